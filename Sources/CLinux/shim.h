@@ -1,0 +1,18 @@
+// The GNU calls that Ferry needs and Swift's Glibc module does not show: they hide behind _GNU_SOURCE.
+#ifndef FERRY_CLINUX_H
+#define FERRY_CLINUX_H
+
+#include <stddef.h>
+
+// renameat2(2), since Linux 3.15 and glibc 2.28.
+extern int renameat2(int old_directory, const char *old_path, int new_directory, const char *new_path,
+                     unsigned int flags);
+
+// linux/fs.h: fail with EEXIST instead of replacing the target.
+static const unsigned int FERRY_RENAME_NOREPLACE = 1;
+
+// memmem(3) and memrchr(3).
+extern void *memmem(const void *haystack, size_t haystack_length, const void *needle, size_t needle_length);
+extern void *memrchr(const void *bytes, int byte, size_t length);
+
+#endif

@@ -1,0 +1,125 @@
+import CLinux
+import Glibc
+
+/// An open folder: every name below is resolved in it, so that moving or replacing the folder's path changes nothing.
+public final class Directory: Sendable {
+    public let path: String
+    let descriptor: Int32
+
+    private init(descriptor: Int32, path: String) {
+        self.descriptor = descriptor
+        self.path = path
+    }
+
+    deinit { close(descriptor) }
+
+    public static func open(_ path: String) throws(FileError) -> Directory {
+        let descriptor = Glibc.open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+        guard descriptor >= 0 else { throw FileError("open folder", path) }
+        return Directory(descriptor: descriptor, path: path)
+    }
+
+    /// Opens a folder inside this one. A symbolic link is refused.
+    func directory(_ name: String) throws(FileError) -> Directory {
+        let opened = openat(descriptor, name, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW)
+        guard opened >= 0 else { throw FileError("open folder", pathOf(name)) }
+        return Directory(descriptor: opened, path: pathOf(name))
+    }
+
+    /// Opens a folder inside this one, and makes it first if need be, with mode 0700.
+    func makeDirectory(_ name: String) throws(FileError) -> Directory {
+        if mkdirat(descriptor, name, 0o700) == 0 {
+            try sync()
+        } else if errno != EEXIST {
+            throw FileError("create folder", pathOf(name))
+        }
+        return try directory(name)
+    }
+
+    public func pathOf(_ name: String) -> String { path + "/" + name }
+
+    /// The names in the folder, `.` and `..` left out, in no order.
+    func forEachName(_ body: (UnsafeBufferPointer<UInt8>) -> Void) throws(FileError) {
+        // A descriptor of its own: the position in the folder belongs to the open file.
+        let opened = openat(descriptor, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+        guard opened >= 0, let stream = fdopendir(opened) else { throw FileError("list folder", path) }
+        defer { closedir(stream) }
+        errno = 0
+        while let entry = readdir(stream) {
+            withUnsafePointer(to: &entry.pointee.d_name) { field in
+                field.withMemoryRebound(to: UInt8.self, capacity: 256) { start in
+                    let name = UnsafeBufferPointer(start: start, count: strlen(UnsafeRawPointer(start).assumingMemoryBound(to: CChar.self)))
+                    let isDots = name[0] == UInt8(ascii: ".") && (name.count == 1 || (name.count == 2 && name[1] == UInt8(ascii: ".")))
+                    if !isDots { body(name) }
+                }
+            }
+            errno = 0
+        }
+        if errno != 0 { throw FileError("list folder", path) }
+    }
+
+    /// The names in the folder, sorted by their bytes.
+    public func names() throws(FileError) -> [String] {
+        var names: [String] = []
+        try forEachName { names.append(String(decoding: $0, as: UTF8.self)) }
+        return names.sorted { $0.utf8.lexicographicallyPrecedes($1.utf8) }
+    }
+
+    /// What the kernel knows of a name, without following a link; `nil` when there is no such name.
+    public func status(_ name: String) throws(FileError) -> FileStatus? {
+        var status = stat()
+        if fstatat(descriptor, name, &status, AT_SYMLINK_NOFOLLOW) == 0 { return FileStatus(status) }
+        if errno == ENOENT { return nil }
+        throw FileError("examine", pathOf(name))
+    }
+
+    public func contains(_ name: String) -> Bool { faccessat(descriptor, name, F_OK, AT_SYMLINK_NOFOLLOW) == 0 }
+
+    /// Opens a regular file for reading; `nil` when there is none of that name. Links, pipes and devices are refused.
+    public func open(_ name: String) throws(FileError) -> OpenFile? {
+        let opened = openat(descriptor, name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK)
+        guard opened >= 0 else {
+            if errno == ENOENT { return nil }
+            throw FileError("open", pathOf(name))
+        }
+        return OpenFile(descriptor: opened, path: pathOf(name))
+    }
+
+    /// Creates a file that must not exist yet, mode 0600, for reading and writing.
+    public func create(_ name: String) throws(FileError) -> OpenFile {
+        try open(name, flags: O_RDWR | O_CREAT | O_EXCL, verb: "create")
+    }
+
+    func open(_ name: String, flags: Int32, verb: String = "open") throws(FileError) -> OpenFile {
+        let opened = openat(descriptor, name, flags | O_CLOEXEC | O_NOFOLLOW, 0o600)
+        guard opened >= 0 else { throw FileError(verb, pathOf(name)) }
+        return OpenFile(descriptor: opened, path: pathOf(name))
+    }
+
+    /// Forces names that were added, renamed or removed to the disk.
+    public func sync() throws(FileError) {
+        // Some file systems know no fsync of folders (EINVAL); they have nothing to force.
+        guard fsync(descriptor) == 0 || errno == EINVAL else { throw FileError("sync folder", path) }
+    }
+
+    /// Removes a folder if nothing is in it.
+    func removeEmptyDirectory(_ name: String) throws(FileError) {
+        guard unlinkat(descriptor, name, AT_REMOVEDIR) == 0 || errno == ENOTEMPTY || errno == ENOENT else {
+            throw FileError("remove", pathOf(name))
+        }
+    }
+
+    public func remove(_ name: String) throws(FileError) {
+        guard unlinkat(descriptor, name, 0) == 0 || errno == ENOENT else { throw FileError("remove", pathOf(name)) }
+    }
+}
+
+extension Directory {
+    /// What the kernel knows of a name from ``forEachName(_:)``, which a zero byte follows; `nil` when it has gone since.
+    func statusOfListed(_ name: UnsafeBufferPointer<UInt8>) -> FileStatus? {
+        var status = stat()
+        let terminated = UnsafeRawPointer(name.baseAddress!).assumingMemoryBound(to: CChar.self)
+        guard fstatat(descriptor, terminated, &status, AT_SYMLINK_NOFOLLOW) == 0 else { return nil }
+        return FileStatus(status)
+    }
+}

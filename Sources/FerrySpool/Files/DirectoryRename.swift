@@ -1,0 +1,45 @@
+import CLinux
+import Glibc
+
+extension Directory {
+    /// Renames within the folder or into another one, and replaces what is there.
+    public func rename(_ name: String, to newName: String, in other: Directory? = nil) throws(FileError) {
+        let target = other ?? self
+        guard renameat(descriptor, name, target.descriptor, newName) == 0 else {
+            throw FileError("rename", "\(pathOf(name)) to \(target.pathOf(newName))")
+        }
+    }
+
+    /// Renames unless the target exists. Returns whether it did.
+    public func renameWithoutReplacing(
+        _ name: String, to newName: String, in other: Directory? = nil
+    ) throws(FileError) -> Bool {
+        let target = other ?? self
+        if renameat2(descriptor, name, target.descriptor, newName, FERRY_RENAME_NOREPLACE) == 0 { return true }
+        if errno == EEXIST { return false }
+        // NFS, FAT and FUSE may know no RENAME_NOREPLACE (EINVAL). A hard link refuses to replace as well.
+        guard errno == EINVAL || errno == ENOSYS else {
+            throw FileError("rename", "\(pathOf(name)) to \(target.pathOf(newName))")
+        }
+        if linkat(descriptor, name, target.descriptor, newName, 0) == 0 {
+            try remove(name)
+            return true
+        }
+        if errno == EEXIST { return false }
+        // No hard links either (FAT): names are random, so looking first is as good as it gets.
+        if target.contains(newName) { return false }
+        try rename(name, to: newName, in: target)
+        return true
+    }
+
+    /// Moves a file into another folder, and finds another name for it when its own is taken there: `name~1`, `name~2`, …
+    func moveAside(_ name: String, into folder: Directory) throws(FileError) -> String {
+        var target = name
+        var copy = 0
+        while try !renameWithoutReplacing(name, to: target, in: folder) {
+            copy += 1
+            target = "\(name)~\(copy)"
+        }
+        return target
+    }
+}

@@ -1,0 +1,33 @@
+public import Glibc
+
+/// A file operation that the kernel refused: which, on what, and why.
+public struct FileError: Error, Equatable, CustomStringConvertible {
+    /// What was tried, as a verb: `open`, `rename`.
+    public let operation: String
+    /// The file, as a path that a person can use.
+    public let path: String
+    /// The kernel's error number.
+    public let code: Int32
+
+    public init(_ operation: String, _ path: String, code: Int32 = errno) {
+        self.operation = operation
+        self.path = path
+        self.code = code
+    }
+
+    /// The disk, the quota or the file size limit is exhausted.
+    public var isOutOfSpace: Bool { code == ENOSPC || code == EDQUOT || code == EFBIG }
+
+    public var description: String { "cannot \(operation) \(path): \(String(cString: strerror(code)))\(hint)" }
+
+    private var hint: String {
+        switch code {
+        case EACCES, EPERM: "; check its owner and mode"
+        case ENOSPC, EDQUOT: "; free some space, nothing was lost"
+        case EFBIG: "; raise the file size limit (ulimit -f)"
+        case EROFS: "; remount it writable"
+        case ENOENT: "; does the folder exist?"
+        default: ""
+        }
+    }
+}

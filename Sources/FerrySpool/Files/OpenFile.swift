@@ -1,0 +1,132 @@
+import Glibc
+
+/// An open file. Closed when the last reference goes, which also gives back its lock.
+public final class OpenFile: Sendable {
+    public let descriptor: Int32
+    /// For messages.
+    public let path: String
+
+    init(descriptor: Int32, path: String) {
+        self.descriptor = descriptor
+        self.path = path
+    }
+
+    deinit { close(descriptor) }
+
+    /// Takes over standard input; it is closed like any other file.
+    public static func standardInput() -> OpenFile { OpenFile(descriptor: dup(0), path: "standard input") }
+
+    /// Opens a file anywhere, for reading.
+    public static func reading(_ path: String) throws(FileError) -> OpenFile {
+        let descriptor = open(path, O_RDONLY | O_CLOEXEC)
+        guard descriptor >= 0 else { throw FileError("open", path) }
+        return OpenFile(descriptor: descriptor, path: path)
+    }
+
+    /// Creates or empties a file anywhere, for writing, with mode 0600.
+    public static func creating(_ path: String, appending: Bool = false) throws(FileError) -> OpenFile {
+        let descriptor = open(path, O_WRONLY | O_CREAT | O_CLOEXEC | (appending ? O_APPEND : O_TRUNC), 0o600)
+        guard descriptor >= 0 else { throw FileError("create", path) }
+        return OpenFile(descriptor: descriptor, path: path)
+    }
+
+    public func status() throws(FileError) -> FileStatus {
+        var status = stat()
+        guard fstat(descriptor, &status) == 0 else { throw FileError("examine", path) }
+        return FileStatus(status)
+    }
+
+    /// Reads what is there, up to the buffer's size; 0 at the end.
+    public func read(into buffer: UnsafeMutableRawBufferPointer) throws(FileError) -> Int {
+        while true {
+            let count = Glibc.read(descriptor, buffer.baseAddress, buffer.count)
+            if count >= 0 { return count }
+            if errno != EINTR { throw FileError("read", path) }
+        }
+    }
+
+    /// Reads up to the buffer's size from an offset, less only at the end of the file.
+    public func read(into buffer: UnsafeMutableRawBufferPointer, at offset: Int64) throws(FileError) -> Int {
+        var total = 0
+        while total < buffer.count {
+            let count = pread(descriptor, buffer.baseAddress! + total, buffer.count - total, off_t(offset) + total)
+            if count == 0 { break }
+            if count > 0 { total += count } else if errno != EINTR { throw FileError("read", path) }
+        }
+        return total
+    }
+
+    /// Up to `count` bytes from an offset, fewer only at the end of the file.
+    public func readBytes(_ count: Int, at offset: Int64) throws(FileError) -> [UInt8] {
+        let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: count, alignment: 16)
+        defer { buffer.deallocate() }
+        return Array(buffer[..<(try read(into: buffer, at: offset))])
+    }
+
+    /// Writes all of it.
+    public func write(_ bytes: UnsafeRawBufferPointer) throws(FileError) {
+        var rest = bytes
+        while !rest.isEmpty {
+            let count = Glibc.write(descriptor, rest.baseAddress, rest.count)
+            if count >= 0 {
+                rest = UnsafeRawBufferPointer(rebasing: rest[count...])
+            } else if errno != EINTR {
+                throw FileError("write", path)
+            }
+        }
+    }
+
+    public func write(_ bytes: [UInt8]) throws(FileError) {
+        var written = 0
+        while written < bytes.count {
+            let count = bytes.withUnsafeBytes { Glibc.write(descriptor, $0.baseAddress! + written, $0.count - written) }
+            if count >= 0 { written += count } else if errno != EINTR { throw FileError("write", path) }
+        }
+    }
+
+    func write(_ bytes: [UInt8], at offset: Int64) throws(FileError) {
+        guard pwrite(descriptor, bytes, bytes.count, off_t(offset)) == bytes.count else {
+            throw FileError("write", path)
+        }
+    }
+
+    func seek(to offset: Int64) throws(FileError) {
+        guard lseek(descriptor, off_t(offset), SEEK_SET) >= 0 else { throw FileError("seek in", path) }
+    }
+
+    func truncate(to length: Int64) throws(FileError) {
+        guard ftruncate(descriptor, off_t(length)) == 0 else { throw FileError("truncate", path) }
+    }
+
+    /// Forces data and size to the disk.
+    public func sync() throws(FileError) {
+        guard fdatasync(descriptor) == 0 else { throw FileError("sync", path) }
+    }
+
+    /// Takes the exclusive advisory lock if nobody holds it. The kernel gives it back when the process dies.
+    public func tryLock() -> Bool { flock(descriptor, LOCK_EX | LOCK_NB) == 0 }
+}
+
+/// What the kernel knows of a file.
+public struct FileStatus: Sendable {
+    public let size: ByteCount
+    public let modified: Timestamp
+    /// The last change of content, name or mode: unlike `modified`, no copying tool can set it.
+    public let changed: Timestamp
+    public let isRegular: Bool
+    /// Which file it is, whatever its name.
+    public let identity: Identity
+
+    public struct Identity: Hashable, Sendable {
+        let device: UInt
+        let inode: UInt
+    }
+
+    init(_ status: stat) {
+        size = ByteCount(Int64(status.st_size))
+        modified = Timestamp(status.st_mtim)
+        changed = Timestamp(status.st_ctim)
+        isRegular = status.st_mode & S_IFMT == S_IFREG
+        identity = Identity(device: UInt(status.st_dev), inode: UInt(status.st_ino))
+    }
+}

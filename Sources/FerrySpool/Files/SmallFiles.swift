@@ -1,0 +1,28 @@
+import Glibc
+
+extension Directory {
+    /// The whole content of a small file; `nil` when there is none of that name.
+    ///
+    /// - Parameter limit: A file larger than this is cut off there: state files are small, and a wrong one must not fill the memory.
+    public func contents(of name: String, limit: ByteCount = .mebibytes(1)) throws(FileError) -> [UInt8]? {
+        guard let file = try open(name) else { return nil }
+        return try file.readBytes(Int(min(file.status().size, limit).bytes), at: 0)
+    }
+
+    /// Replaces a small file in one step: readers see the old content or the new, never a part.
+    ///
+    /// - Parameter durable: Also force it to the disk before the old content goes.
+    public func replace(_ name: String, with bytes: [UInt8], durable: Bool) throws(FileError) {
+        let temporary = ".\(name).\(SegmentID.random())\(EntryKind.temporarySuffix)"
+        do throws(FileError) {
+            let file = try create(temporary)
+            try file.write(bytes)
+            if durable { try file.sync() }
+            try rename(temporary, to: name)
+        } catch {
+            try? remove(temporary)
+            throw error
+        }
+        if durable { try sync() }
+    }
+}

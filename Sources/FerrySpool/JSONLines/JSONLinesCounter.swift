@@ -1,0 +1,98 @@
+import CLinux
+import Glibc
+
+/// A line that is not a JSON value, and where.
+public struct JSONLineProblem: Error, Equatable, Sendable, CustomStringConvertible {
+    /// From 1.
+    public let line: Int64
+    /// In bytes, from 1.
+    public let column: Int
+    public let reason: String
+
+    public init(line: Int64, column: Int, reason: String) {
+        self.line = line
+        self.column = column
+        self.reason = reason
+    }
+
+    public var description: String { "line \(line), column \(column): \(reason)" }
+}
+
+/// Counts and checks JSON lines, fed in any pieces, in constant memory.
+///
+/// Lines end with `\n` or `\r\n`, the last one may lack its end; blank lines are allowed and not counted.
+public struct JSONLinesCounter {
+    /// Whole events so far.
+    public private(set) var events: Int64 = 0
+    private var scanner = JSONScanner()
+    private var line: Int64 = 1
+    private var column = 0
+
+    public init() {}
+
+    public mutating func feed(_ bytes: UnsafeRawBufferPointer) throws(JSONLineProblem) {
+        var rest = UnsafeBufferPointer(start: bytes.bindMemory(to: UInt8.self).baseAddress, count: bytes.count)
+        while !rest.isEmpty {
+            let newline = rest.firstNewline
+            let piece = UnsafeBufferPointer(rebasing: rest[..<(newline ?? rest.count)])
+            if let bad = scanner.feed(piece) {
+                throw JSONLineProblem(line: line, column: column + bad + 1, reason: scanner.reason)
+            }
+            column += piece.count
+            guard let newline else { return }
+            try endLine()
+            line += 1
+            column = 0
+            rest = UnsafeBufferPointer(rebasing: rest[(newline + 1)...])
+        }
+    }
+
+    /// To be called at the end.
+    public mutating func finish() throws(JSONLineProblem) {
+        try endLine()
+    }
+
+    private mutating func endLine() throws(JSONLineProblem) {
+        if !scanner.isBlank {
+            guard scanner.finish() else { throw JSONLineProblem(line: line, column: column + 1, reason: scanner.reason) }
+            events += 1
+        }
+        scanner.reset()
+    }
+}
+
+/// Checks one whole line at a time.
+public struct JSONLineChecker {
+    private var scanner = JSONScanner()
+
+    public enum Verdict: Equatable, Sendable {
+        case event
+        case blank
+        /// The column counts bytes from 1.
+        case invalid(column: Int, reason: String)
+    }
+
+    public init() {}
+
+    /// - Parameter line: Without its line feed.
+    public mutating func check(_ line: UnsafeBufferPointer<UInt8>) -> Verdict {
+        scanner.reset()
+        if let bad = scanner.feed(line) { return .invalid(column: bad + 1, reason: scanner.reason) }
+        if scanner.isBlank { return .blank }
+        return scanner.finish() ? .event : .invalid(column: line.count + 1, reason: scanner.reason)
+    }
+}
+
+extension UnsafeBufferPointer<UInt8> {
+    /// The index of the first line feed.
+    public var firstNewline: Int? {
+        guard let baseAddress, let found = memchr(baseAddress, 0x0a, count) else { return nil }
+        return UnsafeRawPointer(found) - UnsafeRawPointer(baseAddress)
+    }
+
+    /// The index of the last line feed.
+    public var lastNewline: Int? {
+        guard let baseAddress, let found = memrchr(baseAddress, 0x0a, count) else { return nil }
+        return UnsafeRawPointer(found) - UnsafeRawPointer(baseAddress)
+    }
+}

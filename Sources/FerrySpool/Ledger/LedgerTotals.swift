@@ -1,0 +1,80 @@
+import CLinux
+import Glibc
+
+/// How many segments had which ending, and how many bytes they were.
+public struct LedgerTotals: Equatable, Sendable {
+    public struct Count: Equatable, Sendable {
+        public var segments: Int64 = 0
+        public var bytes = ByteCount.zero
+
+        public init() {}
+    }
+
+    public private(set) var counts: [LedgerEntry.Outcome: Count] = [:]
+
+    public subscript(outcome: LedgerEntry.Outcome) -> Count { counts[outcome] ?? Count() }
+
+    /// Adds a line of the ledger. What is no such line is passed over: a torn line was repeated whole.
+    ///
+    /// It looks only for the two fields that it needs, in the form that ``LedgerEntry`` writes: a ledger of a year is long.
+    mutating func add(_ line: UnsafeBufferPointer<UInt8>) {
+        guard let outcomeStart = line.end(of: "\"outcome\":\""), let bytesStart = line.end(of: "\"bytes\":"),
+            let outcomeEnd = line[outcomeStart...].firstIndex(of: UInt8(ascii: "\"")),
+            let outcome = LedgerEntry.Outcome(rawValue: String(decoding: line[outcomeStart..<outcomeEnd], as: UTF8.self))
+        else { return }
+        var bytes: Int64 = 0
+        for byte in line[bytesStart...].prefix(18) {
+            let digit = byte &- UInt8(ascii: "0")
+            guard digit < 10 else { break }
+            bytes = bytes * 10 + Int64(digit)
+        }
+        counts[outcome, default: Count()].segments += 1
+        counts[outcome, default: Count()].bytes += ByteCount(bytes)
+    }
+}
+
+extension Spool {
+    /// Adds up the whole ledger.
+    public func ledgerTotals() throws(FileError) -> LedgerTotals {
+        var totals = LedgerTotals()
+        for file in try ledgerFiles() {
+            try file.forEachLine { totals.add($0) }
+        }
+        return totals
+    }
+}
+
+extension OpenFile {
+    /// The lines without their line feeds, in constant memory; a line longer than 1 MiB comes in pieces.
+    func forEachLine(_ body: (UnsafeBufferPointer<UInt8>) -> Void) throws(FileError) {
+        let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: 1 << 20, alignment: 16)
+        defer { buffer.deallocate() }
+        var kept = 0
+        var offset: Int64 = 0
+        while true {
+            let count = try read(into: UnsafeMutableRawBufferPointer(rebasing: buffer[kept...]), at: offset)
+            offset += Int64(count)
+            var rest = UnsafeBufferPointer(start: buffer.bindMemory(to: UInt8.self).baseAddress, count: kept + count)
+            while let newline = rest.firstNewline {
+                body(UnsafeBufferPointer(rebasing: rest[..<newline]))
+                rest = UnsafeBufferPointer(rebasing: rest[(newline + 1)...])
+            }
+            if count == 0 || rest.count == buffer.count {
+                if !rest.isEmpty { body(rest) }
+                if count == 0 { return }
+                kept = 0
+            } else {
+                kept = rest.count
+                memmove(buffer.baseAddress!, rest.baseAddress!, kept)
+            }
+        }
+    }
+}
+
+extension UnsafeBufferPointer<UInt8> {
+    /// The index behind the first occurrence of `text`.
+    fileprivate func end(of text: StaticString) -> Int? {
+        guard let baseAddress, let found = memmem(baseAddress, count, text.utf8Start, text.utf8CodeUnitCount) else { return nil }
+        return UnsafeRawPointer(found) - UnsafeRawPointer(baseAddress) + text.utf8CodeUnitCount
+    }
+}

@@ -1,0 +1,37 @@
+/// What a file in the spool folder is, judged by its name alone.
+enum EntryKind: Equatable {
+    /// A segment with a name of the format.
+    case segment
+    /// A segment with a name from another tool: `*.jsonl.gz`, `*.ndjson.gz`, `*.json.gz`.
+    case foreign
+    /// The retry state of the segment whose name has this many bytes.
+    case sidecar(nameLength: Int)
+    /// An open journal.
+    case journal
+    /// A file that Ferry had begun to write; left behind only by a killed process.
+    case temporary
+    /// Not Ferry's.
+    case other
+
+    static let sidecarSuffix: StaticString = ".retry.json"
+    static let journalSuffix: StaticString = ".open"
+    static let temporarySuffix: StaticString = ".ferry-tmp"
+
+    init(_ name: UnsafeBufferPointer<UInt8>) {
+        guard let first = name.first else {
+            self = .other
+            return
+        }
+        if first == UInt8(ascii: ".") {
+            self = name.hasSuffix(Self.temporarySuffix) ? .temporary : name.hasSuffix(Self.journalSuffix) ? .journal : .other
+        } else if name.hasSuffix(Self.sidecarSuffix) {
+            self = .sidecar(nameLength: name.count - Self.sidecarSuffix.utf8CodeUnitCount)
+        } else if SegmentNameFields(name) != nil {
+            self = .segment
+        } else if name.hasSuffix(".jsonl.gz") || name.hasSuffix(".ndjson.gz") || name.hasSuffix(".json.gz") {
+            self = .foreign
+        } else {
+            self = .other
+        }
+    }
+}

@@ -1,0 +1,60 @@
+/// Notices when the wall clock jumped, so that a bad clock never makes data look too old.
+///
+/// The age limit deletes, and it deletes by the clock. So it acts only while the clock goes along with the time since boot, which
+/// nobody can set; after a jump it waits until the clock has been steady for a while.
+public struct ClockWatch: Codable, Equatable, Sendable {
+    /// Which boot of the machine this was written in.
+    public var bootID: String
+    /// Time since that boot, in milliseconds, with time asleep.
+    public var sinceBoot: Int64
+    public var wall: Timestamp
+    /// Since when, in time since boot, the clock is steady; `nil`: as far back as is known.
+    public var steadySince: Int64?
+
+    /// Two clocks at one moment.
+    public struct Reading: Equatable, Sendable {
+        public var bootID: String
+        public var sinceBoot: Int64
+        public var wall: Timestamp
+
+        public init(bootID: String, sinceBoot: Int64, wall: Timestamp) {
+            self.bootID = bootID
+            self.sinceBoot = sinceBoot
+            self.wall = wall
+        }
+    }
+
+    /// What NTP may step, and a leap second, many times over.
+    static let tolerance = Duration.seconds(300)
+    /// A machine may have been off for long, but then a look at the clock can wait for an hour as well.
+    static let longestCredibleOff = Duration.seconds(86_400)
+    /// How long a clock must go steadily after a jump before the age limit trusts it.
+    public static let settlingTime = Duration.seconds(3600)
+
+    /// The watch after a look at the clocks.
+    ///
+    /// - Parameter previous: From the last look, in this process or an earlier one; `nil` when there was none.
+    public init(previous: ClockWatch?, reading: Reading) {
+        bootID = reading.bootID
+        sinceBoot = reading.sinceBoot
+        wall = reading.wall
+        guard let previous else { return }
+        let passed = reading.wall - previous.wall
+        if previous.bootID == reading.bootID {
+            let elapsed = Duration.milliseconds(reading.sinceBoot - previous.sinceBoot)
+            let isSteady = abs((passed - elapsed).wholeMilliseconds) <= Self.tolerance.wholeMilliseconds
+            steadySince = isSteady ? previous.steadySince : reading.sinceBoot
+        } else if passed < .zero - Self.tolerance || passed > Self.longestCredibleOff {
+            steadySince = reading.sinceBoot
+        } else if previous.steadySince != nil {
+            // The jump was in an earlier boot and had not settled then.
+            steadySince = reading.sinceBoot
+        }
+    }
+
+    /// The time that the age limit may go by; `nil` while the clock is settling after a jump.
+    public var trustedNow: Timestamp? {
+        guard let steadySince else { return wall }
+        return .milliseconds(sinceBoot - steadySince) >= Self.settlingTime ? wall : nil
+    }
+}

@@ -1,0 +1,54 @@
+/// Which segments a limit drops: the decision, without touching a file.
+public struct EvictionPlan: Equatable, Sendable {
+    /// What the plan knows of a pending segment.
+    public struct Candidate: Equatable, Sendable {
+        public var priority: Priority
+        public var created: Timestamp
+        public var size: ByteCount
+
+        public init(priority: Priority, created: Timestamp, size: ByteCount) {
+            self.priority = priority
+            self.created = created
+            self.size = size
+        }
+    }
+
+    /// Indexes of candidates over the age limit, in upload order.
+    public private(set) var expired: [Int] = []
+    /// Indexes of candidates to drop for room, in the order of dropping. Whoever finds one claimed goes on with the next.
+    public private(set) var evicted: [Int] = []
+    /// What the spool holds when the expired ones are gone.
+    public private(set) var remaining: ByteCount
+
+    /// - Parameters:
+    ///   - candidates: In upload order: by priority, then time.
+    ///   - overhead: What counts to the size besides the candidates: sidecars, and what a producer wants to add.
+    ///   - now: `nil` when the clock cannot be trusted: nothing expires then.
+    ///   - atMost: The most urgent priority that may be evicted: a producer makes room only at the cost of what is not above its own.
+    public init(
+        candidates: some RandomAccessCollection<Candidate>, limits: RetentionLimits, overhead: ByteCount = .zero,
+        now: Timestamp?, atMost: Priority = .critical
+    ) {
+        remaining = overhead
+        var kept: [(index: Int, candidate: Candidate)] = []
+        let oldest = limits.maxAge.flatMap { age in now.map { $0 - age } }
+        for (index, candidate) in candidates.enumerated() {
+            if let oldest, candidate.created < oldest, candidate.created >= RetentionLimits.earliestCredibleTime {
+                expired.append(index)
+            } else {
+                remaining += candidate.size
+                if limits.maxBytes != nil { kept.append((index, candidate)) }
+            }
+        }
+        guard let maxBytes = limits.maxBytes, remaining > maxBytes else { return }
+        // The lowest priority first, in it the oldest: from the back by priority, from the front by time.
+        var groupEnd = kept.count
+        while groupEnd > 0 {
+            let priority = kept[groupEnd - 1].candidate.priority
+            if priority < atMost { return }
+            let groupStart = kept[..<groupEnd].lastIndex { $0.candidate.priority != priority }.map { $0 + 1 } ?? 0
+            evicted += kept[groupStart..<groupEnd].map(\.index)
+            groupEnd = groupStart
+        }
+    }
+}

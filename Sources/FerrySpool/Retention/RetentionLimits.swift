@@ -1,0 +1,18 @@
+/// How much may wait in a spool, and for how long. Both limits are the user's; without them nothing is ever dropped.
+public struct RetentionLimits: Equatable, Sendable {
+    /// Pending segments and their sidecars together.
+    public var maxBytes: ByteCount?
+    /// Counted from the time in the segment's name, or a foreign file's modification.
+    public var maxAge: Duration?
+
+    public init(maxBytes: ByteCount? = nil, maxAge: Duration? = nil) {
+        self.maxBytes = maxBytes
+        self.maxAge = maxAge
+    }
+
+    public var isUnlimited: Bool { maxBytes == nil && maxAge == nil }
+
+    /// Earlier names come from machines whose clock was not set yet (they boot in 1970 or 2000): Ferry is younger. Their real
+    /// age is unknown, so the age limit leaves them alone.
+    public static let earliestCredibleTime = Timestamp(rfc3339: "2020-01-01T00:00:00Z")!
+}

@@ -1,0 +1,71 @@
+/// What applying the limits did.
+public struct RetentionReport: Equatable, Sendable {
+    public var expired = LedgerTotals.Count()
+    public var evicted = LedgerTotals.Count()
+    /// The age limit was not applied, because the clock jumped and has not been steady for an hour.
+    public var isClockSettling = false
+    /// Bytes over the size limit that could not be freed: everything droppable is claimed or too urgent.
+    public var stillOver = ByteCount.zero
+
+    public init() {}
+}
+
+extension Spool {
+    /// Drops whole segments until the spool is within its limits. Claimed segments are never dropped.
+    ///
+    /// - Parameters:
+    ///   - room: What the caller wants to add.
+    ///   - atMost: The most urgent priority that may be evicted.
+    public func applyRetention(
+        _ limits: RetentionLimits, room: ByteCount = .zero, atMost: Priority = .critical,
+        clock: ClockWatch.Reading = .now(), warn: (UnreadableState) -> Void = { _ in }
+    ) throws(FileError) -> RetentionReport {
+        var report = RetentionReport()
+        guard !limits.isUnlimited else { return report }
+        let trustedNow = try limits.maxAge == nil ? nil : watchClock(clock, warn: warn).trustedNow
+        report.isClockSettling = limits.maxAge != nil && trustedNow == nil
+        let listing = try scan(sizes: true)
+        let plan = EvictionPlan(
+            candidates: listing.entries.lazy.map {
+                .init(priority: $0.priority, created: $0.created, size: $0.size ?? .zero)
+            },
+            limits: limits, overhead: listing.sidecarBytes + room, now: trustedNow, atMost: atMost)
+
+        for index in plan.expired {
+            let dropped = try drop(
+                listing.name(of: listing.entries[index]), .expired, .expired, at: clock.wall,
+                why: "older than \(limits.maxAge!.forPeople)")
+            report.expired.add(dropped)
+        }
+        var remaining = plan.remaining
+        for index in plan.evicted where remaining > limits.maxBytes! {
+            let dropped = try drop(
+                listing.name(of: listing.entries[index]), .evicted, .evicted, at: clock.wall,
+                why: "the spool was larger than \(limits.maxBytes!)")
+            report.evicted.add(dropped)
+            remaining = remaining - (dropped ?? .zero)
+        }
+        if let maxBytes = limits.maxBytes, remaining > maxBytes { report.stillOver = remaining - maxBytes }
+        return report
+    }
+
+    /// Returns how large the segment was; `nil` when somebody else has it.
+    private func drop(
+        _ name: String, _ disposal: Ending.Disposal, _ outcome: LedgerEntry.Outcome, at time: Timestamp, why: String
+    ) throws(FileError) -> ByteCount? {
+        guard case .claimed(let claim) = claim(name) else { return nil }
+        let events = try? claim.file.walkMembers(length: claim.status.size.bytes).events
+        let entry = LedgerEntry(
+            at: time, segment: name, outcome: outcome, bytes: claim.status.size, events: events, detail: why)
+        try settle([Ending(claim, disposal, entry)])
+        return claim.status.size
+    }
+}
+
+extension LedgerTotals.Count {
+    fileprivate mutating func add(_ size: ByteCount?) {
+        guard let size else { return }
+        segments += 1
+        bytes += size
+    }
+}

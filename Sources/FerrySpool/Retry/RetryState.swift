@@ -1,0 +1,71 @@
+/// What a sidecar or a destination file holds: how often something was tried, when it is due again, and why it failed.
+public struct RetryState: Codable, Equatable, Sendable {
+    /// The format's version.
+    public var version = 1
+    /// All tries.
+    public var attempts: Int
+    /// Tries that failed while the destination was proven well. A segment with too many of them is rejected.
+    public var failures: Int
+    public var firstAttemptAt: Timestamp
+    public var lastAttemptAt: Timestamp
+    public var nextAttemptAt: Timestamp
+    public var lastError: LastError
+
+    /// Why the last try failed.
+    public struct LastError: Codable, Equatable, Sendable {
+        /// Whose fault it was.
+        public enum Scope: String, Codable, Sendable { case segment, destination }
+
+        public var scope: Scope
+        /// The kind of failure, as a word for programs: `connect`, `timeout`, `status`.
+        public var kind: String
+        /// The HTTP status, when there was an answer.
+        public var status: Int?
+        /// The failure for people.
+        public var message: String
+
+        public init(scope: Scope, kind: String, status: Int? = nil, message: String) {
+            self.scope = scope
+            self.kind = kind
+            self.status = status
+            self.message = message
+        }
+    }
+
+    public init(
+        attempts: Int, failures: Int, firstAttemptAt: Timestamp, lastAttemptAt: Timestamp, nextAttemptAt: Timestamp,
+        lastError: LastError
+    ) {
+        self.attempts = attempts
+        self.failures = failures
+        self.firstAttemptAt = firstAttemptAt
+        self.lastAttemptAt = lastAttemptAt
+        self.nextAttemptAt = nextAttemptAt
+        self.lastError = lastError
+    }
+
+    /// When the wait is over, `nil` when it is over now.
+    ///
+    /// - Parameter longestWait: The largest back-off that can have been meant. A later moment shows that the clock was set back
+    ///   since, and counts as due.
+    public func wait(at now: Timestamp, longestWait: Duration) -> Timestamp? {
+        nextAttemptAt > now && nextAttemptAt <= now + longestWait ? nextAttemptAt : nil
+    }
+}
+
+extension Timestamp: Codable {
+    /// RFC 3339, as everywhere in Ferry's files.
+    public init(from decoder: any Decoder) throws {
+        let container = try decoder.singleValueContainer()
+        let text = try container.decode(String.self)
+        guard let timestamp = Timestamp(rfc3339: text) else {
+            throw DecodingError.dataCorruptedError(in: container, debugDescription: "'\(text)' is no RFC 3339 time")
+        }
+        self = timestamp
+    }
+
+    public func encode(to encoder: any Encoder) throws {
+        var container = encoder.singleValueContainer()
+        try container.encode(rfc3339)
+    }
+}

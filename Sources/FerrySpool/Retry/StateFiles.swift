@@ -1,0 +1,93 @@
+import FoundationEssentials
+
+/// A state file that could not be read and counts as absent.
+public struct UnreadableState: Equatable, Sendable, CustomStringConvertible {
+    public let path: String
+    public let reason: String
+
+    public var description: String { "\(path) is unreadable and counts as absent: \(reason)" }
+}
+
+extension Directory {
+    /// Reads a JSON state file. A file that is not there, not JSON or not of this form counts as absent, the latter two with a warning.
+    func readState<State: Decodable>(
+        _ type: State.Type, from name: String, warn: (UnreadableState) -> Void
+    ) throws(FileError) -> State? {
+        guard let bytes = try contents(of: name) else { return nil }
+        do {
+            return try JSONDecoder().decode(type, from: Data(bytes))
+        } catch {
+            warn(UnreadableState(path: pathOf(name), reason: Self.describe(error)))
+            return nil
+        }
+    }
+
+    /// Replaces a JSON state file in one step.
+    func writeState(_ state: some Encodable, to name: String, durable: Bool = false) throws(FileError) {
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+        guard let data = try? encoder.encode(state) else { preconditionFailure("state files hold nothing but text and numbers") }
+        try replace(name, with: Array(data) + [UInt8(ascii: "\n")], durable: durable)
+    }
+
+    private static func describe(_ error: any Error) -> String {
+        switch error {
+        case DecodingError.dataCorrupted(let context), DecodingError.typeMismatch(_, let context),
+            DecodingError.valueNotFound(_, let context):
+            let path = context.codingPath.map(\.stringValue).joined(separator: ".")
+            return path.isEmpty ? context.debugDescription : "\(path): \(context.debugDescription)"
+        case DecodingError.keyNotFound(let key, _): return "key '\(key.stringValue)' is missing"
+        default: return "\(error)"
+        }
+    }
+}
+
+extension Spool {
+    static func sidecarName(of segment: String) -> String { "\(segment)\(EntryKind.sidecarSuffix)" }
+
+    /// The retry state of a segment, `nil` when it has none that can be read.
+    public func sidecar(
+        of segment: String, warn: (UnreadableState) -> Void = { _ in }
+    ) throws(FileError) -> RetryState? {
+        try directory.readState(RetryState.self, from: Self.sidecarName(of: segment), warn: warn)
+    }
+
+    /// Only the holder of the segment's claim may write it.
+    public func writeSidecar(_ state: RetryState, of claim: Claim) throws(FileError) {
+        try directory.writeState(state, to: Self.sidecarName(of: claim.name))
+    }
+
+    func removeSidecar(of segment: String) throws(FileError) {
+        try directory.remove(Self.sidecarName(of: segment))
+    }
+
+    /// What is known of a destination's health, `nil` when it is well or was never tried.
+    ///
+    /// - Parameter id: A name for the destination that is the same in every process, of characters that file names may have.
+    public func destinationState(
+        _ id: String, warn: (UnreadableState) -> Void = { _ in }
+    ) throws(FileError) -> RetryState? {
+        try stateDirectory?.readState(RetryState.self, from: "destination-\(id).json", warn: warn)
+    }
+
+    /// `nil` forgets it: the destination is well.
+    public func setDestinationState(_ state: RetryState?, _ id: String) throws(FileError) {
+        guard let stateDirectory else { return }
+        if let state {
+            try stateDirectory.writeState(state, to: "destination-\(id).json")
+        } else {
+            try stateDirectory.remove("destination-\(id).json")
+        }
+    }
+
+    /// Every destination that is not well, by the ID in its file's name.
+    public func destinationStates() throws(FileError) -> [(id: String, state: RetryState)] {
+        guard let stateDirectory else { return [] }
+        var states: [(id: String, state: RetryState)] = []
+        for name in try stateDirectory.names() where name.hasPrefix("destination-") && name.hasSuffix(".json") {
+            let id = String(name.dropFirst("destination-".count).dropLast(".json".count))
+            if let state = try destinationState(id) { states.append((id, state)) }
+        }
+        return states
+    }
+}

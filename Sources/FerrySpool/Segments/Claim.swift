@@ -1,0 +1,63 @@
+import Glibc
+
+/// A segment that this process alone may send, reject or evict, for as long as the claim lives.
+///
+/// It is the kernel's advisory lock on the segment's file, so a killed process leaves no claim behind.
+public final class Claim: Sendable {
+    /// The segment's file name.
+    public let name: String
+    public let file: OpenFile
+    /// As it was when it was claimed.
+    public let status: FileStatus
+
+    init(name: String, file: OpenFile, status: FileStatus) {
+        self.name = name
+        self.file = file
+        self.status = status
+    }
+
+    /// The segment's name, when it has the form of the format.
+    public var segmentName: SegmentName? { SegmentName(name) }
+}
+
+/// What came of trying to claim a segment.
+public enum ClaimResult: Sendable {
+    case claimed(Claim)
+    /// Somebody else has it: another uploader, a writer that is just publishing it, or a split that is under way.
+    case busy
+    /// It is not there any more.
+    case gone
+    /// It is no regular file, or may not be opened.
+    case unusable(FileError)
+}
+
+extension Spool {
+    /// Claims a segment.
+    public func claim(_ name: String) -> ClaimResult {
+        do throws(FileError) {
+            guard let file = try directory.open(name) else { return .gone }
+            guard file.tryLock() else { return .busy }
+            let status = try file.status()
+            guard status.isRegular else { return .unusable(FileError("claim", directory.pathOf(name), code: EINVAL)) }
+            // Between the opening and the lock, another uploader may have sent it and moved it away.
+            guard try directory.status(name)?.identity == status.identity else { return .gone }
+            if let segment = SegmentName(name), try isBeingMade(segment) { return .busy }
+            return .claimed(Claim(name: name, file: file, status: status))
+        } catch {
+            return .unusable(error)
+        }
+    }
+
+    /// Whether the name still belongs to the claimed file.
+    func holds(_ claim: Claim) throws(FileError) -> Bool {
+        try directory.status(claim.name)?.identity == claim.status.identity
+    }
+
+    /// A published segment is not ready to leave while what it is made from is still there: a crash in that moment would make it
+    /// a second time.
+    private func isBeingMade(_ segment: SegmentName) throws(FileError) -> Bool {
+        if directory.contains(segment.journalName), try !finishSealing(segment) { return true }
+        guard let parent = segment.splitParent else { return false }
+        return directory.contains(parent.fileName)
+    }
+}

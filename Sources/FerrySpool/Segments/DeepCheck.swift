@@ -1,0 +1,37 @@
+/// Everything that can be wrong inside a segment.
+public enum SegmentProblem: Error, Equatable, Sendable, CustomStringConvertible {
+    case damaged(GzipDamage)
+    case notJSONLines(JSONLineProblem)
+    /// The writer's note says something else than the content.
+    case wrongNote(noted: Int64, found: Int64)
+
+    public var description: String {
+        switch self {
+        case .damaged(let damage): damage.description
+        case .notJSONLines(let problem): problem.description
+        case .wrongNote(let noted, let found): "its header says \(noted) events, but it holds \(found)"
+        }
+    }
+}
+
+extension OpenFile {
+    /// Inflates a segment whole, checks every line, and compares the writer's notes.
+    ///
+    /// - Returns: How many events it holds.
+    public func checkDeeply(inflateLimit: ByteCount) throws -> Int64 {
+        var lines = JSONLinesCounter()
+        do {
+            try inflate(limit: inflateLimit) { try lines.feed($0) }
+            try lines.finish()
+        } catch let damage as GzipDamage {
+            throw SegmentProblem.damaged(damage)
+        } catch let problem as JSONLineProblem {
+            throw SegmentProblem.notJSONLines(problem)
+        }
+        let walk = try walkMembers(length: status().size.bytes)
+        if let noted = walk.events, noted != lines.events {
+            throw SegmentProblem.wrongNote(noted: noted, found: lines.events)
+        }
+        return lines.events
+    }
+}

@@ -1,0 +1,38 @@
+/// A segment in the making: a hidden file that becomes a segment in one step.
+public struct Publication: ~Copyable, Sendable {
+    private let directory: Directory
+    /// The file to fill.
+    public let file: OpenFile
+    private let temporaryName: String
+    private var isPublished = false
+
+    /// - Parameter name: The file name that the segment will have.
+    init(of name: String, in directory: Directory) throws(FileError) {
+        self.directory = directory
+        temporaryName = ".\(name).\(SegmentID.random())\(EntryKind.temporarySuffix)"
+        file = try directory.create(temporaryName)
+        // Tells whoever cleans up that this file is in use.
+        _ = file.tryLock()
+    }
+
+    deinit {
+        if !isPublished { try? directory.remove(temporaryName) }
+    }
+
+    /// Makes the file a segment, atomically and durably: content to the disk, the name without replacing, the folder to the disk.
+    ///
+    /// - Returns: `false` when a segment of that name exists already; nothing is changed then.
+    public consuming func publish(as name: String) throws(FileError) -> Bool {
+        try file.sync()
+        isPublished = try directory.renameWithoutReplacing(temporaryName, to: name)
+        if isPublished { try directory.sync() }
+        return isPublished
+    }
+}
+
+extension Spool {
+    /// Begins a segment whose bytes the caller writes.
+    public func publication(of name: SegmentName) throws(FileError) -> Publication {
+        try Publication(of: name.fileName, in: directory)
+    }
+}

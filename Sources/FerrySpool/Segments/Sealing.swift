@@ -1,0 +1,107 @@
+/// What sealing a journal made of it.
+public enum SealedJournal: Equatable, Sendable {
+    case published(SegmentName, events: Int64)
+    /// It held no whole line.
+    case empty
+}
+
+extension Spool {
+    /// Compresses a journal into a hidden file. The first and longest part of sealing; it may run while other journals are sealed.
+    ///
+    /// - Returns: `nil` when the journal holds no whole line.
+    public func compress(_ journal: Journal, level: CompressionLevel) throws(FileError) -> CompressedJournal? {
+        let length = try journal.wholeLines(upTo: journal.file.status().size.bytes)
+        guard length > 0 else { return nil }
+        let publication = try Publication(of: journal.segment.fileName, in: directory)
+        let events = try journal.file.compress(0..<length, into: publication.file, level: level)
+        return CompressedJournal(publication: publication, events: events)
+    }
+
+    /// Publishes what ``compress(_:level:)`` made, then removes the journal.
+    ///
+    /// In this order a crash loses nothing; ``claim(_:)`` lets nobody send the segment before the journal is gone, so that it is
+    /// not made and sent a second time either.
+    public func publish(
+        _ compressed: consuming CompressedJournal?, of journal: Journal
+    ) throws(FileError) -> SealedJournal {
+        guard let compressed = consume compressed else {
+            try directory.remove(journal.segment.journalName)
+            return .empty
+        }
+        let events = compressed.events
+        // A segment of this name can only be this journal's, published before a crash.
+        _ = try compressed.publish(as: journal.segment.fileName)
+        try directory.remove(journal.segment.journalName)
+        return .published(journal.segment, events: events)
+    }
+
+    /// Turns a journal into a published segment.
+    public func seal(_ journal: Journal, level: CompressionLevel = .standard) throws(FileError) -> SealedJournal {
+        // A crash after the publication left the journal behind: the segment is there, whatever its level was.
+        if directory.contains(journal.segment.fileName) { return try publish(nil, of: journal) }
+        return try publish(compress(journal, level: level), of: journal)
+    }
+
+    /// Seals the journals that nobody holds: their writers died.
+    ///
+    /// - Returns: The segments that were published, with their events.
+    public func sealAbandonedJournals(level: CompressionLevel = .standard) throws(FileError) -> [SealedJournal] {
+        var sealed: [SealedJournal] = []
+        try directory.forEachJournal { segment throws(FileError) in
+            guard let journal = try Journal.adopt(segment, in: directory) else { return }
+            sealed.append(try seal(journal, level: level))
+        }
+        return sealed.filter { $0 != .empty }
+    }
+
+    /// Removes the journal of a segment that is published, unless its writer lives and is about to do so itself.
+    func finishSealing(_ segment: SegmentName) throws(FileError) -> Bool {
+        guard let journal = try Journal.adopt(segment, in: directory) else {
+            return !directory.contains(segment.journalName)
+        }
+        _ = try publish(nil, of: journal)
+        return true
+    }
+}
+
+/// A journal's content as a finished gzip file that has no name yet.
+public struct CompressedJournal: ~Copyable, Sendable {
+    let publication: Publication
+    public let events: Int64
+
+    consuming func publish(as name: String) throws(FileError) -> Bool { try publication.publish(as: name) }
+}
+
+extension Directory {
+    fileprivate func forEachJournal(_ body: (SegmentName) throws(FileError) -> Void) throws(FileError) {
+        var segments: [SegmentName] = []
+        try forEachName { name in
+            guard EntryKind(name) == .journal else { return }
+            let text = String(decoding: name, as: UTF8.self)
+            let stem = text.dropFirst().dropLast(EntryKind.journalSuffix.utf8CodeUnitCount)
+            if let segment = SegmentName("\(stem).jsonl.gz") { segments.append(segment) }
+        }
+        for segment in segments { try body(segment) }
+    }
+}
+
+extension OpenFile {
+    /// Compresses a range of whole lines into another file. Returns how many events they are.
+    func compress(_ range: Range<Int64>, into target: OpenFile, level: CompressionLevel) throws(FileError) -> Int64 {
+        var writer = try GzipWriter(file: target, level: level)
+        let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: 1 << 16, alignment: 16)
+        defer { buffer.deallocate() }
+        var counter = LineCounter()
+        var position = range.lowerBound
+        while position < range.upperBound {
+            let wanted = Int(min(Int64(buffer.count), range.upperBound - position))
+            let count = try read(into: UnsafeMutableRawBufferPointer(rebasing: buffer[..<wanted]), at: position)
+            if count == 0 { break }
+            let bytes = UnsafeRawBufferPointer(rebasing: buffer[..<count])
+            try writer.write(bytes, events: counter.count(bytes))
+            position += Int64(count)
+        }
+        try writer.finish()
+        return counter.total
+    }
+}

@@ -1,0 +1,99 @@
+/// Why a segment could not be split.
+public enum SplitFailure: Error {
+    /// It holds one line, which is too large by itself.
+    case singleLine
+    case damaged(GzipDamage)
+    case file(FileError)
+}
+
+extension SegmentName {
+    /// The names of the two halves that a split makes: the IDs are the parent's with `0` and `1` appended.
+    var halves: (first: SegmentName, second: SegmentName) { (with(id: id + "0"), with(id: id + "1")) }
+
+    /// The segment that this one may be a half of.
+    var splitParent: SegmentName? {
+        guard id.utf8.count > SegmentID.length, id.hasSuffix("0") || id.hasSuffix("1") else { return nil }
+        return with(id: String(id.dropLast()))
+    }
+}
+
+extension Spool {
+    /// Whether a split of the segment was begun and not ended.
+    public func isHalfSplit(_ name: String) -> Bool {
+        guard let segment = SegmentName(name) else { return false }
+        return directory.contains(segment.halves.first.fileName)
+    }
+
+    /// Publishes the two halves of a claimed segment, each with half of its lines. The parent stays until its ending is settled;
+    /// as long as it is there, nobody sends the halves.
+    ///
+    /// A split that a crash interrupted is completed by doing it again: the halves' names and bytes are the same.
+    ///
+    /// - Returns: The names of the halves.
+    public func split(
+        _ claim: Claim, inflateLimit: ByteCount, level: CompressionLevel = .standard
+    ) throws(SplitFailure) -> [String] {
+        // A foreign name has no room for halves: they get a proper one.
+        let parent = claim.segmentName ?? foreignParent(claim)
+        do {
+            let lines = try countLines(claim, limit: inflateLimit)
+            guard lines > 1 else { throw SplitFailure.singleLine }
+            let names = [parent.halves.first.fileName, parent.halves.second.fileName]
+            let first = try Publication(of: names[0], in: directory)
+            let second = try Publication(of: names[1], in: directory)
+            try divide(claim, after: (lines + 1) / 2, into: first.file, second.file, limit: inflateLimit, level: level)
+            _ = try first.publish(as: names[0])
+            _ = try second.publish(as: names[1])
+            return names
+        } catch let failure as SplitFailure {
+            throw failure
+        } catch let damage as GzipDamage {
+            throw .damaged(damage)
+        } catch let error as FileError {
+            throw .file(error)
+        } catch {
+            preconditionFailure("splitting reads gzip and writes files: \(error)")
+        }
+    }
+
+    private func countLines(_ claim: Claim, limit: ByteCount) throws -> Int64 {
+        var counter = LineCounter()
+        try claim.file.inflate(limit: limit) { _ = counter.count($0) }
+        return counter.totalAtEnd
+    }
+
+    private func divide(
+        _ claim: Claim, after firstLines: Int64, into first: OpenFile, _ second: OpenFile, limit: ByteCount,
+        level: CompressionLevel
+    ) throws {
+        var head = try GzipWriter(file: first, level: level)
+        var tail = try GzipWriter(file: second, level: level)
+        var counter = LineCounter()
+        try claim.file.inflate(limit: limit) { bytes in
+            var rest = bytes
+            while counter.total < firstLines, !rest.isEmpty {
+                let newline = UnsafeBufferPointer(start: rest.bindMemory(to: UInt8.self).baseAddress, count: rest.count).firstNewline
+                let piece = UnsafeRawBufferPointer(rebasing: rest[..<(newline.map { $0 + 1 } ?? rest.count)])
+                try head.write(piece, events: counter.count(piece))
+                rest = UnsafeRawBufferPointer(rebasing: rest[piece.count...])
+            }
+            if !rest.isEmpty { try tail.write(rest, events: counter.count(rest)) }
+        }
+        if counter.hasRest { try tail.write(UnsafeRawBufferPointer(start: nil, count: 0), events: 1) }
+        try head.finish()
+        try tail.finish()
+    }
+
+    /// A proper name for a file with a foreign one, the same at every try.
+    private func foreignParent(_ claim: Claim) -> SegmentName {
+        let bytes = Array(claim.name.utf8)
+        // FNV-1a, twice with different starts: 128 bits of a name that needs no secrecy.
+        func hash(_ seed: UInt64) -> String {
+            let value = bytes.reduce(seed) { ($0 ^ UInt64($1)) &* 0x100_0000_01b3 }
+            let digits = String(value, radix: 36)
+            return String(repeating: "0", count: 13 - digits.count) + digits
+        }
+        let id = hash(0xcbf2_9ce4_8422_2325) + hash(0x8422_2325_cbf2_9ce4)
+        return SegmentName(priority: .normal, created: claim.status.modified, id: id)!
+    }
+}

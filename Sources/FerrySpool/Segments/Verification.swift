@@ -1,0 +1,90 @@
+/// How closely a segment is looked at before it is sent.
+public enum Verification: String, CaseIterable, Sendable {
+    /// Files with names from other tools are inflated whole; of Ferry's own, header, notes and trailer must agree with the file's
+    /// length.
+    case auto
+    /// Every segment is inflated whole.
+    case always
+    /// Nothing is looked at, except that a file with a foreign name must be whole.
+    case never
+}
+
+/// What an examination of a segment found.
+public struct Examination: Equatable, Sendable {
+    /// `nil` when nobody noted them and the segment was not inflated.
+    public var events: Int64?
+    public var damage: GzipDamage?
+}
+
+extension Claim {
+    /// Looks at the segment as closely as asked.
+    ///
+    /// - Parameter inflateLimit: The most that it may inflate to.
+    public func examine(_ verification: Verification, inflateLimit: ByteCount) throws(FileError) -> Examination {
+        let isForeign = segmentName == nil
+        if isForeign || verification == .always { return try inflateWhole(limit: inflateLimit) }
+        let walk = try file.walkMembers(length: status.size.bytes)
+        return Examination(events: walk.events, damage: verification == .auto ? walk.damage : nil)
+    }
+
+    private func inflateWhole(limit: ByteCount) throws(FileError) -> Examination {
+        var counter = LineCounter()
+        do {
+            try file.inflate(limit: limit) { _ = counter.count($0) }
+            return Examination(events: counter.totalAtEnd)
+        } catch let damage as GzipDamage {
+            return Examination(damage: damage)
+        } catch let error as FileError {
+            throw error
+        } catch {
+            preconditionFailure("counting lines throws nothing: \(error)")
+        }
+    }
+}
+
+extension OpenFile {
+    /// Goes from member to member by their notes and compares them with the file's length and the members' trailers.
+    ///
+    /// A member without a note ends the walk: its events are unknown, and only its header and the least length are checked.
+    func walkMembers(length: Int64) throws(FileError) -> Examination {
+        var events: Int64 = 0
+        var position: Int64 = 0
+        if length == 0 { return Examination(damage: GzipDamage(kind: .empty, offset: 0)) }
+        while position < length {
+            // No writer of segments has a header near this length.
+            let bytes = try readBytes(512, at: position)
+            var note: MemberNote?
+            do throws(GzipHeader.Failure) {
+                note = try GzipHeader(bytes).note
+            } catch {
+                if error == .notGzip {
+                    return Examination(damage: GzipDamage(kind: position == 0 ? .notGzip : .trailingGarbage, offset: position))
+                }
+            }
+            guard let note else {
+                return Examination(damage: length - position < 18 ? GzipDamage(kind: .truncated, offset: length) : nil)
+            }
+            let end = position + note.memberLength
+            guard end <= length else { return Examination(damage: GzipDamage(kind: .truncated, offset: length)) }
+            guard try readSize(before: end) == UInt32(truncatingIfNeeded: note.uncompressed) else {
+                return Examination(damage: GzipDamage(kind: .corrupt, offset: end - 4))
+            }
+            events += note.events
+            position = end
+        }
+        return Examination(events: events)
+    }
+
+    /// The ISIZE field of the trailer that ends at `end`.
+    private func readSize(before end: Int64) throws(FileError) -> UInt32 {
+        try readBytes(4, at: end - 4).reversed().reduce(0) { $0 << 8 | UInt32($1) }
+    }
+}
+
+extension Spool {
+    /// The events that a pending segment's writer noted; `nil` when nobody did, or when there is no such segment.
+    public func notedEvents(of name: String) throws(FileError) -> Int64? {
+        guard let file = try directory.open(name) else { return nil }
+        return try file.walkMembers(length: file.status().size.bytes).events
+    }
+}

@@ -1,0 +1,115 @@
+/// The segments of a spool at one moment, in upload order.
+///
+/// Compact, because a spool may hold a million: the names lie back to back in one buffer, an entry is 32 bytes.
+public struct SpoolListing: Sendable {
+    /// One segment.
+    public struct Entry: Sendable {
+        /// Priority and time in one number, so that sorting compares numbers and only ties compare names.
+        var key: UInt64
+        var nameStart: UInt32
+        var nameLength: UInt16
+        /// A name from another tool.
+        public internal(set) var isForeign: Bool
+        /// Whether there was a sidecar.
+        public internal(set) var hasSidecar: Bool
+        /// `nil` when the listing was made without sizes.
+        public internal(set) var size: ByteCount?
+
+        public var priority: Priority { Priority(Int(key >> 56))! }
+        public var created: Timestamp { Timestamp(milliseconds: Int64(key & Self.timeMask) + Self.yearZero) }
+
+        private static let timeMask: UInt64 = (1 << 56) - 1
+        /// 0000-01-01T00:00:00Z, the earliest time that a name can hold.
+        private static let yearZero: Int64 = -62_167_219_200_000
+
+        init(priority: Priority, created: Timestamp, nameStart: Int, nameLength: Int, isForeign: Bool, size: ByteCount?) {
+            let time = UInt64(max(created.milliseconds - Self.yearZero, 0)) & Self.timeMask
+            key = UInt64(priority.level) << 56 | time
+            self.nameStart = UInt32(nameStart)
+            self.nameLength = UInt16(nameLength)
+            self.isForeign = isForeign
+            hasSidecar = false
+            self.size = size
+        }
+    }
+
+    /// In upload order.
+    public internal(set) var entries: [Entry] = []
+    /// Names with bytes that are not UTF-8: nothing can be said of them in headers or the ledger, so they are left alone.
+    public internal(set) var unusableNames = 0
+    /// Sidecars whose segment was not there.
+    var orphanSidecars: [String] = []
+    var journals: [String] = []
+    var temporaries: [String] = []
+    /// Bytes of the sidecars, when the listing was made with sizes.
+    public internal(set) var sidecarBytes = ByteCount.zero
+    private(set) var names: [UInt8] = []
+
+    public init() {}
+
+    /// The file name of an entry.
+    public func name(of entry: Entry) -> String {
+        let start = Int(entry.nameStart)
+        return String(decoding: names[start..<start + Int(entry.nameLength)], as: UTF8.self)
+    }
+
+    /// The bytes of all entries; zero when the listing was made without sizes.
+    public var segmentBytes: ByteCount { entries.reduce(.zero) { $0 + ($1.size ?? .zero) } }
+
+    /// Segments that are being written: open journals.
+    public var openJournals: Int { journals.count }
+
+    /// Stores a name and returns where.
+    mutating func add(name: UnsafeBufferPointer<UInt8>) -> Int {
+        names.append(contentsOf: name)
+        return names.count - name.count
+    }
+
+    mutating func sort() {
+        names.withUnsafeBufferPointer { names in
+            entries.sort { left, right in
+                if left.key != right.key { return left.key < right.key }
+                return names[left].lexicographicallyPrecedes(names[right])
+            }
+        }
+    }
+
+    /// Marks the entries that have one of these sidecars and keeps the others as orphans.
+    mutating func attach(sidecarsOf segments: [String]) {
+        guard !segments.isEmpty else { return }
+        var foreign: [String: Int] = [:]
+        for index in entries.indices where entries[index].isForeign { foreign[name(of: entries[index])] = index }
+        for segment in segments {
+            if let index = foreign[segment] ?? indexOfSegment(segment) {
+                entries[index].hasSidecar = true
+            } else {
+                orphanSidecars.append(segment)
+            }
+        }
+    }
+
+    /// By binary search: names of the format sort as their bytes do.
+    private func indexOfSegment(_ segment: String) -> Int? {
+        guard let name = SegmentName(segment) else { return nil }
+        let wanted = Entry(
+            priority: name.priority, created: name.created, nameStart: 0, nameLength: 0, isForeign: false, size: nil)
+        let bytes = Array(segment.utf8)
+        return names.withUnsafeBufferPointer { names in
+            var low = 0
+            var high = entries.count
+            while low < high {
+                let middle = (low + high) / 2
+                let entry = entries[middle]
+                let isBefore = entry.key != wanted.key ? entry.key < wanted.key : names[entry].lexicographicallyPrecedes(bytes)
+                if isBefore { low = middle + 1 } else { high = middle }
+            }
+            return low < entries.count && names[entries[low]].elementsEqual(bytes) ? low : nil
+        }
+    }
+}
+
+extension UnsafeBufferPointer<UInt8> {
+    fileprivate subscript(entry: SpoolListing.Entry) -> UnsafeBufferPointer<UInt8> {
+        UnsafeBufferPointer(rebasing: self[Int(entry.nameStart)..<Int(entry.nameStart) + Int(entry.nameLength)])
+    }
+}

@@ -1,0 +1,124 @@
+/// Why a writer could not go on.
+public enum WriteFailure: Error, Equatable, CustomStringConvertible {
+    /// The size limit is reached, and everything stored is more urgent than what is to be written.
+    case spoolFull(limit: ByteCount)
+    case file(FileError)
+
+    public var description: String {
+        switch self {
+        case .spoolFull(let limit):
+            "spool full: it holds \(limit) of data at least as urgent; upload it, raise the limit, or write with a more urgent priority"
+        case .file(let error): error.description
+        }
+    }
+}
+
+/// Writes events into a spool, one segment after the other.
+///
+/// Each event is in a journal, safe from the death of the process, as soon as ``flush()`` returns; ``flush()`` costs one write.
+/// Not for use from several threads at once.
+public final class SegmentWriter {
+    /// What to write, and how.
+    public struct Options: Sendable {
+        public var priority = Priority.normal
+        public var stream: String?
+        public var roll = RollLimits()
+        public var level = CompressionLevel.standard
+        /// The limits of the spool, kept before each new segment. What is more urgent than `priority` is not evicted.
+        public var retention = RetentionLimits()
+
+        public init() {}
+    }
+
+    private let spool: Spool
+    private let options: Options
+    private let sealer: Sealer
+    private let wallClock: () -> Timestamp
+    private var open: (journal: Journal, roll: RollState)?
+    private var batch: [UInt8] = []
+    private var lastCreated = Timestamp(milliseconds: 0)
+
+    /// - Parameter wallClock: Where segments' times come from.
+    public init(spool: Spool, options: Options, wallClock: @escaping () -> Timestamp = Timestamp.now) {
+        self.spool = spool
+        self.options = options
+        self.wallClock = wallClock
+        sealer = Sealer(spool: spool, level: options.level)
+    }
+
+    /// Adds an event: a whole JSON line without its line feed. It must have been checked.
+    public func append(_ line: UnsafeBufferPointer<UInt8>, at now: ContinuousClock.Instant) throws(WriteFailure) {
+        let size = ByteCount(Int64(line.count + 1))
+        if let open, !open.roll.hasRoom(for: size, options.roll) { try roll() }
+        if open == nil { open = (try openJournal(), RollState(firstEventAt: now)) }
+        batch.append(contentsOf: line)
+        batch.append(UInt8(ascii: "\n"))
+        open!.roll.add(size)
+        if batch.count >= Self.batchSize { try flush() }
+    }
+
+    /// Enough to make the number of writes small, little enough to stay in the cache.
+    private static let batchSize = 1 << 18
+
+    /// Writes what was appended to the journal.
+    public func flush() throws(WriteFailure) {
+        guard let open, !batch.isEmpty else { return }
+        let failure: FileError? = batch.withUnsafeBytes { bytes in
+            do throws(FileError) {
+                try open.journal.append(bytes)
+                return nil
+            } catch {
+                return error
+            }
+        }
+        batch.removeAll(keepingCapacity: true)
+        if let failure { throw .file(failure) }
+    }
+
+    /// When the segment in the making is to be published even if nothing more comes; `nil` while there is none.
+    public var rollsAt: ContinuousClock.Instant? { open.map { $0.roll.firstEventAt + options.roll.after } }
+
+    /// Publishes the segment in the making if its time has come.
+    public func rollIfDue(at now: ContinuousClock.Instant) throws(WriteFailure) {
+        if let open, open.roll.isDue(at: now, options.roll) { try roll() }
+    }
+
+    /// Publishes everything and waits for it.
+    ///
+    /// - Returns: The segments of this writer, in order.
+    public func finish() throws(WriteFailure) -> [SegmentName] {
+        if open != nil { try roll() }
+        do throws(FileError) {
+            return try sealer.finish()
+        } catch {
+            throw .file(error)
+        }
+    }
+
+    private func roll() throws(WriteFailure) {
+        try flush()
+        guard let journal = open?.journal else { return }
+        open = nil
+        do throws(FileError) {
+            try sealer.submit(journal)
+        } catch {
+            throw .file(error)
+        }
+    }
+
+    private func openJournal() throws(WriteFailure) -> Journal {
+        let retention: RetentionReport
+        // Segments of one writer keep their order even within a millisecond and when the clock is set back.
+        lastCreated = max(wallClock(), lastCreated + .milliseconds(1))
+        let name = SegmentName(
+            priority: options.priority, created: lastCreated, id: SegmentID.random(), stream: options.stream)
+        guard let name else { preconditionFailure("the stream was checked where it came in") }
+        do throws(FileError) {
+            retention = try spool.applyRetention(options.retention, atMost: options.priority)
+            if retention.stillOver == .zero { return try spool.openJournal(name) }
+        } catch {
+            throw .file(error)
+        }
+        throw .spoolFull(limit: options.retention.maxBytes ?? .zero)
+    }
+}
