@@ -1,6 +1,28 @@
 // swift-tools-version: 6.2
 import PackageDescription
 
+// Each dependency earns its build time:
+let dependencies: [Package.Dependency] = [
+    // Commands, options, help and usage errors.
+    .package(url: "https://github.com/apple/swift-argument-parser.git", from: "1.8.2"),
+    // The transport: event loop, sendfile, HTTP/1.1 parsing.
+    .package(url: "https://github.com/apple/swift-nio.git", from: "2.101.2"),
+    // TLS and mTLS for the transport.
+    .package(url: "https://github.com/apple/swift-nio-ssl.git", from: "2.37.6"),
+    // CONNECT tunnels through HTTP proxies.
+    .package(url: "https://github.com/apple/swift-nio-extras.git", from: "1.35.2"),
+    // Logs on stderr, replaceable by whoever links the libraries.
+    .package(url: "https://github.com/apple/swift-log.git", from: "1.16.2"),
+    // SHA-256 of received bodies.
+    .package(url: "https://github.com/apple/swift-crypto.git", from: "4.5.2"),
+    // The receiver's graceful end on SIGTERM; Hummingbird brings it anyway.
+    .package(url: "https://github.com/swift-server/swift-service-lifecycle.git", from: "2.13.0"),
+    // The names of header fields, in Hummingbird's interface.
+    .package(url: "https://github.com/apple/swift-http-types.git", from: "1.8.0"),
+    // The receiver's HTTP server; without its configuration and full Foundation parts.
+    .package(url: "https://github.com/hummingbird-project/hummingbird.git", from: "2.28.1", traits: []),
+]
+
 let swiftSettings: [SwiftSetting] = [
     .enableUpcomingFeature("ExistentialAny"),
     .enableUpcomingFeature("MemberImportVisibility"),
@@ -10,11 +32,55 @@ let swiftSettings: [SwiftSetting] = [
 let package = Package(
     name: "ferry",
     products: [
+        .executable(name: "ferry", targets: ["ferry"]),
         .library(name: "FerrySpool", targets: ["FerrySpool"]),
+        .library(name: "FerryUpload", targets: ["FerryUpload"]),
+        .library(name: "FerryReceiver", targets: ["FerryReceiver"]),
     ],
+    dependencies: dependencies,
     targets: [
         .systemLibrary(name: "CZlib", providers: [.apt(["libz-dev"])]),
         .systemLibrary(name: "CLinux"),
         .target(name: "FerrySpool", dependencies: ["CZlib", "CLinux"], swiftSettings: swiftSettings),
+        .target(
+            name: "FerryUpload",
+            dependencies: [
+                "FerrySpool",
+                .product(name: "Logging", package: "swift-log"),
+                .product(name: "NIOCore", package: "swift-nio"),
+                .product(name: "NIOPosix", package: "swift-nio"),
+                .product(name: "NIOHTTP1", package: "swift-nio"),
+                .product(name: "NIOTLS", package: "swift-nio"),
+                .product(name: "NIOSSL", package: "swift-nio-ssl"),
+                .product(name: "NIOExtras", package: "swift-nio-extras"),
+            ],
+            swiftSettings: swiftSettings
+        ),
+        .target(
+            name: "FerryReceiver",
+            dependencies: [
+                "FerrySpool",
+                .product(name: "Crypto", package: "swift-crypto"),
+                .product(name: "Hummingbird", package: "hummingbird"),
+                .product(name: "HummingbirdCore", package: "hummingbird"),
+                .product(name: "HummingbirdTLS", package: "hummingbird"),
+                .product(name: "UnixSignals", package: "swift-service-lifecycle"),
+                .product(name: "HTTPTypes", package: "swift-http-types"),
+                .product(name: "Logging", package: "swift-log"),
+                .product(name: "NIOCore", package: "swift-nio"),
+                .product(name: "NIOPosix", package: "swift-nio"),
+                .product(name: "NIOSSL", package: "swift-nio-ssl"),
+            ],
+            swiftSettings: swiftSettings
+        ),
+        .executableTarget(
+            name: "ferry",
+            dependencies: [
+                "FerrySpool", "FerryUpload", "FerryReceiver",
+                .product(name: "ArgumentParser", package: "swift-argument-parser"),
+                .product(name: "Logging", package: "swift-log"),
+            ],
+            swiftSettings: swiftSettings
+        ),
     ]
 )

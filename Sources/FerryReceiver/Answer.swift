@@ -1,0 +1,35 @@
+import FerrySpool
+import HTTPTypes
+import Hummingbird
+import NIOCore
+
+/// What the receiver says.
+enum Answer {
+    static func accepted(segment: String, events: Int64, isDuplicate: Bool) -> Response {
+        json(.ok, "{\"segment\":\(segment.jsonQuoted),\"events\":\(events),\"duplicate\":\(isDuplicate)}")
+    }
+
+    /// - Parameter more: Further members, as JSON text with a leading comma.
+    static func refusal(_ status: HTTPResponse.Status, _ message: String, more: String = "") -> Response {
+        json(status, "{\"error\":\(message.jsonQuoted)\(more)}")
+    }
+
+    private static func json(_ status: HTTPResponse.Status, _ text: String) -> Response {
+        Response(
+            status: status, headers: [.contentType: "application/json"], body: ResponseBody(byteBuffer: ByteBuffer(string: text + "\n")))
+    }
+
+    static func response(_ refusal: IntakeRefusal) -> Response {
+        switch refusal {
+        case .tooLarge(let limit): Self.refusal(.contentTooLarge, "the body is larger than \(limit)")
+        case .damaged(let damage) where damage.kind == .tooLarge: Self.refusal(.contentTooLarge, "\(damage)")
+        case .damaged(let damage): Self.refusal(.badRequest, "\(damage)", more: ",\"offset\":\(damage.offset)")
+        case .notJSONLines(let problem):
+            Self.refusal(.badRequest, "\(problem)", more: ",\"line\":\(problem.line),\"column\":\(problem.column)")
+        case .aborted: Self.refusal(.badRequest, "the connection broke within the body")
+        case .tooSlow: Self.refusal(.requestTimeout, "the body comes too slowly")
+        case .file(let error) where error.isOutOfSpace: Self.refusal(.init(code: 507, reasonPhrase: "Insufficient Storage"), "\(error)")
+        case .file(let error): Self.refusal(.internalServerError, "\(error)")
+        }
+    }
+}

@@ -1,0 +1,66 @@
+import Crypto
+import FerrySpool
+import NIOCore
+
+/// Why a body is not taken.
+enum IntakeRefusal: Error, Equatable {
+    case tooLarge(limit: ByteCount)
+    case damaged(GzipDamage)
+    case notJSONLines(JSONLineProblem)
+    case tooSlow
+    /// The connection broke within the body.
+    case aborted
+    case file(FileError)
+}
+
+/// Takes one body, piece by piece: to the disk, through the inflater and the checker, and into the digest, in constant memory.
+struct BodyIntake: ~Copyable {
+    private let file: OpenFile
+    private let limit: ByteCount
+    private var reader: GzipReader
+    private var lines = JSONLinesCounter()
+    private var hash = SHA256()
+    private(set) var bytes = ByteCount.zero
+
+    init(into file: OpenFile, limit: ByteCount, inflateLimit: ByteCount) {
+        self.file = file
+        self.limit = limit
+        reader = GzipReader(limit: inflateLimit)
+    }
+
+    mutating func take(_ buffer: ByteBuffer) throws(IntakeRefusal) {
+        bytes += ByteCount(Int64(buffer.readableBytes))
+        guard bytes <= limit else { throw .tooLarge(limit: limit) }
+        do {
+            try buffer.withUnsafeReadableBytes { piece in
+                hash.update(bufferPointer: piece)
+                try file.write(piece)
+                try reader.feed(piece) { try lines.feed($0) }
+            }
+        } catch {
+            throw IntakeRefusal(error)
+        }
+    }
+
+    /// The body is complete. Returns its digest and how many events it holds.
+    mutating func finish() throws(IntakeRefusal) -> (digest: BodyDigest, events: Int64) {
+        do {
+            try reader.finish()
+            try lines.finish()
+        } catch {
+            throw IntakeRefusal(error)
+        }
+        return (BodyDigest(hash.finalize()), lines.events)
+    }
+}
+
+extension IntakeRefusal {
+    fileprivate init(_ error: any Error) {
+        switch error {
+        case let damage as GzipDamage: self = .damaged(damage)
+        case let problem as JSONLineProblem: self = .notJSONLines(problem)
+        case let error as FileError: self = .file(error)
+        default: preconditionFailure("taking a body inflates, checks and writes: \(error)")
+        }
+    }
+}

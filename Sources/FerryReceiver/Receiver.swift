@@ -1,0 +1,82 @@
+public import FerrySpool
+import HTTPTypes
+import Hummingbird
+import HummingbirdCore
+import HummingbirdTLS
+import Logging
+import NIOCore
+import NIOSSL
+import UnixSignals
+
+/// Why the receiver could not start.
+public enum ReceiverError: Error, CustomStringConvertible {
+    case file(FileError)
+    /// A certificate or key cannot be used.
+    case certificate(String)
+
+    public var description: String {
+        switch self {
+        case .file(let error): error.description
+        case .certificate(let text): text
+        }
+    }
+}
+
+/// The reference receiver: takes segments over HTTP into a spool, each key once.
+public struct Receiver: Sendable {
+    private let options: ReceiverOptions
+    private let handler: SegmentHandler
+
+    /// - Parameters:
+    ///   - spool: Opened for writing.
+    ///   - onReceived: Called for every segment that is answered with 200.
+    public init(
+        _ spool: Spool, options: ReceiverOptions, onReceived: @escaping @Sendable (ReceivedSegment) -> Void = { _ in }
+    ) throws(ReceiverError) {
+        self.options = options
+        do throws(FileError) {
+            _ = try spool.finishArrivals()
+            handler = SegmentHandler(spool: spool, options: options, admission: try Admission(spool), onReceived: onReceived)
+        } catch {
+            throw .file(error)
+        }
+    }
+
+    /// Serves until SIGTERM or SIGINT, or until the task is cancelled: then no new connection is taken, and requests that are
+    /// being answered are finished.
+    ///
+    /// - Parameters:
+    ///   - handlesSignals: Whether the two signals are this receiver's to handle.
+    ///   - onRunning: Called with the port once connections are accepted.
+    public func run(handlesSignals: Bool, onRunning: @escaping @Sendable (Int) -> Void = { _ in }) async throws {
+        let router = Router()
+        router.get("healthz") { _, _ in "ok\n" }
+        router.post("v1/segments") { [options, handler] request, _ in
+            if let token = options.token, !BearerToken.matches(request.headers[.authorization], token) {
+                return Answer.refusal(.unauthorized, "a valid bearer token is needed")
+            }
+            return try await handler.handle(request)
+        }
+        var logger = Logger(label: "ferry.receiver")
+        logger.logLevel = .error
+        let application = Application(
+            router: router, server: try server(),
+            configuration: .init(address: .hostname(options.host, port: options.port), serverName: "ferry/\(FerryVersion.current)"),
+            onServerRunning: { channel in onRunning(channel.localAddress?.port ?? 0) }, logger: logger)
+        try await application.runService(gracefulShutdownSignals: handlesSignals ? [.sigterm, .sigint] : [])
+    }
+
+    private func server() throws -> HTTPServerBuilder {
+        let idleTimeout = TimeAmount.nanoseconds(Int64(options.idleTimeout.inSeconds * 1e9))
+        let plain = HTTPServerBuilder.http1(configuration: .init(idleTimeout: idleTimeout))
+        guard let certificate = options.certificate, let key = options.privateKey else { return plain }
+        do {
+            let configuration = TLSConfiguration.makeServerConfiguration(
+                certificateChain: try NIOSSLCertificate.fromPEMFile(certificate).map { .certificate($0) },
+                privateKey: .privateKey(try NIOSSLPrivateKey(file: key, format: .pem)))
+            return try .tls(plain, tlsConfiguration: configuration)
+        } catch {
+            throw ReceiverError.certificate("cannot use certificate \(certificate) and key \(key): \(error); both must be PEM files")
+        }
+    }
+}

@@ -1,0 +1,24 @@
+public import FerrySpool
+
+/// How the receiver listens and what it accepts.
+public struct ReceiverOptions: Sendable {
+    public var host = "127.0.0.1"
+    /// 0 lets the system choose.
+    public var port = 8787
+    /// The largest body, as it comes.
+    public var maxBody = ByteCount.mebibytes(64)
+    /// The most that a body may inflate to.
+    public var inflateLimit = ByteCount.mebibytes(1024)
+    /// The bearer token that clients must show; `nil` lets everybody in.
+    public var token: String?
+    /// PEM files for https.
+    public var certificate: String?
+    public var privateKey: String?
+    /// A client that sends nothing for this long is disconnected.
+    public var idleTimeout = Duration.seconds(30)
+
+    public init() {}
+
+    /// A body may take the idle timeout and this long for each byte: slower than any modem, so a slower client only holds a place.
+    static let slowestRate = ByteCount(128)
+}

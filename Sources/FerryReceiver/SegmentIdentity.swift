@@ -1,0 +1,39 @@
+import Crypto
+import FerrySpool
+import HTTPTypes
+
+/// Which segment a request carries, by its headers.
+struct SegmentIdentity: Equatable, Sendable {
+    /// The name it gets in the receiver's spool.
+    let name: SegmentName
+    /// What makes it the same segment at every try; `nil` when the sender names none.
+    let key: String?
+
+    /// - Parameter now: For senders that say nothing of themselves.
+    init(_ headers: HTTPFields, now: Timestamp) {
+        let segment = headers[HTTPField.Name("Ferry-Segment")!].flatMap { SegmentName($0) }
+        key = headers[HTTPField.Name("Idempotency-Key")!].map(Self.unquoted) ?? segment?.id
+        if let segment {
+            name = segment
+        } else {
+            let created = headers[HTTPField.Name("Ferry-Created")!].flatMap(Timestamp.init(rfc3339:)) ?? now
+            // From the key, so that every try gets the same name.
+            let id = key.map(Self.id) ?? SegmentID.random()
+            name = SegmentName(priority: .normal, created: max(created, Timestamp(milliseconds: 0)), id: id)!
+        }
+    }
+
+    /// A structured-field string (RFC 9651), as the draft on idempotency keys wants it; a bare one is taken as it is.
+    private static func unquoted(_ value: String) -> String {
+        guard value.count >= 2, value.hasPrefix("\""), value.hasSuffix("\"") else { return value }
+        return String(value.dropFirst().dropLast())
+    }
+
+    /// 25 characters of base 36 for 128 bits of the key's SHA-256.
+    private static func id(of key: String) -> String {
+        let digest = SHA256.hash(data: Array(key.utf8))
+        let number = digest.prefix(16).reduce(0 as UInt128) { $0 << 8 | UInt128($1) }
+        let digits = String(number, radix: 36)
+        return String(repeating: "0", count: 25 - digits.count) + digits
+    }
+}

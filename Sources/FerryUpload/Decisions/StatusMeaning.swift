@@ -1,0 +1,35 @@
+import FerrySpool
+
+extension Verdict {
+    /// What an answer means.
+    ///
+    /// The classes follow RFC 9110, section 15, read by one question: would the same request, later, have a chance?
+    ///
+    /// - Parameters:
+    ///   - retryAfter: The `Retry-After` header, parsed.
+    ///   - location: The `Location` header.
+    ///   - body: The first bytes of the answer.
+    public init(status: Int, retryAfter: Duration?, location: String?, body: String) {
+        let firstLine = body.split(whereSeparator: \.isNewline).first.map { ": " + $0.prefix(200) } ?? ""
+        func reason(_ hint: String = "") -> Reason {
+            Reason(kind: "status", status: status, message: "HTTP \(status)\(firstLine)\(hint)")
+        }
+        switch status {
+        case 200..<300: self = .delivered(status: status)
+        case 307, 308:
+            // 301, 302 and 303 let a client turn a POST into a GET (RFC 9110, 15.4.2), so nobody may follow them here.
+            if let location { self = .moved(to: location, reason()) } else { self = .misconfigured(reason(" without Location")) }
+        case 300..<400: self = .misconfigured(reason("; the URL moved, set --to to the new one"))
+        case 401, 403: self = .misconfigured(reason("; check the token or the certificate"))
+        case 404, 405, 410: self = .misconfigured(reason("; check the URL and the method"))
+        case 407: self = .misconfigured(reason("; the proxy wants a name and a password"))
+        case 413: self = .tooLarge(reason())
+        case 429: self = .unwell(reason(), retryAfter: retryAfter)
+        case 408, 409, 425, 500...:
+            if let retryAfter { self = .unwell(reason(), retryAfter: retryAfter) } else { self = .doubtful(reason()) }
+        case 400..<500: self = .refused(reason(), body: body)
+        // 1xx as a final answer is no HTTP.
+        default: self = .doubtful(reason())
+        }
+    }
+}

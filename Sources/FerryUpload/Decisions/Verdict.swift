@@ -1,0 +1,34 @@
+/// What a try to deliver a segment means, whatever protocol it was tried by.
+public enum Verdict: Equatable, Sendable {
+    /// The destination has it. The status is for the ledger.
+    case delivered(status: Int)
+    /// The destination cannot take anything now; it may have said for how long.
+    case unwell(Reason, retryAfter: Duration?)
+    /// Either the destination is unwell or this segment is poison to it: only another segment can tell.
+    case doubtful(Reason)
+    /// Nothing can be delivered until a person mends something.
+    case misconfigured(Reason)
+    /// The destination takes only smaller ones.
+    case tooLarge(Reason)
+    /// The destination does not want this segment, and answers well.
+    case refused(Reason, body: String)
+    /// The destination is elsewhere.
+    case moved(to: String, Reason)
+    /// Nothing happened that counts: the pass was stopped, or the file changed under way.
+    case withdrawn(Reason)
+
+    /// Why, as sidecars and the ledger hold it.
+    public struct Reason: Equatable, Sendable {
+        /// A word for programs.
+        public var kind: String
+        public var status: Int?
+        /// For people.
+        public var message: String
+
+        public init(kind: String, status: Int? = nil, message: String) {
+            self.kind = kind
+            self.status = status
+            self.message = message
+        }
+    }
+}

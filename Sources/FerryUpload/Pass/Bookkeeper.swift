@@ -1,0 +1,131 @@
+import FerrySpool
+
+/// Turns judgements into endings and sidecars.
+struct Bookkeeper: Sendable {
+    let spool: Spool
+    let options: UploadOptions
+    let settler: Settler
+    let now: @Sendable () -> Timestamp
+    let onEvent: @Sendable (UploadEvent) -> Void
+
+    /// - Parameter destinationWaitsUntil: When the destination is tried again, for its victims.
+    func record(
+        _ judgement: PassPlan.Judgement, of segment: PreparedSegment, _ verdict: Verdict, destinationWaitsUntil: Timestamp?
+    ) async throws(FileError) {
+        switch judgement {
+        case .delivered:
+            try await settler.submit(ending(segment, .sent(keep: options.keepsSent), .sent, status: verdict.status))
+        case .refused: try await reject(segment, verdict, attempts: segment.attempt)
+        case .split: try await split(segment.claim, attempts: segment.attempt, verdict)
+        case .culprit: try await backOff(segment, verdict, isProven: true)
+        case .unjudged: try await backOff(segment, verdict, isProven: false)
+        case .victim:
+            // Where there was no connection, the segment was not tried.
+            guard let reason = verdict.reason, reason.kind != "connect", reason.kind != "proxy" else { return }
+            let time = now()
+            var state = tried(segment, reason, scope: .destination, at: time)
+            state.nextAttemptAt = destinationWaitsUntil ?? time
+            try spool.writeSidecar(state, of: segment.claim)
+        case .untouched: break
+        }
+    }
+
+    /// Splits a segment that is too large, or completes a split.
+    func split(_ claim: Claim, attempts: Int, _ verdict: Verdict?) async throws(FileError) {
+        let result: Result<[String], SplitFailure> = await blocking { [spool, options] in
+            do throws(SplitFailure) {
+                return .success(try spool.split(claim, inflateLimit: options.inflateLimit))
+            } catch {
+                return .failure(error)
+            }
+        }
+        switch result {
+        case .success(let halves):
+            let detail = "too large for the destination; its lines are now in \(halves.joined(separator: " and "))"
+            try await settler.submit(
+                Ending(claim, .split, entry(claim, .split, status: verdict?.status, attempts: attempts, detail: detail)))
+        case .failure(.singleLine):
+            let message = "a single event that is too large for the destination (\(verdict?.reason?.message ?? "413"))"
+            try await reject(claim, kind: "too-large", status: verdict?.status, message: message, attempts: attempts)
+        case .failure(.damaged(let damage)): try await reject(claim, damage, kind: damage.kind.rawValue, attempts: attempts)
+        case .failure(.file(let error)): throw error
+        }
+    }
+
+    func reject(_ claim: Claim, _ damage: GzipDamage, kind: String, attempts: Int) async throws(FileError) {
+        try await reject(claim, kind: kind, message: "\(damage)", attempts: attempts, offset: damage.offset)
+    }
+
+    private func reject(_ segment: PreparedSegment, _ verdict: Verdict, attempts: Int) async throws(FileError) {
+        guard case .refused(let reason, let body) = verdict else { return }
+        try await reject(segment.claim, kind: reason.kind, status: reason.status, message: reason.message, attempts: attempts, body: body)
+    }
+
+    private func reject(
+        _ claim: Claim, kind: String, status: Int? = nil, message: String, attempts: Int, offset: Int64? = nil, body: String? = nil
+    ) async throws(FileError) {
+        let reason = RejectionReason(
+            at: now(), kind: kind, status: status, message: message, attempts: attempts, offset: offset, body: body)
+        try await settler.submit(
+            Ending(claim, .rejected(reason), entry(claim, .rejected, status: status, attempts: attempts, detail: message)))
+    }
+
+    private func backOff(_ segment: PreparedSegment, _ verdict: Verdict, isProven: Bool) async throws(FileError) {
+        guard let reason = verdict.reason else { return }
+        let time = now()
+        var state = tried(segment, reason, scope: .segment, at: time)
+        if isProven { state.failures += 1 }
+        if state.failures >= options.backOff.failuresAllowed {
+            let message = "failed \(state.failures) times while the destination was well; last: \(reason.message)"
+            try await reject(segment.claim, kind: "exhausted", status: reason.status, message: message, attempts: state.attempts)
+            return
+        }
+        var generator = SystemRandomNumberGenerator()
+        state.nextAttemptAt =
+            time + options.backOff.wait(afterFailures: isProven ? state.failures : state.attempts, using: &generator)
+        try spool.writeSidecar(state, of: segment.claim)
+        onEvent(.backsOff(segment: segment.claim.name, until: state.nextAttemptAt, reason))
+    }
+
+    private func tried(
+        _ segment: PreparedSegment, _ reason: Verdict.Reason, scope: RetryState.LastError.Scope, at time: Timestamp
+    ) -> RetryState {
+        RetryState(
+            attempts: segment.attempt, failures: segment.sidecar?.failures ?? 0,
+            firstAttemptAt: segment.sidecar?.firstAttemptAt ?? time, lastAttemptAt: time, nextAttemptAt: time,
+            lastError: .init(scope: scope, kind: reason.kind, status: reason.status, message: reason.message))
+    }
+
+    private func ending(
+        _ segment: PreparedSegment, _ disposal: Ending.Disposal, _ outcome: LedgerEntry.Outcome, status: Int?
+    ) -> Ending {
+        var entry = entry(segment.claim, outcome, status: status, attempts: segment.attempt)
+        entry.events = segment.facts.events
+        return Ending(segment.claim, disposal, entry)
+    }
+
+    private func entry(
+        _ claim: Claim, _ outcome: LedgerEntry.Outcome, status: Int? = nil, attempts: Int, detail: String? = nil
+    ) -> LedgerEntry {
+        LedgerEntry(
+            at: now(), segment: claim.name, outcome: outcome, bytes: claim.status.size, status: status, attempts: attempts,
+            destination: "\(options.destination)", detail: detail)
+    }
+}
+
+extension Verdict {
+    /// Why, unless it was delivered.
+    var reason: Reason? {
+        switch self {
+        case .delivered: nil
+        case .unwell(let reason, _), .doubtful(let reason), .misconfigured(let reason), .tooLarge(let reason),
+            .refused(let reason, _), .moved(_, let reason), .withdrawn(let reason):
+            reason
+        }
+    }
+
+    var status: Int? {
+        if case .delivered(let status) = self { return status }
+        return reason?.status
+    }
+}

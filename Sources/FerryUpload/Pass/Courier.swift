@@ -1,0 +1,81 @@
+import FerrySpool
+
+/// Delivers one segment after the other over one connection, which it opens when needed and keeps open between segments.
+struct Courier: ~Copyable {
+    private let connector: Connector
+    private let template: RequestTemplate
+    private let now: @Sendable () -> Timestamp
+    private var open: (origin: Origin, connection: HTTPConnection)?
+
+    init(connector: Connector, template: RequestTemplate, now: @escaping @Sendable () -> Timestamp) {
+        self.connector = connector
+        self.template = template
+        self.now = now
+    }
+
+    deinit { open?.connection.close() }
+
+    /// RFC 9110 leaves the number to the client.
+    private static let redirectsFollowed = 3
+
+    /// Tries once to deliver a segment.
+    mutating func deliver(_ facts: SegmentFacts, _ body: RequestBody, attempt: Int) async -> Verdict {
+        var url = template.destination
+        for _ in 0...Self.redirectsFollowed {
+            let verdict: Verdict
+            do throws(TransportFailure) {
+                verdict = try await request(facts, body, to: url, attempt: attempt)
+            } catch {
+                return Verdict(error)
+            }
+            guard case .moved(let location, let reason) = verdict else { return verdict }
+            guard let next = url.resolving(location), url.origin.isSecure == false || next.origin.isSecure else {
+                return .misconfigured(reason.with("; it redirects to \(location), which is no URL that may be followed"))
+            }
+            url = next
+        }
+        return .misconfigured(Verdict.Reason(kind: "redirects", message: "more than \(Self.redirectsFollowed) redirects; check the URL"))
+    }
+
+    private mutating func request(
+        _ facts: SegmentFacts, _ body: RequestBody, to url: DestinationURL, attempt: Int
+    ) async throws(TransportFailure) -> Verdict {
+        do throws(TransportFailure) {
+            return try await requestOnce(facts, body, to: url, attempt: attempt)
+        } catch .closed(_, isStale: true) {
+            // The server closed the idle connection just as the request went out (RFC 9112, section 9.3.1): no attempt.
+            open = nil
+            return try await requestOnce(facts, body, to: url, attempt: attempt)
+        }
+    }
+
+    private mutating func requestOnce(
+        _ facts: SegmentFacts, _ body: RequestBody, to url: DestinationURL, attempt: Int
+    ) async throws(TransportFailure) -> Verdict {
+        let connection = try await connection(to: url.origin)
+        let time = now()
+        let head = template.head(for: facts, to: url, on: connection, attempt: attempt, now: time)
+        let answer = try await connection.send(Exchange(head: head, body: body))
+        let retryAfter = answer.header("retry-after").flatMap {
+            RetryAfter.parse($0, now: time, serverDate: answer.header("date"))
+        }
+        return Verdict(
+            status: answer.status, retryAfter: retryAfter, location: answer.header("location"),
+            body: String(decoding: answer.body, as: UTF8.self))
+    }
+
+    private mutating func connection(to origin: Origin) async throws(TransportFailure) -> HTTPConnection {
+        if let open, open.origin == origin, open.connection.isOpen { return open.connection }
+        open?.connection.close()
+        open = nil
+        let connection = try await connector.connect(to: origin)
+        open = (origin, connection)
+        return connection
+    }
+}
+
+extension Verdict.Reason {
+    fileprivate func with(_ hint: String) -> Verdict.Reason {
+        Verdict.Reason(kind: kind, status: status, message: message + hint)
+    }
+}

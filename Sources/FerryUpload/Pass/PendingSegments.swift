@@ -1,0 +1,56 @@
+public import FerrySpool
+
+/// A pending segment and what it waits for.
+public struct PendingSegment: Sendable {
+    public enum State: Equatable, Sendable {
+        case due
+        /// Its own back-off, or its destination's, is not over.
+        case waits(until: Timestamp)
+        /// A file from another tool that may be still being written.
+        case settles(until: Timestamp)
+    }
+
+    public let name: String
+    public let priority: Priority
+    public let created: Timestamp
+    public let size: ByteCount
+    public let state: State
+    /// `nil` when it was never tried.
+    public let retry: RetryState?
+}
+
+/// The pending segments of a spool in upload order, looked at one by one: a spool may hold a million.
+public struct PendingSegments: Sequence, IteratorProtocol {
+    private let spool: Spool
+    private let now: Timestamp
+    private let listing: SpoolListing
+    private var index = 0
+
+    public init(_ spool: Spool, now: Timestamp) throws(FileError) {
+        self.spool = spool
+        self.now = now
+        listing = try spool.scan()
+    }
+
+    public var count: Int { listing.entries.count }
+
+    public mutating func next() -> PendingSegment? {
+        while index < listing.entries.count {
+            let entry = listing.entries[index]
+            index += 1
+            let name = listing.name(of: entry)
+            // Gone since the scan, or no regular file.
+            guard let status = (try? spool.directory.status(name)) ?? nil, status.isRegular else { continue }
+            let retry = entry.hasSidecar ? (try? spool.sidecar(of: name)) ?? nil : nil
+            var state = PendingSegment.State.due
+            if entry.isForeign, !ForeignFile.isQuiet(changed: status.changed, now: now) {
+                state = .settles(until: status.changed + ForeignFile.quietPeriod)
+            } else if let until = retry?.wait(at: now, longestWait: BackOff.standard.longestWait) {
+                state = .waits(until: until)
+            }
+            return PendingSegment(
+                name: name, priority: entry.priority, created: entry.created, size: status.size, state: state, retry: retry)
+        }
+        return nil
+    }
+}

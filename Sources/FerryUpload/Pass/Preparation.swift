@@ -1,0 +1,95 @@
+import FerrySpool
+
+/// A claimed segment that is fit and due to be sent.
+struct PreparedSegment: Sendable {
+    let claim: Claim
+    let facts: SegmentFacts
+    let body: RequestBody
+    let sidecar: RetryState?
+
+    /// The number of the try that comes next.
+    var attempt: Int { (sidecar?.attempts ?? 0) + 1 }
+}
+
+/// What came of preparing a segment.
+enum Preparation: Sendable {
+    case ready(PreparedSegment)
+    /// Its back-off is not over.
+    case waits(until: Timestamp)
+    /// It may be still being written.
+    case settles(until: Timestamp)
+    /// Somebody else has it, or has ended it.
+    case taken
+    case unusable(FileError)
+    /// It can never be sent.
+    case damaged(Claim, GzipDamage, kind: String, attempts: Int)
+    /// A crash interrupted its split.
+    case halfSplit(Claim)
+}
+
+/// Claims segments and looks at them: the file side of a pass.
+struct Preparer: Sendable {
+    let spool: Spool
+    let options: UploadOptions
+    let warn: @Sendable (String) -> Void
+
+    /// May inflate a whole file, so it belongs on a thread that may block.
+    func prepare(_ name: String, now: Timestamp) -> Preparation {
+        let claim: Claim
+        switch spool.claim(name) {
+        case .claimed(let claimed): claim = claimed
+        case .busy, .gone: return .taken
+        case .unusable(let error): return .unusable(error)
+        }
+        do throws(FileError) {
+            return try prepare(claim, now: now)
+        } catch {
+            return .unusable(error)
+        }
+    }
+
+    private func prepare(_ claim: Claim, now: Timestamp) throws(FileError) -> Preparation {
+        // Read after the claim: another uploader may have tried the segment since the scan.
+        let sidecar = try spool.sidecar(of: claim.name) { warn("\($0)") }
+        if let sidecar, !options.ignoresWaits, sidecar.lastError.scope == .segment,
+            let until = sidecar.wait(at: now, longestWait: options.backOff.longestWait)
+        {
+            return .waits(until: until)
+        }
+        if spool.isHalfSplit(claim.name) { return .halfSplit(claim) }
+        let isForeign = claim.segmentName == nil
+        if isForeign, !ForeignFile.isQuiet(changed: claim.status.changed, now: now) {
+            return .settles(until: claim.status.changed + ForeignFile.quietPeriod)
+        }
+        var events: Int64?
+        // The first try only: what was sound then still is.
+        if sidecar == nil || isForeign {
+            let examination = try claim.examine(options.verification, inflateLimit: options.inflateLimit)
+            if isForeign {
+                let after = try claim.file.status()
+                guard after.changed == claim.status.changed, after.size == claim.status.size else {
+                    return .settles(until: after.changed + ForeignFile.quietPeriod)
+                }
+                switch ForeignFile.readiness(
+                    changed: claim.status.changed, isWhole: examination.damage == nil || examination.damage?.kind == .tooLarge, now: now)
+                {
+                case .ready: break
+                case .settling(let until): return .settles(until: until)
+                case .givenUp: return damaged(claim, examination.damage!, sidecar, kind: "truncated")
+                }
+            }
+            if let damage = examination.damage { return damaged(claim, damage, sidecar, kind: damage.kind.rawValue) }
+            events = examination.events
+        } else {
+            events = try claim.examine(.never, inflateLimit: options.inflateLimit).events
+        }
+        return .ready(
+            PreparedSegment(
+                claim: claim, facts: try SegmentFacts(claim, spoolID: spool.id, events: events), body: try RequestBody(claim),
+                sidecar: sidecar))
+    }
+
+    private func damaged(_ claim: Claim, _ damage: GzipDamage, _ sidecar: RetryState?, kind: String) -> Preparation {
+        .damaged(claim, damage, kind: kind, attempts: sidecar?.attempts ?? 0)
+    }
+}

@@ -1,0 +1,95 @@
+import FerrySpool
+
+/// Writes endings down while the next segments are already under way.
+///
+/// The ledger is forced to the disk before files move. What ends while one batch is forced goes into the next, so thousands of
+/// small segments a second share a few hundred forced writes. Until its ending is settled, a segment stays claimed.
+actor Settler {
+    private let spool: Spool
+    private let onEvent: @Sendable (UploadEvent) -> Void
+    private var queue: [Ending] = []
+    private var isSettling = false
+    private var isClosed = false
+    private var worker: CheckedContinuation<Void, Never>?
+    private var waiters: [CheckedContinuation<Void, Never>] = []
+    private(set) var failure: FileError?
+    /// What was settled.
+    private(set) var report = UploadReport()
+
+    init(spool: Spool, onEvent: @escaping @Sendable (UploadEvent) -> Void) {
+        self.spool = spool
+        self.onEvent = onEvent
+    }
+
+    /// Each waits with an open file; and after a kill -9 this many may be sent a second time, with the same keys.
+    private static let queueLimit = 128
+
+    /// Hands over an ending. Waits while too many are unsettled.
+    ///
+    /// - Throws: What went wrong with an earlier one: what cannot be written down must not be sent.
+    func submit(_ ending: Ending) async throws(FileError) {
+        if let failure { throw failure }
+        while queue.count >= Self.queueLimit { await waitForBatch() }
+        queue.append(ending)
+        worker?.resume()
+        worker = nil
+    }
+
+    /// Waits until everything that was handed over is settled, or has failed.
+    func flush() async {
+        while !queue.isEmpty || isSettling { await waitForBatch() }
+    }
+
+    /// Lets ``run()`` end when the queue is empty.
+    func close() {
+        isClosed = true
+        worker?.resume()
+        worker = nil
+    }
+
+    /// Settles until closed.
+    func run() async {
+        while true {
+            if queue.isEmpty {
+                if isClosed { return }
+                await withCheckedContinuation { worker = $0 }
+                continue
+            }
+            let batch = queue
+            queue = []
+            isSettling = true
+            let spool = spool
+            let result: Result<Void, FileError> = await blocking {
+                do throws(FileError) { return .success(try spool.settle(batch)) } catch { return .failure(error) }
+            }
+            isSettling = false
+            if case .failure(let error) = result { failure = failure ?? error } else { announce(batch) }
+            let waiting = waiters
+            waiters = []
+            for waiter in waiting { waiter.resume() }
+        }
+    }
+
+    private func waitForBatch() async {
+        await withCheckedContinuation { waiters.append($0) }
+    }
+
+    private func announce(_ batch: [Ending]) {
+        for ending in batch {
+            switch ending.disposal {
+            case .sent:
+                report.sent.segments += 1
+                report.sent.bytes += ending.entry.bytes
+                report.sentEvents += ending.entry.events ?? 0
+                onEvent(.sent(ending.entry))
+            case .rejected:
+                report.rejected += 1
+                onEvent(.rejected(ending.entry))
+            case .split:
+                report.split += 1
+                onEvent(.split(ending.entry))
+            case .expired, .evicted: break
+            }
+        }
+    }
+}

@@ -1,0 +1,44 @@
+public import FerrySpool
+
+/// What to upload where, and how.
+public struct UploadOptions: Sendable {
+    public var destination: DestinationURL
+    /// `POST` unless the destination wants something else, such as `PUT` for WebDAV.
+    public var method = "POST"
+    /// The user's own headers.
+    public var headers: [Header] = []
+    public var transport = TransportOptions()
+    public var order = PassPlan.Order.priority
+    /// The most requests at once, each on a connection of its own. 3 as in App Center's SDK.
+    public var parallel = 3
+    public var backOff = BackOff.standard
+    public var verification = Verification.auto
+    /// The most that a segment may inflate to.
+    public var inflateLimit = ByteCount.mebibytes(1024)
+    /// Delivered segments go to `sent/`, or are deleted.
+    public var keepsSent = true
+    /// Try everything now, whatever was to be waited for.
+    public var ignoresWaits = false
+    /// The pass ends after this time; what is under way then is cut off and stays pending.
+    public var deadline: Duration?
+    /// At most this many segments.
+    public var limit: Int?
+    /// Applied before anything is sent.
+    public var retention = RetentionLimits()
+
+    public init(destination: DestinationURL) { self.destination = destination }
+
+    /// A header of the user's.
+    public struct Header: Sendable {
+        public var name: String
+        public var value: String
+        /// Never sent to another origin, never shown.
+        public var isSecret: Bool
+
+        public init(name: String, value: String, isSecret: Bool) {
+            self.name = name
+            self.value = value
+            self.isSecret = isSecret
+        }
+    }
+}

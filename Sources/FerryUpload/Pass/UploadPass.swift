@@ -1,0 +1,181 @@
+public import FerrySpool
+import NIOPosix
+
+/// Why an upload could not be made at all.
+public enum UploadError: Error, CustomStringConvertible {
+    case file(FileError)
+    case transport(TransportSetupError)
+
+    public var description: String {
+        switch self {
+        case .file(let error): error.description
+        case .transport(let error): error.description
+        }
+    }
+}
+
+/// One upload of everything that is due in a spool.
+///
+/// The folder is scanned, sent in order by a few workers, and scanned again until a scan finds nothing more to do.
+public final class UploadPass: Sendable {
+    private let spool: Spool
+    private let options: UploadOptions
+    private let now: @Sendable () -> Timestamp
+    private let onEvent: @Sendable (UploadEvent) -> Void
+    private let dispatcher: Dispatcher
+    private let settler: Settler
+    private let bookkeeper: Bookkeeper
+    private let connector: Connector
+
+    /// - Parameters:
+    ///   - now: The wall clock.
+    ///   - onEvent: Called as things happen, from any thread.
+    public init(
+        _ spool: Spool, options: UploadOptions, now: @escaping @Sendable () -> Timestamp = Timestamp.now,
+        onEvent: @escaping @Sendable (UploadEvent) -> Void = { _ in }
+    ) throws(UploadError) {
+        self.spool = spool
+        self.options = options
+        self.now = now
+        self.onEvent = onEvent
+        settler = Settler(spool: spool, onEvent: onEvent)
+        bookkeeper = Bookkeeper(spool: spool, options: options, settler: settler, now: now, onEvent: onEvent)
+        do throws(TransportSetupError) {
+            connector = try Connector(
+                group: MultiThreadedEventLoopGroup.singleton, options: options.transport,
+                usesTLS: options.destination.origin.isSecure)
+        } catch {
+            throw .transport(error)
+        }
+        do throws(FileError) {
+            let health = try DestinationHealth(spool: spool, options: options) { onEvent(.warning("\($0)")) }
+            dispatcher = Dispatcher(spool: spool, options: options, health: health, bookkeeper: bookkeeper, now: now)
+        } catch {
+            throw .file(error)
+        }
+    }
+
+    /// Starts nothing more; what is under way is finished. Cancelling the task that runs the pass cuts that off as well.
+    public func stop() async { await dispatcher.stop(.interrupted) }
+
+    /// Runs the pass.
+    public func run() async throws(UploadError) -> UploadReport {
+        do throws(FileError) {
+            var report = try prepare()
+            // A destination that is not due is left alone, whoever calls.
+            if !options.ignoresWaits, let until = await dispatcher.destinationWaitsUntil {
+                report.destinationWaitsUntil = until
+                report.remaining = try spool.scan().entries.count
+                return report
+            }
+            try await send()
+            let sent = await settler.report
+            report.sent = sent.sent
+            report.sentEvents = sent.sentEvents
+            report.rejected = sent.rejected
+            report.split = sent.split
+            report.stopReason = await dispatcher.stopReason
+            report.destinationWaitsUntil = await dispatcher.destinationWaitsUntil
+            report.remaining = max(0, try spool.scan().entries.count - (await dispatcher.tally.taken))
+            return report
+        } catch {
+            throw .file(error)
+        }
+    }
+
+    private func prepare() throws(FileError) -> UploadReport {
+        var report = UploadReport()
+        report.retention = try spool.applyRetention(options.retention) { [onEvent] in onEvent(.warning("\($0)")) }
+        return report
+    }
+
+    private func send() async throws(FileError) {
+        await withTaskGroup(of: Void.self) { group in
+            group.addTask { [settler] in await settler.run() }
+            await runUntilDeadline()
+            await settler.close()
+        }
+        if let failure = await dispatcher.failure { throw failure }
+        if let failure = await settler.failure { throw failure }
+    }
+
+    private func runUntilDeadline() async {
+        guard let deadline = options.deadline else { return await runRounds() }
+        await withTaskGroup(of: Bool.self) { group in
+            group.addTask {
+                await self.runRounds()
+                return false
+            }
+            group.addTask {
+                try? await Task.sleep(for: deadline)
+                return !Task.isCancelled
+            }
+            if await group.next() == true { await dispatcher.stop(.deadline) }
+            group.cancelAll()
+        }
+    }
+
+    private func runRounds() async {
+        var hasWaited = false
+        while true {
+            do throws(FileError) {
+                let listing = try spool.scan()
+                _ = try spool.cleanUp(listing)
+                await dispatcher.begin(listing)
+            } catch {
+                return await dispatcher.fail(error)
+            }
+            await withTaskGroup(of: Void.self) { group in
+                for _ in 0..<max(1, options.parallel) { group.addTask { await self.work() } }
+            }
+            await dispatcher.endRound()
+            await settler.flush()
+            let tally = await dispatcher.tally
+            if await dispatcher.stopReason != nil { return }
+            if tally.ended > 0 { continue }
+            // Files that were just copied in are ready in a moment: whoever copies and uploads need not call twice.
+            guard let settlesAt = tally.settlesAt, !hasWaited, settlesAt - now() <= ForeignFile.quietPeriod else { return }
+            hasWaited = true
+            try? await Task.sleep(for: settlesAt - now())
+        }
+    }
+
+    /// One worker: one connection, one segment at a time.
+    private func work() async {
+        var courier = Courier(
+            connector: connector,
+            template: RequestTemplate(destination: options.destination, method: options.method, headers: options.headers), now: now)
+        while let job = await dispatcher.next() {
+            do throws(FileError) {
+                switch await prepare(job.name) {
+                case .ready(let segment):
+                    let verdict = await courier.deliver(segment.facts, segment.body, attempt: segment.attempt)
+                    await dispatcher.finish(job, segment, verdict)
+                case .damaged(let claim, let damage, let kind, let attempts):
+                    try await bookkeeper.reject(claim, damage, kind: kind, attempts: attempts)
+                    await dispatcher.skip(job, .ended)
+                case .halfSplit(let claim):
+                    try await bookkeeper.split(claim, attempts: 0, nil)
+                    await dispatcher.skip(job, .ended)
+                case .waits: await dispatcher.skip(job, .waits)
+                case .settles(let until): await dispatcher.skip(job, .settles(until: until))
+                case .taken: await dispatcher.skip(job, .taken)
+                case .unusable(let error):
+                    onEvent(.warning("\(error); the segment is left alone"))
+                    await dispatcher.skip(job, .waits)
+                }
+            } catch {
+                await dispatcher.fail(error)
+                await dispatcher.skip(job, .waits)
+            }
+        }
+    }
+
+    private func prepare(_ name: String) async -> Preparation {
+        let preparer = Preparer(spool: spool, options: options) { [onEvent] in onEvent(.warning($0)) }
+        let time = now()
+        // Looking at headers takes microseconds, inflating a whole file may take seconds.
+        let isQuick = options.verification != .always && SegmentName(name) != nil
+        return isQuick ? preparer.prepare(name, now: time) : await blocking { preparer.prepare(name, now: time) }
+    }
+}

@@ -1,0 +1,30 @@
+public import FerrySpool
+
+/// What an upload pass did.
+public struct UploadReport: Sendable {
+    public var sent = LedgerTotals.Count()
+    /// Events in them, as far as known.
+    public var sentEvents: Int64 = 0
+    public var rejected = 0
+    public var split = 0
+    /// Pending segments that this pass leaves behind and that nobody else is just sending.
+    public var remaining = 0
+    /// Why the pass ended before everything was tried; `nil` when everything due was.
+    public var stopReason: PassPlan.StopReason?
+    /// The destination is not to be tried before this moment.
+    public var destinationWaitsUntil: Timestamp?
+    public var retention = RetentionReport()
+
+    public init() {}
+}
+
+/// What happens during a pass, as it happens.
+public enum UploadEvent: Sendable {
+    case sent(LedgerEntry)
+    case rejected(LedgerEntry)
+    case split(LedgerEntry)
+    /// It failed by its own fault or without a verdict, and is tried again then.
+    case backsOff(segment: String, until: Timestamp, Verdict.Reason)
+    /// Something a person may want to know of.
+    case warning(String)
+}

@@ -1,0 +1,148 @@
+import FoundationEssentials
+
+/// Where connections go.
+struct Origin: Hashable, Sendable, CustomStringConvertible {
+    enum Address: Hashable, Sendable {
+        case host(String, port: Int)
+        case unixSocket(String)
+    }
+
+    var isSecure: Bool
+    var address: Address
+
+    /// For the `Host` header (RFC 9110, section 7.2): IPv6 in brackets, no port when it is the scheme's own.
+    var hostHeader: String {
+        switch address {
+        case .unixSocket: "localhost"
+        case .host(let host, let port):
+            (host.contains(":") ? "[\(host)]" : host) + (port == (isSecure ? 443 : 80) ? "" : ":\(port)")
+        }
+    }
+
+    var description: String {
+        switch address {
+        case .unixSocket(let path): "http+unix://\(path)"
+        case .host: "\(isSecure ? "https" : "http")://\(hostHeader)"
+        }
+    }
+}
+
+/// Why a URL cannot be a destination.
+public struct DestinationURLError: Error, Equatable, CustomStringConvertible {
+    public let description: String
+}
+
+/// The URL that segments are sent to: `http`, `https` or `http+unix`, with placeholders in path and query.
+///
+/// `{segment}`, `{id}`, `{priority}`, `{stream}` and `{day}` stand for the segment's, percent-encoded. The socket of `http+unix` is the
+/// percent-encoded host: `http+unix://%2Frun%2Fhub.sock/v1/segments`.
+public struct DestinationURL: Hashable, Sendable, CustomStringConvertible {
+    let origin: Origin
+    /// Path and query, with placeholders.
+    let target: String
+    private let readablePath: String
+
+    /// - Throws: ``DestinationURLError`` for another scheme, a missing host, credentials in the URL or an unknown placeholder.
+    public init(_ text: String) throws(DestinationURLError) {
+        var encoded = text
+        for placeholder in Placeholder.allCases {
+            encoded = encoded.split(separator: placeholder.text, omittingEmptySubsequences: false)
+                .joined(separator: placeholder.encodedText)
+        }
+        guard let components = URLComponents(string: encoded), let scheme = components.scheme?.lowercased() else {
+            throw DestinationURLError(description: "'\(text)' is no URL; write it like https://hub.example/v1/segments")
+        }
+        guard !encoded.contains("{"), !encoded.contains("%7B", ignoringKnown: Placeholder.allCases.map(\.encodedText)) else {
+            let known = Placeholder.allCases.map(\.text).joined(separator: ", ")
+            throw DestinationURLError(description: "'\(text)' has an unknown placeholder; there are \(known)")
+        }
+        guard components.percentEncodedUser == nil, components.percentEncodedPassword == nil else {
+            throw DestinationURLError(
+                description: "the URL holds credentials, which every user of the machine can see; use --token-file or --header-file")
+        }
+        guard let host = components.percentEncodedHost, !host.isEmpty else {
+            throw DestinationURLError(description: "'\(text)' has no host; write it like https://hub.example/v1/segments")
+        }
+        switch scheme {
+        case "http", "https":
+            let name = host.hasPrefix("[") ? String(host.dropFirst().dropLast()) : host
+            let port = components.port ?? (scheme == "https" ? 443 : 80)
+            guard (1...65_535).contains(port) else {
+                throw DestinationURLError(description: "'\(text)' has port \(port); ports are 1 to 65535")
+            }
+            origin = Origin(isSecure: scheme == "https", address: .host(name, port: port))
+        case "http+unix":
+            guard let path = components.host, path.hasPrefix("/") else {
+                throw DestinationURLError(
+                    description: "'\(text)' names no socket; write its absolute path percent-encoded: http+unix://%2Frun%2Fhub.sock/v1/segments")
+            }
+            origin = Origin(isSecure: false, address: .unixSocket(path))
+        default:
+            throw DestinationURLError(description: "'\(scheme)' is no scheme that Ferry speaks: http, https, http+unix")
+        }
+        let path = components.percentEncodedPath
+        readablePath = components.path.isEmpty ? "/" : components.path
+        target = (path.isEmpty ? "/" : path) + (components.percentEncodedQuery.map { "?" + $0 } ?? "")
+    }
+
+    /// Scheme, host, port and path: what the ledger and messages show. A query may hold a secret and is left out.
+    public var description: String {
+        "\(origin)\(readablePath)"
+    }
+
+    /// The same destination by another URL, relative or absolute, as a `Location` header has it.
+    func resolving(_ location: String) -> DestinationURL? {
+        if location.hasPrefix("/") && !location.hasPrefix("//") {
+            return try? DestinationURL("\(urlOrigin)\(location)")
+        }
+        if location.hasPrefix("//") { return try? DestinationURL("\(origin.isSecure ? "https" : "http"):\(location)") }
+        if location.contains("://") { return try? DestinationURL(location) }
+        let folder = target.prefix { $0 != "?" }.split(separator: "/", omittingEmptySubsequences: false).dropLast()
+        return try? DestinationURL("\(urlOrigin)\(folder.joined(separator: "/"))/\(location)")
+    }
+
+    private var urlOrigin: String {
+        if case .unixSocket(let path) = origin.address { return "http+unix://\(path.percentEncodedForURL)" }
+        return "\(origin)"
+    }
+
+    enum Placeholder: String, CaseIterable {
+        case segment, id, priority, stream, day
+
+        var text: String { "{\(rawValue)}" }
+        var encodedText: String { "%7B\(rawValue)%7D" }
+    }
+
+    /// Path and query for one segment.
+    func target(_ values: (Placeholder) -> String) -> String {
+        guard target.contains("%7B") else { return target }
+        return Placeholder.allCases.reduce(target) { target, placeholder in
+            target.split(separator: placeholder.encodedText, omittingEmptySubsequences: false)
+                .joined(separator: values(placeholder).percentEncodedForURL)
+        }
+    }
+}
+
+extension String {
+    /// Everything but RFC 3986's unreserved characters percent-encoded.
+    var percentEncodedForURL: String {
+        let hex = Array("0123456789ABCDEF".unicodeScalars)
+        var encoded = ""
+        for byte in utf8 {
+            switch byte {
+            case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"), UInt8(ascii: "0")...UInt8(ascii: "9"),
+                UInt8(ascii: "-"), UInt8(ascii: "."), UInt8(ascii: "_"), UInt8(ascii: "~"):
+                encoded.unicodeScalars.append(Unicode.Scalar(byte))
+            default:
+                encoded += "%"
+                encoded.unicodeScalars.append(hex[Int(byte >> 4)])
+                encoded.unicodeScalars.append(hex[Int(byte & 15)])
+            }
+        }
+        return encoded
+    }
+
+    fileprivate func contains(_ text: String, ignoringKnown known: [String]) -> Bool {
+        known.reduce(self) { $0.split(separator: $1).joined() }.split(separator: text, omittingEmptySubsequences: false).count > 1
+    }
+}

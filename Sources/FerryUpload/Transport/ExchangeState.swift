@@ -1,0 +1,72 @@
+import FerrySpool
+
+/// Where a connection is in its request and answer: what to do next, without a socket.
+///
+/// Request and answer overlap: a server may answer, and close, before it has taken the whole body.
+struct ExchangeState {
+    enum Action: Equatable {
+        case none
+        /// Write the next piece of the body.
+        case sendMore
+        /// The answer is complete. `keepsOpen`: the connection can take the next request.
+        case complete(keepsOpen: Bool)
+        case fail(TransportFailure)
+    }
+
+    private(set) var isActive = false
+    private var requestSent = false
+    private(set) var headReceived = false
+    private var answerKeepsAlive = false
+    private var bodyReceived: Int64 = 0
+    /// Requests that were answered on this connection.
+    private(set) var completed = 0
+
+    mutating func start() {
+        isActive = true
+        requestSent = false
+        headReceived = false
+        bodyReceived = 0
+    }
+
+    /// A piece of the request went out.
+    mutating func wrote(isLast: Bool) -> Action {
+        guard isActive, !headReceived else { return .none }
+        requestSent = isLast
+        return isLast ? .none : .sendMore
+    }
+
+    /// The final answer's status line and headers came. An early one stops the sending: what follows would be thrown away.
+    mutating func receivedHead(keepsAlive: Bool) {
+        headReceived = true
+        answerKeepsAlive = keepsAlive
+    }
+
+    mutating func receivedBody(_ count: Int) -> Action {
+        bodyReceived += Int64(count)
+        return bodyReceived > TransportOptions.answerBodyLimit.bytes ? end(keepsOpen: false) : .none
+    }
+
+    mutating func receivedEnd() -> Action {
+        guard isActive, headReceived else { return .none }
+        return end(keepsOpen: answerKeepsAlive && requestSent)
+    }
+
+    /// The connection is gone, or what came is no HTTP. An answer whose head is known counts all the same.
+    mutating func broke(_ failure: TransportFailure) -> Action {
+        guard isActive else { return .none }
+        if headReceived { return end(keepsOpen: false) }
+        isActive = false
+        return .fail(failure)
+    }
+
+    /// Nothing moved for too long.
+    mutating func timedOut() -> Action {
+        broke(.timeout(requestSent ? "no answer in time" : "the destination stopped reading"))
+    }
+
+    private mutating func end(keepsOpen: Bool) -> Action {
+        isActive = false
+        completed += 1
+        return .complete(keepsOpen: keepsOpen)
+    }
+}

@@ -1,0 +1,29 @@
+import NIOCore
+
+/// One open connection, which takes one request at a time.
+struct HTTPConnection: Sendable {
+    let channel: any Channel
+    /// Whether requests name the whole URL: the connection leads to an HTTP proxy.
+    let usesAbsoluteTarget: Bool
+    /// Credentials for that proxy.
+    let proxyAuthorization: String?
+
+    var isOpen: Bool { channel.isActive }
+
+    /// Sends a request and waits for its answer. Cancelling the task closes the connection.
+    func send(_ exchange: Exchange) async throws(TransportFailure) -> Answer {
+        let answer = channel.eventLoop.makePromise(of: Answer.self)
+        do {
+            return try await withTaskCancellationHandler {
+                channel.writeAndFlush(ExchangeHandler.Job(exchange: exchange, answer: answer), promise: nil)
+                return try await answer.futureResult.get()
+            } onCancel: {
+                channel.close(promise: nil)
+            }
+        } catch {
+            throw Task.isCancelled ? .cancelled : error as? TransportFailure ?? .closed("\(error)", isStale: false)
+        }
+    }
+
+    func close() { channel.close(promise: nil) }
+}

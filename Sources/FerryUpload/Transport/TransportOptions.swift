@@ -1,0 +1,30 @@
+import FerrySpool
+
+/// How connections are made and how patient they are.
+public struct TransportOptions: Sendable {
+    /// For name look-up, TCP, proxy and TLS together. curl waits 300 s, Sensors' SDK 30 s; 10 s suits links that come and go.
+    public var connectTimeout = Duration.seconds(10)
+    /// The longest time in which neither direction moves. 30 s as in Sensors' SDK.
+    public var idleTimeout = Duration.seconds(30)
+    /// PEM file with the certificates to trust instead of the system's.
+    public var certificateAuthority: String?
+    /// PEM files of the client's certificate chain and key (mTLS).
+    public var certificate: String?
+    public var privateKey: String?
+    public var proxies = ProxySettings()
+
+    public init() {}
+
+    /// An answer's body is not waited for longer than this once its head is there: the status decides.
+    static let answerBodyPatience = Duration.seconds(5)
+    /// What is kept of an answer's body, for `rejected/`.
+    static let answerBodyKept = ByteCount.kibibytes(4)
+    /// A longer answer is cut off by closing the connection.
+    static let answerBodyLimit = ByteCount.kibibytes(64)
+    /// Smaller segments are read and written together with the request's head: one system call for both.
+    static let smallBody = ByteCount.kibibytes(64)
+    /// A large body goes out in pieces of this size, so that progress is seen and a shrinking file is noticed.
+    static let filePiece = ByteCount.mebibytes(1)
+    /// The same for TLS, where the piece passes through memory.
+    static let securePiece = ByteCount.kibibytes(128)
+}

@@ -1,0 +1,78 @@
+import ArgumentParser
+import FerrySpool
+import FerryUpload
+import Glibc
+
+struct DemoCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "demo",
+        abstract: "See the whole way of some real events in a few seconds: spool, outage, upload, receiver.",
+        discussion: "Needs no network and no arguments. Example: ferry demo")
+
+    func run() async throws {
+        var template = Array("/tmp/ferry-demo-XXXXXX".utf8CString)
+        guard mkdtemp(&template) != nil else { throw CommandFailure(.localFailure, "cannot create a folder in /tmp") }
+        let root = String(decoding: template.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
+        let spool = try Spool.open(root + "/spool", access: .create)
+        let hub = DemoHub(spool: try Spool.open(root + "/hub", access: .create))
+
+        try say("1. Programs drop events into a spool, a plain folder. Nothing else is needed to produce: no daemon, no network.")
+        if let fixtures = DemoFixtures.folder() {
+            let count = try DemoFixtures.copy(from: fixtures, into: spool)
+            try say("   Here are \(count) segments with network logs of two machines, in the order in which they will leave:")
+        } else {
+            let count = try DemoFixtures.generate(into: spool)
+            try say("   Here are \(count) generated segments (fixtures/ was not found), in the order in which they will leave:")
+        }
+        try say("   \(spool.path)")
+        try list(spool)
+        let written = try Census(spool, in: [.pending])
+
+        try say("2. A hub listens, and an upload begins. After five segments the network fails.")
+        let port = try await hub.whileRunning(port: 0) { port in
+            let report = try await upload(spool, to: port, limit: 5)
+            try say("   sent \(report.sent.segments) segments, \(report.remaining) remain")
+            return port
+        }
+        let outage = try await upload(spool, to: port)
+        if case .unwell(let reason, _) = outage.stopReason { try say("   next try: \(reason.message)") }
+        if let until = outage.destinationWaitsUntil {
+            try say("   Nothing is lost: \(outage.remaining) segments wait, the hub is not bothered before \(until.rfc3339).")
+        }
+
+        try say("3. The network is back. One call delivers the rest, in order (--retry-now does not wait).")
+        let report = try await hub.whileRunning(port: port) { port in try await upload(spool, to: port, retryNow: true) }
+        try say("   sent \(report.sent.segments) segments, \(report.remaining) remain")
+
+        let received = try Census(hub.spool, in: [.pending])
+        try say("4. What was written and what the hub holds:")
+        try say("   written   \(written)")
+        try say("   received  \(received)")
+        guard written == received, report.remaining == 0 else {
+            throw CommandFailure(.badData, "the two differ: please report this, with the folder \(root)")
+        }
+        try say("   Nothing is missing, nothing is there twice.")
+        try say("Look around:   ferry status --spool \(spool.path)")
+        try say("               ferry cat --spool \(hub.spool.path) | head -3")
+        try say("Clean up:      rm -r \(root)")
+    }
+
+    private func upload(_ spool: Spool, to port: Int, limit: Int? = nil, retryNow: Bool = false) async throws -> UploadReport {
+        var options = UploadOptions(destination: try DestinationURL("http://127.0.0.1:\(port)/v1/segments"))
+        options.limit = limit
+        options.ignoresWaits = retryNow
+        return try await UploadPass(spool, options: options).run()
+    }
+
+    private func list(_ spool: Spool) throws {
+        for segment in try PendingSegments(spool, now: .now()) {
+            let events = try spool.notedEvents(of: segment.name).map { "\($0) events" } ?? "? events"
+            try say("     \(segment.name)  \(events), \(segment.size)")
+        }
+    }
+
+    private func say(_ line: String) throws {
+        try StandardOutput.print(line)
+        try StandardOutput.flush()
+    }
+}

@@ -1,0 +1,75 @@
+import ArgumentParser
+import FerrySpool
+import FerryUpload
+
+struct ListCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "list",
+        abstract: "Show pending segments in upload order, and why each waiting one waits.",
+        discussion: "Example: ferry list --limit 20")
+
+    @OptionGroup var spoolOptions: SpoolOptions
+    @OptionGroup var output: JSONOption
+
+    @Option(help: ArgumentHelp("Show at most this many.", valueName: "n"))
+    var limit: Int?
+
+    func run() throws {
+        let spool = try spoolOptions.open(.read)
+        let now = Timestamp.now()
+        let segments: PendingSegments
+        do throws(FileError) { segments = try PendingSegments(spool, now: now) } catch {
+            throw CommandFailure(.localFailure, error.description)
+        }
+        if output.json {
+            for segment in segments.prefix(limit ?? .max) { try StandardOutput.print(try json(segment, spool)) }
+        } else {
+            // Lines of a fixed form rather than a table: a million segments must not be held for the sake of column widths.
+            for segment in segments.prefix(limit ?? .max) {
+                let events = events(of: segment, spool).map { "\($0) events" } ?? "? events"
+                try StandardOutput.print(
+                    "\(segment.name)  \(segment.size)  \(events)  \((now - segment.created).forPeople) old  \(describe(segment, now: now))")
+            }
+        }
+        try StandardOutput.flush()
+    }
+
+    private func events(of segment: PendingSegment, _ spool: Spool) -> Int64? {
+        (try? spool.notedEvents(of: segment.name)) ?? nil
+    }
+
+    private func describe(_ segment: PendingSegment, now: Timestamp) -> String {
+        switch segment.state {
+        case .due: return segment.retry.map { "due again after \($0.attempts) tries: \($0.lastError.message)" } ?? "due"
+        case .settles(let until): return "may be still being written; looked at again in \((until - now).forPeople)"
+        case .waits(let until):
+            guard let retry = segment.retry else { return "waits" }
+            let whose = retry.lastError.scope == .destination ? "the destination: " : ""
+            return "waits until \(until.rfc3339) (in \((until - now).forPeople)), tried \(retry.attempts) times: \(whose)\(retry.lastError.message)"
+        }
+    }
+
+    private func json(_ segment: PendingSegment, _ spool: Spool) throws -> String {
+        struct Line: Encodable {
+            let segment: String
+            let priority: UInt8
+            let created: Timestamp
+            let bytes: Int64
+            let events: Int64?
+            let state: String
+            let until: Timestamp?
+            let retry: RetryState?
+        }
+        var state = "due"
+        var until: Timestamp?
+        switch segment.state {
+        case .due: break
+        case .waits(let moment): (state, until) = ("waits", moment)
+        case .settles(let moment): (state, until) = ("settles", moment)
+        }
+        return try Line(
+            segment: segment.name, priority: segment.priority.level, created: segment.created, bytes: segment.size.bytes,
+            events: events(of: segment, spool), state: state, until: until, retry: segment.retry
+        ).jsonLine()
+    }
+}

@@ -1,0 +1,70 @@
+import ArgumentParser
+import FerrySpool
+
+struct PruneCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "prune",
+        abstract: "Apply limits now: to pending segments, and to those kept in sent/.",
+        discussion: """
+            Pending segments that are dropped get a line in the ledger each. Limits on sent/ delete only what was delivered.
+
+            Example: ferry prune --max-spool-bytes 10GB --max-sent-age 7d
+            """)
+
+    @OptionGroup var spoolOptions: SpoolOptions
+    @OptionGroup var output: JSONOption
+    @OptionGroup var retention: RetentionOptions
+
+    @Option(help: ArgumentHelp("Delete the oldest delivered segments while sent/ is larger than this.", valueName: "size"))
+    var maxSentBytes: ByteCount?
+
+    @Option(help: ArgumentHelp("Delete delivered segments of days that are older than this.", valueName: "duration"))
+    var maxSentAge: Duration?
+
+    func validate() throws {
+        guard !retention.limits.isUnlimited || maxSentBytes != nil || maxSentAge != nil else {
+            throw ValidationError("name at least one limit: --max-spool-bytes, --max-spool-age, --max-sent-bytes, --max-sent-age")
+        }
+    }
+
+    func run() throws {
+        let spool = try spoolOptions.open(.write)
+        let log = spoolOptions.log
+        let report: RetentionReport
+        let sent: LedgerTotals.Count
+        do throws(FileError) {
+            report = try spool.applyRetention(retention.limits) { log.warn("\($0)") }
+            sent = try spool.pruneSent(RetentionLimits(maxBytes: maxSentBytes, maxAge: maxSentAge), now: .now())
+        } catch {
+            throw CommandFailure(.localFailure, error.description)
+        }
+        if report.isClockSettling {
+            log.warn(
+                "the clock jumped, so nothing expires by age until it has gone steadily for \(ClockWatch.settlingTime.forPeople)")
+        }
+        if report.stillOver > .zero {
+            log.warn("\(report.stillOver) over the limit remain: somebody is sending the segments that could go")
+        }
+        if output.json {
+            struct Report: Encodable {
+                let expired: Int64
+                let expiredBytes: Int64
+                let evicted: Int64
+                let evictedBytes: Int64
+                let sentDeleted: Int64
+                let sentDeletedBytes: Int64
+            }
+            try StandardOutput.print(
+                Report(
+                    expired: report.expired.segments, expiredBytes: report.expired.bytes.bytes,
+                    evicted: report.evicted.segments, evictedBytes: report.evicted.bytes.bytes, sentDeleted: sent.segments,
+                    sentDeletedBytes: sent.bytes.bytes
+                ).jsonLine())
+        } else if !spoolOptions.quiet {
+            try StandardOutput.print("expired \(report.expired.segments) segments (\(report.expired.bytes))")
+            try StandardOutput.print("evicted \(report.evicted.segments) segments (\(report.evicted.bytes))")
+            try StandardOutput.print("deleted \(sent.segments) delivered segments (\(sent.bytes))")
+        }
+        try StandardOutput.flush()
+    }
+}

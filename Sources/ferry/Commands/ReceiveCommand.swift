@@ -1,0 +1,87 @@
+import ArgumentParser
+import FerryReceiver
+import FerrySpool
+
+struct ReceiveCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "receive",
+        abstract: "Take segments over HTTP into a spool, each key once.",
+        discussion: """
+            POST /v1/segments answers 200 when the segment is checked and safe on the disk, with "duplicate":true when it was there
+            already. GET /healthz answers 200.
+
+            Example: ferry receive --listen 127.0.0.1:8787 --spool hub
+            """)
+
+    @Option(help: ArgumentHelp("Address and port to listen on.", valueName: "host:port"))
+    var listen = "127.0.0.1:8787"
+
+    @OptionGroup var spoolOptions: SpoolOptions
+
+    @Option(help: ArgumentHelp("The largest body.", valueName: "size"))
+    var maxBody = ByteCount.mebibytes(64)
+
+    @Option(help: ArgumentHelp("The most that a body may inflate to.", valueName: "size"))
+    var inflateLimit = ByteCount.mebibytes(1024)
+
+    @Option(help: ArgumentHelp("A file with the bearer token that clients must show.", valueName: "file"))
+    var tokenFile: String?
+
+    @Option(help: ArgumentHelp("The server's certificate chain (PEM), with --tls-key: https.", valueName: "file"))
+    var tlsCert: String?
+
+    @Option(help: ArgumentHelp("The key of --tls-cert (PEM).", valueName: "file"))
+    var tlsKey: String?
+
+    @Option(help: ArgumentHelp("Disconnect a client that sends nothing for this long.", valueName: "duration"))
+    var timeout = Duration.seconds(30)
+
+    func validate() throws {
+        _ = try address()
+        guard (tlsCert == nil) == (tlsKey == nil) else { throw ValidationError("--tls-cert and --tls-key belong together") }
+        guard timeout > .zero else { throw ValidationError("--timeout must be longer than 0") }
+    }
+
+    func run() async throws {
+        var options = ReceiverOptions()
+        (options.host, options.port) = try address()
+        options.maxBody = maxBody
+        options.inflateLimit = inflateLimit
+        options.token = try tokenFile.map(SecretFile.token)
+        options.certificate = tlsCert
+        options.privateKey = tlsKey
+        options.idleTimeout = timeout
+        let log = spoolOptions.log
+        let spool = try spoolOptions.open(.create)
+        if tokenFile == nil, !["127.0.0.1", "::1", "localhost"].contains(options.host) {
+            log.warn("everybody who reaches \(listen) may send; --token-file asks for a token")
+        }
+        let receiver: Receiver
+        do throws(ReceiverError) {
+            receiver = try Receiver(spool, options: options) { segment in
+                log.note("\(segment.isDuplicate ? "known" : "received") \(segment.name), \(segment.events) events, \(segment.bytes)")
+            }
+        } catch {
+            throw CommandFailure(.localFailure, error.description)
+        }
+        let scheme = tlsCert == nil ? "http" : "https"
+        let host = options.host.contains(":") ? "[\(options.host)]" : options.host
+        do {
+            try await receiver.run(handlesSignals: true) { port in
+                log.note("listening on \(scheme)://\(host):\(port)/v1/segments, storing into \(spool.path)")
+            }
+        } catch let error as ReceiverError {
+            throw CommandFailure(.badConfiguration, error.description)
+        } catch {
+            throw CommandFailure(.localFailure, "cannot listen on \(listen): \(error)")
+        }
+    }
+
+    private func address() throws -> (host: String, port: Int) {
+        guard let colon = listen.lastIndex(of: ":"), let port = Int(listen[listen.index(after: colon)...]), (0...65_535).contains(port),
+            colon > listen.startIndex
+        else { throw ValidationError("--listen '\(listen)' must be like 127.0.0.1:8787 or [::1]:8787") }
+        let host = listen[..<colon]
+        return (host.hasPrefix("[") && host.hasSuffix("]") ? String(host.dropFirst().dropLast()) : String(host), port)
+    }
+}

@@ -1,0 +1,66 @@
+import ArgumentParser
+import FerrySpool
+
+struct RetryCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "retry",
+        abstract: "Bring rejected segments back, or save what a damaged one still holds.",
+        discussion: """
+            Without --salvage a segment becomes pending again as it is. With --salvage the whole lines before its damage become a
+            new segment, and the damaged file stays in rejected/.
+
+            Example: ferry retry --all
+            """)
+
+    @Argument(help: ArgumentHelp("Names of rejected segments.", valueName: "segment"))
+    var segments: [String] = []
+
+    @Flag(help: "All rejected segments.")
+    var all = false
+
+    @Flag(help: "Publish the whole lines that a damaged segment still holds as a new segment.")
+    var salvage = false
+
+    @OptionGroup var spoolOptions: SpoolOptions
+
+    @Option(help: ArgumentHelp("Salvage at most this much.", valueName: "size"))
+    var inflateLimit = ByteCount.mebibytes(1024)
+
+    func validate() throws {
+        guard all != !segments.isEmpty else { throw ValidationError("name rejected segments, or say --all; ferry status shows them") }
+    }
+
+    func run() throws {
+        let spool = try spoolOptions.open(.write)
+        let names = all ? try spool.rejected().map(\.name) : segments.map { $0.split(separator: "/").last.map(String.init) ?? $0 }
+        if names.isEmpty, !spoolOptions.quiet { try StandardOutput.print("nothing is rejected") }
+        var failed = false
+        for name in names {
+            do {
+                let line = salvage ? try salvage(name, in: spool) : try retry(name, in: spool)
+                if !spoolOptions.quiet { try StandardOutput.print(line) }
+            } catch let failure as CommandFailure {
+                spoolOptions.log.error(failure.message)
+                failed = true
+            }
+        }
+        try StandardOutput.flush()
+        if failed { throw ExitStatus.badData.code }
+    }
+
+    private func retry(_ name: String, in spool: Spool) throws -> String {
+        switch try spool.retryRejected(name, at: .now()) {
+        case .pending: return "\(name) is pending again"
+        case .notFound: throw CommandFailure(.badData, "\(name) is not in rejected/")
+        case .nameTaken: throw CommandFailure(.badData, "\(name): a pending segment has this name; send that one first")
+        case .busy: throw CommandFailure(.badData, "\(name): another process is working on it")
+        }
+    }
+
+    private func salvage(_ name: String, in spool: Spool) throws -> String {
+        guard let saved = try spool.salvageRejected(name, at: .now(), inflateLimit: inflateLimit) else {
+            throw CommandFailure(.badData, "\(name): no whole event can be read from it; it stays in rejected/")
+        }
+        return "saved \(saved.events) events of \(name) as \(saved.name)"
+    }
+}

@@ -1,0 +1,25 @@
+import ArgumentParser
+import FerrySpool
+
+struct StatusCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "status",
+        abstract: "Show what is in the spool, how old, how large, and why it waits.",
+        discussion: "Example: ferry status --spool /var/spool/ferry")
+
+    @OptionGroup var spoolOptions: SpoolOptions
+    @OptionGroup var output: JSONOption
+
+    func run() throws {
+        let spool = try spoolOptions.open(.read)
+        let log = spoolOptions.log
+        let status: SpoolStatus
+        do throws(FileError) {
+            status = try SpoolStatus(spool, now: .now()) { log.warn("\($0)") }
+        } catch {
+            throw CommandFailure(.localFailure, error.description)
+        }
+        if output.json { try StandardOutput.print(status.jsonLine()) } else { try status.text.forEach(StandardOutput.print) }
+        try StandardOutput.flush()
+    }
+}

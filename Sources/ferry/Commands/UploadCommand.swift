@@ -1,0 +1,104 @@
+import ArgumentParser
+import FerrySpool
+import FerryUpload
+
+struct UploadCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "upload",
+        abstract: "Send everything that is due, then exit.",
+        discussion: """
+            Segments leave by priority, then time. What fails is kept with its retry state; a later call, from cron or by hand,
+            goes on. Proxies come from HTTP_PROXY, HTTPS_PROXY and NO_PROXY.
+
+            Example: ferry upload --spool /var/spool/ferry --to https://hub.example/v1/segments --token-file /etc/ferry/token
+
+            Exit status: 0 nothing left that is due, 75 some remain and will be retried, 77 the destination is misconfigured,
+            65 some were rejected, 130 interrupted.
+            """)
+
+    @OptionGroup var destination: DestinationOptions
+    @OptionGroup var spoolOptions: SpoolOptions
+    @OptionGroup var output: JSONOption
+
+    @Option(help: "Requests at once, each on its own connection.")
+    var parallel = 3
+
+    @Option(help: "priority: what must wait is passed by; strict: nothing passes what must wait, one at a time.")
+    var order = PassPlan.Order.priority
+
+    @Option(help: ArgumentHelp("End after this time; what is under way then stays pending.", valueName: "duration"))
+    var deadline: Duration?
+
+    @Option(help: ArgumentHelp("Send at most this many segments.", valueName: "n"))
+    var limit: Int?
+
+    @Flag(help: "Try everything now, whatever is to be waited for.")
+    var retryNow = false
+
+    @Flag(help: "Print what would be sent, in order, and send nothing.")
+    var dryRun = false
+
+    @Option(help: "How closely segments are looked at before they are sent: auto, always, never.")
+    var verify = Verification.auto
+
+    @Option(help: ArgumentHelp("Reject what inflates to more than this.", valueName: "size"))
+    var inflateLimit = ByteCount.mebibytes(1024)
+
+    @Flag(exclusivity: .exclusive, help: "What becomes of delivered segments: kept in sent/ (the default), or deleted.")
+    var sent = SentDisposal.keepSent
+
+    @OptionGroup var retention: RetentionOptions
+
+    enum SentDisposal: EnumerableFlag { case keepSent, deleteSent }
+
+    func validate() throws {
+        guard (1...256).contains(parallel) else { throw ValidationError("--parallel must be 1 to 256") }
+        if let limit, limit < 1 { throw ValidationError("--limit must be at least 1") }
+        if let deadline, deadline <= .zero { throw ValidationError("--deadline must be longer than 0") }
+    }
+
+    func run() async throws {
+        var options = try destination.options()
+        options.parallel = parallel
+        options.order = order
+        options.deadline = deadline
+        options.limit = limit
+        options.ignoresWaits = retryNow
+        options.verification = verify
+        options.inflateLimit = inflateLimit
+        options.keepsSent = sent == .keepSent
+        options.retention = retention.limits
+        if dryRun { return try DryRunOutput(isJSON: output.json).print(try spoolOptions.open(.read), options) }
+
+        let spool = try spoolOptions.open(.write)
+        let progress = Progress(isShown: !spoolOptions.quiet && !output.json, log: spoolOptions.log)
+        let pass: UploadPass
+        do throws(UploadError) {
+            pass = try UploadPass(spool, options: options, onEvent: { progress.show($0) })
+        } catch {
+            throw error.commandFailure
+        }
+        let report: UploadReport
+        do {
+            report = try await Interruptible.run { try await pass.run() } stop: { await pass.stop() }
+        } catch let error as UploadError {
+            progress.end()
+            throw error.commandFailure
+        }
+        progress.end()
+        let summary = UploadSummary(report: report, destination: options.destination, now: .now())
+        if output.json { try StandardOutput.print(summary.json()) } else if !spoolOptions.quiet { try summary.text.forEach(StandardOutput.print) }
+        try StandardOutput.flush()
+        if let problem = summary.problem { spoolOptions.log.error(problem) }
+        if summary.status != .done { throw summary.status.code }
+    }
+}
+
+extension UploadError {
+    fileprivate var commandFailure: CommandFailure {
+        switch self {
+        case .file: CommandFailure(.localFailure, description)
+        case .transport: CommandFailure(.badConfiguration, description)
+        }
+    }
+}

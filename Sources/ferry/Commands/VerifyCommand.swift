@@ -1,0 +1,66 @@
+import ArgumentParser
+import FerrySpool
+
+struct VerifyCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "verify",
+        abstract: "Look deeply into segments: gzip, checksums, every JSON line. Changes nothing.",
+        discussion: """
+            Exit status: 0 all sound, 65 some damaged.
+
+            Example: ferry verify --all
+            """)
+
+    @OptionGroup var selection: SegmentSelection
+    @OptionGroup var spoolOptions: SpoolOptions
+    @OptionGroup var output: JSONOption
+
+    @Option(help: ArgumentHelp("Count what inflates to more than this as damaged.", valueName: "size"))
+    var inflateLimit = ByteCount.mebibytes(1024)
+
+    func run() throws {
+        let spool = try spoolOptions.open(.read)
+        var sound = 0
+        var events: Int64 = 0
+        var damaged = 0
+        for segment in try selection.files(spool) {
+            guard let file = try segment.open() else { continue }
+            do {
+                let count = try file.checkDeeply(inflateLimit: inflateLimit)
+                sound += 1
+                events += count
+                if output.json { try StandardOutput.print(try json(segment, events: count, problem: nil)) }
+            } catch let problem as SegmentProblem {
+                damaged += 1
+                let text = "\(segment.name) (\(segment.place.rawValue)): \(problem)"
+                try StandardOutput.print(output.json ? try json(segment, events: nil, problem: problem) : text)
+            }
+        }
+        if !output.json, !spoolOptions.quiet {
+            try StandardOutput.print("\(sound) segments are sound (\(events) events), \(damaged) damaged")
+        }
+        try StandardOutput.flush()
+        if damaged > 0 { throw ExitStatus.badData.code }
+    }
+
+    private func json(_ segment: SegmentFile, events: Int64?, problem: SegmentProblem?) throws -> String {
+        struct Line: Encodable {
+            let segment: String
+            let place: String
+            let sound: Bool
+            let events: Int64?
+            let problem: String?
+            let offset: Int64?
+            let line: Int64?
+            let column: Int?
+        }
+        var offset: Int64?
+        var place: JSONLineProblem?
+        if case .damaged(let damage) = problem { offset = damage.offset }
+        if case .notJSONLines(let found) = problem { place = found }
+        return try Line(
+            segment: segment.name, place: segment.place.rawValue, sound: problem == nil, events: events,
+            problem: problem.map { "\($0)" }, offset: offset, line: place?.line, column: place?.column
+        ).jsonLine()
+    }
+}

@@ -1,0 +1,142 @@
+import ArgumentParser
+import FerrySpool
+
+struct WriteCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "write",
+        abstract: "Put JSON lines from files or standard input into the spool.",
+        discussion: """
+            Each line is one event: a JSON value in UTF-8, at most 1 MiB. Events are safe from a kill -9 as soon as they are
+            read, and are published as a segment when one of the --roll limits is reached or the input ends.
+
+            Example: journalctl -f -o json | ferry write --stream journal --roll-after 10s
+            """)
+
+    @Argument(help: ArgumentHelp("Files with JSON lines; none or '-' means standard input.", valueName: "file"))
+    var files: [String] = []
+
+    @OptionGroup var spoolOptions: SpoolOptions
+    @OptionGroup var output: JSONOption
+
+    @Option(help: "0 (critical, leaves first) to 9 (bulk), or critical, normal, bulk.")
+    var priority = Priority.normal
+
+    @Option(help: "A label for the segments: 1 to 64 of a-z, 0-9, _ and -.")
+    var stream: String?
+
+    @Option(help: ArgumentHelp("Events in a segment, at most.", valueName: "n"))
+    var rollEvents: Int64 = 50_000
+
+    @Option(help: ArgumentHelp("Bytes in a segment before compression, at most.", valueName: "size"))
+    var rollBytes = ByteCount.mebibytes(16)
+
+    @Option(help: ArgumentHelp("Publish a segment this long after its first event, even while more may come.", valueName: "duration"))
+    var rollAfter = Duration.seconds(60)
+
+    @Option(help: "Compression from 1 (fast) to 9 (small).")
+    var level = CompressionLevel.standard
+
+    @Flag(help: "Go on after lines that are no events.")
+    var skipInvalid = false
+
+    @Option(help: ArgumentHelp("Append the lines that --skip-invalid skips to this file.", valueName: "file"))
+    var invalid: String?
+
+    @OptionGroup var retention: RetentionOptions
+
+    func validate() throws {
+        guard rollEvents > 0 else { throw ValidationError("--roll-events must be at least 1") }
+        guard rollBytes > .zero else { throw ValidationError("--roll-bytes must be at least 1") }
+        guard invalid == nil || skipInvalid else { throw ValidationError("--invalid needs --skip-invalid") }
+        if let stream, SegmentName(priority: priority, created: .now(), id: SegmentID.random(), stream: stream) == nil {
+            throw ValidationError("--stream '\(stream)' must be 1 to 64 characters of a-z, 0-9, _ and -")
+        }
+    }
+
+    func run() throws {
+        let interrupt = SignalPipe()
+        let spool = try spoolOptions.open(.create)
+        var options = SegmentWriter.Options()
+        options.priority = priority
+        options.stream = stream
+        options.roll = RollLimits(events: rollEvents, bytes: rollBytes, after: rollAfter)
+        options.level = level
+        options.retention = retention.limits
+        let writer = SegmentWriter(spool: spool, options: options)
+        var session = WriteSession(
+            writer: writer, invalidLines: try InvalidLines(skips: skipInvalid, path: invalid), interrupt: interrupt,
+            log: spoolOptions.log)
+        var path = ""
+        do {
+            for file in files.isEmpty ? ["-"] : files where !session.isInterrupted {
+                path = file == "-" ? "standard input" : file
+                try session.read(file == "-" ? .standardInput() : .reading(file))
+            }
+        } catch {
+            throw failure(error, path: path, line: session.currentLine, events: session.events, writer: writer)
+        }
+        let segments = try publish(writer)
+        try report(events: session.events, invalid: session.invalid, segments: segments)
+        if session.isInterrupted { throw ExitStatus.interrupted.code }
+        if session.invalid > 0 { throw ExitStatus.badData.code }
+    }
+
+    private func publish(_ writer: SegmentWriter) throws -> [SegmentName] {
+        do throws(WriteFailure) {
+            return try writer.finish()
+        } catch {
+            throw CommandFailure(error.exitStatus, "\(error); the events are in the spool, the next ferry command publishes them")
+        }
+    }
+
+    private func failure(
+        _ error: any Error, path: String, line: Int64, events: Int64, writer: SegmentWriter
+    ) -> any Error {
+        switch error {
+        case let error as InvalidInput:
+            do {
+                let segments = try publish(writer)
+                return CommandFailure(
+                    .badData,
+                    "\(error.path), \(error.problem). The \(events) events before it are published in \(segments.count) segments; "
+                        + "mend the line, or use --skip-invalid")
+            } catch { return error }
+        case let error as WriteFailure:
+            // What was published is not told again; what could not be stays in the journal.
+            _ = try? writer.finish()
+            return CommandFailure(
+                error.exitStatus, "\(error). Stopped at \(path), line \(line); ferry cat shows what is stored")
+        case let error as FileError:
+            do {
+                _ = try publish(writer)
+                return CommandFailure(.localFailure, "\(error). The \(events) events before it are published")
+            } catch { return error }
+        default: return error
+        }
+    }
+
+    private func report(events: Int64, invalid: Int64, segments: [SegmentName]) throws {
+        if output.json {
+            struct Report: Encodable {
+                let events: Int64
+                let invalid: Int64
+                let segments: [String]
+            }
+            try StandardOutput.print(
+                Report(events: events, invalid: invalid, segments: segments.map(\.fileName)).jsonLine())
+        } else if !spoolOptions.quiet {
+            let skipped = invalid > 0 ? ", \(invalid) invalid lines skipped" : ""
+            try StandardOutput.print("wrote \(events) events in \(segments.count) segments to \(spoolOptions.path)\(skipped)")
+        }
+        try StandardOutput.flush()
+    }
+}
+
+extension WriteFailure {
+    fileprivate var exitStatus: ExitStatus {
+        switch self {
+        case .spoolFull: .spoolFull
+        case .file(let error): error.isOutOfSpace ? .spoolFull : .localFailure
+        }
+    }
+}

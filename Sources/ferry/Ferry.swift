@@ -1,0 +1,18 @@
+import ArgumentParser
+import FerrySpool
+
+struct Ferry: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "Store events in a folder, forward them when there is a network.",
+        discussion: """
+            Programs drop gzip-compressed JSON-lines segments into a spool folder; ferry delivers them in order,
+            exactly once at its own receiver, whatever goes wrong in between.
+
+            Try it: ferry demo
+            """,
+        version: FerryVersion.current,
+        subcommands: [
+            WriteCommand.self, UploadCommand.self, ReceiveCommand.self, StatusCommand.self, ListCommand.self, CatCommand.self,
+            VerifyCommand.self, PruneCommand.self, RetryCommand.self, DemoCommand.self,
+        ])
+}

@@ -1,0 +1,13 @@
+import ArgumentParser
+import FerrySpool
+
+/// The limits of a spool.
+struct RetentionOptions: ParsableArguments {
+    @Option(help: ArgumentHelp("Drop the oldest of the lowest priority while pending data is larger than this.", valueName: "size"))
+    var maxSpoolBytes: ByteCount?
+
+    @Option(help: ArgumentHelp("Drop pending segments that are older than this.", valueName: "duration"))
+    var maxSpoolAge: Duration?
+
+    var limits: RetentionLimits { RetentionLimits(maxBytes: maxSpoolBytes, maxAge: maxSpoolAge) }
+}

@@ -1,0 +1,41 @@
+import ArgumentParser
+import FerrySpool
+
+/// Which segments a command is about.
+struct SegmentSelection: ParsableArguments {
+    @Argument(help: ArgumentHelp("Names of segments, wherever they are; none means all pending ones.", valueName: "segment"))
+    var segments: [String] = []
+
+    @Flag(help: "Sent and rejected segments as well.")
+    var all = false
+
+    @Option(help: "Only this priority.")
+    var priority: Priority?
+
+    @Option(help: "Only this stream.")
+    var stream: String?
+
+    func files(_ spool: Spool) throws -> [SegmentFile] {
+        do throws(FileError) {
+            if segments.isEmpty {
+                return try spool.files(in: all ? Set(SegmentPlace.allCases) : [.pending]).filter { matches($0.name) }
+            }
+        } catch {
+            throw CommandFailure(.localFailure, error.description)
+        }
+        return try segments.map { name in
+            // A path is as good as a name: that is what a shell completes.
+            let last = name.split(separator: "/").last.map(String.init) ?? name
+            guard let file = try spool.file(named: last) else {
+                throw CommandFailure(.usage, "there is no segment \(name) in \(spool.path)")
+            }
+            return file
+        }
+    }
+
+    private func matches(_ name: String) -> Bool {
+        guard priority != nil || stream != nil else { return true }
+        let segment = SegmentName(name)
+        return (priority == nil || (segment?.priority ?? .normal) == priority) && (stream == nil || segment?.stream == stream)
+    }
+}

@@ -1,0 +1,54 @@
+import Dispatch
+import Glibc
+
+/// Runs work that SIGINT and SIGTERM end gracefully: the first signal lets what is under way finish, a second one or ten more
+/// seconds cut it off.
+enum Interruptible {
+    static let patience = Duration.seconds(10)
+
+    static func run<Value: Sendable>(
+        _ work: @escaping @Sendable () async throws -> Value, stop: @escaping @Sendable () async -> Void
+    ) async throws -> Value {
+        let (signals, continuation) = AsyncStream.makeStream(of: Void.self)
+        let sources = [SIGINT, SIGTERM].map { number in
+            signal(number, SIG_IGN)
+            let source = DispatchSource.makeSignalSource(signal: number, queue: .global())
+            source.setEventHandler { continuation.yield() }
+            source.resume()
+            return source
+        }
+        defer { for source in sources { source.cancel() } }
+        return try await withThrowingTaskGroup(of: Value?.self) { group in
+            group.addTask { try await work() }
+            group.addTask {
+                for await _ in signals { return nil }
+                return nil
+            }
+            if let value = try await group.next() ?? nil {
+                group.cancelAll()
+                return value
+            }
+            await stop()
+            group.addTask {
+                await Self.wait(for: patience, orNextOf: signals)
+                return nil
+            }
+            if let value = try await group.next() ?? nil {
+                group.cancelAll()
+                return value
+            }
+            group.cancelAll()
+            while let result = try await group.next() { if let result { return result } }
+            throw CancellationError()
+        }
+    }
+
+    private static func wait(for time: Duration, orNextOf signals: AsyncStream<Void>) async {
+        await withTaskGroup(of: Void.self) { group in
+            group.addTask { try? await Task.sleep(for: time) }
+            group.addTask { for await _ in signals { return } }
+            await group.next()
+            group.cancelAll()
+        }
+    }
+}

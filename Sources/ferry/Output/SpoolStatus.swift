@@ -1,0 +1,139 @@
+import FerrySpool
+import FerryUpload
+
+/// What `ferry status` tells: gathered from the folder, nothing else.
+struct SpoolStatus: Encodable {
+    struct Amount: Encodable {
+        var segments: Int64
+        var bytes: Int64
+    }
+
+    struct PriorityLine: Encodable {
+        let priority: UInt8
+        var segments: Int64 = 0
+        var bytes: Int64 = 0
+        /// `nil` when the spool is so full that looking into every segment would take too long, or when somebody's writer noted none.
+        var events: Int64?
+        var oldest: Timestamp
+    }
+
+    struct Waiting: Encodable {
+        let segment: String
+        let until: Timestamp?
+        let retry: RetryState
+    }
+
+    struct Destination: Encodable {
+        let destination: String
+        let state: RetryState
+    }
+
+    struct Rejected: Encodable {
+        let segment: String
+        let bytes: Int64
+        let reason: RejectionReason?
+    }
+
+    let spool: String
+    let at: Timestamp
+    var pending = Amount(segments: 0, bytes: 0)
+    var priorities: [PriorityLine] = []
+    var openJournals = 0
+    var unusableNames = 0
+    var waiting: [Waiting] = []
+    var destinations: [Destination] = []
+    var rejected: [Rejected] = []
+    /// From the ledger, by outcome.
+    var ledger: [String: Amount] = [:]
+
+    /// Above this many pending segments their headers are not read: that would take longer than everything else.
+    private static let mostHeadersRead = 20_000
+
+    init(_ spool: Spool, now: Timestamp, warn: (UnreadableState) -> Void) throws(FileError) {
+        self.spool = spool.path
+        at = now
+        let listing = try spool.scan(sizes: true)
+        let readsHeaders = listing.entries.count <= Self.mostHeadersRead
+        for entry in listing.entries {
+            if priorities.last?.priority != entry.priority.level {
+                priorities.append(
+                    PriorityLine(priority: entry.priority.level, events: readsHeaders ? 0 : nil, oldest: entry.created))
+            }
+            let last = priorities.count - 1
+            priorities[last].segments += 1
+            priorities[last].bytes += entry.size?.bytes ?? 0
+            if readsHeaders, let sum = priorities[last].events {
+                priorities[last].events = try spool.notedEvents(of: listing.name(of: entry)).map { sum + $0 }
+            }
+            if entry.hasSidecar, let retry = try spool.sidecar(of: listing.name(of: entry), warn: warn) {
+                waiting.append(
+                    Waiting(
+                        segment: listing.name(of: entry), until: retry.wait(at: now, longestWait: BackOff.standard.longestWait),
+                        retry: retry))
+            }
+        }
+        pending = Amount(segments: Int64(listing.entries.count), bytes: listing.segmentBytes.bytes)
+        openJournals = listing.openJournals
+        unusableNames = listing.unusableNames
+        destinations = try spool.destinationStates().map { Destination(destination: $0.id, state: $0.state) }
+        rejected = try spool.rejected(warn: warn).map { Rejected(segment: $0.name, bytes: $0.size.bytes, reason: $0.reason) }
+        let totals = try spool.ledgerTotals()
+        for outcome in LedgerEntry.Outcome.allCases {
+            let count = totals[outcome]
+            ledger[outcome.rawValue] = Amount(segments: count.segments, bytes: count.bytes.bytes)
+        }
+    }
+}
+
+extension SpoolStatus {
+    /// Long lists are cut: `ferry list` and `--json` show everything.
+    private static let longestList = 20
+
+    /// For people.
+    var text: [String] {
+        var lines = ["spool \(spool)", ""]
+        if priorities.isEmpty {
+            lines.append("nothing is pending")
+        } else {
+            var table = Table(["PRIORITY", "SEGMENTS", "SIZE", "EVENTS", "OLDEST"], rightAligned: [1, 2, 3, 4])
+            for line in priorities {
+                table.add([
+                    "\(line.priority)", "\(line.segments)", "\(ByteCount(line.bytes))", line.events.map { "\($0)" } ?? "?",
+                    (at - line.oldest).forPeople,
+                ])
+            }
+            lines += table.lines
+        }
+        lines.append("")
+        lines.append("pending   \(amount(pending))")
+        lines.append("sent      \(amount(ledger["sent"]))")
+        lines.append("rejected  \(amount(Amount(segments: Int64(rejected.count), bytes: rejected.reduce(0) { $0 + $1.bytes })))")
+        lines.append("dropped   \(amount(ledger["expired"])) by age, \(amount(ledger["evicted"])) for room")
+        if openJournals > 0 { lines.append("writing   \(openJournals) open journals") }
+        if unusableNames > 0 { lines.append("ignored   \(unusableNames) files whose names are not UTF-8; rename them") }
+        lines += section("waiting", waiting) { entry in
+            let when = entry.until.map { "until \($0.rfc3339) (in \(($0 - at).forPeople))" } ?? "due again"
+            return "\(entry.segment)  \(when), tried \(entry.retry.attempts) times: \(entry.retry.lastError.message)"
+        }
+        lines += section("destinations", destinations) { entry in
+            let wait = entry.state.wait(at: at, longestWait: BackOff.standard.longestWait)
+            let when = wait.map { "not before \($0.rfc3339) (in \(($0 - at).forPeople))" } ?? "due"
+            return "\(entry.destination)  \(when): \(entry.state.lastError.message)"
+        }
+        lines += section("rejected", rejected) { entry in
+            "\(entry.segment)  \(entry.reason?.message ?? "its reason file is missing")"
+        }
+        return lines
+    }
+
+    private func amount(_ amount: Amount?) -> String {
+        "\(amount?.segments ?? 0) segments, \(ByteCount(amount?.bytes ?? 0))"
+    }
+
+    private func section<Entry>(_ title: String, _ entries: [Entry], _ line: (Entry) -> String) -> [String] {
+        guard !entries.isEmpty else { return [] }
+        let more = entries.count - Self.longestList
+        return ["", "\(title):"] + entries.prefix(Self.longestList).map { "  " + line($0) }
+            + (more > 0 ? ["  … and \(more) more; --json shows all"] : [])
+    }
+}

@@ -1,0 +1,37 @@
+import Glibc
+import Synchronization
+
+/// Results. Buffered, so that a million lines are not a million writes.
+enum StandardOutput {
+    private static let buffer = Mutex<[UInt8]>([])
+    private static let bufferSize = 1 << 16
+
+    static func print(_ text: String) throws {
+        var line = text + "\n"
+        try line.withUTF8 { try write(UnsafeRawBufferPointer($0)) }
+    }
+
+    static func write(_ bytes: UnsafeRawBufferPointer) throws {
+        try buffer.withLock { buffer in
+            buffer.append(contentsOf: bytes)
+            if buffer.count >= bufferSize { try empty(&buffer) }
+        }
+    }
+
+    static func flush() throws {
+        try buffer.withLock { try empty(&$0) }
+    }
+
+    private static func empty(_ buffer: inout [UInt8]) throws {
+        var written = 0
+        while written < buffer.count {
+            let count = buffer.withUnsafeBytes { Glibc.write(1, $0.baseAddress! + written, $0.count - written) }
+            if count >= 0 {
+                written += count
+            } else if errno != EINTR {
+                throw CommandFailure(.localFailure, "cannot write standard output: \(String(cString: strerror(errno)))")
+            }
+        }
+        buffer.removeAll(keepingCapacity: true)
+    }
+}

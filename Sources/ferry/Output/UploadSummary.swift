@@ -1,0 +1,91 @@
+import FerrySpool
+import FerryUpload
+
+/// What an upload says at its end, and what it exits with.
+struct UploadSummary {
+    let report: UploadReport
+    let destination: DestinationURL
+    let now: Timestamp
+
+    var status: ExitStatus {
+        switch report.stopReason {
+        case .misconfigured: return .misconfigured
+        case .interrupted: return .interrupted
+        case .localFailure: return .localFailure
+        case .unwell, .headWaits, .deadline, nil: break
+        }
+        if report.remaining > 0 { return .remaining }
+        return report.rejected > 0 ? .badData : .done
+    }
+
+    /// What a person must mend, or should know of.
+    var problem: String? {
+        switch report.stopReason {
+        case .misconfigured(let reason): "\(destination): \(reason.message). Everything is kept; nothing more was tried"
+        case .unwell(let reason, _): "\(destination): \(reason.message). Everything is kept, \(nextTry)"
+        case .headWaits: "the first segment in line must wait, and with --order strict all others wait behind it"
+        case .deadline: "the deadline is over; what is left is kept"
+        case .interrupted, .localFailure: nil
+        case nil: report.destinationWaitsUntil.map { _ in "\(destination) failed before: \(nextTry)" }
+        }
+    }
+
+    private var nextTry: String {
+        guard let until = report.destinationWaitsUntil else { return "the next call tries again" }
+        return "not to be tried before \(until.rfc3339) (in \((until - now).forPeople)); --retry-now tries now"
+    }
+
+    var text: [String] {
+        var lines: [String] = []
+        for (count, what) in [
+            (report.retention.expired, "expired by age"), (report.retention.evicted, "evicted for room"),
+        ] where count.segments > 0 {
+            lines.append("dropped \(count.segments) segments (\(count.bytes)), \(what)")
+        }
+        if report.retention.isClockSettling {
+            lines.append("the clock jumped: the age limit waits until it has gone steadily for \(ClockWatch.settlingTime.forPeople)")
+        }
+        let events = report.sentEvents > 0 ? ", \(report.sentEvents) events" : ""
+        lines.append("sent \(report.sent.segments) segments (\(report.sent.bytes)\(events)) to \(destination)")
+        if report.split > 0 { lines.append("split \(report.split) that were too large") }
+        if report.rejected > 0 { lines.append("rejected \(report.rejected); ferry status tells why") }
+        if report.remaining > 0 { lines.append("\(report.remaining) remain; ferry list tells what they wait for") }
+        return lines
+    }
+
+    func json() throws -> String {
+        struct Summary: Encodable {
+            let destination: String
+            let sent: Int64
+            let sentBytes: Int64
+            let sentEvents: Int64
+            let rejected: Int
+            let split: Int
+            let expired: Int64
+            let evicted: Int64
+            let remaining: Int
+            let stopped: String?
+            let message: String?
+            let destinationWaitsUntil: Timestamp?
+        }
+        return try Summary(
+            destination: "\(destination)", sent: report.sent.segments, sentBytes: report.sent.bytes.bytes,
+            sentEvents: report.sentEvents, rejected: report.rejected, split: report.split,
+            expired: report.retention.expired.segments, evicted: report.retention.evicted.segments,
+            remaining: report.remaining, stopped: stopped, message: problem,
+            destinationWaitsUntil: report.destinationWaitsUntil
+        ).jsonLine()
+    }
+
+    private var stopped: String? {
+        switch report.stopReason {
+        case .misconfigured: "misconfigured"
+        case .unwell: "unwell"
+        case .headWaits: "head-waits"
+        case .deadline: "deadline"
+        case .interrupted: "interrupted"
+        case .localFailure: "local-failure"
+        case nil: report.destinationWaitsUntil.map { _ in "waits" }
+        }
+    }
+}

@@ -1,0 +1,85 @@
+import FerrySpool
+import Glibc
+
+/// Reads inputs line by line and writes the events among them into a spool.
+struct WriteSession: ~Copyable {
+    private let writer: SegmentWriter
+    private let invalidLines: InvalidLines
+    private let interrupt: SignalPipe
+    private let log: Log
+    private var checker = JSONLineChecker()
+    private var line: Int64 = 0
+    private(set) var events: Int64 = 0
+    private(set) var invalid: Int64 = 0
+    private(set) var isInterrupted = false
+
+    init(writer: SegmentWriter, invalidLines: InvalidLines, interrupt: SignalPipe, log: Log) {
+        self.writer = writer
+        self.invalidLines = invalidLines
+        self.interrupt = interrupt
+        self.log = log
+    }
+
+    /// Reads an input to its end, or until a signal.
+    mutating func read(_ file: OpenFile) throws {
+        var reader = LineReader(file)
+        line = 0
+        while true {
+            switch interrupt.wait(for: file, until: writer.rollsAt) {
+            case .interrupted:
+                if reader.unfinished > 0 { log.warn("\(file.path), line \(line + 1): the unfinished line is left out") }
+                isInterrupted = true
+                return
+            case .timedOut: try writer.rollIfDue(at: .now)
+            case .readable:
+                let now = ContinuousClock.now
+                let goesOn = try reader.read { try take($0, from: file.path, at: now) }
+                // What was read is in the journal before more is read: a kill -9 loses no whole line.
+                try writer.flush()
+                try writer.rollIfDue(at: now)
+                if !goesOn { return }
+            }
+        }
+    }
+
+    /// Where reading is, for messages.
+    var currentLine: Int64 { line }
+
+    private mutating func take(_ piece: LineReader.Piece, from path: String, at now: ContinuousClock.Instant) throws {
+        switch piece {
+        case .line(let bytes):
+            line += 1
+            switch checker.check(bytes) {
+            case .blank: break
+            case .event:
+                try writer.append(bytes, at: now)
+                events += 1
+            case .invalid(let column, let reason):
+                try refuse(bytes, endsLine: true, in: path, JSONLineProblem(line: line, column: column, reason: reason))
+            }
+        case .tooLong(let bytes, let isStart):
+            if isStart { line += 1 }
+            let problem = JSONLineProblem(line: line, column: LineReader.longestLine + 1, reason: "the line is longer than 1 MiB")
+            try refuse(bytes, endsLine: false, in: path, isFirstPiece: isStart, problem)
+        }
+    }
+
+    private mutating func refuse(
+        _ bytes: UnsafeBufferPointer<UInt8>, endsLine: Bool, in path: String, isFirstPiece: Bool = true, _ problem: JSONLineProblem
+    ) throws {
+        guard case .skip(let sink) = invalidLines else { throw InvalidInput(path: path, problem: problem) }
+        if isFirstPiece {
+            invalid += 1
+            // The first few tell what is wrong; a million would hide it.
+            if invalid <= 10 { log.warn("\(path), \(problem); skipped") }
+        }
+        try sink?.write(UnsafeRawBufferPointer(bytes))
+        if endsLine { try sink?.write([UInt8(ascii: "\n")]) }
+    }
+}
+
+/// A line that is no event, where none may be.
+struct InvalidInput: Error {
+    let path: String
+    let problem: JSONLineProblem
+}
