@@ -82,5 +82,27 @@ let package = Package(
             ],
             swiftSettings: swiftSettings
         ),
+        // Temporary folders, scripted servers, child processes: for all kinds of tests.
+        .target(
+            name: "TestSupport",
+            dependencies: ["FerrySpool", "CZlib"],
+            path: "Tests/TestSupport",
+            swiftSettings: swiftSettings
+        ),
+        // Pure decisions: no files, no sockets, no clocks; milliseconds.
+        .testTarget(
+            name: "DecisionTests",
+            dependencies: [
+                "FerrySpool", "FerryUpload", "FerryReceiver", "TestSupport",
+                .product(name: "HTTPTypes", package: "swift-http-types"),
+            ],
+            swiftSettings: swiftSettings
+        ),
+        // The real thing on temporary folders and loopback sockets.
+        .testTarget(
+            name: "FolderAndSocketTests",
+            dependencies: ["FerrySpool", "FerryUpload", "FerryReceiver", "TestSupport"],
+            swiftSettings: swiftSettings
+        ),
     ]
 )

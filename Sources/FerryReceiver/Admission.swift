@@ -24,7 +24,9 @@ actor Admission {
     }
 
     /// - Parameter key: `nil` for a request without one, which is always new.
-    func admit(_ arrival: Arrival, _ entry: ReceivedEntry, key: String?, digest: BodyDigest) async throws(FileError) -> AdmissionResult {
+    func admit(_ arrival: Arrival, _ entry: ReceivedEntry, key: String?, digest: BodyDigest) async throws(FileError)
+        -> AdmissionResult
+    {
         if let key {
             // Two requests with one key race: the second waits and finds the first one's result.
             while underWay.contains(key) { await withCheckedContinuation { waiters.append($0) } }

@@ -16,7 +16,8 @@ enum Answer {
 
     private static func json(_ status: HTTPResponse.Status, _ text: String) -> Response {
         Response(
-            status: status, headers: [.contentType: "application/json"], body: ResponseBody(byteBuffer: ByteBuffer(string: text + "\n")))
+            status: status, headers: [.contentType: "application/json"],
+            body: ResponseBody(byteBuffer: ByteBuffer(string: text + "\n")))
     }
 
     static func response(_ refusal: IntakeRefusal) -> Response {
@@ -28,7 +29,8 @@ enum Answer {
             Self.refusal(.badRequest, "\(problem)", more: ",\"line\":\(problem.line),\"column\":\(problem.column)")
         case .aborted: Self.refusal(.badRequest, "the connection broke within the body")
         case .tooSlow: Self.refusal(.requestTimeout, "the body comes too slowly")
-        case .file(let error) where error.isOutOfSpace: Self.refusal(.init(code: 507, reasonPhrase: "Insufficient Storage"), "\(error)")
+        case .file(let error) where error.isOutOfSpace:
+            Self.refusal(.init(code: 507, reasonPhrase: "Insufficient Storage"), "\(error)")
         case .file(let error): Self.refusal(.internalServerError, "\(error)")
         }
     }

@@ -10,7 +10,9 @@ struct KeyIndex {
 
         init(_ key: String) {
             let digest = SHA256.hash(data: Array(key.utf8))
-            (high, low) = digest.withUnsafeBytes { ($0.loadUnaligned(as: UInt64.self), $0.loadUnaligned(fromByteOffset: 8, as: UInt64.self)) }
+            (high, low) = digest.withUnsafeBytes {
+                ($0.loadUnaligned(as: UInt64.self), $0.loadUnaligned(fromByteOffset: 8, as: UInt64.self))
+            }
         }
     }
 

@@ -61,7 +61,8 @@ public struct Receiver: Sendable {
         logger.logLevel = .error
         let application = Application(
             router: router, server: try server(),
-            configuration: .init(address: .hostname(options.host, port: options.port), serverName: "ferry/\(FerryVersion.current)"),
+            configuration: .init(
+                address: .hostname(options.host, port: options.port), serverName: "ferry/\(FerryVersion.current)"),
             onServerRunning: { channel in onRunning(channel.localAddress?.port ?? 0) }, logger: logger)
         try await application.runService(gracefulShutdownSignals: handlesSignals ? [.sigterm, .sigint] : [])
     }
@@ -76,7 +77,8 @@ public struct Receiver: Sendable {
                 privateKey: .privateKey(try NIOSSLPrivateKey(file: key, format: .pem)))
             return try .tls(plain, tlsConfiguration: configuration)
         } catch {
-            throw ReceiverError.certificate("cannot use certificate \(certificate) and key \(key): \(error); both must be PEM files")
+            throw ReceiverError.certificate(
+                "cannot use certificate \(certificate) and key \(key): \(error); both must be PEM files")
         }
     }
 }

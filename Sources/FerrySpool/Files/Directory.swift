@@ -48,8 +48,10 @@ public final class Directory: Sendable {
         while let entry = readdir(stream) {
             withUnsafePointer(to: &entry.pointee.d_name) { field in
                 field.withMemoryRebound(to: UInt8.self, capacity: 256) { start in
-                    let name = UnsafeBufferPointer(start: start, count: strlen(UnsafeRawPointer(start).assumingMemoryBound(to: CChar.self)))
-                    let isDots = name[0] == UInt8(ascii: ".") && (name.count == 1 || (name.count == 2 && name[1] == UInt8(ascii: ".")))
+                    let name = UnsafeBufferPointer(
+                        start: start, count: strlen(UnsafeRawPointer(start).assumingMemoryBound(to: CChar.self)))
+                    let isDots =
+                        name[0] == UInt8(ascii: ".") && (name.count == 1 || (name.count == 2 && name[1] == UInt8(ascii: ".")))
                     if !isDots { body(name) }
                 }
             }

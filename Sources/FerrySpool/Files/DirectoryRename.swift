@@ -33,13 +33,20 @@ extension Directory {
     }
 
     /// Moves a file into another folder, and finds another name for it when its own is taken there: `name~1`, `name~2`, …
-    func moveAside(_ name: String, into folder: Directory) throws(FileError) -> String {
+    ///
+    /// - Parameter prepare: Called with the name just before the move.
+    func moveAside(
+        _ name: String, into folder: Directory, prepare: (String) throws(FileError) -> Void = { _ in }
+    ) throws(FileError) {
         var target = name
         var copy = 0
-        while try !renameWithoutReplacing(name, to: target, in: folder) {
+        while true {
+            if !folder.contains(target) {
+                try prepare(target)
+                if try renameWithoutReplacing(name, to: target, in: folder) { return }
+            }
             copy += 1
             target = "\(name)~\(copy)"
         }
-        return target
     }
 }

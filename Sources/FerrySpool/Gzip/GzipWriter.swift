@@ -35,6 +35,8 @@ struct GzipWriter: ~Copyable {
     /// Adds bytes that hold `events` whole lines.
     mutating func write(_ bytes: UnsafeRawBufferPointer, events: Int64) throws(FileError) {
         note.events += events
+        // zlib takes a null pointer as the wish to start a new checksum.
+        guard !bytes.isEmpty else { return }
         note.uncompressed += Int64(bytes.count)
         checksum = UInt32(crc32(uLong(checksum), bytes.bindMemory(to: UInt8.self).baseAddress, uInt(bytes.count)))
         try deflate(bytes, flush: Z_NO_FLUSH)

@@ -56,7 +56,10 @@ struct JSONScanner {
             if depth == 0 { return true }
         default: break
         }
-        reason = isInString ? "the string is not closed" : depth > 0 ? "the line ends inside \(inObject ? "an object" : "an array")" : "the value is not complete"
+        reason =
+            isInString
+            ? "the string is not closed"
+            : depth > 0 ? "the line ends inside \(inObject ? "an object" : "an array")" : "the value is not complete"
         return false
     }
 
@@ -235,7 +238,8 @@ extension UInt8 {
 
     fileprivate var isHexDigit: Bool {
         switch self {
-        case UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "a")...UInt8(ascii: "f"), UInt8(ascii: "A")...UInt8(ascii: "F"): true
+        case UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "a")...UInt8(ascii: "f"), UInt8(ascii: "A")...UInt8(ascii: "F"):
+            true
         default: false
         }
     }

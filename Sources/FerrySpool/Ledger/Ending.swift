@@ -65,12 +65,12 @@ extension Spool {
             case .sent(keep: true):
                 let day = ending.entry.at.day
                 if sentFolder?.day != day { sentFolder = (day, try self.sentFolder(at: ending.entry.at)) }
-                _ = try directory.moveAside(name, into: sentFolder!.folder)
+                try directory.moveAside(name, into: sentFolder!.folder)
             case .rejected(let reason):
                 let rejected = try directory.makeDirectory(Self.rejectedName)
-                try rejected.writeState(reason, to: Self.reasonName(of: name), durable: true)
-                let kept = try directory.moveAside(name, into: rejected)
-                if kept != name { try rejected.rename(Self.reasonName(of: name), to: Self.reasonName(of: kept)) }
+                try directory.moveAside(name, into: rejected) { kept throws(FileError) in
+                    try rejected.writeState(reason, to: Self.reasonName(of: kept), durable: true)
+                }
             case .sent(keep: false), .expired, .evicted, .split:
                 try directory.remove(name)
             }

@@ -49,7 +49,8 @@ public struct LedgerEntry: Equatable, Sendable {
 
     /// The line with its line feed. By hand: an upload of small segments writes tens of thousands a second.
     var line: [UInt8] {
-        var text = "{\"at\":\"\(at.rfc3339)\",\"segment\":\(segment.jsonQuoted),\"outcome\":\"\(outcome.rawValue)\",\"bytes\":\(bytes.bytes)"
+        var text =
+            "{\"at\":\"\(at.rfc3339)\",\"segment\":\(segment.jsonQuoted),\"outcome\":\"\(outcome.rawValue)\",\"bytes\":\(bytes.bytes)"
         if let events { text += ",\"events\":\(events)" }
         if let status { text += ",\"status\":\(status)" }
         if let attempts { text += ",\"attempts\":\(attempts)" }

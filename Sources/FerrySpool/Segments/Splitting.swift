@@ -72,7 +72,8 @@ extension Spool {
         try claim.file.inflate(limit: limit) { bytes in
             var rest = bytes
             while counter.total < firstLines, !rest.isEmpty {
-                let newline = UnsafeBufferPointer(start: rest.bindMemory(to: UInt8.self).baseAddress, count: rest.count).firstNewline
+                let newline = UnsafeBufferPointer(start: rest.bindMemory(to: UInt8.self).baseAddress, count: rest.count)
+                    .firstNewline
                 let piece = UnsafeRawBufferPointer(rebasing: rest[..<(newline.map { $0 + 1 } ?? rest.count)])
                 try head.write(piece, events: counter.count(piece))
                 rest = UnsafeRawBufferPointer(rebasing: rest[piece.count...])

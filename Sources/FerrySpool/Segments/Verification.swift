@@ -51,14 +51,17 @@ extension OpenFile {
         var position: Int64 = 0
         if length == 0 { return Examination(damage: GzipDamage(kind: .empty, offset: 0)) }
         while position < length {
-            // No writer of segments has a header near this length.
-            let bytes = try readBytes(512, at: position)
+            let bytes = try readBytes(Self.longestHeader, at: position)
             var note: MemberNote?
             do throws(GzipHeader.Failure) {
                 note = try GzipHeader(bytes).note
             } catch {
-                if error == .notGzip {
+                switch error {
+                case .notGzip:
                     return Examination(damage: GzipDamage(kind: position == 0 ? .notGzip : .trailingGarbage, offset: position))
+                case .incomplete where bytes.count < Self.longestHeader:
+                    return Examination(damage: GzipDamage(kind: .truncated, offset: length))
+                case .incomplete: break
                 }
             }
             guard let note else {
@@ -74,6 +77,9 @@ extension OpenFile {
         }
         return Examination(events: events)
     }
+
+    /// No writer of segments has a header near this length.
+    private static let longestHeader = 512
 
     /// The ISIZE field of the trailer that ends at `end`.
     private func readSize(before end: Int64) throws(FileError) -> UInt32 {

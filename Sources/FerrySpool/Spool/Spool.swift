@@ -34,7 +34,8 @@ public final class Spool: Sendable {
         let directory = try Directory.open(path)
         guard access != .read else {
             let state = directory.contains(stateName) ? try? directory.directory(stateName) : nil
-            return Spool(directory: directory, stateDirectory: state, id: (try? state?.contents(of: idName)).flatMap(parseID) ?? "")
+            return Spool(
+                directory: directory, stateDirectory: state, id: (try? state?.contents(of: idName)).flatMap(parseID) ?? "")
         }
         let state = try directory.makeDirectory(stateName)
         if !directory.contains(RsyncFilter.name) {

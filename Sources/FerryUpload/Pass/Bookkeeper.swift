@@ -58,11 +58,13 @@ struct Bookkeeper: Sendable {
 
     private func reject(_ segment: PreparedSegment, _ verdict: Verdict, attempts: Int) async throws(FileError) {
         guard case .refused(let reason, let body) = verdict else { return }
-        try await reject(segment.claim, kind: reason.kind, status: reason.status, message: reason.message, attempts: attempts, body: body)
+        try await reject(
+            segment.claim, kind: reason.kind, status: reason.status, message: reason.message, attempts: attempts, body: body)
     }
 
     private func reject(
-        _ claim: Claim, kind: String, status: Int? = nil, message: String, attempts: Int, offset: Int64? = nil, body: String? = nil
+        _ claim: Claim, kind: String, status: Int? = nil, message: String, attempts: Int, offset: Int64? = nil,
+        body: String? = nil
     ) async throws(FileError) {
         let reason = RejectionReason(
             at: now(), kind: kind, status: status, message: message, attempts: attempts, offset: offset, body: body)

@@ -34,7 +34,8 @@ struct Courier: ~Copyable {
             }
             url = next
         }
-        return .misconfigured(Verdict.Reason(kind: "redirects", message: "more than \(Self.redirectsFollowed) redirects; check the URL"))
+        return .misconfigured(
+            Verdict.Reason(kind: "redirects", message: "more than \(Self.redirectsFollowed) redirects; check the URL"))
     }
 
     private mutating func request(

@@ -71,7 +71,8 @@ struct Preparer: Sendable {
                     return .settles(until: after.changed + ForeignFile.quietPeriod)
                 }
                 switch ForeignFile.readiness(
-                    changed: claim.status.changed, isWhole: examination.damage == nil || examination.damage?.kind == .tooLarge, now: now)
+                    changed: claim.status.changed, isWhole: examination.damage == nil || examination.damage?.kind == .tooLarge,
+                    now: now)
                 {
                 case .ready: break
                 case .settling(let until): return .settles(until: until)

@@ -31,7 +31,8 @@ struct SegmentFacts: Sendable {
             // which content: the checksum and sizes that end every gzip file.
             let trailer = try claim.file.readBytes(8, at: max(0, bytes.bytes - 8))
             let checksum = trailer.reduce(0 as UInt64) { $0 << 8 | UInt64($1) }
-            idempotencyKey = "\(name.percentEncodedForURL)~\(spoolID)~\(String(checksum, radix: 36))\(String(bytes.bytes, radix: 36))"
+            idempotencyKey =
+                "\(name.percentEncodedForURL)~\(spoolID)~\(String(checksum, radix: 36))\(String(bytes.bytes, radix: 36))"
         }
     }
 }

@@ -144,7 +144,8 @@ public final class UploadPass: Sendable {
     private func work() async {
         var courier = Courier(
             connector: connector,
-            template: RequestTemplate(destination: options.destination, method: options.method, headers: options.headers), now: now)
+            template: RequestTemplate(destination: options.destination, method: options.method, headers: options.headers),
+            now: now)
         while let job = await dispatcher.next() {
             do throws(FileError) {
                 switch await prepare(job.name) {

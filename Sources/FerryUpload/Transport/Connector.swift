@@ -29,7 +29,8 @@ struct Connector: Sendable {
                 proxyAuthorization: origin.isSecure ? nil : proxy?.authorization)
         } catch {
             if Task.isCancelled { throw .cancelled }
-            throw TransportFailure(connecting: error, to: "\(origin)" + (proxy.map { " through the proxy \($0.host):\($0.port)" } ?? ""))
+            throw TransportFailure(
+                connecting: error, to: "\(origin)" + (proxy.map { " through the proxy \($0.host):\($0.port)" } ?? ""))
         }
     }
 

@@ -58,7 +58,8 @@ public struct DestinationURL: Hashable, Sendable, CustomStringConvertible {
         }
         guard components.percentEncodedUser == nil, components.percentEncodedPassword == nil else {
             throw DestinationURLError(
-                description: "the URL holds credentials, which every user of the machine can see; use --token-file or --header-file")
+                description:
+                    "the URL holds credentials, which every user of the machine can see; use --token-file or --header-file")
         }
         guard let host = components.percentEncodedHost, !host.isEmpty else {
             throw DestinationURLError(description: "'\(text)' has no host; write it like https://hub.example/v1/segments")
@@ -74,7 +75,9 @@ public struct DestinationURL: Hashable, Sendable, CustomStringConvertible {
         case "http+unix":
             guard let path = components.host, path.hasPrefix("/") else {
                 throw DestinationURLError(
-                    description: "'\(text)' names no socket; write its absolute path percent-encoded: http+unix://%2Frun%2Fhub.sock/v1/segments")
+                    description:
+                        "'\(text)' names no socket; write its absolute path percent-encoded: http+unix://%2Frun%2Fhub.sock/v1/segments"
+                )
             }
             origin = Origin(isSecure: false, address: .unixSocket(path))
         default:
@@ -130,7 +133,8 @@ extension String {
         var encoded = ""
         for byte in utf8 {
             switch byte {
-            case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"), UInt8(ascii: "0")...UInt8(ascii: "9"),
+            case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+                UInt8(ascii: "0")...UInt8(ascii: "9"),
                 UInt8(ascii: "-"), UInt8(ascii: "."), UInt8(ascii: "_"), UInt8(ascii: "~"):
                 encoded.unicodeScalars.append(Unicode.Scalar(byte))
             default:

@@ -123,7 +123,8 @@ final class ExchangeHandler: ChannelDuplexHandler {
 
     func channelInactive(context: ChannelHandlerContext) {
         perform(
-            state.broke(.closed("the destination closed the connection without an answer", isStale: state.completed > 0)), context)
+            state.broke(.closed("the destination closed the connection without an answer", isStale: state.completed > 0)), context
+        )
         context.fireChannelInactive()
     }
 

@@ -13,9 +13,14 @@ struct HTTPConnection: Sendable {
     /// Sends a request and waits for its answer. Cancelling the task closes the connection.
     func send(_ exchange: Exchange) async throws(TransportFailure) -> Answer {
         let answer = channel.eventLoop.makePromise(of: Answer.self)
+        // A channel that has just closed has no handler left to take the request: nothing of it was sent.
+        let taken = channel.eventLoop.makePromise(of: Void.self)
+        taken.futureResult.whenFailure { _ in
+            answer.fail(TransportFailure.closed("the connection was closed", isStale: true))
+        }
         do {
             return try await withTaskCancellationHandler {
-                channel.writeAndFlush(ExchangeHandler.Job(exchange: exchange, answer: answer), promise: nil)
+                channel.writeAndFlush(ExchangeHandler.Job(exchange: exchange, answer: answer), promise: taken)
                 return try await answer.futureResult.get()
             } onCancel: {
                 channel.close(promise: nil)

@@ -30,7 +30,8 @@ public struct ProxySettings: Equatable, Sendable {
             guard let components = URLComponents(string: withScheme), components.scheme == "http",
                 let host = components.percentEncodedHost, !host.isEmpty
             else {
-                throw DestinationURLError(description: "\(name) must be like http://proxy.example:3128; Ferry speaks to HTTP proxies only")
+                throw DestinationURLError(
+                    description: "\(name) must be like http://proxy.example:3128; Ferry speaks to HTTP proxies only")
             }
             let credentials = components.user.map { Data("\($0):\(components.password ?? "")".utf8).base64EncodedString() }
             return Proxy(

@@ -12,10 +12,12 @@ extension TransportFailure {
         switch error {
         case let failure as TransportFailure: self = failure
         // The connection ended within an answer's head: the server had begun, so it had the request.
-        case HTTPParserError.invalidEOFState: self = .closed("the destination closed the connection within its answer", isStale: false)
+        case HTTPParserError.invalidEOFState:
+            self = .closed("the destination closed the connection within its answer", isStale: false)
         case let error as HTTPParserError: self = .garbage("the destination's answer is no HTTP: \(error)")
         case let error as IOError: self = .closed("the connection broke: \(Self.describe(error))", isStale: isStale)
-        case NIOSSLError.uncleanShutdown: self = .closed("the destination closed the connection without an answer", isStale: isStale)
+        case NIOSSLError.uncleanShutdown:
+            self = .closed("the destination closed the connection without an answer", isStale: isStale)
         case is NIOSSLError, is BoringSSLError, is NIOSSLExtraError: self = .tls(Self.describeTLS(error))
         case is ChannelError: self = .closed("the connection was closed", isStale: isStale)
         default: self = .closed("the connection broke: \(error)", isStale: isStale)
@@ -29,9 +31,11 @@ extension TransportFailure {
         case let error as NIOConnectionError:
             let reasons = error.connectionErrors.map { Self.describe($0.error) }
             let lookup = error.dnsAError ?? error.dnsAAAAError
-            self = .connect("cannot connect to \(place): \(reasons.first ?? (lookup == nil ? "no address" : "the name is not found"))")
+            self = .connect(
+                "cannot connect to \(place): \(reasons.first ?? (lookup == nil ? "no address" : "the name is not found"))")
         case let error as TransportSetupError: self = .tls(error.description)
-        case let error as NIOHTTP1ProxyConnectHandler.Error: self = .proxy(status: nil, "the proxy does not connect to \(place): \(error)")
+        case let error as NIOHTTP1ProxyConnectHandler.Error:
+            self = .proxy(status: nil, "the proxy does not connect to \(place): \(error)")
         // A handshake that fails by certificate will fail again; one that breaks off is a bad link.
         case is NIOSSLError where Self.isBrokenOff(error):
             self = .connect("cannot connect to \(place): closed during the TLS handshake")
@@ -59,7 +63,9 @@ extension TransportFailure {
         }
         if text.contains("failedToValidateHostname") { return "the certificate is for another host; check the URL" }
         if text.contains("WRONG_VERSION_NUMBER") { return "it does not speak TLS; should the URL begin with http:// ?" }
-        if text.contains("CERTIFICATE_REQUIRED") || text.contains("ALERT_BAD_CERTIFICATE") || text.contains("ALERT_HANDSHAKE_FAILURE") {
+        if text.contains("CERTIFICATE_REQUIRED") || text.contains("ALERT_BAD_CERTIFICATE")
+            || text.contains("ALERT_HANDSHAKE_FAILURE")
+        {
             return "it does not accept this client; name its certificate with --cert and --key"
         }
         return "TLS failed: \(text)"

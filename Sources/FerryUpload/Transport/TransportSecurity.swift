@@ -30,7 +30,9 @@ final class TransportSecurity: Sendable {
             } catch {
                 let isReadable = access(path, R_OK) == 0
                 throw TransportSetupError(
-                    description: isReadable ? "\(path) holds no \(what) in PEM form" : "cannot read \(what) \(path): \(String(cString: strerror(errno)))")
+                    description: isReadable
+                        ? "\(path) holds no \(what) in PEM form"
+                        : "cannot read \(what) \(path): \(String(cString: strerror(errno)))")
             }
         }
         if let path = options.certificateAuthority {
@@ -42,7 +44,8 @@ final class TransportSecurity: Sendable {
             }
         }
         if let path = options.privateKey {
-            configuration.privateKey = .privateKey(try reading(path, "private key") { try NIOSSLPrivateKey(file: path, format: .pem) })
+            configuration.privateKey = .privateKey(
+                try reading(path, "private key") { try NIOSSLPrivateKey(file: path, format: .pem) })
         }
         do {
             return try NIOSSLContext(configuration: configuration)

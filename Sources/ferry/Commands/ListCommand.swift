@@ -28,7 +28,8 @@ struct ListCommand: ParsableCommand {
             for segment in segments.prefix(limit ?? .max) {
                 let events = events(of: segment, spool).map { "\($0) events" } ?? "? events"
                 try StandardOutput.print(
-                    "\(segment.name)  \(segment.size)  \(events)  \((now - segment.created).forPeople) old  \(describe(segment, now: now))")
+                    "\(segment.name)  \(segment.size)  \(events)  \((now - segment.created).forPeople) old  \(describe(segment, now: now))"
+                )
             }
         }
         try StandardOutput.flush()
@@ -45,7 +46,8 @@ struct ListCommand: ParsableCommand {
         case .waits(let until):
             guard let retry = segment.retry else { return "waits" }
             let whose = retry.lastError.scope == .destination ? "the destination: " : ""
-            return "waits until \(until.rfc3339) (in \((until - now).forPeople)), tried \(retry.attempts) times: \(whose)\(retry.lastError.message)"
+            return
+                "waits until \(until.rfc3339) (in \((until - now).forPeople)), tried \(retry.attempts) times: \(whose)\(retry.lastError.message)"
         }
     }
 

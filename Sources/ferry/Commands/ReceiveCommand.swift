@@ -59,7 +59,8 @@ struct ReceiveCommand: AsyncParsableCommand {
         let receiver: Receiver
         do throws(ReceiverError) {
             receiver = try Receiver(spool, options: options) { segment in
-                log.note("\(segment.isDuplicate ? "known" : "received") \(segment.name), \(segment.events) events, \(segment.bytes)")
+                log.note(
+                    "\(segment.isDuplicate ? "known" : "received") \(segment.name), \(segment.events) events, \(segment.bytes)")
             }
         } catch {
             throw CommandFailure(.localFailure, error.description)
@@ -78,7 +79,8 @@ struct ReceiveCommand: AsyncParsableCommand {
     }
 
     private func address() throws -> (host: String, port: Int) {
-        guard let colon = listen.lastIndex(of: ":"), let port = Int(listen[listen.index(after: colon)...]), (0...65_535).contains(port),
+        guard let colon = listen.lastIndex(of: ":"), let port = Int(listen[listen.index(after: colon)...]),
+            (0...65_535).contains(port),
             colon > listen.startIndex
         else { throw ValidationError("--listen '\(listen)' must be like 127.0.0.1:8787 or [::1]:8787") }
         let host = listen[..<colon]

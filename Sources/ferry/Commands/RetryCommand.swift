@@ -27,7 +27,9 @@ struct RetryCommand: ParsableCommand {
     var inflateLimit = ByteCount.mebibytes(1024)
 
     func validate() throws {
-        guard all != !segments.isEmpty else { throw ValidationError("name rejected segments, or say --all; ferry status shows them") }
+        guard all != !segments.isEmpty else {
+            throw ValidationError("name rejected segments, or say --all; ferry status shows them")
+        }
     }
 
     func run() throws {

@@ -80,14 +80,22 @@ struct UploadCommand: AsyncParsableCommand {
         }
         let report: UploadReport
         do {
-            report = try await Interruptible.run { try await pass.run() } stop: { await pass.stop() }
+            report = try await Interruptible.run {
+                try await pass.run()
+            } stop: {
+                await pass.stop()
+            }
         } catch let error as UploadError {
             progress.end()
             throw error.commandFailure
         }
         progress.end()
         let summary = UploadSummary(report: report, destination: options.destination, now: .now())
-        if output.json { try StandardOutput.print(summary.json()) } else if !spoolOptions.quiet { try summary.text.forEach(StandardOutput.print) }
+        if output.json {
+            try StandardOutput.print(summary.json())
+        } else if !spoolOptions.quiet {
+            try summary.text.forEach(StandardOutput.print)
+        }
         try StandardOutput.flush()
         if let problem = summary.problem { spoolOptions.log.error(problem) }
         if summary.status != .done { throw summary.status.code }

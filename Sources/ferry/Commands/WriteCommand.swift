@@ -30,7 +30,8 @@ struct WriteCommand: ParsableCommand {
     @Option(help: ArgumentHelp("Bytes in a segment before compression, at most.", valueName: "size"))
     var rollBytes = ByteCount.mebibytes(16)
 
-    @Option(help: ArgumentHelp("Publish a segment this long after its first event, even while more may come.", valueName: "duration"))
+    @Option(
+        help: ArgumentHelp("Publish a segment this long after its first event, even while more may come.", valueName: "duration"))
     var rollAfter = Duration.seconds(60)
 
     @Option(help: "Compression from 1 (fast) to 9 (small).")

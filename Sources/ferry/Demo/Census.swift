@@ -28,6 +28,7 @@ struct Census: Equatable, CustomStringConvertible {
 
     var description: String {
         let digits = String(sum, radix: 16)
-        return "\(segments) segments, \(events) events, sum of all lines \(String(repeating: "0", count: 16 - digits.count) + digits)"
+        return
+            "\(segments) segments, \(events) events, sum of all lines \(String(repeating: "0", count: 16 - digits.count) + digits)"
     }
 }

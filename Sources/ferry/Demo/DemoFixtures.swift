@@ -25,7 +25,9 @@ enum DemoFixtures {
     static func copy(from folder: Directory, into spool: Spool) throws -> Int {
         var count = 0
         for name in try folder.names() {
-            guard let segment = SegmentName(name), let bytes = try folder.contents(of: name, limit: .mebibytes(64)) else { continue }
+            guard let segment = SegmentName(name), let bytes = try folder.contents(of: name, limit: .mebibytes(64)) else {
+                continue
+            }
             let publication = try spool.publication(of: segment)
             try publication.file.write(bytes)
             if try publication.publish(as: name) { count += 1 }

@@ -14,7 +14,9 @@ struct DestinationOptions: ParsableArguments {
     @Option(help: "The HTTP method.")
     var method = "POST"
 
-    @Option(help: ArgumentHelp("A header for every request; not for secrets, which all users of the machine could see.", valueName: "'name: value'"))
+    @Option(
+        help: ArgumentHelp(
+            "A header for every request; not for secrets, which all users of the machine could see.", valueName: "'name: value'"))
     var header: [String] = []
 
     @Option(help: ArgumentHelp("A file with a bearer token.", valueName: "file"))
@@ -73,7 +75,8 @@ struct DestinationOptions: ParsableArguments {
             }
         }
         if let tokenFile {
-            options.headers.append(.init(name: "Authorization", value: "Bearer \(try SecretFile.token(tokenFile))", isSecret: true))
+            options.headers.append(
+                .init(name: "Authorization", value: "Bearer \(try SecretFile.token(tokenFile))", isSecret: true))
         }
         options.transport.certificateAuthority = ca
         options.transport.certificate = cert
@@ -109,7 +112,8 @@ enum HeaderText {
     /// RFC 9110, section 5.6.2.
     private static func isTokenByte(_ byte: UInt8) -> Bool {
         switch byte {
-        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"), UInt8(ascii: "0")...UInt8(ascii: "9"): true
+        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"), UInt8(ascii: "0")...UInt8(ascii: "9"):
+            true
         default: "!#$%&'*+-.^_`|~".utf8.contains(byte)
         }
     }

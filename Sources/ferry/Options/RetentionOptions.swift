@@ -3,7 +3,8 @@ import FerrySpool
 
 /// The limits of a spool.
 struct RetentionOptions: ParsableArguments {
-    @Option(help: ArgumentHelp("Drop the oldest of the lowest priority while pending data is larger than this.", valueName: "size"))
+    @Option(
+        help: ArgumentHelp("Drop the oldest of the lowest priority while pending data is larger than this.", valueName: "size"))
     var maxSpoolBytes: ByteCount?
 
     @Option(help: ArgumentHelp("Drop pending segments that are older than this.", valueName: "duration"))

@@ -43,7 +43,8 @@ struct UploadSummary {
             lines.append("dropped \(count.segments) segments (\(count.bytes)), \(what)")
         }
         if report.retention.isClockSettling {
-            lines.append("the clock jumped: the age limit waits until it has gone steadily for \(ClockWatch.settlingTime.forPeople)")
+            lines.append(
+                "the clock jumped: the age limit waits until it has gone steadily for \(ClockWatch.settlingTime.forPeople)")
         }
         let events = report.sentEvents > 0 ? ", \(report.sentEvents) events" : ""
         lines.append("sent \(report.sent.segments) segments (\(report.sent.bytes)\(events)) to \(destination)")

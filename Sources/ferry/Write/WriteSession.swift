@@ -65,7 +65,8 @@ struct WriteSession: ~Copyable {
     }
 
     private mutating func refuse(
-        _ bytes: UnsafeBufferPointer<UInt8>, endsLine: Bool, in path: String, isFirstPiece: Bool = true, _ problem: JSONLineProblem
+        _ bytes: UnsafeBufferPointer<UInt8>, endsLine: Bool, in path: String, isFirstPiece: Bool = true,
+        _ problem: JSONLineProblem
     ) throws {
         guard case .skip(let sink) = invalidLines else { throw InvalidInput(path: path, problem: problem) }
         if isFirstPiece {

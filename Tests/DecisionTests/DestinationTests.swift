@@ -1,0 +1,138 @@
+import Testing
+
+@testable import FerryUpload
+
+@Suite("Destinations and proxies")
+struct DestinationTests {
+    @Test(
+        "URLs are taken apart",
+        arguments: [
+            ("http://h/v1/segments", "http://h", "/v1/segments"), ("https://H.example:8443", "https://H.example:8443", "/"),
+            ("http://[::1]:8787/x?a=b", "http://[::1]:8787", "/x?a=b"), ("https://h:443/a%20b", "https://h", "/a%20b"),
+            ("http+unix://%2Frun%2Fhub.sock/v1", "http+unix:///run/hub.sock", "/v1"),
+        ])
+    func parses(text: String, origin: String, target: String) throws {
+        let url = try DestinationURL(text)
+        #expect("\(url.origin)" == origin)
+        #expect(url.target == target)
+    }
+
+    @Test(
+        "What cannot be a destination is refused with a reason",
+        arguments: [
+            ("hub.example/v1", "no URL"), ("ftp://h/", "no scheme"), ("http:///x", "no host"),
+            ("http://u:secret@h/", "credentials"),
+            ("http://h/{what}", "placeholder"), ("http://h:99999/", "port"), ("http+unix://run/x", "socket"),
+        ])
+    func refuses(text: String, why: String) {
+        do throws(DestinationURLError) {
+            _ = try DestinationURL(text)
+            Issue.record("accepted")
+        } catch {
+            #expect(error.description.contains(why))
+            #expect(!error.description.contains("secret"))
+        }
+    }
+
+    @Test("A query, which may hold a secret, is not shown")
+    func hidesQuery() throws {
+        #expect("\(try DestinationURL("https://h/v1?key=secret"))" == "https://h/v1")
+    }
+
+    @Test("Placeholders stand for the segment's, percent-encoded")
+    func placeholders() throws {
+        let url = try DestinationURL("http://h/in/{stream}/{segment}?p={priority}")
+        let target = url.target { $0 == .segment ? "a b/ä.gz" : $0 == .stream ? "dns" : "5" }
+        #expect(target == "/in/dns/a%20b%2F%C3%A4.gz?p=5")
+        #expect("\(url)" == "http://h/in/{stream}/{segment}")
+    }
+
+    @Test(
+        "Redirects are resolved, relative and absolute",
+        arguments: [
+            ("/new", "http://h:81/new"), ("other", "http://h:81/v1/other"), ("https://x/y", "https://x/y"),
+            ("//x/y", "http://x/y"),
+        ])
+    func redirects(location: String, result: String) throws {
+        let next = try #require(DestinationURL("http://h:81/v1/segments").resolving(location))
+        #expect("\(next)" == result)
+    }
+
+    @Test("Different destinations have different names in files, equal ones equal names")
+    func ids() {
+        #expect(DestinationName.id(of: "http://h:1/a") != DestinationName.id(of: "http://h:1/b"))
+        #expect(DestinationName.id(of: "http://h:1/a") == DestinationName.id(of: "http://h:1/a"))
+        #expect(!DestinationName.id(of: "http+unix:///run/../../x").contains("/"))
+    }
+
+    @Test("Proxies are chosen by scheme and NO_PROXY")
+    func proxies() throws {
+        let settings = try ProxySettings(environment: [
+            "HTTP_PROXY": "http://user:p%40ss@proxy:3129", "https_proxy": "proxy2",
+            "NO_PROXY": "localhost, .corp.example,10.0.0.1",
+        ])
+        func proxy(_ url: String) throws -> ProxySettings.Proxy? { settings.proxy(for: try DestinationURL(url).origin) }
+        #expect(try proxy("http://x/")?.host == "proxy")
+        #expect(try proxy("http://x/")?.port == 3129)
+        #expect(try proxy("http://x/")?.authorization == "Basic dXNlcjpwQHNz")
+        #expect(try proxy("https://x/") == .init(host: "proxy2", port: 3128, authorization: nil))
+        #expect(try proxy("http://localhost/") == nil)
+        #expect(try proxy("http://a.corp.example/") == nil)
+        #expect(try proxy("http://notcorp.example/") != nil)
+        #expect(try proxy("http://10.0.0.1/") == nil)
+        #expect(try proxy("http+unix://%2Fs/") == nil)
+        let none = try ProxySettings(environment: ["HTTP_PROXY": "p", "NO_PROXY": "*"])
+        #expect(none.proxy(for: try DestinationURL("http://x/").origin) == nil)
+        #expect(throws: DestinationURLError.self) { try ProxySettings(environment: ["HTTP_PROXY": "socks5://p"]) }
+    }
+}
+
+@Suite("Request and answer on a connection")
+struct ExchangeStateTests {
+    @Test("The usual course keeps the connection open")
+    func usual() {
+        var state = ExchangeState()
+        state.start()
+        #expect(state.wrote(isLast: false) == .sendMore)
+        #expect(state.wrote(isLast: true) == .none)
+        state.receivedHead(keepsAlive: true)
+        #expect(state.receivedBody(10) == .none)
+        #expect(state.receivedEnd() == .complete(keepsOpen: true))
+        #expect(!state.isActive && state.completed == 1)
+    }
+
+    @Test("An early answer stops the sending, is obeyed, and closes the connection")
+    func early() {
+        var state = ExchangeState()
+        state.start()
+        state.receivedHead(keepsAlive: true)
+        #expect(state.wrote(isLast: false) == .none)
+        #expect(state.receivedEnd() == .complete(keepsOpen: false))
+    }
+
+    @Test("Once the head of an answer is known, it counts even if the connection breaks")
+    func brokenAnswer() {
+        var state = ExchangeState()
+        state.start()
+        _ = state.wrote(isLast: true)
+        state.receivedHead(keepsAlive: true)
+        #expect(state.broke(.closed("", isStale: false)) == .complete(keepsOpen: false))
+        #expect(state.broke(.closed("", isStale: false)) == .none)
+    }
+
+    @Test("Without a head a break fails the request")
+    func broken() {
+        var state = ExchangeState()
+        state.start()
+        #expect(state.broke(.timeout("x")) == .fail(.timeout("x")))
+    }
+
+    @Test("An endless answer is cut off")
+    func endless() {
+        var state = ExchangeState()
+        state.start()
+        _ = state.wrote(isLast: true)
+        state.receivedHead(keepsAlive: true)
+        #expect(state.receivedBody(1 << 17) == .complete(keepsOpen: false))
+    }
+}

@@ -1,0 +1,198 @@
+import TestSupport
+import Testing
+
+@testable import FerryUpload
+
+@Suite("What an upload pass does next")
+struct PassPlanTests {
+    private let reason = Verdict.Reason(kind: "status", status: 500, message: "HTTP 500")
+    private var doubtful: Verdict { .doubtful(reason) }
+
+    private func plan(_ parallel: Int = 1, order: PassPlan.Order = .priority, recovering: Bool = false) -> PassPlan {
+        PassPlan(order: order, parallel: parallel, isRecovering: recovering)
+    }
+
+    @Test("As many as allowed are under way at once")
+    func parallel() {
+        var plan = plan(2)
+        plan.start(1)
+        #expect(plan.next() == .sendNext)
+        plan.start(2)
+        #expect(plan.next() == .wait)
+        #expect(plan.finish(1, .delivered(status: 200)) == [.delivered(1)])
+        #expect(plan.next() == .sendNext)
+    }
+
+    @Test("If the next one passes, the failed one is the culprit")
+    func culprit() {
+        var plan = plan()
+        plan.start(1)
+        #expect(plan.finish(1, doubtful) == [])
+        #expect(plan.next() == .sendProbe)
+        plan.start(2)
+        #expect(plan.finish(2, .delivered(status: 200)) == [.culprit(1), .delivered(2)])
+        #expect(plan.next() == .sendNext)
+        #expect(plan.isProvenWell)
+    }
+
+    @Test("A clear refusal of the probe shows as well that the destination works")
+    func refusalProves() {
+        var plan = plan()
+        plan.start(1)
+        _ = plan.finish(1, doubtful)
+        plan.start(2)
+        #expect(plan.finish(2, .refused(reason, body: "")) == [.culprit(1), .refused(2)])
+    }
+
+    @Test("If the next one fails too, the destination is unwell and the pass ends")
+    func unwell() {
+        var plan = plan()
+        plan.start(1)
+        _ = plan.finish(1, doubtful)
+        plan.start(2)
+        #expect(plan.finish(2, doubtful) == [.victim(1), .victim(2)])
+        #expect(plan.next() == .stop)
+        #expect(plan.stopReason == .unwell(reason, retryAfter: nil))
+    }
+
+    @Test("Two poisoned segments side by side do not hide a working destination from one that is under way")
+    func waitsForOthersUnderWay() {
+        var plan = plan(3)
+        for id in 1...3 { plan.start(id) }
+        #expect(plan.finish(1, doubtful) == [])
+        #expect(plan.finish(2, doubtful) == [])
+        #expect(plan.next() == .wait)
+        #expect(plan.finish(3, .delivered(status: 200)) == [.culprit(1), .culprit(2), .delivered(3)])
+        #expect(plan.stopReason == nil)
+    }
+
+    @Test("All three fail at once: the destination is unwell")
+    func allFail() {
+        var plan = plan(3)
+        for id in 1...3 { plan.start(id) }
+        #expect(plan.finish(1, doubtful) == [])
+        #expect(plan.finish(2, doubtful) == [])
+        #expect(plan.finish(3, doubtful) == [.victim(1), .victim(2), .victim(3)])
+    }
+
+    @Test("A lone failure without anything to probe with stays unjudged")
+    func unjudged() {
+        var plan = plan()
+        plan.start(1)
+        _ = plan.finish(1, doubtful)
+        #expect(plan.exhausted() == [.unjudged(1)])
+    }
+
+    @Test("A probe that is not sent after all leaves the doubt")
+    func skippedProbe() {
+        var plan = plan()
+        plan.start(1)
+        _ = plan.finish(1, doubtful)
+        plan.start(2)
+        plan.skip(2)
+        #expect(plan.next() == .sendProbe)
+    }
+
+    @Test("Unwell destinations end the pass at once and burn nobody else's attempts")
+    func retryAfter() {
+        var plan = plan(2)
+        plan.start(1)
+        plan.start(2)
+        #expect(plan.finish(1, .unwell(reason, retryAfter: .seconds(9))) == [.victim(1)])
+        #expect(plan.next() == .stop)
+        #expect(plan.finish(2, .delivered(status: 200)) == [.delivered(2)])
+        #expect(plan.stopReason == .unwell(reason, retryAfter: .seconds(9)))
+    }
+
+    @Test("A misconfiguration ends the pass and touches no segment")
+    func misconfigured() {
+        var plan = plan()
+        plan.start(1)
+        #expect(plan.finish(1, .misconfigured(reason)) == [.untouched(1)])
+        #expect(plan.stopReason == .misconfigured(reason))
+    }
+
+    @Test("In strict order one is under way, and the head of the line waits")
+    func strict() {
+        var plan = plan(3, order: .strict)
+        plan.start(1)
+        #expect(plan.next() == .wait)
+        #expect(plan.finish(1, doubtful) == [.unjudged(1)])
+        #expect(plan.stopReason == .headWaits)
+    }
+
+    @Test("After an outage the number under way ramps up from 1")
+    func ramp() {
+        var plan = plan(8, recovering: true)
+        var widths: [Int] = []
+        for id in 1...5 {
+            widths.append(plan.window)
+            plan.start(id)
+            _ = plan.finish(id, .delivered(status: 200))
+        }
+        #expect(widths == [1, 2, 4, 8, 8])
+    }
+
+    @Test("A stopped pass starts nothing, and what is cut off is untouched")
+    func stopped() {
+        var plan = plan(2)
+        plan.start(1)
+        plan.start(2)
+        plan.stop(.deadline)
+        #expect(plan.next() == .stop)
+        #expect(plan.finish(1, Verdict(.cancelled)) == [.untouched(1)])
+        #expect(plan.finish(2, doubtful) == [.unjudged(2)])
+        plan.stop(.interrupted)
+        #expect(plan.stopReason == .deadline)
+    }
+
+    @Test("Whatever happens, every segment is judged exactly once")
+    func everySegmentIsJudgedOnce() {
+        var generator = Seeded(seed: 21)
+        let verdicts: [Verdict] = [
+            .delivered(status: 200), doubtful, doubtful, .refused(reason, body: ""), .tooLarge(reason),
+            .withdrawn(reason), .unwell(reason, retryAfter: nil), .misconfigured(reason),
+        ]
+        for round in 0..<5000 {
+            var plan = PassPlan(
+                order: .priority, parallel: Int.random(in: 1...5, using: &generator), isRecovering: round.isMultiple(of: 2))
+            var underWay: [Int] = []
+            var judged: [Int] = []
+            var started = 0
+            loop: while true {
+                switch plan.next() {
+                case .sendNext, .sendProbe:
+                    if started == 20 {
+                        if underWay.isEmpty { break loop }
+                    } else {
+                        started += 1
+                        plan.start(started)
+                        underWay.append(started)
+                        continue
+                    }
+                case .wait: #expect(!underWay.isEmpty)
+                case .stop: if underWay.isEmpty { break loop }
+                }
+                let id = underWay.remove(at: Int.random(in: underWay.indices, using: &generator))
+                judged += plan.finish(id, verdicts.randomElement(using: &generator)!).map(\.id)
+            }
+            judged += plan.exhausted().map(\.id)
+            #expect(judged.sorted() == Array(1...max(started, 1)).filter { $0 <= started })
+        }
+    }
+}
+
+@Suite("The queue of a pass")
+struct SendQueueTests {
+    @Test("Probes are taken out of order, the rest stays in order, nothing comes twice")
+    func probes() {
+        var queue = SendQueue(count: 5)
+        #expect(queue.next() == 0)
+        #expect(queue.probe { [1: 3, 2: 1][$0] ?? 0 } == 3)
+        #expect(queue.next() == 1)
+        #expect(queue.probe { $0 == 2 ? 9 : 4 } == 4)
+        #expect(queue.next() == 2)
+        #expect(queue.next() == nil)
+        #expect(queue.probe { _ in 0 } == nil)
+    }
+}

@@ -1,0 +1,94 @@
+import FerrySpool
+import Testing
+
+@Suite("Retention")
+struct RetentionTests {
+    private let now = Timestamp(rfc3339: "2026-11-21T12:00:00Z")!
+
+    private func candidate(_ priority: Int, ageInHours: Int, _ size: Int64 = 10) -> EvictionPlan.Candidate {
+        .init(priority: Priority(priority)!, created: now - .seconds(ageInHours * 3600), size: ByteCount(size))
+    }
+
+    @Test("Without limits nothing is dropped")
+    func noLimits() {
+        let plan = EvictionPlan(candidates: [candidate(9, ageInHours: 100_000)], limits: .init(), now: now)
+        #expect(plan.expired.isEmpty && plan.evicted.isEmpty)
+    }
+
+    @Test("Over the size limit the oldest of the lowest priority go first")
+    func evictionOrder() {
+        let candidates = [
+            candidate(0, ageInHours: 9), candidate(5, ageInHours: 8), candidate(5, ageInHours: 2), candidate(9, ageInHours: 3),
+            candidate(9, ageInHours: 1),
+        ]
+        let plan = EvictionPlan(candidates: candidates, limits: .init(maxBytes: ByteCount(20)), now: now)
+        #expect(plan.evicted == [3, 4, 1, 2, 0])
+        #expect(plan.remaining == ByteCount(50))
+    }
+
+    @Test("Exactly at the limit nothing is dropped; sidecars and wanted room count")
+    func limitIsInclusive() {
+        let candidates = [candidate(5, ageInHours: 1)]
+        #expect(EvictionPlan(candidates: candidates, limits: .init(maxBytes: ByteCount(10)), now: now).evicted.isEmpty)
+        #expect(
+            EvictionPlan(candidates: candidates, limits: .init(maxBytes: ByteCount(10)), overhead: ByteCount(1), now: now).evicted
+                == [0])
+    }
+
+    @Test("A producer evicts only what is not above its own priority")
+    func producerRespectsPriority() {
+        let candidates = [candidate(0, ageInHours: 1), candidate(5, ageInHours: 1), candidate(9, ageInHours: 1)]
+        let plan = EvictionPlan(
+            candidates: candidates, limits: .init(maxBytes: ByteCount(5)), now: now, atMost: Priority(5)!)
+        #expect(plan.evicted == [2, 1])
+        let urgentOnly = EvictionPlan(
+            candidates: [candidate(0, ageInHours: 1)], limits: .init(maxBytes: ByteCount(5)), now: now, atMost: .normal)
+        #expect(urgentOnly.evicted.isEmpty)
+    }
+
+    @Test("Older than the age limit expires; exactly as old does not; unset clocks and an untrusted clock expire nothing")
+    func expiry() {
+        let unset = EvictionPlan.Candidate(
+            priority: .normal, created: Timestamp(rfc3339: "1970-01-01T00:10:00Z")!, size: ByteCount(1))
+        let candidates = [unset, candidate(5, ageInHours: 25), candidate(5, ageInHours: 24), candidate(5, ageInHours: -30)]
+        let limits = RetentionLimits(maxAge: .seconds(86_400))
+        #expect(EvictionPlan(candidates: candidates, limits: limits, now: now).expired == [1])
+        #expect(EvictionPlan(candidates: candidates, limits: limits, now: nil).expired.isEmpty)
+    }
+
+    @Test("A clock that goes with the time since boot is trusted")
+    func steadyClock() {
+        let first = ClockWatch(previous: nil, reading: reading(boot: 0, wall: now))
+        #expect(first.trustedNow == now)
+        let later = ClockWatch(previous: first, reading: reading(boot: 7_200_000, wall: now + .seconds(7201)))
+        #expect(later.trustedNow == now + .seconds(7201))
+    }
+
+    @Test(
+        "After a jump forward or back nothing expires until the clock was steady for an hour", arguments: [86_400 * 365, -86_400])
+    func jump(seconds: Int) {
+        let first = ClockWatch(previous: nil, reading: reading(boot: 0, wall: now))
+        let jumped = now + .seconds(seconds)
+        let afterJump = ClockWatch(previous: first, reading: reading(boot: 1000, wall: jumped))
+        #expect(afterJump.trustedNow == nil)
+        let halfHour = ClockWatch(previous: afterJump, reading: reading(boot: 1_801_000, wall: jumped + .seconds(1800)))
+        #expect(halfHour.trustedNow == nil)
+        let hour = ClockWatch(previous: halfHour, reading: reading(boot: 3_601_000, wall: jumped + .seconds(3600)))
+        #expect(hour.trustedNow == jumped + .seconds(3600))
+        // Set right again within the hour: that is a jump as well.
+        let corrected = ClockWatch(previous: halfHour, reading: reading(boot: 1_802_000, wall: now + .seconds(1802)))
+        #expect(corrected.trustedNow == nil)
+    }
+
+    @Test("A reboot with a clock far off, or in the past, has to settle; a short one does not")
+    func reboot() {
+        let first = ClockWatch(previous: nil, reading: reading(boot: 5000, wall: now))
+        #expect(ClockWatch(previous: first, reading: reading("b", boot: 10, wall: now + .seconds(120))).trustedNow != nil)
+        #expect(ClockWatch(previous: first, reading: reading("b", boot: 10, wall: now + .seconds(86_400 * 30))).trustedNow == nil)
+        #expect(ClockWatch(previous: first, reading: reading("b", boot: 10, wall: now - .seconds(86_400))).trustedNow == nil)
+    }
+
+    private func reading(_ boot: String = "a", boot sinceBoot: Int64, wall: Timestamp) -> ClockWatch.Reading {
+        .init(bootID: boot, sinceBoot: sinceBoot, wall: wall)
+    }
+}

@@ -1,0 +1,128 @@
+import FerrySpool
+import TestSupport
+import Testing
+
+@testable import FerryUpload
+
+@Suite("What an answer means")
+struct VerdictTests {
+    enum Class { case delivered, unwell, doubtful, misconfigured, tooLarge, refused, moved }
+
+    @Test(
+        "Every status of the delivery table has its meaning",
+        arguments: [
+            (200, .delivered), (201, .delivered), (202, .delivered), (204, .delivered), (207, .delivered), (429, .unwell),
+            (408, .doubtful), (409, .doubtful), (425, .doubtful), (500, .doubtful), (502, .doubtful), (503, .doubtful),
+            (507, .doubtful), (599, .doubtful), (401, .misconfigured), (403, .misconfigured), (407, .misconfigured),
+            (404, .misconfigured), (405, .misconfigured), (410, .misconfigured), (301, .misconfigured), (302, .misconfigured),
+            (303, .misconfigured), (304, .misconfigured), (413, .tooLarge), (400, .refused), (411, .refused), (415, .refused),
+            (422, .refused), (418, .refused), (402, .refused), (451, .refused), (307, .moved), (308, .moved), (101, .doubtful),
+        ] as [(Int, Class)])
+    func statuses(status: Int, meaning: Class) {
+        #expect(classify(Verdict(status: status, retryAfter: nil, location: "/x", body: "")) == meaning)
+    }
+
+    @Test("Anything retryable with Retry-After says that the destination is unwell", arguments: [408, 429, 500, 503])
+    func retryAfter(status: Int) {
+        guard case .unwell(_, .seconds(7)) = Verdict(status: status, retryAfter: .seconds(7), location: nil, body: "") else {
+            Issue.record("not unwell")
+            return
+        }
+    }
+
+    @Test("A redirect without Location is a misconfiguration")
+    func noLocation() {
+        #expect(classify(Verdict(status: 307, retryAfter: nil, location: nil, body: "")) == .misconfigured)
+    }
+
+    @Test(
+        "Retry-After is read as seconds or as a date, never as more than a day",
+        arguments: [
+            ("120", .seconds(120)), ("0", .seconds(0)), ("99999999999", .seconds(86_400)), ("-5", nil), ("soon", nil), ("", nil),
+            ("Sat, 21 Nov 2026 12:01:00 GMT", .seconds(60)), ("Sat, 21 Nov 2026 11:00:00 GMT", .zero),
+            ("Fri, 21 Nov 2036 12:00:00 GMT", .seconds(86_400)), ("Sat, 31 Feb 2026 12:01:00 GMT", nil),
+        ] as [(String, Duration?)])
+    func retryAfterValues(value: String, wait: Duration?) {
+        #expect(RetryAfter.parse(value, now: Timestamp(rfc3339: "2026-11-21T12:00:00Z")!) == wait)
+    }
+
+    @Test("A date is counted from the server's own clock")
+    func retryAfterServerDate() {
+        let wait = RetryAfter.parse(
+            "Sat, 21 Nov 2026 12:01:00 GMT", now: Timestamp(rfc3339: "1970-01-01T00:00:00Z")!,
+            serverDate: "Sat, 21 Nov 2026 12:00:30 GMT")
+        #expect(wait == .seconds(30))
+    }
+
+    @Test("Failures without an answer have their meaning")
+    func failures() {
+        #expect(classify(Verdict(.connect("refused"))) == .unwell)
+        #expect(classify(Verdict(.proxy(status: 407, "p"))) == .misconfigured)
+        #expect(classify(Verdict(.proxy(status: 502, "p"))) == .unwell)
+        #expect(classify(Verdict(.tls("bad"))) == .misconfigured)
+        #expect(classify(Verdict(.closed("x", isStale: false))) == .doubtful)
+        #expect(classify(Verdict(.garbage("x"))) == .doubtful)
+        #expect(classify(Verdict(.timeout("x"))) == .doubtful)
+        #expect(classify(Verdict(.cancelled)) == nil)
+        #expect(classify(Verdict(.fileChanged)) == nil)
+    }
+
+    private func classify(_ verdict: Verdict) -> Class? {
+        switch verdict {
+        case .delivered: .delivered
+        case .unwell: .unwell
+        case .doubtful: .doubtful
+        case .misconfigured: .misconfigured
+        case .tooLarge: .tooLarge
+        case .refused: .refused
+        case .moved: .moved
+        case .withdrawn: nil
+        }
+    }
+}
+
+@Suite("Back-off")
+struct BackOffTests {
+    @Test("Waits grow by the intervals, times 0.5 to 1, and stay at the last")
+    func waits() {
+        var generator = Seeded(seed: 5)
+        for (failures, seconds) in [(1, 10.0), (2, 60), (3, 300), (4, 1200), (5, 3600), (6, 3600), (1000, 3600)] {
+            for _ in 0..<200 {
+                let wait = BackOff.standard.wait(afterFailures: failures, using: &generator).inSeconds
+                #expect(wait >= seconds * 0.5 - 0.001 && wait <= seconds + 0.001)
+            }
+        }
+    }
+
+    @Test("A wait that is further away than any back-off shows a clock that was set back: it is due")
+    func clockSetBack() {
+        let now = Timestamp(rfc3339: "2026-11-21T12:00:00Z")!
+        func state(_ next: Timestamp) -> RetryState {
+            RetryState(
+                attempts: 1, failures: 0, firstAttemptAt: now, lastAttemptAt: now, nextAttemptAt: next,
+                lastError: .init(scope: .segment, kind: "status", message: ""))
+        }
+        let longest = BackOff.standard.longestWait
+        #expect(state(now + .seconds(60)).wait(at: now, longestWait: longest) == now + .seconds(60))
+        #expect(state(now).wait(at: now, longestWait: longest) == nil)
+        #expect(state(now + longest + .seconds(1)).wait(at: now, longestWait: longest) == nil)
+    }
+}
+
+@Suite("Files from other tools")
+struct ForeignFileTests {
+    private let now = Timestamp(rfc3339: "2026-11-21T12:00:00Z")!
+
+    @Test("Left alone for 5 s, sent when whole, given up after 10 min, never judged by a clock that was set back")
+    func readiness() {
+        func after(_ seconds: Int, whole: Bool) -> ForeignFile.Readiness {
+            ForeignFile.readiness(changed: now - .seconds(seconds), isWhole: whole, now: now)
+        }
+        #expect(after(4, whole: true) == .settling(until: now + .seconds(1)))
+        #expect(after(5, whole: true) == .ready)
+        #expect(after(599, whole: false) != .givenUp)
+        #expect(after(600, whole: false) == .givenUp)
+        #expect(after(-86_400, whole: true) == .ready)
+        #expect(after(-86_400, whole: false) != .givenUp)
+    }
+}

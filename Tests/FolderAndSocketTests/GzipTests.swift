@@ -1,0 +1,131 @@
+import TestSupport
+import Testing
+
+@testable import FerrySpool
+
+@Suite("Gzip files, sound and damaged")
+struct GzipTests {
+    private let folder = TemporaryFolder()
+
+    private func file(_ bytes: [UInt8]) throws -> OpenFile {
+        let path = folder("x\(SegmentID.random())")
+        try OpenFile.creating(path).write(bytes)
+        return try .reading(path)
+    }
+
+    private func noted(_ text: String, level: Int = 6) throws -> [UInt8] {
+        let spool = try folder.spool("notes")
+        let name = Segments.name()
+        try OpenFile.creating(spool.directory.pathOf(name.journalName)).write(Array(text.utf8))
+        _ = try spool.sealAbandonedJournals(level: CompressionLevel(level)!)
+        return try spool.directory.contents(of: name.fileName)!
+    }
+
+    @Test("What Ferry writes any gzip reads, and its notes tell the counts")
+    func writes() throws {
+        let text = Segments.lines(0..<20_000)
+        let file = try file(noted(text))
+        #expect(try Segments.lines(of: file).count == 20_000)
+        let length = try file.status().size.bytes
+        #expect(try file.walkMembers(length: length) == Examination(events: 20_000))
+    }
+
+    @Test("Equal lines make equal bytes")
+    func deterministic() throws {
+        #expect(try noted(Segments.lines(0..<1000)) == noted(Segments.lines(0..<1000)))
+    }
+
+    @Test("Concatenated files are one segment, and notes lead from member to member")
+    func members() throws {
+        let joined = try file(noted(Segments.lines(0..<5)) + noted(Segments.lines(5..<12)))
+        #expect(try Segments.lines(of: joined).count == 12)
+        #expect(try joined.walkMembers(length: joined.status().size.bytes) == Examination(events: 12))
+        let mixed = try file(noted(Segments.lines(0..<5)) + Segments.gzip(Segments.lines(0..<1)))
+        #expect(try mixed.walkMembers(length: mixed.status().size.bytes) == Examination())
+    }
+
+    @Test("A file that was cut off anywhere is seen as truncated, without inflating")
+    func truncation() throws {
+        let whole = try noted(Segments.lines(0..<300))
+        for length in stride(from: 1, to: whole.count, by: 7) {
+            let cut = try file(Array(whole[..<length]))
+            #expect(try cut.walkMembers(length: Int64(length)).damage?.kind == .truncated, "\(length)")
+            #expect(throws: GzipDamage(kind: .truncated, offset: Int64(length))) {
+                try cut.inflate(limit: .mebibytes(1)) { _ in }
+            }
+        }
+    }
+
+    @Test("Damage is named for what it is, with its place")
+    func damage() throws {
+        func damage(_ bytes: [UInt8], limit: ByteCount = .mebibytes(1)) throws -> GzipDamage? {
+            do {
+                try file(bytes).inflate(limit: limit) { _ in }
+                return nil
+            } catch let damage as GzipDamage { return damage }
+        }
+        let sound = Segments.gzip(Segments.lines(0..<100))
+        #expect(try damage(sound) == nil)
+        #expect(try damage([]) == GzipDamage(kind: .empty, offset: 0))
+        #expect(try damage(Array("{\"plain\":1}\n".utf8)) == GzipDamage(kind: .notGzip, offset: 0))
+        #expect(
+            try damage(sound + Array("trailing garbage".utf8)) == GzipDamage(kind: .trailingGarbage, offset: Int64(sound.count)))
+        var crc = sound
+        crc[crc.count - 6] ^= 1
+        #expect(try damage(crc)?.kind == .corrupt)
+        #expect(try damage(Segments.gzip([UInt8](repeating: 0x20, count: 1 << 20)), limit: .kibibytes(64))?.kind == .tooLarge)
+    }
+
+    @Test("Mutated files never crash a reader, never give other lines than were written, and never more than the limit")
+    func mutations() throws {
+        var generator = Seeded(seed: 31)
+        let text = Segments.lines(0..<400)
+        let samples = [
+            Segments.gzip(text), try noted(text), try noted(Segments.lines(0..<200)) + noted(Segments.lines(200..<400)),
+        ]
+        for round in 0..<3000 {
+            var bytes = samples[round % 3]
+            for _ in 0..<Int.random(in: 1...4, using: &generator) {
+                let index = Int.random(in: bytes.indices, using: &generator)
+                switch Int.random(in: 0...3, using: &generator) {
+                case 0: bytes[index] ^= 1 << UInt8.random(in: 0...7, using: &generator)
+                case 1: bytes.removeSubrange(index...)
+                case 2: bytes.remove(at: index)
+                default: bytes.insert(UInt8.random(in: 0...255, using: &generator), at: index)
+                }
+                if bytes.isEmpty { break }
+            }
+            let file = try file(bytes)
+            var produced: [UInt8] = []
+            var isSound = false
+            do {
+                try file.inflate(limit: .kibibytes(64)) { produced += $0 }
+                isSound = true
+            } catch is GzipDamage {}
+            #expect(produced.count <= 64 << 10)
+            // CRC-32 and length guard the content; only header bytes may change unseen.
+            if isSound, !bytes.isEmpty { #expect(text.utf8.starts(with: produced) || text.utf8.elementsEqual(produced)) }
+            let walk = try file.walkMembers(length: Int64(bytes.count))
+            if let events = walk.events { #expect(events >= 0) }
+        }
+    }
+
+    @Test("Salvage keeps the whole lines before the damage and nothing else")
+    func salvage() throws {
+        let spool = try folder.spool()
+        let whole = Segments.gzip((0..<2000).map { "{\"n\":\($0),\"x\":\"\(String($0 * 7919, radix: 36))\"}\n" }.joined())
+        var corrupt = whole
+        corrupt[whole.count / 2] ^= 0xff
+        for (index, bytes) in [Array(whole[..<(whole.count / 2)]), corrupt].enumerated() {
+            let name = Segments.name(second: index).fileName
+            let rejected = try spool.directory.makeDirectory(Spool.rejectedName)
+            try rejected.replace(name, with: bytes, durable: false)
+            let saved = try #require(try spool.salvageRejected(name, at: .now(), inflateLimit: .mebibytes(1)))
+            let file = try #require(try spool.directory.open(saved.name))
+            let lines = try Segments.lines(of: file)
+            #expect(lines.count == Int(saved.events) && lines.count > 100 && lines.count < 2000)
+            #expect(lines == (0..<lines.count).map { "{\"n\":\($0),\"x\":\"\(String($0 * 7919, radix: 36))\"}" })
+            #expect(rejected.contains(name))
+        }
+    }
+}

@@ -1,0 +1,161 @@
+import Glibc
+import TestSupport
+import Testing
+
+@testable import FerrySpool
+
+@Suite("Publishing, claiming, sealing")
+struct PublishingTests {
+    private let folder = TemporaryFolder()
+
+    @Test("A publication is invisible until it is published, and replaces nothing")
+    func publication() throws {
+        let spool = try folder.spool()
+        let name = Segments.name()
+        let publication = try spool.publication(of: name)
+        try publication.file.write(Segments.gzip("{}\n"))
+        #expect(try spool.pending().isEmpty)
+        #expect(try publication.publish(as: name.fileName))
+        #expect(try spool.pending() == [name.fileName])
+
+        let second = try spool.publication(of: name)
+        try second.file.write(Segments.gzip("{\"other\":1}\n"))
+        #expect(try !second.publish(as: name.fileName))
+        #expect(try spool.events(in: [.pending]) == ["{}"])
+        #expect(try spool.directory.names().filter { $0.hasSuffix("ferry-tmp") }.isEmpty)
+    }
+
+    @Test("A claimed segment can be claimed by nobody else, until the claim goes")
+    func claims() throws {
+        let spool = try folder.spool()
+        let name = try spool.put(Segments.gzip("{}\n"))
+        do {
+            guard case .claimed = spool.claim(name) else {
+                Issue.record("not claimed")
+                return
+            }
+        }
+        guard case .claimed(let claim) = spool.claim(name) else {
+            Issue.record("not claimed again")
+            return
+        }
+        guard case .busy = spool.claim(name) else {
+            Issue.record("claimed twice")
+            return
+        }
+        withExtendedLifetime(claim) {}
+        guard case .gone = spool.claim(Segments.name().fileName) else {
+            Issue.record("claimed nothing")
+            return
+        }
+    }
+
+    @Test("Links, folders and pipes are never segments")
+    func noLinks() throws {
+        let spool = try folder.spool()
+        let target = folder("secret.gz")
+        try OpenFile.creating(target).write(Segments.gzip("{}\n"))
+        let name = Segments.name().fileName
+        #expect(symlink(target, spool.directory.pathOf(name)) == 0)
+        #expect(symlink(target, spool.directory.pathOf("export.jsonl.gz")) == 0)
+        #expect(mkfifo(spool.directory.pathOf("pipe.jsonl.gz"), 0o600) == 0)
+        #expect(mkdir(spool.directory.pathOf("folder.jsonl.gz"), 0o700) == 0)
+        guard case .unusable = spool.claim(name) else {
+            Issue.record("claimed a link")
+            return
+        }
+        #expect(try spool.scan(sizes: true).entries.isEmpty)
+    }
+
+    @Test("A journal that nobody holds is sealed by whoever comes next: whole lines stay, the torn one goes")
+    func recovery() throws {
+        let spool = try folder.spool()
+        let name = Segments.name(stream: "a")
+        try OpenFile.creating(spool.directory.pathOf(name.journalName)).write(Array("{\"n\":1}\n{\"n\":2}\n{\"n\":".utf8))
+        #expect(try spool.sealAbandonedJournals() == [.published(name, events: 2)])
+        #expect(try spool.pending() == [name.fileName])
+        #expect(try spool.events(in: [.pending]) == ["{\"n\":1}", "{\"n\":2}"])
+        #expect(!spool.directory.contains(name.journalName))
+        #expect(try spool.notedEvents(of: name.fileName) == 2)
+    }
+
+    @Test("A journal that is held is left alone; one without a whole line just goes")
+    func heldAndEmpty() throws {
+        let spool = try folder.spool()
+        let held = try spool.openJournal(Segments.name())
+        try Array("{}\n".utf8).withUnsafeBytes { try held.append($0) }
+        let empty = Segments.name()
+        try OpenFile.creating(spool.directory.pathOf(empty.journalName)).write(Array("{\"torn".utf8))
+        #expect(try spool.sealAbandonedJournals().isEmpty)
+        #expect(spool.directory.contains(held.segment.journalName))
+        #expect(!spool.directory.contains(empty.journalName))
+    }
+
+    @Test("A crash between publication and the journal's removal neither doubles nor sends the segment twice")
+    func crashAfterPublication() throws {
+        let spool = try folder.spool()
+        let name = Segments.name()
+        let journalPath = spool.directory.pathOf(name.journalName)
+        try OpenFile.creating(journalPath).write(Array(Segments.lines(0..<3).utf8))
+        _ = try spool.sealAbandonedJournals(level: CompressionLevel(1)!)
+
+        // As the writer left it: published, and the journal still there and held.
+        let journal = try spool.openJournal(name)
+        guard case .busy = spool.claim(name.fileName) else {
+            Issue.record("claimed while its writer is about to finish")
+            return
+        }
+        withExtendedLifetime(journal) {}
+    }
+
+    @Test("A dead writer's journal beside its published segment is removed, whatever the level it would be sealed with")
+    func crashAfterPublicationByDeadWriter() throws {
+        let spool = try folder.spool()
+        let name = Segments.name()
+        try spool.put(Segments.gzip(Segments.lines(0..<3)), as: name)
+        let bytes = try spool.directory.contents(of: name.fileName)
+        try OpenFile.creating(spool.directory.pathOf(name.journalName)).write(Array(Segments.lines(0..<3).utf8))
+        guard case .claimed = spool.claim(name.fileName) else {
+            Issue.record("not claimed")
+            return
+        }
+        #expect(!spool.directory.contains(name.journalName))
+        #expect(try spool.directory.contents(of: name.fileName) == bytes)
+    }
+
+    @Test(
+        "A writer publishes in order, rolls by its limits, and keeps the order within a millisecond and with the clock set back")
+    func writer() throws {
+        let spool = try folder.spool()
+        var options = SegmentWriter.Options()
+        options.roll = RollLimits(events: 10)
+        var time = Timestamp(rfc3339: "2026-11-21T03:00:00Z")!
+        let writer = SegmentWriter(spool: spool, options: options) {
+            defer { time = time - .seconds(60) }
+            return time
+        }
+        for number in 0..<95 {
+            try Array("{\"n\":\(number)}".utf8).withUnsafeBufferPointer { try writer.append($0, at: .now) }
+        }
+        let published = try writer.finish()
+        #expect(published.count == 10)
+        #expect(try spool.pending() == published.map(\.fileName))
+        #expect(try spool.events(in: [.pending]) == (0..<95).map { "{\"n\":\($0)}" })
+    }
+
+    @Test("A full spool refuses a writer when everything in it is more urgent, and evicts what is not")
+    func spoolFull() throws {
+        let spool = try folder.spool()
+        let urgent = try spool.put(Segments.gzip(Segments.lines(0..<100)), as: Segments.name(0))
+        let bulk = try spool.put(Segments.gzip(Segments.lines(0..<100)), as: Segments.name(9))
+        var options = SegmentWriter.Options()
+        options.retention.maxBytes = ByteCount(10)
+        let writer = SegmentWriter(spool: spool, options: options)
+        #expect(throws: WriteFailure.spoolFull(limit: ByteCount(10))) {
+            try Array("{}".utf8).withUnsafeBufferPointer { try writer.append($0, at: .now) }
+        }
+        #expect(try spool.pending() == [urgent])
+        #expect(try spool.ledgerTotals()[.evicted].segments == 1)
+        #expect(bulk != urgent)
+    }
+}

@@ -1,0 +1,168 @@
+import FerryReceiver
+import FerrySpool
+import TestSupport
+import Testing
+
+@testable import FerryUpload
+
+@Suite("The receiver")
+struct ReceiverTests {
+    private let folder = TemporaryFolder()
+
+    private func whileReceiving<Value: Sendable>(
+        into spool: Spool, _ change: (inout ReceiverOptions) -> Void = { _ in },
+        _ body: @escaping @Sendable (Int) async throws -> Value
+    ) async throws -> Value {
+        var options = ReceiverOptions()
+        options.port = 0
+        change(&options)
+        let receiver = try Receiver(spool, options: options)
+        let (ports, continuation) = AsyncStream.makeStream(of: Int.self)
+        return try await withThrowingTaskGroup(of: Value?.self) { group in
+            group.addTask {
+                try await receiver.run(handlesSignals: false) { continuation.yield($0) }
+                return nil
+            }
+            group.addTask {
+                for await port in ports { return try await body(port) }
+                return nil
+            }
+            defer { group.cancelAll() }
+            while let result = try await group.next() { if let result { return result } }
+            throw CancellationError()
+        }
+    }
+
+    private func post(
+        _ bytes: [UInt8], _ port: Int, key: String? = "abcdefghijklmnop", headers: [String: String] = [:]
+    ) async throws -> (status: Int, body: String) {
+        var headers = headers
+        if let key { headers["Idempotency-Key"] = "\"\(key)\"" }
+        return try await RawClient.post(bytes, port: port, headers: headers)
+    }
+
+    @Test("A segment is stored under its own name; the same key again is a duplicate; other bytes under it are refused")
+    func keys() async throws {
+        let spool = try folder.spool("hub")
+        let name = Segments.name(2, id: "abcdefghijklmnop", stream: "s").fileName
+        let bytes = Segments.gzip(Segments.lines(0..<3))
+        try await whileReceiving(into: spool) { (port: Int) async throws in
+            let first = try await post(bytes, port, headers: ["Ferry-Segment": name])
+            #expect(first.status == 200 && first.body == "{\"segment\":\"\(name)\",\"events\":3,\"duplicate\":false}\n")
+            let again = try await post(bytes, port, headers: ["Ferry-Segment": name])
+            #expect(again.status == 200 && again.body == "{\"segment\":\"\(name)\",\"events\":3,\"duplicate\":true}\n")
+            #expect(try await post(Segments.gzip("{}\n"), port, headers: ["Ferry-Segment": name]).status == 422)
+        }
+        #expect(try spool.pending() == [name])
+        // After a restart, and when the segment has gone on meanwhile.
+        try spool.directory.remove(name)
+        try await whileReceiving(into: Spool.open(spool.path, access: .write)) { (port: Int) async throws in
+            #expect(try await post(bytes, port, headers: ["Ferry-Segment": name]).body.contains("\"duplicate\":true"))
+        }
+        #expect(try spool.pending().isEmpty)
+    }
+
+    @Test("Many requests with one key at once: one is new")
+    func race() async throws {
+        let spool = try folder.spool("hub")
+        let bytes = Segments.gzip(Segments.lines(0..<100))
+        let answers = try await whileReceiving(into: spool) { (port: Int) async throws in
+            try await withThrowingTaskGroup(of: String.self) { group in
+                for _ in 0..<12 { group.addTask { try await post(bytes, port).body } }
+                return try await group.reduce(into: []) { $0.append($1) }
+            }
+        }
+        #expect(answers.filter { $0.contains("\"duplicate\":false") }.count == 1)
+        #expect(answers.filter { $0.contains("\"duplicate\":true") }.count == 11)
+        #expect(try spool.pending().count == 1)
+    }
+
+    @Test("What is no gzip or no JSON lines is refused with its place, and leaves nothing behind")
+    func refusals() async throws {
+        let spool = try folder.spool("hub")
+        try await whileReceiving(into: spool) { (port: Int) async throws in
+            let plain = try await post(Array("{}\n".utf8), port)
+            #expect(plain.status == 400 && plain.body.contains("\"offset\":0"))
+            let bad = try await post(Segments.gzip("{}\n{\"a\" 1}\n"), port)
+            #expect(bad.status == 400 && bad.body.contains("\"line\":2,\"column\":6"))
+            #expect(try await post(Array(Segments.gzip(Segments.lines(0..<99)).dropLast(9)), port).status == 400)
+            #expect(try await post([], port).status == 400)
+        }
+        #expect(try spool.directory.names().filter { !$0.hasPrefix(".ferry") || $0.hasSuffix("-in") } == [".rsync-filter"])
+    }
+
+    @Test("Too large a body, or one that inflates to too much, is refused with 413")
+    func tooLarge() async throws {
+        let spool = try folder.spool("hub")
+        try await whileReceiving(into: spool) {
+            $0.maxBody = .kibibytes(8)
+            $0.inflateLimit = .kibibytes(64)
+        } _: { (port: Int) async throws in
+            #expect(try await post(Segments.noise(20_000), port).status == 413)
+            #expect(try await post(Segments.gzip([UInt8](repeating: 0x20, count: 1 << 20)), port).status == 413)
+        }
+    }
+
+    @Test("Without the token nobody gets in")
+    func token() async throws {
+        let spool = try folder.spool("hub")
+        try await whileReceiving(into: spool) {
+            $0.token = "secret"
+        } _: { (port: Int) async throws in
+            let bytes = Segments.gzip("{}\n")
+            #expect(try await post(bytes, port).status == 401)
+            #expect(try await post(bytes, port, headers: ["Authorization": "Bearer wrong"]).status == 401)
+            #expect(try await post(bytes, port, headers: ["Authorization": "Bearer secret"]).status == 200)
+        }
+    }
+
+    @Test("A segment that came by rsync before is known by its name")
+    func cameByRsync() async throws {
+        let spool = try folder.spool("hub")
+        let bytes = Segments.gzip("{}\n")
+        let name = try spool.put(bytes)
+        try await whileReceiving(into: spool) { (port: Int) async throws in
+            let id = SegmentName(name)!.id
+            #expect(try await post(bytes, port, key: id, headers: ["Ferry-Segment": name]).body.contains("\"duplicate\":true"))
+            #expect(try await post(Segments.gzip("1\n"), port, key: "x", headers: ["Ferry-Segment": name]).status == 422)
+        }
+        #expect(try spool.pending() == [name])
+    }
+
+    @Test("A client that stalls is disconnected, and leaves nothing behind")
+    func stalls() async throws {
+        let spool = try folder.spool("hub")
+        try await whileReceiving(into: spool) {
+            $0.idleTimeout = .milliseconds(300)
+        } _: { (port: Int) async throws in
+            let socket = try RawClient(port: port)
+            socket.send("POST /v1/segments HTTP/1.1\r\nHost: x\r\nContent-Length: 100\r\n\r\nabc")
+            #expect(await socket.isClosedByPeer(within: .seconds(5)))
+        }
+        #expect(try spool.directory.names().filter { $0.hasSuffix("-in") }.isEmpty)
+    }
+
+    @Test("From uploader to receiver every event arrives once, and a relay sends it on under the same name")
+    func endToEnd() async throws {
+        let source = try folder.spool("source")
+        let hub = try folder.spool("hub")
+        let far = try folder.spool("far")
+        for number in 0..<50 {
+            try source.put(
+                Segments.gzip(Segments.lines(number * 10..<number * 10 + 10)), as: Segments.name(number % 10, second: number))
+        }
+        let names = try source.pending()
+        try await whileReceiving(into: hub) { (port: Int) async throws in
+            let destination = try DestinationURL("http://127.0.0.1:\(port)/v1/segments")
+            let report = try await UploadPass(source, options: UploadOptions(destination: destination)).run()
+            #expect(report.sent.segments == 50)
+        }
+        #expect(try hub.pending() == names)
+        try await whileReceiving(into: far) { (port: Int) async throws in
+            let destination = try DestinationURL("http://127.0.0.1:\(port)/v1/segments")
+            _ = try await UploadPass(hub, options: UploadOptions(destination: destination)).run()
+        }
+        #expect(try far.pending() == names)
+        #expect(try far.events(in: [.pending]).count == 500)
+    }
+}

@@ -1,0 +1,226 @@
+import TestSupport
+import Testing
+
+@testable import FerrySpool
+
+@Suite("Sidecars, ledger, endings, splits, retention on a real folder")
+struct SpoolStateTests {
+    private let folder = TemporaryFolder()
+
+    private func claim(_ name: String, in spool: Spool) throws -> Claim {
+        guard case .claimed(let claim) = spool.claim(name) else { throw FileError("claim", name, code: 0) }
+        return claim
+    }
+
+    private func entry(_ claim: Claim, _ outcome: LedgerEntry.Outcome) -> LedgerEntry {
+        LedgerEntry(
+            at: Timestamp(rfc3339: "2026-11-21T12:00:00Z")!, segment: claim.name, outcome: outcome, bytes: claim.status.size)
+    }
+
+    @Test("A sidecar survives; a corrupt one counts as absent, with a warning")
+    func sidecars() throws {
+        let spool = try folder.spool()
+        let claim = try claim(spool.put(Segments.gzip("{}\n")), in: spool)
+        let time = Timestamp(rfc3339: "2026-11-21T12:00:00.123Z")!
+        let state = RetryState(
+            attempts: 3, failures: 1, firstAttemptAt: time, lastAttemptAt: time, nextAttemptAt: time,
+            lastError: .init(scope: .segment, kind: "status", status: 500, message: "HTTP 500: \"ä\""))
+        try spool.writeSidecar(state, of: claim)
+        #expect(try spool.sidecar(of: claim.name) == state)
+        for bad in ["", "{", "[]", "{\"version\":1}", "\u{0}\u{1}", "{\"attempts\":\"x\"}"] {
+            try spool.directory.replace(claim.name + ".retry.json", with: Array(bad.utf8), durable: false)
+            var warnings: [UnreadableState] = []
+            #expect(try spool.sidecar(of: claim.name) { warnings.append($0) } == nil)
+            #expect(warnings.count == 1)
+        }
+    }
+
+    @Test("The ledger gets its line before the file moves, and a torn line spoils no other")
+    func ledger() throws {
+        let spool = try folder.spool()
+        let first = try claim(spool.put(Segments.gzip("{}\n")), in: spool)
+        try spool.settle([Ending(first, .sent(keep: true), entry(first, .sent))])
+        let ledger = folder("spool/.ferry/ledger-20261121.jsonl")
+        try OpenFile.creating(ledger, appending: true).write(Array("{\"at\":\"2026-11-21T12:00:00.000Z\",\"segm".utf8))
+        let second = try claim(spool.put(Segments.gzip("{}\n")), in: spool)
+        try spool.settle([Ending(second, .expired, entry(second, .expired))])
+        let totals = try spool.ledgerTotals()
+        #expect(totals[.sent].segments == 1 && totals[.expired].segments == 1)
+        #expect(try spool.pending().isEmpty)
+        #expect(try spool.files(in: [.sent]).map(\.name) == [first.name])
+    }
+
+    @Test("A segment that was replaced while it was sent stays: what lies there now was not sent")
+    func replaced() throws {
+        let spool = try folder.spool()
+        let claim = try claim(spool.put(Segments.gzip("{}\n")), in: spool)
+        try spool.directory.remove(claim.name)
+        try spool.directory.replace(claim.name, with: Segments.gzip("{\"new\":1}\n"), durable: false)
+        try spool.settle([Ending(claim, .sent(keep: true), entry(claim, .sent))])
+        #expect(try spool.pending() == [claim.name])
+    }
+
+    @Test("Rejected segments keep their reason and come back; a second one of the same name replaces none")
+    func rejectedAndBack() throws {
+        let spool = try folder.spool()
+        var names: [String] = []
+        for number in 0..<2 {
+            try spool.directory.replace("export.jsonl.gz", with: Segments.gzip("{\"n\":\(number)}\n"), durable: false)
+            let claim = try claim("export.jsonl.gz", in: spool)
+            let reason = RejectionReason(at: .now(), kind: "status", status: 400, message: "no \(number)", attempts: 1)
+            try spool.settle([Ending(claim, .rejected(reason), entry(claim, .rejected))])
+            names = try spool.rejected().map(\.name)
+        }
+        #expect(names == ["export.jsonl.gz", "export.jsonl.gz~1"])
+        #expect(try spool.rejected().map { $0.reason?.message } == ["no 0", "no 1"])
+        #expect(try spool.retryRejected("export.jsonl.gz~1", at: .now()) == .pending)
+        #expect(try spool.retryRejected("export.jsonl.gz", at: .now()) == .nameTaken)
+        #expect(try spool.events(in: [.pending]) == ["{\"n\":1}"])
+        #expect(try spool.retryRejected("nothing.jsonl.gz", at: .now()) == .notFound)
+    }
+
+    @Test("A split makes two halves of the lines, which nobody can claim before the parent is gone")
+    func split() throws {
+        let spool = try folder.spool()
+        let parent = Segments.name(id: "aaaaaaaaaaaaaaaa", stream: "s")
+        try spool.put(Segments.gzip(Segments.lines(0..<7)), as: parent)
+        var claim: Claim? = try claim(parent.fileName, in: spool)
+        let halves = try spool.split(claim!, inflateLimit: .mebibytes(1))
+        #expect(try spool.pending() == [parent.fileName] + halves)
+        guard case .busy = spool.claim(halves[0]), case .busy = spool.claim(halves[1]) else {
+            Issue.record("a half was claimed")
+            return
+        }
+        #expect(spool.isHalfSplit(parent.fileName))
+        // Once more, as after a crash: the same halves.
+        let bytes = try spool.directory.contents(of: halves[0])
+        #expect(try spool.split(claim!, inflateLimit: .mebibytes(1)) == halves)
+        #expect(try spool.directory.contents(of: halves[0]) == bytes)
+
+        try spool.settle([Ending(claim!, .split, entry(claim!, .split))])
+        claim = nil
+        #expect(try spool.pending() == halves)
+        #expect(try spool.events(in: [.pending]) == (0..<7).map { "{\"n\":\($0)}" })
+        #expect(try halves.map { try spool.notedEvents(of: $0) } == [4, 3])
+    }
+
+    @Test(
+        "A single line cannot be split, whether it has a line feed or not",
+        arguments: ["{\"a\":1}", "{\"a\":1}\n", "\n{\"a\":1}\n\n"])
+    func splitSingleLine(text: String) throws {
+        let spool = try folder.spool()
+        let claim = try claim(spool.put(Segments.gzip(text)), in: spool)
+        #expect(throws: SplitFailure.self) { try spool.split(claim, inflateLimit: .mebibytes(1)) }
+        #expect(try spool.pending() == [claim.name])
+    }
+
+    @Test("A split without a last line feed loses no line")
+    func splitWithoutLastLineFeed() throws {
+        let spool = try folder.spool()
+        let claim = try claim(spool.put(Segments.gzip("1\n2\n3")), in: spool)
+        let halves = try spool.split(claim, inflateLimit: .mebibytes(1))
+        try spool.settle([Ending(claim, .split, entry(claim, .split))])
+        #expect(try spool.events(in: [.pending]) == ["1", "2", "3"])
+        #expect(try halves.map { try spool.notedEvents(of: $0) } == [2, 1])
+    }
+
+    @Test("Retention drops whole segments with a line each, and never a claimed one")
+    func retention() throws {
+        let spool = try folder.spool()
+        let bytes = Segments.gzip(Segments.lines(0..<50))
+        let names = try (0..<4).map { try spool.put(bytes, as: Segments.name($0 == 0 ? 0 : 9, second: $0)) }
+        let claimed = try claim(names[1], in: spool)
+        let report = try spool.applyRetention(RetentionLimits(maxBytes: ByteCount(Int64(bytes.count * 2))))
+        #expect(report.evicted.segments == 2)
+        #expect(try spool.pending() == [names[0], names[1]])
+        withExtendedLifetime(claimed) {}
+        #expect(try spool.ledgerTotals()[.evicted].segments == 2)
+    }
+
+    @Test("A clock that jumped ahead expires nothing")
+    func clockJump() throws {
+        let spool = try folder.spool()
+        let name = try spool.put(Segments.gzip("{}\n"))
+        let limits = RetentionLimits(maxAge: .seconds(86_400))
+        let time = Timestamp(rfc3339: "2026-11-21T04:00:00Z")!
+        _ = try spool.applyRetention(limits, clock: .init(bootID: "a", sinceBoot: 0, wall: time))
+        let jumped = try spool.applyRetention(
+            limits, clock: .init(bootID: "a", sinceBoot: 1000, wall: time + .seconds(86_400 * 400)))
+        #expect(jumped.isClockSettling)
+        #expect(try spool.pending() == [name])
+        let steady = try spool.applyRetention(
+            limits, clock: .init(bootID: "a", sinceBoot: 7_200_000, wall: time + .seconds(86_400 * 400 + 7199)))
+        #expect(steady.expired.segments == 1)
+    }
+
+    @Test("Orphan sidecars and what killed processes left are cleaned up; what is in use and what is not Ferry's stays")
+    func cleanUp() throws {
+        let spool = try folder.spool()
+        let name = try spool.put(Segments.gzip("{}\n"))
+        for file in ["gone.jsonl.gz.retry.json", "\(name).retry.json", ".x.jsonl.gz.Ab3dE9", "notes.txt"] {
+            try spool.directory.replace(file, with: Array("{}".utf8), durable: false)
+        }
+        #expect(try spool.cleanUp(spool.scan()) == 1)
+        let left = try spool.directory.names()
+        #expect(!left.contains("gone.jsonl.gz.retry.json"))
+        #expect(left.contains("\(name).retry.json") && left.contains(".x.jsonl.gz.Ab3dE9") && left.contains("notes.txt"))
+    }
+
+    @Test("A scan orders a crowd of names as their bytes do, with foreign files in their place")
+    func scanOrder() throws {
+        let spool = try folder.spool()
+        var generator = Seeded(seed: 41)
+        for _ in 0..<300 {
+            let name = Segments.name(
+                Int.random(in: 0...9, using: &generator), second: Int.random(in: 0...5, using: &generator),
+                id: SegmentID.random(using: &generator))
+            try spool.directory.replace(name.fileName, with: [0], durable: false)
+        }
+        let names = try spool.pending()
+        #expect(names.count == 300)
+        #expect(names == names.sorted { $0.utf8.lexicographicallyPrecedes($1.utf8) })
+        try spool.directory.replace("now.jsonl.gz", with: [0], durable: false)
+        let listing = try spool.scan()
+        let foreign = try #require(listing.entries.firstIndex { $0.isForeign })
+        #expect(listing.entries[..<foreign].allSatisfy { $0.priority <= .normal })
+        #expect(
+            listing.entries[(foreign + 1)...].allSatisfy {
+                $0.priority > .normal || $0.created > listing.entries[foreign].created
+            })
+    }
+
+    @Test("Sent segments are pruned by age and by size")
+    func pruneSent() throws {
+        let spool = try folder.spool()
+        for day in ["2026-11-10", "2026-11-20", "2026-11-21"] {
+            let claim = try claim(spool.put(Segments.gzip(Segments.lines(0..<9))), in: spool)
+            var line = entry(claim, .sent)
+            line.at = Timestamp(rfc3339: "\(day)T12:00:00Z")!
+            try spool.settle([Ending(claim, .sent(keep: true), line)])
+        }
+        let now = Timestamp(rfc3339: "2026-11-21T13:00:00Z")!
+        #expect(try spool.pruneSent(RetentionLimits(maxAge: .seconds(86_400 * 7)), now: now).segments == 1)
+        #expect(try spool.sentDays().map { String($0.path.suffix(10)) } == ["2026-11-20", "2026-11-21"])
+        #expect(try spool.pruneSent(RetentionLimits(maxBytes: ByteCount(1)), now: now).segments == 2)
+    }
+
+    @Test("An accepted arrival is completed after a crash, one that was not accepted is removed")
+    func arrivals() throws {
+        let spool = try folder.spool()
+        let name = Segments.name().fileName
+        func leave(accepted: Bool) throws {
+            let arrival = try spool.beginArrival()
+            try arrival.file.write(Segments.gzip("{\"accepted\":\(accepted)}\n"))
+            guard accepted else { return }
+            try spool.logReceived(
+                ReceivedEntry(
+                    at: .now(), key: "k", sha256: String(repeating: "0", count: 64), segment: name, bytes: 1, events: 1,
+                    file: arrival.fileName))
+        }
+        try leave(accepted: true)
+        try leave(accepted: false)
+        #expect(try spool.finishArrivals() == [name])
+        #expect(try spool.events(in: [.pending]) == ["{\"accepted\":true}"])
+        #expect(try spool.directory.names().filter { $0.hasSuffix(".ferry-in") }.isEmpty)
+    }
+}

@@ -1,0 +1,77 @@
+import Foundation
+import Glibc
+
+/// A client that sends what a test wants, byte by byte.
+public final class RawClient: Sendable {
+    private let descriptor: Int32
+
+    public init(port: Int) throws {
+        descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+        var address = sockaddr_in()
+        address.sin_family = sa_family_t(AF_INET)
+        address.sin_port = in_port_t(port).bigEndian
+        address.sin_addr.s_addr = INADDR_LOOPBACK.bigEndian
+        let status = withUnsafePointer(to: address) { pointer in
+            pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+                connect(descriptor, $0, socklen_t(MemoryLayout<sockaddr_in>.size))
+            }
+        }
+        if status != 0 { throw CancellationError() }
+    }
+
+    deinit { close(descriptor) }
+
+    public func send(_ text: String) { send(Array(text.utf8)) }
+
+    /// Posts a body to the receiver's path on a connection of its own.
+    public static func post(
+        _ body: [UInt8], port: Int, headers: [String: String] = [:]
+    ) async throws -> (status: Int, body: String) {
+        let client = try RawClient(port: port)
+        let fields = headers.map { "\($0.key): \($0.value)\r\n" }.joined()
+        let head = "POST /v1/segments HTTP/1.1\r\nHost: x\r\nConnection: close\r\nContent-Length: \(body.count)\r\n\(fields)\r\n"
+        return await withCheckedContinuation { continuation in
+            Thread.detachNewThread {
+                client.send(Array(head.utf8) + body)
+                let answer = String(decoding: client.readToEnd(), as: UTF8.self)
+                let status = answer.split(separator: " ").dropFirst().first.flatMap { Int($0) } ?? 0
+                let end = answer.range(of: "\r\n\r\n").map { String(answer[$0.upperBound...]) } ?? ""
+                continuation.resume(returning: (status, end))
+            }
+        }
+    }
+
+    private func send(_ bytes: [UInt8]) {
+        var rest = bytes[...]
+        while !rest.isEmpty {
+            let count = rest.withUnsafeBytes { Glibc.send(descriptor, $0.baseAddress, $0.count, Int32(MSG_NOSIGNAL)) }
+            if count <= 0 { return }
+            rest = rest.dropFirst(count)
+        }
+    }
+
+    private func readToEnd() -> [UInt8] {
+        var bytes: [UInt8] = []
+        var buffer = [UInt8](repeating: 0, count: 1 << 16)
+        while true {
+            let count = recv(descriptor, &buffer, buffer.count, 0)
+            if count <= 0 { return bytes }
+            bytes += buffer[..<count]
+        }
+    }
+
+    /// Waits for the other side's close, which a timeout of the socket bounds.
+    public func isClosedByPeer(within limit: Duration) async -> Bool {
+        let descriptor = descriptor
+        return await withCheckedContinuation { continuation in
+            Thread.detachNewThread {
+                var time = timeval(tv_sec: Int(limit.components.seconds), tv_usec: 0)
+                setsockopt(descriptor, SOL_SOCKET, SO_RCVTIMEO, &time, socklen_t(MemoryLayout<timeval>.size))
+                var buffer = [UInt8](repeating: 0, count: 4096)
+                var count = 1
+                repeat { count = recv(descriptor, &buffer, buffer.count, 0) } while count > 0
+                continuation.resume(returning: count == 0 || errno == ECONNRESET)
+            }
+        }
+    }
+}

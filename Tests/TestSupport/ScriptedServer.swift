@@ -1,0 +1,136 @@
+import Foundation
+import Glibc
+
+/// A server on a loopback port that behaves as a test wants, well or badly: it speaks in bytes.
+public final class ScriptedServer: Sendable {
+    public let port: Int
+    private let listener: Int32
+
+    /// - Parameter script: Called for every connection, on a thread of its own; the connection is closed when it returns.
+    public init(port: Int = 0, _ script: @escaping @Sendable (Peer) -> Void) {
+        let listener = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+        self.listener = listener
+        var on: Int32 = 1
+        setsockopt(listener, SOL_SOCKET, SO_REUSEADDR, &on, socklen_t(MemoryLayout<Int32>.size))
+        var address = sockaddr_in()
+        address.sin_family = sa_family_t(AF_INET)
+        address.sin_port = in_port_t(port).bigEndian
+        address.sin_addr.s_addr = INADDR_LOOPBACK.bigEndian
+        var length = socklen_t(MemoryLayout<sockaddr_in>.size)
+        let bound = withUnsafeMutablePointer(to: &address) { pointer in
+            pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { pointer in
+                let status = bind(listener, pointer, length)
+                getsockname(listener, pointer, &length)
+                return status
+            }
+        }
+        precondition(bound == 0 && listen(listener, 128) == 0, "cannot listen on loopback")
+        self.port = Int(in_port_t(bigEndian: address.sin_port))
+        // Threads of their own: scripts block, and dispatch queues have few threads to lend.
+        Thread.detachNewThread {
+            while true {
+                let connection = accept(listener, nil, nil)
+                guard connection >= 0 else { return }
+                Thread.detachNewThread {
+                    let peer = Peer(connection)
+                    script(peer)
+                    close(connection)
+                }
+            }
+        }
+    }
+
+    deinit {
+        shutdown(listener, Int32(SHUT_RDWR))
+        close(listener)
+    }
+
+    public var url: String { "http://127.0.0.1:\(port)/v1/segments" }
+
+    /// Answers every request on every connection.
+    public static func answering(
+        port: Int = 0, _ answer: @escaping @Sendable (ReceivedRequest) -> String
+    ) -> ScriptedServer {
+        ScriptedServer(port: port) { peer in
+            while let request = peer.request() { peer.send(answer(request)) }
+        }
+    }
+
+    /// A whole answer without further headers.
+    public static func answer(_ status: Int, _ headers: String = "", body: String = "") -> String {
+        "HTTP/1.1 \(status) X\r\n\(headers)Content-Length: \(body.utf8.count)\r\n\r\n\(body)"
+    }
+}
+
+/// A request as it came.
+public struct ReceivedRequest: Sendable {
+    public let line: String
+    public let headers: [String: String]
+    public let body: [UInt8]
+
+    /// A header, by its name in lower case.
+    public subscript(name: String) -> String? { headers[name] }
+}
+
+/// The other end of one connection.
+public struct Peer: Sendable {
+    private let descriptor: Int32
+
+    init(_ descriptor: Int32) {
+        self.descriptor = descriptor
+        var on: Int32 = 1
+        setsockopt(descriptor, Int32(IPPROTO_TCP), TCP_NODELAY, &on, socklen_t(MemoryLayout<Int32>.size))
+    }
+
+    /// Reads a request's head only.
+    public func head() -> (line: String, headers: [String: String], rest: [UInt8])? {
+        var bytes: [UInt8] = []
+        while true {
+            guard let more = read(), !more.isEmpty else { return nil }
+            bytes += more
+            let end = Array("\r\n\r\n".utf8)
+            if let index = bytes.indices.first(where: { bytes[$0...].starts(with: end) }) {
+                let lines = String(decoding: bytes[..<index], as: UTF8.self).split(separator: "\r\n")
+                var headers: [String: String] = [:]
+                for line in lines.dropFirst() {
+                    let parts = line.split(separator: ":", maxSplits: 1)
+                    headers[parts[0].lowercased()] = parts.count > 1 ? String(parts[1].drop { $0 == " " }) : ""
+                }
+                return (lines.first.map(String.init) ?? "", headers, Array(bytes[(index + 4)...]))
+            }
+        }
+    }
+
+    /// Reads a whole request; `nil` when the other side has closed.
+    public func request() -> ReceivedRequest? {
+        guard let (line, headers, rest) = head() else { return nil }
+        var body = rest
+        let length = headers["content-length"].flatMap { Int($0) } ?? 0
+        while body.count < length {
+            guard let more = read(), !more.isEmpty else { return nil }
+            body += more
+        }
+        return ReceivedRequest(line: line, headers: headers, body: body)
+    }
+
+    public func read() -> [UInt8]? {
+        var buffer = [UInt8](repeating: 0, count: 1 << 16)
+        let count = recv(descriptor, &buffer, buffer.count, 0)
+        return count < 0 ? nil : Array(buffer[..<count])
+    }
+
+    /// Waits until the other side closes.
+    public func waitForClose() { while let more = read(), !more.isEmpty {} }
+
+    @discardableResult
+    public func send(_ text: String) -> Bool {
+        var text = text
+        return text.withUTF8 { Glibc.send(descriptor, $0.baseAddress, $0.count, Int32(MSG_NOSIGNAL)) == $0.count }
+    }
+
+    /// Closes with a reset instead of an orderly end.
+    public func reset() {
+        var linger = linger(l_onoff: 1, l_linger: 0)
+        setsockopt(descriptor, SOL_SOCKET, SO_LINGER, &linger, socklen_t(MemoryLayout<Glibc.linger>.size))
+    }
+}

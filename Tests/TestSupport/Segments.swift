@@ -1,0 +1,69 @@
+import CZlib
+public import FerrySpool
+
+/// Segments for tests.
+public enum Segments {
+    /// A gzip member as any tool makes it: no note of Ferry's.
+    public static func gzip(_ text: String) -> [UInt8] { gzip(Array(text.utf8)) }
+
+    public static func gzip(_ bytes: [UInt8]) -> [UInt8] {
+        var stream = z_stream()
+        deflateInit2_(&stream, 6, Z_DEFLATED, 31, 8, Z_DEFAULT_STRATEGY, ZLIB_VERSION, Int32(MemoryLayout<z_stream>.size))
+        defer { deflateEnd(&stream) }
+        var output = [UInt8](repeating: 0, count: Int(deflateBound(&stream, uLong(bytes.count))) + 64)
+        var input = bytes
+        let produced = input.withUnsafeMutableBufferPointer { input in
+            output.withUnsafeMutableBufferPointer { output in
+                stream.next_in = input.baseAddress
+                stream.avail_in = uInt(input.count)
+                stream.next_out = output.baseAddress
+                stream.avail_out = uInt(output.count)
+                deflate(&stream, Z_FINISH)
+                return output.count - Int(stream.avail_out)
+            }
+        }
+        return Array(output[..<produced])
+    }
+
+    /// Bytes that do not compress, so that a body is as large on the wire as a test wants.
+    public static func noise(_ count: Int) throws -> [UInt8] { try OpenFile.reading("/dev/urandom").readBytes(count, at: 0) }
+
+    /// Lines `{"n":0}`, `{"n":1}`, …
+    public static func lines(_ range: Range<Int>) -> String { range.map { "{\"n\":\($0)}\n" }.joined() }
+
+    /// The lines that a file holds after inflating.
+    public static func lines(of file: OpenFile) throws -> [String] {
+        var bytes: [UInt8] = []
+        try file.inflate(limit: .mebibytes(1024)) { bytes += $0 }
+        return String(decoding: bytes, as: UTF8.self).split(separator: "\n").map(String.init)
+    }
+
+    /// A segment name for the given second.
+    public static func name(_ priority: Int = 5, second: Int = 0, id: String? = nil, stream: String? = nil) -> SegmentName {
+        SegmentName(
+            priority: Priority(priority)!, created: Timestamp(rfc3339: "2026-11-21T03:00:00Z")! + .seconds(second),
+            id: id ?? SegmentID.random(), stream: stream)!
+    }
+}
+
+extension Spool {
+    /// Publishes a segment of these bytes.
+    @discardableResult
+    public func put(_ bytes: [UInt8], as name: SegmentName = Segments.name()) throws -> String {
+        let publication = try publication(of: name)
+        try publication.file.write(bytes)
+        _ = try publication.publish(as: name.fileName)
+        return name.fileName
+    }
+
+    /// The names of the pending segments, in upload order.
+    public func pending() throws -> [String] {
+        let listing = try scan()
+        return listing.entries.map { listing.name(of: $0) }
+    }
+
+    /// All events in some places.
+    public func events(in places: Set<SegmentPlace>) throws -> [String] {
+        try files(in: places).flatMap { try $0.open().map(Segments.lines(of:)) ?? [] }
+    }
+}
