@@ -104,5 +104,11 @@ let package = Package(
             dependencies: ["FerrySpool", "FerryUpload", "FerryReceiver", "TestSupport"],
             swiftSettings: swiftSettings
         ),
+        // The built binary against real software, with kills and faults.
+        .testTarget(
+            name: "ProgramTests",
+            dependencies: ["ferry", "FerrySpool", "TestSupport"],
+            swiftSettings: swiftSettings
+        ),
     ]
 )

@@ -58,7 +58,7 @@ public struct Receiver: Sendable {
             return try await handler.handle(request)
         }
         var logger = Logger(label: "ferry.receiver")
-        logger.logLevel = .error
+        logger.logLevel = .critical
         let application = Application(
             router: router, server: try server(),
             configuration: .init(

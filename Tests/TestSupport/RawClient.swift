@@ -41,7 +41,13 @@ public final class RawClient: Sendable {
         }
     }
 
-    private func send(_ bytes: [UInt8]) {
+    public func read() -> [UInt8]? {
+        var buffer = [UInt8](repeating: 0, count: 1 << 16)
+        let count = recv(descriptor, &buffer, buffer.count, 0)
+        return count < 0 ? nil : Array(buffer[..<count])
+    }
+
+    public func send(_ bytes: [UInt8]) {
         var rest = bytes[...]
         while !rest.isEmpty {
             let count = rest.withUnsafeBytes { Glibc.send(descriptor, $0.baseAddress, $0.count, Int32(MSG_NOSIGNAL)) }

@@ -123,10 +123,15 @@ public struct Peer: Sendable {
     public func waitForClose() { while let more = read(), !more.isEmpty {} }
 
     @discardableResult
-    public func send(_ text: String) -> Bool {
-        var text = text
-        return text.withUTF8 { Glibc.send(descriptor, $0.baseAddress, $0.count, Int32(MSG_NOSIGNAL)) == $0.count }
+    public func send(_ text: String) -> Bool { send(Array(text.utf8)) }
+
+    @discardableResult
+    public func send(_ bytes: [UInt8]) -> Bool {
+        bytes.withUnsafeBytes { Glibc.send(descriptor, $0.baseAddress, $0.count, Int32(MSG_NOSIGNAL)) == $0.count }
     }
+
+    /// Ends both directions, so that a thread that reads wakes up.
+    public func shutDown() { shutdown(descriptor, Int32(SHUT_RDWR)) }
 
     /// Closes with a reset instead of an orderly end.
     public func reset() {

@@ -34,15 +34,15 @@ extension Directory {
 
     /// Moves a file into another folder, and finds another name for it when its own is taken there: `name~1`, `name~2`, …
     ///
-    /// - Parameter prepare: Called with the name just before the move.
+    /// - Parameter prepare: Called with a free name just before the move.
     func moveAside(
-        _ name: String, into folder: Directory, prepare: (String) throws(FileError) -> Void = { _ in }
+        _ name: String, into folder: Directory, prepare: ((String) throws(FileError) -> Void)? = nil
     ) throws(FileError) {
         var target = name
         var copy = 0
         while true {
-            if !folder.contains(target) {
-                try prepare(target)
+            if prepare == nil || !folder.contains(target) {
+                try prepare?(target)
                 if try renameWithoutReplacing(name, to: target, in: folder) { return }
             }
             copy += 1

@@ -12,8 +12,11 @@ public struct Ending: Sendable {
     public let claim: Claim
     public let disposal: Disposal
     public let entry: LedgerEntry
+    /// Whether there is a sidecar to remove.
+    let hasSidecar: Bool
 
-    public init(_ claim: Claim, _ disposal: Disposal, _ entry: LedgerEntry) {
+    public init(_ claim: Claim, _ disposal: Disposal, _ entry: LedgerEntry, hasSidecar: Bool = true) {
+        self.hasSidecar = hasSidecar
         self.claim = claim
         self.disposal = disposal
         self.entry = entry
@@ -55,7 +58,15 @@ extension Spool {
     /// Many at once cost one forced write.
     public func settle(_ endings: [Ending]) throws(FileError) {
         guard !endings.isEmpty else { return }
-        try appendToLedger(endings.map(\.entry))
+        try record(endings)
+        try carryOut(endings)
+    }
+
+    /// The first half of ``settle(_:)``: the ledger. It waits for the disk.
+    public func record(_ endings: [Ending]) throws(FileError) { try appendToLedger(endings.map(\.entry)) }
+
+    /// The second half of ``settle(_:)``: the files. Only what is recorded may be carried out.
+    public func carryOut(_ endings: [Ending]) throws(FileError) {
         var sentFolder: (day: String, folder: Directory)?
         for ending in endings {
             let name = ending.claim.name
@@ -74,7 +85,7 @@ extension Spool {
             case .sent(keep: false), .expired, .evicted, .split:
                 try directory.remove(name)
             }
-            try removeSidecar(of: name)
+            if ending.hasSidecar { try removeSidecar(of: name) }
         }
     }
 

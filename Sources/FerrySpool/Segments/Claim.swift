@@ -33,7 +33,9 @@ public enum ClaimResult: Sendable {
 
 extension Spool {
     /// Claims a segment.
-    public func claim(_ name: String) -> ClaimResult {
+    ///
+    /// - Parameter mayBeUnfinished: `false` when a scan that listed the segment saw no journal: then none can be left of it.
+    public func claim(_ name: String, mayBeUnfinished: Bool = true) -> ClaimResult {
         do throws(FileError) {
             guard let file = try directory.open(name) else { return .gone }
             guard file.tryLock() else { return .busy }
@@ -41,7 +43,7 @@ extension Spool {
             guard status.isRegular else { return .unusable(FileError("claim", directory.pathOf(name), code: EINVAL)) }
             // Between the opening and the lock, another uploader may have sent it and moved it away.
             guard try directory.status(name)?.identity == status.identity else { return .gone }
-            if let segment = SegmentName(name), try isBeingMade(segment) { return .busy }
+            if let segment = SegmentName(name), try isBeingMade(segment, mayHaveJournal: mayBeUnfinished) { return .busy }
             return .claimed(Claim(name: name, file: file, status: status))
         } catch {
             return .unusable(error)
@@ -55,8 +57,8 @@ extension Spool {
 
     /// A published segment is not ready to leave while what it is made from is still there: a crash in that moment would make it
     /// a second time.
-    private func isBeingMade(_ segment: SegmentName) throws(FileError) -> Bool {
-        if directory.contains(segment.journalName), try !finishSealing(segment) { return true }
+    private func isBeingMade(_ segment: SegmentName, mayHaveJournal: Bool) throws(FileError) -> Bool {
+        if mayHaveJournal, directory.contains(segment.journalName), try !finishSealing(segment) { return true }
         guard let parent = segment.splitParent else { return false }
         return directory.contains(parent.fileName)
     }

@@ -92,9 +92,11 @@ struct Bookkeeper: Sendable {
     private func tried(
         _ segment: PreparedSegment, _ reason: Verdict.Reason, scope: RetryState.LastError.Scope, at time: Timestamp
     ) -> RetryState {
-        RetryState(
-            attempts: segment.attempt, failures: segment.sidecar?.failures ?? 0,
-            firstAttemptAt: segment.sidecar?.firstAttemptAt ?? time, lastAttemptAt: time, nextAttemptAt: time,
+        // Another uploader may have failed with it between the scan and the claim.
+        let previous = segment.sidecar ?? (try? spool.sidecar(of: segment.claim.name)) ?? nil
+        return RetryState(
+            attempts: (previous?.attempts ?? 0) + 1, failures: previous?.failures ?? 0,
+            firstAttemptAt: previous?.firstAttemptAt ?? time, lastAttemptAt: time, nextAttemptAt: time,
             lastError: .init(scope: scope, kind: reason.kind, status: reason.status, message: reason.message))
     }
 
@@ -103,7 +105,7 @@ struct Bookkeeper: Sendable {
     ) -> Ending {
         var entry = entry(segment.claim, outcome, status: status, attempts: segment.attempt)
         entry.events = segment.facts.events
-        return Ending(segment.claim, disposal, entry)
+        return Ending(segment.claim, disposal, entry, hasSidecar: segment.sidecar != nil)
     }
 
     private func entry(

@@ -1,14 +1,17 @@
 import FerrySpool
+import NIOCore
 
 /// Delivers one segment after the other over one connection, which it opens when needed and keeps open between segments.
 struct Courier: ~Copyable {
     private let connector: Connector
+    private let eventLoop: any EventLoop
     private let template: RequestTemplate
     private let now: @Sendable () -> Timestamp
     private var open: (origin: Origin, connection: HTTPConnection)?
 
-    init(connector: Connector, template: RequestTemplate, now: @escaping @Sendable () -> Timestamp) {
+    init(connector: Connector, eventLoop: any EventLoop, template: RequestTemplate, now: @escaping @Sendable () -> Timestamp) {
         self.connector = connector
+        self.eventLoop = eventLoop
         self.template = template
         self.now = now
     }
@@ -69,7 +72,7 @@ struct Courier: ~Copyable {
         if let open, open.origin == origin, open.connection.isOpen { return open.connection }
         open?.connection.close()
         open = nil
-        let connection = try await connector.connect(to: origin)
+        let connection = try await connector.connect(to: origin, on: eventLoop)
         open = (origin, connection)
         return connection
     }

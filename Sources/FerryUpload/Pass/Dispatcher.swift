@@ -6,6 +6,9 @@ actor Dispatcher {
     struct Job: Sendable {
         let id: PassPlan.ID
         let name: String
+        let hasSidecar: Bool
+        /// The scan saw journals.
+        let mayBeUnfinished: Bool
     }
 
     private let spool: Spool
@@ -96,7 +99,9 @@ actor Dispatcher {
         guard let index else { return nil }
         started += 1
         plan.start(firstID + index)
-        return Job(id: firstID + index, name: listing.name(of: listing.entries[index]))
+        return Job(
+            id: firstID + index, name: listing.name(of: listing.entries[index]), hasSidecar: listing.entries[index].hasSidecar,
+            mayBeUnfinished: listing.openJournals > 0)
     }
 
     private func attempts(_ index: Int) -> Int {

@@ -34,23 +34,27 @@ struct Preparer: Sendable {
     let warn: @Sendable (String) -> Void
 
     /// May inflate a whole file, so it belongs on a thread that may block.
-    func prepare(_ name: String, now: Timestamp) -> Preparation {
+    ///
+    /// - Parameters:
+    ///   - hasSidecar: Whether the scan saw a sidecar.
+    ///   - mayBeUnfinished: Whether the scan saw journals: then the segment's own may be among them.
+    func prepare(_ name: String, hasSidecar: Bool, mayBeUnfinished: Bool, now: Timestamp) -> Preparation {
         let claim: Claim
-        switch spool.claim(name) {
+        switch spool.claim(name, mayBeUnfinished: mayBeUnfinished) {
         case .claimed(let claimed): claim = claimed
         case .busy, .gone: return .taken
         case .unusable(let error): return .unusable(error)
         }
         do throws(FileError) {
-            return try prepare(claim, now: now)
+            return try prepare(claim, hasSidecar: hasSidecar, now: now)
         } catch {
             return .unusable(error)
         }
     }
 
-    private func prepare(_ claim: Claim, now: Timestamp) throws(FileError) -> Preparation {
+    private func prepare(_ claim: Claim, hasSidecar: Bool, now: Timestamp) throws(FileError) -> Preparation {
         // Read after the claim: another uploader may have tried the segment since the scan.
-        let sidecar = try spool.sidecar(of: claim.name) { warn("\($0)") }
+        let sidecar = hasSidecar ? try spool.sidecar(of: claim.name) { warn("\($0)") } : nil
         if let sidecar, !options.ignoresWaits, sidecar.lastError.scope == .segment,
             let until = sidecar.wait(at: now, longestWait: options.backOff.longestWait)
         {

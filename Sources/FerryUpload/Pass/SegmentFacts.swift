@@ -10,12 +10,14 @@ struct SegmentFacts: Sendable {
     /// The same at every try, in every process, and never the same for two segments.
     let idempotencyKey: String
     let bytes: ByteCount
+    let isForeign: Bool
     var events: Int64?
 
     init(_ claim: Claim, spoolID: String, events: Int64?) throws(FileError) {
         name = claim.name
         bytes = claim.status.size
         self.events = events
+        isForeign = claim.segmentName == nil
         if let segment = claim.segmentName {
             priority = segment.priority
             created = segment.created

@@ -1,4 +1,5 @@
 public import FerrySpool
+import NIOCore
 import NIOPosix
 
 /// Why an upload could not be made at all.
@@ -26,6 +27,9 @@ public final class UploadPass: Sendable {
     private let settler: Settler
     private let bookkeeper: Bookkeeper
     private let connector: Connector
+    private let template: RequestTemplate
+    /// One for each worker.
+    private let workplaces: [(eventLoop: any EventLoop, executor: LoopExecutor)]
 
     /// - Parameters:
     ///   - now: The wall clock.
@@ -40,9 +44,14 @@ public final class UploadPass: Sendable {
         self.onEvent = onEvent
         settler = Settler(spool: spool, onEvent: onEvent)
         bookkeeper = Bookkeeper(spool: spool, options: options, settler: settler, now: now, onEvent: onEvent)
+        template = RequestTemplate(options)
+        workplaces = (0..<max(1, options.parallel)).map { _ in
+            let eventLoop = MultiThreadedEventLoopGroup.singleton.next()
+            return (eventLoop, LoopExecutor(eventLoop))
+        }
         do throws(TransportSetupError) {
             connector = try Connector(
-                group: MultiThreadedEventLoopGroup.singleton, options: options.transport,
+                options: options.transport,
                 usesTLS: options.destination.origin.isSecure)
         } catch {
             throw .transport(error)
@@ -91,7 +100,7 @@ public final class UploadPass: Sendable {
 
     private func send() async throws(FileError) {
         await withTaskGroup(of: Void.self) { group in
-            group.addTask { [settler] in await settler.run() }
+            group.addTask(executorPreference: workplaces[0].executor) { [settler] in await settler.run() }
             await runUntilDeadline()
             await settler.close()
         }
@@ -126,7 +135,9 @@ public final class UploadPass: Sendable {
                 return await dispatcher.fail(error)
             }
             await withTaskGroup(of: Void.self) { group in
-                for _ in 0..<max(1, options.parallel) { group.addTask { await self.work() } }
+                for (eventLoop, executor) in workplaces {
+                    group.addTask(executorPreference: executor) { await self.work(on: eventLoop) }
+                }
             }
             await dispatcher.endRound()
             await settler.flush()
@@ -141,14 +152,11 @@ public final class UploadPass: Sendable {
     }
 
     /// One worker: one connection, one segment at a time.
-    private func work() async {
-        var courier = Courier(
-            connector: connector,
-            template: RequestTemplate(destination: options.destination, method: options.method, headers: options.headers),
-            now: now)
+    private func work(on eventLoop: any EventLoop) async {
+        var courier = Courier(connector: connector, eventLoop: eventLoop, template: template, now: now)
         while let job = await dispatcher.next() {
             do throws(FileError) {
-                switch await prepare(job.name) {
+                switch await prepare(job) {
                 case .ready(let segment):
                     let verdict = await courier.deliver(segment.facts, segment.body, attempt: segment.attempt)
                     await dispatcher.finish(job, segment, verdict)
@@ -172,11 +180,14 @@ public final class UploadPass: Sendable {
         }
     }
 
-    private func prepare(_ name: String) async -> Preparation {
+    private func prepare(_ job: Dispatcher.Job) async -> Preparation {
         let preparer = Preparer(spool: spool, options: options) { [onEvent] in onEvent(.warning($0)) }
         let time = now()
         // Looking at headers takes microseconds, inflating a whole file may take seconds.
-        let isQuick = options.verification != .always && SegmentName(name) != nil
-        return isQuick ? preparer.prepare(name, now: time) : await blocking { preparer.prepare(name, now: time) }
+        let isQuick = options.verification != .always && SegmentName(job.name) != nil
+        let prepare: @Sendable () -> Preparation = {
+            preparer.prepare(job.name, hasSidecar: job.hasSidecar, mayBeUnfinished: job.mayBeUnfinished, now: time)
+        }
+        return isQuick ? prepare() : await blocking(prepare)
     }
 }

@@ -7,23 +7,21 @@ import NIOSSL
 
 /// Opens connections: directly, to a socket file, or through a proxy.
 struct Connector: Sendable {
-    private let group: any EventLoopGroup
     private let options: TransportOptions
     private let security: TransportSecurity
 
     /// - Parameter usesTLS: Whether certificate files are to be checked now. Otherwise a redirect to https may need them later.
     /// - Throws: ``TransportSetupError`` when a certificate or key file cannot be used.
-    init(group: any EventLoopGroup, options: TransportOptions, usesTLS: Bool) throws(TransportSetupError) {
-        self.group = group
+    init(options: TransportOptions, usesTLS: Bool) throws(TransportSetupError) {
         self.options = options
         security = TransportSecurity(options)
         if usesTLS { _ = try security.context() }
     }
 
-    func connect(to origin: Origin) async throws(TransportFailure) -> HTTPConnection {
+    func connect(to origin: Origin, on eventLoop: any EventLoop) async throws(TransportFailure) -> HTTPConnection {
         let proxy = options.proxies.proxy(for: origin)
         do {
-            let channel = try await open(origin, proxy: proxy)
+            let channel = try await open(origin, on: eventLoop, proxy: proxy)
             return HTTPConnection(
                 channel: channel, usesAbsoluteTarget: proxy != nil && !origin.isSecure,
                 proxyAuthorization: origin.isSecure ? nil : proxy?.authorization)
@@ -34,9 +32,9 @@ struct Connector: Sendable {
         }
     }
 
-    private func open(_ origin: Origin, proxy: ProxySettings.Proxy?) async throws -> any Channel {
+    private func open(_ origin: Origin, on eventLoop: any EventLoop, proxy: ProxySettings.Proxy?) async throws -> any Channel {
         let deadline = NIODeadline.now() + TimeAmount(options.connectTimeout)
-        let bootstrap = ClientBootstrap(group: group)
+        let bootstrap = ClientBootstrap(group: eventLoop)
             .connectTimeout(TimeAmount(options.connectTimeout))
             .channelOption(.tcpOption(.tcp_nodelay), value: 1)
         let isTunnel = proxy != nil && origin.isSecure
@@ -55,7 +53,7 @@ struct Connector: Sendable {
             channel = try await bootstrap.channelInitializer(setUp).connect(host: host, port: port).get()
         case (nil, .unixSocket(let path)):
             // TCP options do not apply to socket files.
-            channel = try await ClientBootstrap(group: group).connectTimeout(TimeAmount(options.connectTimeout))
+            channel = try await ClientBootstrap(group: eventLoop).connectTimeout(TimeAmount(options.connectTimeout))
                 .channelInitializer(setUp).connect(unixDomainSocketPath: path).get()
         }
         if let proxy, isTunnel {
@@ -72,7 +70,7 @@ struct Connector: Sendable {
             try pipeline.addHandler(security.makeHandler(origin))
             try pipeline.addHandler(HandshakeWaiter(channel.eventLoop, deadline: deadline), name: Self.waiterName)
         }
-        try pipeline.addHandler(HTTPRequestEncoder())
+        try pipeline.addHandler(RequestWriter())
         try pipeline.addHandler(ByteToMessageHandler(HTTPResponseDecoder(leftOverBytesStrategy: .dropBytes)))
         try pipeline.addHandler(ExchangeHandler(idleTimeout: options.idleTimeout, isSecure: origin.isSecure))
     }

@@ -24,6 +24,8 @@ final class ExchangeHandler: ChannelDuplexHandler {
     private var watch: RepeatedTask?
     private var headReceivedAt: NIODeadline?
 
+    private static let announcement = HTTPRequestHead(version: .http1_1, method: .POST, uri: "/")
+
     init(idleTimeout: Duration, isSecure: Bool) {
         self.idleTimeout = TimeAmount(idleTimeout)
         self.isSecure = isSecure
@@ -57,15 +59,16 @@ final class ExchangeHandler: ChannelDuplexHandler {
     }
 
     private func sendHead(_ exchange: Exchange, _ context: ChannelHandlerContext) {
-        var head = HTTPRequestHead(
-            version: .http1_1, method: HTTPMethod(rawValue: exchange.head.method), uri: exchange.head.target)
-        for (name, value) in exchange.head.headers { head.headers.add(name: name, value: value) }
-        context.write(wrapOutboundOut(.head(head)), promise: nil)
+        // Only for the response decoder, which must know that a request is under way: see RequestWriter.
+        context.write(wrapOutboundOut(.head(Self.announcement)), promise: nil)
+        var head = exchange.head
         switch exchange.body {
-        case .bytes(let buffer):
-            if buffer.readableBytes > 0 { context.write(wrapOutboundOut(.body(.byteBuffer(buffer))), promise: nil) }
+        case .bytes(var buffer):
+            head.writeBuffer(&buffer)
+            context.write(wrapOutboundOut(.body(.byteBuffer(head))), promise: nil)
             finishRequest(context)
         case .file(let file, let size):
+            context.write(wrapOutboundOut(.body(.byteBuffer(head))), promise: nil)
             source = BodySource(file: file, size: size, isSecure: isSecure)
             sendMore(context)
         }

@@ -27,16 +27,9 @@ enum RequestBody: Sendable {
 
 /// One request on a connection.
 struct Exchange: Sendable {
-    var head: RequestHead
+    /// Request line and header fields, with the empty line that ends them.
+    var head: ByteBuffer
     var body: RequestBody
-}
-
-/// The parts of a request that differ from one to the next.
-struct RequestHead: Sendable {
-    var method: String
-    /// Path and query, or the whole URL for an HTTP proxy.
-    var target: String
-    var headers: [(name: String, value: String)]
 }
 
 /// What came back.

@@ -65,9 +65,9 @@ struct DemoCommand: AsyncParsableCommand {
     }
 
     private func list(_ spool: Spool) throws {
-        for segment in try PendingSegments(spool, now: .now()) {
-            let events = try spool.notedEvents(of: segment.name).map { "\($0) events" } ?? "? events"
-            try say("     \(segment.name)  \(events), \(segment.size)")
+        for segment in try spool.files(in: [.pending]) {
+            let events = try segment.open()?.checkDeeply(inflateLimit: .mebibytes(1024)) ?? 0
+            try say("     \(segment.name)  \(events) events")
         }
     }
 

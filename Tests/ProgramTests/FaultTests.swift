@@ -1,0 +1,73 @@
+import FerrySpool
+import Foundation
+import TestSupport
+import Testing
+
+@Suite("Disks and folders that fail")
+struct FaultTests {
+    private let folder = TemporaryFolder()
+
+    private func shell(_ script: String) async throws -> Program.Result {
+        try await Program("/bin/sh", environment: ["FERRY": Program.ferry, "DIR": folder.path]).run("-c", script)
+    }
+
+    @Test("A file size limit while writing: exit 73, whole lines kept, and a later command publishes them")
+    func fileSizeLimit() async throws {
+        let result = try await shell(
+            "seq 1 200000 | (ulimit -f 100; trap '' XFSZ; exec \"$FERRY\" write --spool \"$DIR/s\" --roll-bytes 64MiB)")
+        #expect(result.status == 73, "\(result.errors)")
+        _ = try await shell("\"$FERRY\" status --spool \"$DIR/s\"")
+        let events = try Spool.open(folder("s"), access: .read).events(in: [.pending])
+        #expect(events.count > 1000 && events.count < 200_000)
+        #expect(events == (1...events.count).map { "\($0)" })
+    }
+
+    @Test("A full disk (tmpfs): the writer stops with 73, the uploader loses nothing, the receiver answers 507")
+    func fullDisk() async throws {
+        let mounted = try await shell("mkdir \"$DIR/m\" && mount -t tmpfs -o size=256k none \"$DIR/m\"")
+        guard mounted.status == 0 else {
+            print("NOT TESTED: mounting a tmpfs is not allowed here: \(mounted.errors)")
+            return
+        }
+        let source = try folder.spool()
+        let name = try source.put(Segments.gzip(Segments.noise(400_000).map { "\"\($0)\"\n" }.joined()))
+        let hub = try await Hub(folder("m/hub"))
+        let upload = try await Program().run("upload", "--spool", source.path, "--to", hub.url)
+        #expect(upload.status == 75, "\(upload.errors)")
+        #expect(try source.sidecar(of: name)?.lastError.status == 507)
+        await hub.stop()
+        let writer = try await shell("seq 1 500000 | \"$FERRY\" write --spool \"$DIR/m/s\"")
+        #expect(writer.status == 73, "\(writer.errors)")
+        let unmounted = try await shell("umount \"$DIR/m\"")
+        #expect(unmounted.status == 0)
+    }
+
+    @Test("A spool that may not be written: 74 and one clear line; status still looks")
+    func readOnly() async throws {
+        let spool = try folder.spool()
+        try spool.put(Segments.gzip("{}\n"))
+        let mounted = try await shell("mount --bind \"$DIR/spool\" \"$DIR/spool\" && mount -o remount,ro,bind \"$DIR/spool\"")
+        guard mounted.status == 0 else {
+            print("NOT TESTED: a read-only bind mount is not allowed here: \(mounted.errors)")
+            return
+        }
+        let server = ScriptedServer.answering { _ in ScriptedServer.answer(200) }
+        let upload = try await Program().run("upload", "--spool", spool.path, "--to", server.url)
+        let status = try await Program().run("status", "--spool", spool.path)
+        let unmounted = try await shell("umount \"$DIR/spool\"")
+        #expect(unmounted.status == 0)
+        #expect(upload.status == 74 && upload.errors.contains("Read-only"), "\(upload.errors)")
+        #expect(status.status == 0 && status.output.contains("pending   1 segments"))
+        #expect(try spool.pending().count == 1)
+    }
+
+    @Test("Corrupt state files are a warning, not an end")
+    func corruptState() async throws {
+        let spool = try folder.spool()
+        let name = try spool.put(Segments.gzip("{}\n"))
+        try spool.directory.replace("\(name).retry.json", with: Array("{nonsense".utf8), durable: false)
+        let server = ScriptedServer.answering { _ in ScriptedServer.answer(200) }
+        let upload = try await Program().run("upload", "--spool", spool.path, "--to", server.url)
+        #expect(upload.status == 0 && upload.errors.contains("unreadable and counts as absent"), "\(upload.errors)")
+    }
+}

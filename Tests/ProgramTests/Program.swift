@@ -1,0 +1,129 @@
+import Foundation
+import TestSupport
+
+/// Runs the built binary, and other programs, as a user would.
+struct Program: Sendable {
+    struct Result: Sendable {
+        let status: Int32
+        let output: String
+        let errors: String
+    }
+
+    /// The `ferry` that was built with these tests.
+    static let ferry: String = {
+        let link = (try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe")) ?? ""
+        return (link as NSString).deletingLastPathComponent + "/ferry"
+    }()
+
+    /// The package's folder.
+    static let checkout = #filePath.components(separatedBy: "/Tests/ProgramTests/")[0]
+
+    static func fixture(_ name: String) -> String { "\(checkout)/fixtures/\(name)" }
+
+    let path: String
+    var environment: [String: String] = [:]
+
+    init(_ path: String = Program.ferry, environment: [String: String] = [:]) {
+        self.path = path
+        self.environment = environment
+    }
+
+    /// Runs to the end.
+    func run(_ arguments: String..., input: String? = nil) async throws -> Result {
+        try await start(arguments, input: input).end()
+    }
+
+    /// Starts it.
+    func start(_ arguments: [String], input: String? = nil) throws -> Running {
+        let folder = TemporaryFolder()
+        let process = Process()
+        process.executableURL = URL(fileURLWithPath: path)
+        process.arguments = arguments
+        process.environment = ProcessInfo.processInfo.environment.merging(environment) { $1 }
+        // Files instead of pipes: nobody has to read while the program runs, and nothing blocks when it is killed.
+        for name in ["in", "out", "err"] {
+            _ = FileManager.default.createFile(atPath: folder(name), contents: name == "in" ? input.map { Data($0.utf8) } : nil)
+        }
+        process.standardInput = FileHandle(forReadingAtPath: folder("in"))
+        process.standardOutput = FileHandle(forWritingAtPath: folder("out"))
+        process.standardError = FileHandle(forWritingAtPath: folder("err"))
+        let running = Running(process, folder)
+        try process.run()
+        return running
+    }
+
+    /// Whether a program of that name can be run.
+    static func find(_ name: String) -> String? {
+        ["/usr/sbin", "/usr/bin", "/usr/local/bin", "/bin", "/sbin"].map { "\($0)/\(name)" }
+            .first { FileManager.default.isExecutableFile(atPath: $0) }
+    }
+}
+
+/// A program that is running.
+final class Running: @unchecked Sendable {
+    // Process is not marked Sendable; after `run()` only its thread-safe parts are used: the identifier, and `terminationHandler`,
+    // set before.
+    private let process: Process
+    private let folder: TemporaryFolder
+    private let ended: AsyncStream<Int32>
+
+    init(_ process: Process, _ folder: TemporaryFolder) {
+        self.process = process
+        self.folder = folder
+        let (stream, continuation) = AsyncStream.makeStream(of: Int32.self)
+        ended = stream
+        process.terminationHandler = { process in
+            continuation.yield(process.terminationStatus)
+            continuation.finish()
+        }
+    }
+
+    func send(_ signal: Int32) { kill(process.processIdentifier, signal) }
+
+    /// Waits for the end.
+    func end() async -> Program.Result {
+        var status: Int32 = -1
+        for await code in ended { status = code }
+        return .init(status: status, output: read("out"), errors: read("err"))
+    }
+
+    var errors: String { read("err") }
+
+    private func read(_ name: String) -> String {
+        String(decoding: FileManager.default.contents(atPath: folder(name)) ?? Data(), as: UTF8.self)
+    }
+
+    /// Waits until standard error says something, and returns what comes after it on the line.
+    func waitFor(_ text: String) async throws -> String {
+        let deadline = ContinuousClock.now + .seconds(20)
+        while ContinuousClock.now < deadline {
+            if let range = errors.range(of: text) {
+                let rest = errors[range.upperBound...]
+                if let end = rest.firstIndex(of: "\n") { return String(rest[..<end]) }
+            }
+            try await Task.sleep(for: .milliseconds(10))
+        }
+        throw CocoaError(.fileReadUnknown)
+    }
+}
+
+/// `ferry receive` on a port of its own.
+struct Hub {
+    let running: Running
+    let port: Int
+    let spool: String
+
+    var url: String { "http://127.0.0.1:\(port)/v1/segments" }
+
+    init(_ spool: String, port: Int = 0, _ more: [String] = []) async throws {
+        self.spool = spool
+        running = try Program().start(["receive", "--listen", "127.0.0.1:\(port)", "--spool", spool] + more)
+        let line = try await running.waitFor("listening on http://127.0.0.1:")
+        self.port = Int(line.prefix { $0.isNumber }) ?? 0
+    }
+
+    func stop() async {
+        running.send(SIGTERM)
+        _ = await running.end()
+    }
+}
