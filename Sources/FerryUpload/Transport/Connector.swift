@@ -108,9 +108,8 @@ struct Connector: Sendable {
             } catch {
                 return channel.eventLoop.makeFailedFuture(error)
             }
+            // The connecting handler leaves by itself.
             return connected.futureResult.assumeIsolated().flatMap {
-                pipeline.removeHandler(connect)
-            }.flatMap {
                 pipeline.removeHandler(decoder)
             }.flatMap {
                 pipeline.removeHandler(encoder)
