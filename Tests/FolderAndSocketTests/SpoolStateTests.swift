@@ -91,7 +91,7 @@ struct SpoolStateTests {
             Issue.record("a half was claimed")
             return
         }
-        #expect(spool.isHalfSplit(parent.fileName))
+        #expect(spool.isHalfSplit(claim!, scanned: .now()))
         // Once more, as after a crash: the same halves.
         let bytes = try spool.directory.contents(of: halves[0])
         #expect(try spool.split(claim!, inflateLimit: .mebibytes(1)) == halves)

@@ -141,7 +141,8 @@ struct CommandTests {
         #expect(try await ferry.run("upload", "--spool", folder("nowhere"), "--to", server.url).status == 74)
         #expect(try await ferry.run("upload", "--spool", spool, "--to", "https://h/", "--ca", folder("no.pem")).status == 78)
         #expect(
-            try await ferry.run("write", "--spool", spool, "--max-spool-bytes", "1", "--priority", "9", input: "{}\n").status == 73)
+            try await ferry.run("write", "--spool", spool, "--max-spool-bytes", "1", "--priority", "9", input: "{}\n").status
+                == 73)
         #expect(try await ferry.run("frobnicate").status == 64)
     }
 
@@ -149,7 +150,8 @@ struct CommandTests {
     func secrets() async throws {
         _ = try await ferry.run("write", "--spool", spool, input: "{}\n")
         try "s3cr3t-t0ken\n".write(toFile: folder("token"), atomically: true, encoding: .utf8)
-        let refused = try await ferry.run("upload", "--spool", spool, "--to", "http://h/", "--header", "Authorization: Bearer s3cr3t-t0ken")
+        let refused = try await ferry.run(
+            "upload", "--spool", spool, "--to", "http://h/", "--header", "Authorization: Bearer s3cr3t-t0ken")
         #expect(refused.status == 64 && !refused.errors.contains("s3cr3t"))
         let hub = try await Hub(folder("hub"), ["--token-file", folder("token")])
         #expect(try await ferry.run("upload", "--spool", spool, "--to", hub.url).status == 77)
@@ -179,7 +181,8 @@ struct CommandTests {
         try code.write(toFile: folder("producer"), atomically: true, encoding: .utf8)
         _ = try Spool.open(spool, access: .create)
         let interpreter = try #require(Program.find(language == "sh" ? "sh" : "python3") ?? Program.which("python3"))
-        let result = try await Program(interpreter, environment: ["SPOOL": spool]).run(folder("producer"), input: "{\"n\":1}\n{\"n\":2}\n")
+        let result = try await Program(interpreter, environment: ["SPOOL": spool]).run(
+            folder("producer"), input: "{\"n\":1}\n{\"n\":2}\n")
         #expect(result.status == 0, "\(result.errors)")
         let opened = try Spool.open(spool, access: .read)
         #expect(try opened.pending().count == 1)

@@ -26,7 +26,9 @@ struct CrashTests {
             // What the writer has taken from the pipe before the last wait is read; the rest may be anywhere.
             let opened = try Spool.open(spool, access: .create)
             let deadline = ContinuousClock.now + .seconds(10)
-            while try opened.scan().entries.isEmpty, ContinuousClock.now < deadline { try await Task.sleep(for: .milliseconds(1)) }
+            while try opened.scan().entries.isEmpty, ContinuousClock.now < deadline {
+                try await Task.sleep(for: .milliseconds(1))
+            }
             sure = try opened.events(in: [.pending]).count
             writer.send(SIGKILL)
             _ = await writer.end()
@@ -48,7 +50,8 @@ struct CrashTests {
         let source = try folder.spool()
         let total = 400
         for number in 0..<total {
-            try source.put(Segments.gzip(Segments.lines(number * 5..<number * 5 + 5)), as: Segments.name(number % 3, second: number))
+            try source.put(
+                Segments.gzip(Segments.lines(number * 5..<number * 5 + 5)), as: Segments.name(number % 3, second: number))
         }
         var generator = Seeded(seed: UInt64(getpid()) &+ 1)
         let hubPath = folder("hub")

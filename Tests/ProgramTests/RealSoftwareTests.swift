@@ -88,7 +88,8 @@ struct RealSoftwareTests {
     func tls() async throws {
         guard let openssl = Program.find("openssl") else { return missing("openssl") }
         let made = try await Program(openssl).run(
-            "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-keyout", folder("key.pem"), "-out", folder("cert.pem"), "-days", "2",
+            "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-keyout", folder("key.pem"), "-out", folder("cert.pem"), "-days",
+            "2",
             "-subj", "/CN=localhost", "-addext", "subjectAltName=DNS:localhost,IP:127.0.0.1")
         #expect(made.status == 0, "\(made.errors)")
         let receiver = try Program().start([

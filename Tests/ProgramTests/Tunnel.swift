@@ -5,7 +5,8 @@ import TestSupport
 enum Tunnel {
     static func proxy() -> ScriptedServer {
         ScriptedServer { peer in
-            guard let (line, headers, _) = peer.head(), line.hasPrefix("CONNECT "), headers["proxy-authorization"] == "Basic dTpw",
+            guard let (line, headers, _) = peer.head(), line.hasPrefix("CONNECT "),
+                headers["proxy-authorization"] == "Basic dTpw",
                 let port = line.split(separator: " ")[1].split(separator: ":").last.flatMap({ Int($0) }),
                 let far = try? RawClient(port: port)
             else {

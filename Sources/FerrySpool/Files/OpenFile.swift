@@ -103,6 +103,14 @@ public final class OpenFile: Sendable {
         guard fdatasync(descriptor) == 0 else { throw FileError("sync", path) }
     }
 
+    /// Makes the kernel note a change of the file now, without changing it.
+    func stampChange() throws(FileError) {
+        var status = stat()
+        guard fstat(descriptor, &status) == 0, fchmod(descriptor, status.st_mode & 0o7777) == 0 else {
+            throw FileError("stamp", path)
+        }
+    }
+
     /// Takes the exclusive advisory lock if nobody holds it. The kernel gives it back when the process dies.
     public func tryLock() -> Bool { flock(descriptor, LOCK_EX | LOCK_NB) == 0 }
 }

@@ -8,7 +8,8 @@ struct GzipHeader {
     enum Failure: Error { case notGzip, incomplete }
 
     /// Reads the header at the start of `bytes`.
-    init(_ bytes: [UInt8]) throws(Failure) {
+    init(_ start: ArraySlice<UInt8>) throws(Failure) {
+        let bytes = Array(start)
         guard bytes.count >= 10 else {
             throw bytes.count >= 2 && (bytes[0] != 0x1f || bytes[1] != 0x8b) ? .notGzip : .incomplete
         }

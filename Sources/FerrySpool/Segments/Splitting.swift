@@ -19,10 +19,20 @@ extension SegmentName {
 
 extension Spool {
     /// Whether a split of the segment was begun and not ended.
-    public func isHalfSplit(_ name: String) -> Bool {
-        guard let segment = SegmentName(name) else { return false }
+    ///
+    /// - Parameters:
+    ///   - wasListed: Whether the scan that listed the segment saw something that may be its half.
+    ///   - scanned: When that scan began. A split changes its segment's inode before it publishes a half, so one that is unchanged
+    ///     since needs no further look.
+    public func isHalfSplit(_ claim: Claim, wasListed: Bool = true, scanned: Timestamp) -> Bool {
+        guard wasListed || claim.status.changed + Self.inodeClockTick >= scanned, let segment = claim.segmentName else {
+            return false
+        }
         return directory.contains(segment.halves.first.fileName)
     }
+
+    /// The kernel stamps inodes with a clock that may be a tick behind: 10 ms at 100 Hz, and as much again.
+    private static let inodeClockTick = Duration.milliseconds(20)
 
     /// Publishes the two halves of a claimed segment, each with half of its lines. The parent stays until its ending is settled;
     /// as long as it is there, nobody sends the halves.
@@ -38,6 +48,7 @@ extension Spool {
         do {
             let lines = try countLines(claim, limit: inflateLimit)
             guard lines > 1 else { throw SplitFailure.singleLine }
+            try claim.file.stampChange()
             let names = [parent.halves.first.fileName, parent.halves.second.fileName]
             let first = try Publication(of: names[0], in: directory)
             let second = try Publication(of: names[1], in: directory)

@@ -19,11 +19,15 @@ public struct Examination: Equatable, Sendable {
 extension Claim {
     /// Looks at the segment as closely as asked.
     ///
-    /// - Parameter inflateLimit: The most that it may inflate to.
-    public func examine(_ verification: Verification, inflateLimit: ByteCount) throws(FileError) -> Examination {
+    /// - Parameters:
+    ///   - inflateLimit: The most that it may inflate to.
+    ///   - content: The whole file, if the caller has read it already.
+    public func examine(
+        _ verification: Verification, inflateLimit: ByteCount, content: [UInt8]? = nil
+    ) throws(FileError) -> Examination {
         let isForeign = segmentName == nil
         if isForeign || verification == .always { return try inflateWhole(limit: inflateLimit) }
-        let walk = try file.walkMembers(length: status.size.bytes)
+        let walk = try file.walkMembers(length: status.size.bytes, content: content)
         return Examination(events: walk.events, damage: verification == .auto ? walk.damage : nil)
     }
 
@@ -46,20 +50,26 @@ extension OpenFile {
     /// Goes from member to member by their notes and compares them with the file's length and the members' trailers.
     ///
     /// A member without a note ends the walk: its events are unknown, and only its header and the least length are checked.
-    func walkMembers(length: Int64) throws(FileError) -> Examination {
+    ///
+    /// - Parameter content: The whole file, if it is in memory already.
+    func walkMembers(length: Int64, content: [UInt8]? = nil) throws(FileError) -> Examination {
+        func bytes(_ count: Int, at offset: Int64) throws(FileError) -> ArraySlice<UInt8> {
+            if let content { return content[Int(offset)...].prefix(count) }
+            return try readBytes(count, at: offset)[...]
+        }
         var events: Int64 = 0
         var position: Int64 = 0
         if length == 0 { return Examination(damage: GzipDamage(kind: .empty, offset: 0)) }
         while position < length {
-            let bytes = try readBytes(Self.longestHeader, at: position)
+            let start = try bytes(Self.longestHeader, at: position)
             var note: MemberNote?
             do throws(GzipHeader.Failure) {
-                note = try GzipHeader(bytes).note
+                note = try GzipHeader(start).note
             } catch {
                 switch error {
                 case .notGzip:
                     return Examination(damage: GzipDamage(kind: position == 0 ? .notGzip : .trailingGarbage, offset: position))
-                case .incomplete where bytes.count < Self.longestHeader:
+                case .incomplete where start.count < Self.longestHeader:
                     return Examination(damage: GzipDamage(kind: .truncated, offset: length))
                 case .incomplete: break
                 }
@@ -69,7 +79,9 @@ extension OpenFile {
             }
             let end = position + note.memberLength
             guard end <= length else { return Examination(damage: GzipDamage(kind: .truncated, offset: length)) }
-            guard try readSize(before: end) == UInt32(truncatingIfNeeded: note.uncompressed) else {
+            // The ISIZE field of the member's trailer.
+            let size = try bytes(4, at: end - 4).reversed().reduce(0 as UInt32) { $0 << 8 | UInt32($1) }
+            guard size == UInt32(truncatingIfNeeded: note.uncompressed) else {
                 return Examination(damage: GzipDamage(kind: .corrupt, offset: end - 4))
             }
             events += note.events
@@ -80,11 +92,6 @@ extension OpenFile {
 
     /// No writer of segments has a header near this length.
     private static let longestHeader = 512
-
-    /// The ISIZE field of the trailer that ends at `end`.
-    private func readSize(before end: Int64) throws(FileError) -> UInt32 {
-        try readBytes(4, at: end - 4).reversed().reduce(0) { $0 << 8 | UInt32($1) }
-    }
 }
 
 extension Spool {

@@ -11,14 +11,15 @@ struct Bookkeeper: Sendable {
     /// - Parameter destinationWaitsUntil: When the destination is tried again, for its victims.
     func record(
         _ judgement: PassPlan.Judgement, of segment: PreparedSegment, _ verdict: Verdict, destinationWaitsUntil: Timestamp?
-    ) async throws(FileError) {
+    ) throws(FileError) {
         switch judgement {
         case .delivered:
-            try await settler.submit(ending(segment, .sent(keep: options.keepsSent), .sent, status: verdict.status))
-        case .refused: try await reject(segment, verdict, attempts: segment.attempt)
-        case .split: try await split(segment.claim, attempts: segment.attempt, verdict)
-        case .culprit: try await backOff(segment, verdict, isProven: true)
-        case .unjudged: try await backOff(segment, verdict, isProven: false)
+            try settler.submit(ending(segment, .sent(keep: options.keepsSent), .sent, status: verdict.status))
+        case .refused: try reject(segment, verdict, attempts: segment.attempt)
+        // Takes long: the worker that has the segment does it.
+        case .split: break
+        case .culprit: try backOff(segment, verdict, isProven: true)
+        case .unjudged: try backOff(segment, verdict, isProven: false)
         case .victim:
             // Where there was no connection, the segment was not tried.
             guard let reason = verdict.reason, reason.kind != "connect", reason.kind != "proxy" else { return }
@@ -42,44 +43,44 @@ struct Bookkeeper: Sendable {
         switch result {
         case .success(let halves):
             let detail = "too large for the destination; its lines are now in \(halves.joined(separator: " and "))"
-            try await settler.submit(
+            try settler.submit(
                 Ending(claim, .split, entry(claim, .split, status: verdict?.status, attempts: attempts, detail: detail)))
         case .failure(.singleLine):
             let message = "a single event that is too large for the destination (\(verdict?.reason?.message ?? "413"))"
-            try await reject(claim, kind: "too-large", status: verdict?.status, message: message, attempts: attempts)
-        case .failure(.damaged(let damage)): try await reject(claim, damage, kind: damage.kind.rawValue, attempts: attempts)
+            try reject(claim, kind: "too-large", status: verdict?.status, message: message, attempts: attempts)
+        case .failure(.damaged(let damage)): try reject(claim, damage, kind: damage.kind.rawValue, attempts: attempts)
         case .failure(.file(let error)): throw error
         }
     }
 
-    func reject(_ claim: Claim, _ damage: GzipDamage, kind: String, attempts: Int) async throws(FileError) {
-        try await reject(claim, kind: kind, message: "\(damage)", attempts: attempts, offset: damage.offset)
+    func reject(_ claim: Claim, _ damage: GzipDamage, kind: String, attempts: Int) throws(FileError) {
+        try reject(claim, kind: kind, message: "\(damage)", attempts: attempts, offset: damage.offset)
     }
 
-    private func reject(_ segment: PreparedSegment, _ verdict: Verdict, attempts: Int) async throws(FileError) {
+    private func reject(_ segment: PreparedSegment, _ verdict: Verdict, attempts: Int) throws(FileError) {
         guard case .refused(let reason, let body) = verdict else { return }
-        try await reject(
+        try reject(
             segment.claim, kind: reason.kind, status: reason.status, message: reason.message, attempts: attempts, body: body)
     }
 
     private func reject(
         _ claim: Claim, kind: String, status: Int? = nil, message: String, attempts: Int, offset: Int64? = nil,
         body: String? = nil
-    ) async throws(FileError) {
+    ) throws(FileError) {
         let reason = RejectionReason(
             at: now(), kind: kind, status: status, message: message, attempts: attempts, offset: offset, body: body)
-        try await settler.submit(
+        try settler.submit(
             Ending(claim, .rejected(reason), entry(claim, .rejected, status: status, attempts: attempts, detail: message)))
     }
 
-    private func backOff(_ segment: PreparedSegment, _ verdict: Verdict, isProven: Bool) async throws(FileError) {
+    private func backOff(_ segment: PreparedSegment, _ verdict: Verdict, isProven: Bool) throws(FileError) {
         guard let reason = verdict.reason else { return }
         let time = now()
         var state = tried(segment, reason, scope: .segment, at: time)
         if isProven { state.failures += 1 }
         if state.failures >= options.backOff.failuresAllowed {
             let message = "failed \(state.failures) times while the destination was well; last: \(reason.message)"
-            try await reject(segment.claim, kind: "exhausted", status: reason.status, message: message, attempts: state.attempts)
+            try reject(segment.claim, kind: "exhausted", status: reason.status, message: message, attempts: state.attempts)
             return
         }
         var generator = SystemRandomNumberGenerator()

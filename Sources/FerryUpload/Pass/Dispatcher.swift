@@ -9,6 +9,10 @@ actor Dispatcher {
         let hasSidecar: Bool
         /// The scan saw journals.
         let mayBeUnfinished: Bool
+        /// The scan saw what may be its half.
+        let mayBeHalfSplit: Bool
+        /// When the scan began.
+        let scannedAt: Timestamp
     }
 
     private let spool: Spool
@@ -101,7 +105,8 @@ actor Dispatcher {
         plan.start(firstID + index)
         return Job(
             id: firstID + index, name: listing.name(of: listing.entries[index]), hasSidecar: listing.entries[index].hasSidecar,
-            mayBeUnfinished: listing.openJournals > 0)
+            mayBeUnfinished: listing.openJournals > 0, mayBeHalfSplit: listing.mayBeHalfSplit(at: index),
+            scannedAt: listing.scannedAt)
     }
 
     private func attempts(_ index: Int) -> Int {
@@ -125,16 +130,20 @@ actor Dispatcher {
     }
 
     /// A segment's try ended: records what is certain now.
-    func finish(_ job: Job, _ segment: PreparedSegment, _ verdict: Verdict) async {
+    func finish(_ job: Job, _ segment: PreparedSegment, _ verdict: Verdict) {
         held[job.id] = (segment, verdict)
-        await record(plan.finish(job.id, verdict))
+        record(plan.finish(job.id, verdict))
         wake()
     }
 
-    /// Ends a round: what no probe could clear stays unjudged.
-    func endRound() async {
-        await record(plan.exhausted())
+    /// ``finish(_:_:_:)`` and ``next()`` in one call.
+    func next(after job: Job, _ segment: PreparedSegment, _ verdict: Verdict) async -> Job? {
+        finish(job, segment, verdict)
+        return await next()
     }
+
+    /// Ends a round: what no probe could clear stays unjudged.
+    func endRound() { record(plan.exhausted()) }
 
     func stop(_ reason: PassPlan.StopReason) {
         plan.stop(reason)
@@ -146,7 +155,7 @@ actor Dispatcher {
         stop(.localFailure)
     }
 
-    private func record(_ judgements: [PassPlan.Judgement]) async {
+    private func record(_ judgements: [PassPlan.Judgement]) {
         do throws(FileError) {
             if plan.isProvenWell, plan.stopReason == nil { try health.succeeded() }
             try noteStop()
@@ -157,7 +166,7 @@ actor Dispatcher {
                 case .delivered, .refused, .split: tally.ended += 1
                 case .culprit, .unjudged, .victim, .untouched: failed.insert(segment.claim.name)
                 }
-                try await bookkeeper.record(judgement, of: segment, verdict, destinationWaitsUntil: until)
+                try bookkeeper.record(judgement, of: segment, verdict, destinationWaitsUntil: until)
             }
         } catch {
             fail(error)

@@ -34,41 +34,41 @@ struct Preparer: Sendable {
     let warn: @Sendable (String) -> Void
 
     /// May inflate a whole file, so it belongs on a thread that may block.
-    ///
-    /// - Parameters:
-    ///   - hasSidecar: Whether the scan saw a sidecar.
-    ///   - mayBeUnfinished: Whether the scan saw journals: then the segment's own may be among them.
-    func prepare(_ name: String, hasSidecar: Bool, mayBeUnfinished: Bool, now: Timestamp) -> Preparation {
+    func prepare(_ job: Dispatcher.Job, now: Timestamp) -> Preparation {
         let claim: Claim
-        switch spool.claim(name, mayBeUnfinished: mayBeUnfinished) {
+        switch spool.claim(job.name, mayBeUnfinished: job.mayBeUnfinished) {
         case .claimed(let claimed): claim = claimed
         case .busy, .gone: return .taken
         case .unusable(let error): return .unusable(error)
         }
         do throws(FileError) {
-            return try prepare(claim, hasSidecar: hasSidecar, now: now)
+            return try prepare(claim, job, now: now)
         } catch {
             return .unusable(error)
         }
     }
 
-    private func prepare(_ claim: Claim, hasSidecar: Bool, now: Timestamp) throws(FileError) -> Preparation {
+    private func prepare(_ claim: Claim, _ job: Dispatcher.Job, now: Timestamp) throws(FileError) -> Preparation {
         // Read after the claim: another uploader may have tried the segment since the scan.
-        let sidecar = hasSidecar ? try spool.sidecar(of: claim.name) { warn("\($0)") } : nil
+        let sidecar = job.hasSidecar ? try spool.sidecar(of: claim.name) { warn("\($0)") } : nil
         if let sidecar, !options.ignoresWaits, sidecar.lastError.scope == .segment,
             let until = sidecar.wait(at: now, longestWait: options.backOff.longestWait)
         {
             return .waits(until: until)
         }
-        if spool.isHalfSplit(claim.name) { return .halfSplit(claim) }
+        if spool.isHalfSplit(claim, wasListed: job.mayBeHalfSplit, scanned: job.scannedAt) { return .halfSplit(claim) }
         let isForeign = claim.segmentName == nil
         if isForeign, !ForeignFile.isQuiet(changed: claim.status.changed, now: now) {
             return .settles(until: claim.status.changed + ForeignFile.quietPeriod)
         }
+        // A small segment is read once, for the look at it and for its request.
+        let content =
+            claim.status.size <= TransportOptions.smallBody ? try claim.file.readBytes(Int(claim.status.size.bytes), at: 0) : nil
         var events: Int64?
         // The first try only: what was sound then still is.
         if sidecar == nil || isForeign {
-            let examination = try claim.examine(options.verification, inflateLimit: options.inflateLimit)
+            let examination = try claim.examine(
+                options.verification, inflateLimit: options.inflateLimit, content: content)
             if isForeign {
                 let after = try claim.file.status()
                 guard after.changed == claim.status.changed, after.size == claim.status.size else {
@@ -86,11 +86,12 @@ struct Preparer: Sendable {
             if let damage = examination.damage { return damaged(claim, damage, sidecar, kind: damage.kind.rawValue) }
             events = examination.events
         } else {
-            events = try claim.examine(.never, inflateLimit: options.inflateLimit).events
+            events = try claim.examine(.never, inflateLimit: options.inflateLimit, content: content).events
         }
         return .ready(
             PreparedSegment(
-                claim: claim, facts: try SegmentFacts(claim, spoolID: spool.id, events: events), body: try RequestBody(claim),
+                claim: claim, facts: try SegmentFacts(claim, spoolID: spool.id, events: events),
+                body: RequestBody(claim, content: content),
                 sidecar: sidecar))
     }
 

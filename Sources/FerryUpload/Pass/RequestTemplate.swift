@@ -48,7 +48,8 @@ struct RequestTemplate: Sendable {
             case .day: facts.created.day
             }
         }
-        var head = connection.channel.allocator.buffer(capacity: 1024 + Int(TransportOptions.smallBody.bytes))
+        var head = connection.channel.allocator.buffer(
+            capacity: 1024 + Int(min(facts.bytes, TransportOptions.smallBody).bytes))
         head.writeString(method)
         head.writeString(connection.usesAbsoluteTarget ? " \(url.origin)" : " ")
         head.writeString(target)

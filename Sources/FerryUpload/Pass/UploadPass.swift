@@ -78,7 +78,7 @@ public final class UploadPass: Sendable {
                 return report
             }
             try await send()
-            let sent = await settler.report
+            let sent = settler.report
             report.sent = sent.sent
             report.sentEvents = sent.sentEvents
             report.rejected = sent.rejected
@@ -102,10 +102,10 @@ public final class UploadPass: Sendable {
         await withTaskGroup(of: Void.self) { group in
             group.addTask(executorPreference: workplaces[0].executor) { [settler] in await settler.run() }
             await runUntilDeadline()
-            await settler.close()
+            settler.close()
         }
         if let failure = await dispatcher.failure { throw failure }
-        if let failure = await settler.failure { throw failure }
+        if let failure = settler.failure { throw failure }
     }
 
     private func runUntilDeadline() async {
@@ -154,30 +154,40 @@ public final class UploadPass: Sendable {
     /// One worker: one connection, one segment at a time.
     private func work(on eventLoop: any EventLoop) async {
         var courier = Courier(connector: connector, eventLoop: eventLoop, template: template, now: now)
-        while let job = await dispatcher.next() {
+        var next = await dispatcher.next()
+        while let job = next {
             do throws(FileError) {
-                switch await prepare(job) {
-                case .ready(let segment):
-                    let verdict = await courier.deliver(segment.facts, segment.body, attempt: segment.attempt)
-                    await dispatcher.finish(job, segment, verdict)
-                case .damaged(let claim, let damage, let kind, let attempts):
-                    try await bookkeeper.reject(claim, damage, kind: kind, attempts: attempts)
-                    await dispatcher.skip(job, .ended)
-                case .halfSplit(let claim):
-                    try await bookkeeper.split(claim, attempts: 0, nil)
-                    await dispatcher.skip(job, .ended)
-                case .waits: await dispatcher.skip(job, .waits)
-                case .settles(let until): await dispatcher.skip(job, .settles(until: until))
-                case .taken: await dispatcher.skip(job, .taken)
-                case .unusable(let error):
-                    onEvent(.warning("\(error); the segment is left alone"))
-                    await dispatcher.skip(job, .waits)
-                }
+                next = try await handle(job, &courier)
             } catch {
                 await dispatcher.fail(error)
                 await dispatcher.skip(job, .waits)
+                next = nil
             }
         }
+    }
+
+    /// Does what is to be done with one segment, and returns the next.
+    private func handle(_ job: Dispatcher.Job, _ courier: inout Courier) async throws(FileError) -> Dispatcher.Job? {
+        switch await prepare(job) {
+        case .ready(let segment):
+            let verdict = await courier.deliver(segment.facts, segment.body, attempt: segment.attempt)
+            if case .tooLarge = verdict { try await bookkeeper.split(segment.claim, attempts: segment.attempt, verdict) }
+            if settler.isFull { await settler.waitForRoom() }
+            return await dispatcher.next(after: job, segment, verdict)
+        case .damaged(let claim, let damage, let kind, let attempts):
+            try bookkeeper.reject(claim, damage, kind: kind, attempts: attempts)
+            await dispatcher.skip(job, .ended)
+        case .halfSplit(let claim):
+            try await bookkeeper.split(claim, attempts: 0, nil)
+            await dispatcher.skip(job, .ended)
+        case .waits: await dispatcher.skip(job, .waits)
+        case .settles(let until): await dispatcher.skip(job, .settles(until: until))
+        case .taken: await dispatcher.skip(job, .taken)
+        case .unusable(let error):
+            onEvent(.warning("\(error); the segment is left alone"))
+            await dispatcher.skip(job, .waits)
+        }
+        return await dispatcher.next()
     }
 
     private func prepare(_ job: Dispatcher.Job) async -> Preparation {
@@ -185,9 +195,7 @@ public final class UploadPass: Sendable {
         let time = now()
         // Looking at headers takes microseconds, inflating a whole file may take seconds.
         let isQuick = options.verification != .always && SegmentName(job.name) != nil
-        let prepare: @Sendable () -> Preparation = {
-            preparer.prepare(job.name, hasSidecar: job.hasSidecar, mayBeUnfinished: job.mayBeUnfinished, now: time)
-        }
+        let prepare: @Sendable () -> Preparation = { preparer.prepare(job, now: time) }
         return isQuick ? prepare() : await blocking(prepare)
     }
 }

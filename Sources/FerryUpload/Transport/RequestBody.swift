@@ -7,20 +7,14 @@ enum RequestBody: Sendable {
     /// A whole file, from its start.
     case file(OpenFile, size: Int64)
 
-    var length: Int64 {
-        switch self {
-        case .bytes(let buffer): Int64(buffer.readableBytes)
-        case .file(_, let size): size
-        }
-    }
-
     /// The body of a claimed segment.
-    init(_ claim: Claim) throws(FileError) {
-        let size = claim.status.size
-        if size <= TransportOptions.smallBody {
-            self = .bytes(ByteBuffer(bytes: try claim.file.readBytes(Int(size.bytes), at: 0)))
+    ///
+    /// - Parameter content: The whole of it, when it is small.
+    init(_ claim: Claim, content: [UInt8]?) {
+        if let content {
+            self = .bytes(ByteBuffer(bytes: content))
         } else {
-            self = .file(claim.file, size: size.bytes)
+            self = .file(claim.file, size: claim.status.size.bytes)
         }
     }
 }

@@ -1,0 +1,114 @@
+"""Times Ferry beside its peers, in turn, and prints medians and ratios. Called by scripts/bench with Ferry's path."""
+import os, shutil, signal, statistics, subprocess, sys, tempfile, time
+
+ferry, here = sys.argv[1], os.path.dirname(os.path.abspath(__file__))
+ROUNDS = int(os.environ.get("ROUNDS", "5"))
+work = tempfile.mkdtemp(prefix="ferry-bench-")
+
+
+def path(*parts):
+    return os.path.join(work, *parts)
+
+
+def compile(name, *flags):
+    subprocess.run(["cc", "-O2", "-w", *flags, "-o", path(name), f"{here}/{name}.c"], check=True)
+
+
+def measure(command, before=None, codes=(0,)):
+    """Seconds, CPU seconds and megabytes at the peak of one run."""
+    if before:
+        before()
+    os.sync()
+    start = time.monotonic()
+    process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
+    errors = process.stderr.read()
+    _, status, usage = os.wait4(process.pid, 0)
+    process.returncode = os.waitstatus_to_exitcode(status)
+    if process.returncode not in codes:
+        sys.exit(f"{command} failed with {process.returncode}: {errors.decode()}")
+    return time.monotonic() - start, usage.ru_utime + usage.ru_stime, usage.ru_maxrss / 1024
+
+
+def compare(title, ours, peers, rounds=ROUNDS):
+    """Each a name and a way to measure once; printed with ratios to ours."""
+    runs = {name: [] for name, _ in [ours, *peers]}
+    for _ in range(rounds):
+        for name, once in [ours, *peers]:
+            runs[name].append(once())
+    print(f"\n{title}")
+    medians = {name: [statistics.median(column) for column in zip(*figures)] for name, figures in runs.items()}
+    for name, (seconds, cpu, megabytes) in medians.items():
+        ratio = "" if name == ours[0] else f"   ferry is {seconds / medians[ours[0]][0]:.2f}x as fast"
+        low, high = min(f[0] for f in runs[name]), max(f[0] for f in runs[name])
+        print(f"  {name:24} {seconds:7.3f} s ({low:.3f} to {high:.3f})  {cpu:6.2f} cpu s  {megabytes:6.0f} MB{ratio}")
+
+
+def fill(data):
+    def copy():
+        for name in ("spool", "out"):
+            shutil.rmtree(path(name), ignore_errors=True)
+        shutil.copytree(path("data", data), path("spool"))
+        os.mkdir(path("out"))
+
+    return copy
+
+
+def main():
+    for name in ("sink", "dirbench", "listing"):
+        compile(name)
+    compile("rawput", "-pthread")
+    print("making data", flush=True)
+    subprocess.run([sys.executable, f"{here}/gen.py"], cwd=work, check=True)
+    port = 18787
+    sink = subprocess.Popen([path("sink"), str(port)], stderr=subprocess.DEVNULL)
+    time.sleep(0.3)
+    url = f"http://127.0.0.1:{port}/v1/segments"
+    try:
+        help_runs = [measure([ferry, "--help"])[0] for _ in range(20)]
+        print(f"\nferry --help: {statistics.median(help_runs) * 1000:.0f} ms (limit 30 ms)")
+
+        upload = [ferry, "upload", "--quiet", "--spool", path("spool"), "--to", url, "--parallel", "3"]
+        raw = [path("rawput"), str(port), path("spool"), "3", path("out")]
+        with open(path("curl"), "w") as config:
+            for number, name in enumerate(sorted(os.listdir(path("data", "d1")))):
+                config.write("next\n" if number else "")
+                config.write(f'url = "{url}"\ndata-binary = "@{path("data", "d1", name)}"\noutput = /dev/null\n')
+        curl = ["curl", "-s", "-Z", "--parallel-max", "3", "-K", path("curl")]
+        compare(
+            "10,000 segments of 4 KB, claim, ledger and rename included (goal: 1.5x curl)",
+            ("ferry upload", lambda: measure(upload, fill("d1"))),
+            [("curl -Z", lambda: measure(curl)), ("limit: rawput + rename", lambda: measure(raw, fill("d1")))])
+        for data, title in (("d2", "200 x 0.9 MB"), ("d3", "40 x 7 MB")):
+            compare(
+                f"{title}, --verify never (goal: 0.7x the limit, at most 40 MB)",
+                ("ferry upload", lambda: measure(upload + ["--verify", "never"], fill(data))),
+                [("limit: rawput + rename", lambda: measure(raw, fill(data)))])
+
+        big = path("data", "big.jsonl")
+        def clean():
+            shutil.rmtree(path("spool"), ignore_errors=True)
+        compare(
+            "512 MB of JSON lines (goal: as fast as gzip -6, at most 64 MB)",
+            ("ferry write", lambda: measure([ferry, "write", "--quiet", "--spool", path("spool"), big], clean)),
+            [("gzip -6", lambda: measure(["sh", "-c", f"gzip -6 -c {big} > {path('big.gz')}"]))], rounds=min(ROUNDS, 2))
+
+        shutil.rmtree(path("spool"), ignore_errors=True)
+        os.mkdir(path("spool"))
+        names = (f"{i % 3}-20261121T{i // 3600 % 24:02d}{i // 60 % 60:02d}{i % 60:02d}.{i % 1000:03d}Z-{i * 2654435761 % 2**64:016x}.jsonl.gz"
+                 for i in range(1_000_000))
+        folder = os.open(path("spool"), os.O_RDONLY)
+        for name in names:
+            os.close(os.open(name, os.O_CREAT | os.O_WRONLY, 0o600, dir_fd=folder))
+        limit = ("limit: list+sort+stat", lambda: measure([path("listing"), path("spool")]))
+        compare(
+            "1,000,000 pending segments (goal: at most 2x the limit's time, 300 MB)",
+            ("ferry status", lambda: measure([ferry, "status", "--spool", path("spool")])), [limit], rounds=min(ROUNDS, 3))
+        compare(
+            "the same, first segment",
+            ("upload --dry-run -limit 1", lambda: measure(upload + ["--dry-run", "--limit", "1"])), [limit], rounds=min(ROUNDS, 3))
+    finally:
+        sink.send_signal(signal.SIGTERM)
+        subprocess.run(["rm", "-rf", work])
+
+
+main()
