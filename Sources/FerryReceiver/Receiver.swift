@@ -35,7 +35,7 @@ public struct Receiver: Sendable {
     ) throws(ReceiverError) {
         self.options = options
         do throws(FileError) {
-            _ = try spool.finishArrivals()
+            _ = try spool.recover()
             handler = SegmentHandler(spool: spool, options: options, admission: try Admission(spool), onReceived: onReceived)
         } catch {
             throw .file(error)

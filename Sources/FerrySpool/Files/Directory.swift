@@ -60,6 +60,13 @@ public final class Directory: Sendable {
         if errno != 0 { throw FileError("list folder", path) }
     }
 
+    /// The names that begin with a dot, in no order.
+    func hiddenNames() throws(FileError) -> [String] {
+        var names: [String] = []
+        try forEachName { if $0[0] == UInt8(ascii: ".") { names.append(String(decoding: $0, as: UTF8.self)) } }
+        return names
+    }
+
     /// The names in the folder, sorted by their bytes.
     public func names() throws(FileError) -> [String] {
         var names: [String] = []

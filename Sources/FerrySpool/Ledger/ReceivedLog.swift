@@ -87,9 +87,12 @@ extension Spool {
     /// Completes or removes the arrivals that a killed receiver left.
     ///
     /// - Returns: The segments that were published.
-    public func finishArrivals() throws(FileError) -> [String] {
+    public func finishArrivals() throws(FileError) -> [String] { try finishArrivals(among: directory.hiddenNames()) }
+
+    /// - Parameter names: The hidden names in the folder.
+    func finishArrivals(among names: [String]) throws(FileError) -> [String] {
         var left: [String: OpenFile] = [:]
-        for name in try directory.names() where name.hasPrefix(".") && name.hasSuffix(Self.arrivalSuffix) {
+        for name in names where name.hasSuffix(Self.arrivalSuffix) {
             if let file = try directory.open(name), file.tryLock() { left[name] = file }
         }
         guard !left.isEmpty else { return [] }

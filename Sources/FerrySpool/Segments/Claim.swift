@@ -9,15 +9,15 @@ public final class Claim: Sendable {
     public let file: OpenFile
     /// As it was when it was claimed.
     public let status: FileStatus
+    /// The segment's name, when it has the form of the format.
+    public let segmentName: SegmentName?
 
-    init(name: String, file: OpenFile, status: FileStatus) {
+    init(name: String, segmentName: SegmentName?, file: OpenFile, status: FileStatus) {
         self.name = name
+        self.segmentName = segmentName
         self.file = file
         self.status = status
     }
-
-    /// The segment's name, when it has the form of the format.
-    public var segmentName: SegmentName? { SegmentName(name) }
 }
 
 /// What came of trying to claim a segment.
@@ -43,8 +43,9 @@ extension Spool {
             guard status.isRegular else { return .unusable(FileError("claim", directory.pathOf(name), code: EINVAL)) }
             // Between the opening and the lock, another uploader may have sent it and moved it away.
             guard try directory.status(name)?.identity == status.identity else { return .gone }
-            if let segment = SegmentName(name), try isBeingMade(segment, mayHaveJournal: mayBeUnfinished) { return .busy }
-            return .claimed(Claim(name: name, file: file, status: status))
+            let segmentName = SegmentName(name)
+            if let segmentName, try isBeingMade(segmentName, mayHaveJournal: mayBeUnfinished) { return .busy }
+            return .claimed(Claim(name: name, segmentName: segmentName, file: file, status: status))
         } catch {
             return .unusable(error)
         }

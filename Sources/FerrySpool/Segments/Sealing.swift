@@ -46,12 +46,21 @@ extension Spool {
     ///
     /// - Returns: The segments that were published, with their events.
     public func sealAbandonedJournals(level: CompressionLevel = .standard) throws(FileError) -> [SealedJournal] {
+        try sealAbandonedJournals(among: directory.hiddenNames(), level: level)
+    }
+
+    /// - Parameter names: The hidden names in the folder.
+    func sealAbandonedJournals(among names: [String], level: CompressionLevel) throws(FileError) -> [SealedJournal] {
         var sealed: [SealedJournal] = []
-        try directory.forEachJournal { segment throws(FileError) in
-            guard let journal = try Journal.adopt(segment, in: directory) else { return }
-            sealed.append(try seal(journal, level: level))
+        for name in names where name.hasSuffix("\(EntryKind.journalSuffix)") {
+            let stem = name.dropFirst().dropLast(EntryKind.journalSuffix.utf8CodeUnitCount)
+            guard let segment = SegmentName("\(stem).jsonl.gz"), let journal = try Journal.adopt(segment, in: directory) else {
+                continue
+            }
+            let result = try seal(journal, level: level)
+            if result != .empty { sealed.append(result) }
         }
-        return sealed.filter { $0 != .empty }
+        return sealed
     }
 
     /// Removes the journal of a segment that is published, unless its writer lives and is about to do so itself.
@@ -70,19 +79,6 @@ public struct CompressedJournal: ~Copyable, Sendable {
     public let events: Int64
 
     consuming func publish(as name: String) throws(FileError) -> Bool { try publication.publish(as: name) }
-}
-
-extension Directory {
-    fileprivate func forEachJournal(_ body: (SegmentName) throws(FileError) -> Void) throws(FileError) {
-        var segments: [SegmentName] = []
-        try forEachName { name in
-            guard EntryKind(name) == .journal else { return }
-            let text = String(decoding: name, as: UTF8.self)
-            let stem = text.dropFirst().dropLast(EntryKind.journalSuffix.utf8CodeUnitCount)
-            if let segment = SegmentName("\(stem).jsonl.gz") { segments.append(segment) }
-        }
-        for segment in segments { try body(segment) }
-    }
 }
 
 extension OpenFile {

@@ -7,6 +7,20 @@ struct Bookkeeper: Sendable {
     let settler: Settler
     let now: @Sendable () -> Timestamp
     let onEvent: @Sendable (UploadEvent) -> Void
+    /// As the ledger names it.
+    private let destination: String
+
+    init(
+        spool: Spool, options: UploadOptions, settler: Settler, now: @escaping @Sendable () -> Timestamp,
+        onEvent: @escaping @Sendable (UploadEvent) -> Void
+    ) {
+        self.spool = spool
+        self.options = options
+        self.settler = settler
+        self.now = now
+        self.onEvent = onEvent
+        destination = "\(options.destination)"
+    }
 
     /// - Parameter destinationWaitsUntil: When the destination is tried again, for its victims.
     func record(
@@ -114,7 +128,7 @@ struct Bookkeeper: Sendable {
     ) -> LedgerEntry {
         LedgerEntry(
             at: now(), segment: claim.name, outcome: outcome, bytes: claim.status.size, status: status, attempts: attempts,
-            destination: "\(options.destination)", detail: detail)
+            destination: destination, detail: detail)
     }
 }
 

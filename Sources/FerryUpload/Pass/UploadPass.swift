@@ -58,21 +58,22 @@ public final class UploadPass: Sendable {
         }
         do throws(FileError) {
             let health = try DestinationHealth(spool: spool, options: options) { onEvent(.warning("\($0)")) }
-            dispatcher = Dispatcher(spool: spool, options: options, health: health, bookkeeper: bookkeeper, now: now)
+            dispatcher = Dispatcher(
+                PassState(spool: spool, options: options, health: health, bookkeeper: bookkeeper, now: now))
         } catch {
             throw .file(error)
         }
     }
 
     /// Starts nothing more; what is under way is finished. Cancelling the task that runs the pass cuts that off as well.
-    public func stop() async { await dispatcher.stop(.interrupted) }
+    public func stop() { dispatcher.stop(.interrupted) }
 
     /// Runs the pass.
     public func run() async throws(UploadError) -> UploadReport {
         do throws(FileError) {
             var report = try prepare()
             // A destination that is not due is left alone, whoever calls.
-            if !options.ignoresWaits, let until = await dispatcher.destinationWaitsUntil {
+            if !options.ignoresWaits, let until = dispatcher.destinationWaitsUntil(now: now()) {
                 report.destinationWaitsUntil = until
                 report.remaining = try spool.scan().entries.count
                 return report
@@ -83,9 +84,10 @@ public final class UploadPass: Sendable {
             report.sentEvents = sent.sentEvents
             report.rejected = sent.rejected
             report.split = sent.split
-            report.stopReason = await dispatcher.stopReason
-            report.destinationWaitsUntil = await dispatcher.destinationWaitsUntil
-            report.remaining = max(0, try spool.scan().entries.count - (await dispatcher.tally.taken))
+            report.stopReason = dispatcher.stopReason
+            report.destinationWaitsUntil = dispatcher.destinationWaitsUntil(now: now())
+            // The last round of a pass that was not stopped ended nothing: its listing is what is there.
+            report.remaining = report.stopReason == nil ? dispatcher.remaining : try spool.scan().entries.count
             return report
         } catch {
             throw .file(error)
@@ -100,11 +102,14 @@ public final class UploadPass: Sendable {
 
     private func send() async throws(FileError) {
         await withTaskGroup(of: Void.self) { group in
-            group.addTask(executorPreference: workplaces[0].executor) { [settler] in await settler.run() }
+            // With the second worker: of three on two event loops it has its own for itself.
+            group.addTask(executorPreference: workplaces[min(1, workplaces.count - 1)].executor) { [settler] in
+                await settler.run()
+            }
             await runUntilDeadline()
             settler.close()
         }
-        if let failure = await dispatcher.failure { throw failure }
+        if let failure = dispatcher.failure { throw failure }
         if let failure = settler.failure { throw failure }
     }
 
@@ -119,7 +124,7 @@ public final class UploadPass: Sendable {
                 try? await Task.sleep(for: deadline)
                 return !Task.isCancelled
             }
-            if await group.next() == true { await dispatcher.stop(.deadline) }
+            if await group.next() == true { dispatcher.stop(.deadline) }
             group.cancelAll()
         }
     }
@@ -130,19 +135,19 @@ public final class UploadPass: Sendable {
             do throws(FileError) {
                 let listing = try spool.scan()
                 _ = try spool.cleanUp(listing)
-                await dispatcher.begin(listing)
+                dispatcher.begin(listing)
             } catch {
-                return await dispatcher.fail(error)
+                return dispatcher.fail(error)
             }
             await withTaskGroup(of: Void.self) { group in
                 for (eventLoop, executor) in workplaces {
                     group.addTask(executorPreference: executor) { await self.work(on: eventLoop) }
                 }
             }
-            await dispatcher.endRound()
+            dispatcher.endRound()
             await settler.flush()
-            let tally = await dispatcher.tally
-            if await dispatcher.stopReason != nil { return }
+            let tally = dispatcher.tally
+            if dispatcher.stopReason != nil { return }
             if tally.ended > 0 { continue }
             // Files that were just copied in are ready in a moment: whoever copies and uploads need not call twice.
             guard let settlesAt = tally.settlesAt, !hasWaited, settlesAt - now() <= ForeignFile.quietPeriod else { return }
@@ -159,8 +164,8 @@ public final class UploadPass: Sendable {
             do throws(FileError) {
                 next = try await handle(job, &courier)
             } catch {
-                await dispatcher.fail(error)
-                await dispatcher.skip(job, .waits)
+                dispatcher.fail(error)
+                dispatcher.skip(job, .waits)
                 next = nil
             }
         }
@@ -173,19 +178,19 @@ public final class UploadPass: Sendable {
             let verdict = await courier.deliver(segment.facts, segment.body, attempt: segment.attempt)
             if case .tooLarge = verdict { try await bookkeeper.split(segment.claim, attempts: segment.attempt, verdict) }
             if settler.isFull { await settler.waitForRoom() }
-            return await dispatcher.next(after: job, segment, verdict)
+            dispatcher.finish(job, segment, verdict)
         case .damaged(let claim, let damage, let kind, let attempts):
             try bookkeeper.reject(claim, damage, kind: kind, attempts: attempts)
-            await dispatcher.skip(job, .ended)
+            dispatcher.skip(job, .ended)
         case .halfSplit(let claim):
             try await bookkeeper.split(claim, attempts: 0, nil)
-            await dispatcher.skip(job, .ended)
-        case .waits: await dispatcher.skip(job, .waits)
-        case .settles(let until): await dispatcher.skip(job, .settles(until: until))
-        case .taken: await dispatcher.skip(job, .taken)
+            dispatcher.skip(job, .ended)
+        case .waits: dispatcher.skip(job, .waits)
+        case .settles(let until): dispatcher.skip(job, .settles(until: until))
+        case .taken: dispatcher.skip(job, .taken)
         case .unusable(let error):
             onEvent(.warning("\(error); the segment is left alone"))
-            await dispatcher.skip(job, .waits)
+            dispatcher.skip(job, .waits)
         }
         return await dispatcher.next()
     }
@@ -194,7 +199,7 @@ public final class UploadPass: Sendable {
         let preparer = Preparer(spool: spool, options: options) { [onEvent] in onEvent(.warning($0)) }
         let time = now()
         // Looking at headers takes microseconds, inflating a whole file may take seconds.
-        let isQuick = options.verification != .always && SegmentName(job.name) != nil
+        let isQuick = options.verification != .always && !job.isForeign
         let prepare: @Sendable () -> Preparation = { preparer.prepare(job, now: time) }
         return isQuick ? prepare() : await blocking(prepare)
     }

@@ -41,6 +41,7 @@ public struct DestinationURL: Hashable, Sendable, CustomStringConvertible {
     /// Path and query, with placeholders.
     let target: String
     private let readablePath: String
+    private let hasPlaceholders: Bool
 
     /// - Throws: ``DestinationURLError`` for another scheme, a missing host, credentials in the URL or an unknown placeholder.
     public init(_ text: String) throws(DestinationURLError) {
@@ -84,6 +85,7 @@ public struct DestinationURL: Hashable, Sendable, CustomStringConvertible {
             throw DestinationURLError(description: "'\(scheme)' is no scheme that Ferry speaks: http, https, http+unix")
         }
         let path = components.percentEncodedPath
+        hasPlaceholders = Placeholder.allCases.contains { text.contains($0.text) }
         readablePath = components.path.isEmpty ? "/" : components.path
         target = (path.isEmpty ? "/" : path) + (components.percentEncodedQuery.map { "?" + $0 } ?? "")
     }
@@ -118,7 +120,7 @@ public struct DestinationURL: Hashable, Sendable, CustomStringConvertible {
 
     /// Path and query for one segment.
     func target(_ values: (Placeholder) -> String) -> String {
-        guard target.contains("%7B") else { return target }
+        guard hasPlaceholders else { return target }
         return Placeholder.allCases.reduce(target) { target, placeholder in
             target.split(separator: placeholder.encodedText, omittingEmptySubsequences: false)
                 .joined(separator: values(placeholder).percentEncodedForURL)

@@ -83,7 +83,7 @@ struct UploadCommand: AsyncParsableCommand {
             report = try await Interruptible.run {
                 try await pass.run()
             } stop: {
-                await pass.stop()
+                pass.stop()
             }
         } catch let error as UploadError {
             progress.end()

@@ -22,10 +22,11 @@ struct SpoolOptions: ParsableArguments {
             let spool = try Spool.open(path, access: access)
             // Who only looks may look at a folder that cannot be written.
             guard access != .read || Glibc.access(path, W_OK) == 0 else { return spool }
-            for case .published(let segment, let events) in try spool.sealAbandonedJournals() {
+            let recovery = try spool.recover()
+            for case .published(let segment, let events) in recovery.sealed {
                 log.note("sealed \(segment.fileName) with \(events) events, which a writer left open when it died")
             }
-            for segment in try spool.finishArrivals() {
+            for segment in recovery.arrived {
                 log.note("published \(segment), which a receiver had accepted when it died")
             }
             return spool
