@@ -57,7 +57,7 @@ struct FaultTests {
         let unmounted = try await shell("umount \"$DIR/spool\"")
         #expect(unmounted.status == 0)
         #expect(upload.status == 74 && upload.errors.contains("Read-only"), "\(upload.errors)")
-        #expect(status.status == 0 && status.output.contains("pending   1 segments"))
+        #expect(status.status == 0 && status.output.contains("pending   1 segment,"))
         #expect(try spool.pending().count == 1)
     }
 

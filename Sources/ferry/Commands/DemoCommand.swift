@@ -31,7 +31,7 @@ struct DemoCommand: AsyncParsableCommand {
         try say("2. A hub listens, and an upload begins. After five segments the network fails.")
         let port = try await hub.whileRunning(port: 0) { port in
             let report = try await upload(spool, to: port, limit: 5)
-            try say("   sent \(report.sent.segments) segments, \(report.remaining) remain")
+            try say("   sent \(counted(report.sent.segments, "segment")), \(report.remaining) remain")
             return port
         }
         let outage = try await upload(spool, to: port)
@@ -42,7 +42,7 @@ struct DemoCommand: AsyncParsableCommand {
 
         try say("3. The network is back. One call delivers the rest, in order (--retry-now does not wait).")
         let report = try await hub.whileRunning(port: port) { port in try await upload(spool, to: port, retryNow: true) }
-        try say("   sent \(report.sent.segments) segments, \(report.remaining) remain")
+        try say("   sent \(counted(report.sent.segments, "segment")), \(report.remaining) remain")
 
         let received = try Census(hub.spool, in: [.pending])
         try say("4. What was written and what the hub holds:")

@@ -61,9 +61,9 @@ struct PruneCommand: ParsableCommand {
                     sentDeletedBytes: sent.bytes.bytes
                 ).jsonLine())
         } else if !spoolOptions.quiet {
-            try StandardOutput.print("expired \(report.expired.segments) segments (\(report.expired.bytes))")
-            try StandardOutput.print("evicted \(report.evicted.segments) segments (\(report.evicted.bytes))")
-            try StandardOutput.print("deleted \(sent.segments) delivered segments (\(sent.bytes))")
+            try StandardOutput.print("expired \(counted(report.expired.segments, "segment")) (\(report.expired.bytes))")
+            try StandardOutput.print("evicted \(counted(report.evicted.segments, "segment")) (\(report.evicted.bytes))")
+            try StandardOutput.print("deleted \(counted(sent.segments, "delivered segment")) (\(sent.bytes))")
         }
         try StandardOutput.flush()
     }

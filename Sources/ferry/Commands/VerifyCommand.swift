@@ -37,7 +37,7 @@ struct VerifyCommand: ParsableCommand {
             }
         }
         if !output.json, !spoolOptions.quiet {
-            try StandardOutput.print("\(sound) segments are sound (\(events) events), \(damaged) damaged")
+            try StandardOutput.print("sound: \(counted(sound, "segment")) with \(counted(events, "event")); damaged: \(damaged)")
         }
         try StandardOutput.flush()
         if damaged > 0 { throw ExitStatus.badData.code }

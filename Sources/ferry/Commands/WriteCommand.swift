@@ -99,7 +99,7 @@ struct WriteCommand: ParsableCommand {
                 let segments = try publish(writer)
                 return CommandFailure(
                     .badData,
-                    "\(error.path), \(error.problem). The \(events) events before it are published in \(segments.count) segments; "
+                    "\(error.path), \(error.problem). What comes before it is published: \(counted(events, "event")) in \(counted(segments.count, "segment")); "
                         + "mend the line, or use --skip-invalid")
             } catch { return error }
         case let error as WriteFailure:
@@ -126,8 +126,9 @@ struct WriteCommand: ParsableCommand {
             try StandardOutput.print(
                 Report(events: events, invalid: invalid, segments: segments.map(\.fileName)).jsonLine())
         } else if !spoolOptions.quiet {
-            let skipped = invalid > 0 ? ", \(invalid) invalid lines skipped" : ""
-            try StandardOutput.print("wrote \(events) events in \(segments.count) segments to \(spoolOptions.path)\(skipped)")
+            let skipped = invalid > 0 ? ", \(counted(invalid, "invalid line")) skipped" : ""
+            try StandardOutput.print(
+                "wrote \(counted(events, "event")) in \(counted(segments.count, "segment")) to \(spoolOptions.path)\(skipped)")
         }
         try StandardOutput.flush()
     }

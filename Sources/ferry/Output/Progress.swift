@@ -42,7 +42,7 @@ final class Progress: Sendable {
             if let last = state.lastShown, now - last < .milliseconds(100) { return }
             state.lastShown = now
             let rate = ByteCount(Int64(Double(state.bytes.bytes) / max((now - start).inSeconds, 0.001)))
-            StandardError.write("\r\u{1b}[Ksent \(state.segments) segments, \(state.bytes), \(rate)/s")
+            StandardError.write("\r\u{1b}[Ksent \(counted(state.segments, "segment")), \(state.bytes), \(rate)/s")
         }
     }
 

@@ -127,7 +127,7 @@ extension SpoolStatus {
     }
 
     private func amount(_ amount: Amount?) -> String {
-        "\(amount?.segments ?? 0) segments, \(ByteCount(amount?.bytes ?? 0))"
+        "\(counted(amount?.segments ?? 0, "segment")), \(ByteCount(amount?.bytes ?? 0))"
     }
 
     private func section<Entry>(_ title: String, _ entries: [Entry], _ line: (Entry) -> String) -> [String] {

@@ -40,14 +40,14 @@ struct UploadSummary {
         for (count, what) in [
             (report.retention.expired, "expired by age"), (report.retention.evicted, "evicted for room"),
         ] where count.segments > 0 {
-            lines.append("dropped \(count.segments) segments (\(count.bytes)), \(what)")
+            lines.append("dropped \(counted(count.segments, "segment")) (\(count.bytes)), \(what)")
         }
         if report.retention.isClockSettling {
             lines.append(
                 "the clock jumped: the age limit waits until it has gone steadily for \(ClockWatch.settlingTime.forPeople)")
         }
-        let events = report.sentEvents > 0 ? ", \(report.sentEvents) events" : ""
-        lines.append("sent \(report.sent.segments) segments (\(report.sent.bytes)\(events)) to \(destination)")
+        let events = report.sentEvents > 0 ? ", \(counted(report.sentEvents, "event"))" : ""
+        lines.append("sent \(counted(report.sent.segments, "segment")) (\(report.sent.bytes)\(events)) to \(destination)")
         if report.split > 0 { lines.append("split \(report.split) that were too large") }
         if report.rejected > 0 { lines.append("rejected \(report.rejected); ferry status tells why") }
         if report.remaining > 0 { lines.append("\(report.remaining) remain; ferry list tells what they wait for") }
