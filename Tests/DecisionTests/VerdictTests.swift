@@ -30,6 +30,12 @@ struct VerdictTests {
         }
     }
 
+    @Test("A 400 by which nginx complains about TLS is a misconfiguration, not the segment's fault")
+    func complaintAboutTLS() {
+        let body = "<html><head><title>400 No required SSL certificate was sent</title></head></html>"
+        #expect(classify(Verdict(status: 400, retryAfter: nil, location: nil, body: body)) == .misconfigured)
+    }
+
     @Test("A redirect without Location is a misconfiguration")
     func noLocation() {
         #expect(classify(Verdict(status: 307, retryAfter: nil, location: nil, body: "")) == .misconfigured)

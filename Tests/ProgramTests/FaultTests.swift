@@ -61,6 +61,30 @@ struct FaultTests {
         #expect(try spool.pending().count == 1)
     }
 
+    @Test("A folder that may not be read: 74 and one clear line, for every command")
+    func unreadable() async throws {
+        let spool = try folder.spool()
+        try spool.put(Segments.gzip("{}\n"))
+        chmod(folder.path, 0o755)
+        chmod(spool.path, 0)
+        // Root may read everything, so another user has to try.
+        let asNobody = getuid() == 0 ? ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups"] : ["env"]
+        for command in [
+            ["status"], ["list"], ["cat"], ["upload", "--to", "http://127.0.0.1:9/"], ["prune", "--max-spool-bytes", "1"],
+        ] {
+            let result = try await Program("/usr/bin/env").start(asNobody + [Program.ferry] + command + ["--spool", spool.path])
+                .end()
+            if result.errors.contains("setpriv:") {
+                print("NOT TESTED: another user cannot be had here: \(result.errors)")
+                break
+            }
+            #expect(result.status == 74 && result.errors.contains("Permission denied"), "\(command): \(result.errors)")
+            #expect(result.errors.split(separator: "\n").count == 1)
+        }
+        chmod(spool.path, 0o700)
+        #expect(try spool.pending().count == 1)
+    }
+
     @Test("Corrupt state files are a warning, not an end")
     func corruptState() async throws {
         let spool = try folder.spool()

@@ -23,6 +23,8 @@ extension Verdict {
         case 401, 403: self = .misconfigured(reason("; check the token or the certificate"))
         case 404, 405, 410: self = .misconfigured(reason("; check the URL and the method"))
         case 407: self = .misconfigured(reason("; the proxy wants a name and a password"))
+        case 400 where Self.complaintsAboutTLS.contains(where: body.contains):
+            self = .misconfigured(reason("; check --cert, --key and whether the URL begins with https://"))
         case 413: self = .tooLarge(reason())
         case 429: self = .unwell(reason(), retryAfter: retryAfter)
         case 408, 409, 425, 500...:
@@ -32,4 +34,9 @@ extension Verdict {
         default: self = .doubtful(reason())
         }
     }
+
+    /// nginx says 400 where the request is not at fault but how it came; every segment would be rejected, one after the other.
+    private static let complaintsAboutTLS = [
+        "No required SSL certificate was sent", "The SSL certificate error", "The plain HTTP request was sent to HTTPS port",
+    ]
 }

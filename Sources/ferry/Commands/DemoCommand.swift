@@ -67,7 +67,7 @@ struct DemoCommand: AsyncParsableCommand {
     private func list(_ spool: Spool) throws {
         for segment in try spool.files(in: [.pending]) {
             let events = try segment.open()?.checkDeeply(inflateLimit: .mebibytes(1024)) ?? 0
-            try say("     \(segment.name)  \(events) events")
+            try say("     \(segment.name)  \(counted(events, "event"))")
         }
     }
 

@@ -26,7 +26,7 @@ struct ListCommand: ParsableCommand {
         } else {
             // Lines of a fixed form rather than a table: a million segments must not be held for the sake of column widths.
             for segment in segments.prefix(limit ?? .max) {
-                let events = events(of: segment, spool).map { "\($0) events" } ?? "? events"
+                let events = events(of: segment, spool).map { counted($0, "event") } ?? "? events"
                 try StandardOutput.print(
                     "\(segment.name)  \(segment.size)  \(events)  \((now - segment.created).forPeople) old  \(describe(segment, now: now))"
                 )
@@ -41,13 +41,14 @@ struct ListCommand: ParsableCommand {
 
     private func describe(_ segment: PendingSegment, now: Timestamp) -> String {
         switch segment.state {
-        case .due: return segment.retry.map { "due again after \($0.attempts) tries: \($0.lastError.message)" } ?? "due"
+        case .due:
+            return segment.retry.map { "due again, tried \(counted($0.attempts, "time")): \($0.lastError.message)" } ?? "due"
         case .settles(let until): return "may be still being written; looked at again in \((until - now).forPeople)"
         case .waits(let until):
             guard let retry = segment.retry else { return "waits" }
             let whose = retry.lastError.scope == .destination ? "the destination: " : ""
             return
-                "waits until \(until.rfc3339) (in \((until - now).forPeople)), tried \(retry.attempts) times: \(whose)\(retry.lastError.message)"
+                "waits until \(until.rfc3339) (in \((until - now).forPeople)), tried \(counted(retry.attempts, "time")): \(whose)\(retry.lastError.message)"
         }
     }
 

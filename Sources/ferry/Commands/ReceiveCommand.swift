@@ -60,7 +60,8 @@ struct ReceiveCommand: AsyncParsableCommand {
         do throws(ReceiverError) {
             receiver = try Receiver(spool, options: options) { segment in
                 log.note(
-                    "\(segment.isDuplicate ? "known" : "received") \(segment.name), \(segment.events) events, \(segment.bytes)")
+                    "\(segment.isDuplicate ? "known" : "received") \(segment.name), \(counted(segment.events, "event")), \(segment.bytes)"
+                )
             }
         } catch {
             throw CommandFailure(.localFailure, error.description)

@@ -113,7 +113,7 @@ extension SpoolStatus {
         if unusableNames > 0 { lines.append("ignored   \(unusableNames) files whose names are not UTF-8; rename them") }
         lines += section("waiting", waiting) { entry in
             let when = entry.until.map { "until \($0.rfc3339) (in \(($0 - at).forPeople))" } ?? "due again"
-            return "\(entry.segment)  \(when), tried \(entry.retry.attempts) times: \(entry.retry.lastError.message)"
+            return "\(entry.segment)  \(when), tried \(counted(entry.retry.attempts, "time")): \(entry.retry.lastError.message)"
         }
         lines += section("destinations", destinations) { entry in
             let wait = entry.state.wait(at: at, longestWait: BackOff.standard.longestWait)
