@@ -5,7 +5,7 @@ struct Ferry: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Store events in a folder, forward them when there is a network.",
         discussion: """
-            Programs drop gzip-compressed JSON-lines segments into a spool folder; ferry delivers them in order,
+            Programs drop gzip-compressed JSON-lines segments into a spool folder; ferry delivers them in order, \
             exactly once at its own receiver, whatever goes wrong in between.
 
             Try it: ferry demo

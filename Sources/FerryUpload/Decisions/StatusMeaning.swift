@@ -10,9 +10,9 @@ extension Verdict {
     ///   - location: The `Location` header.
     ///   - body: The first bytes of the answer.
     public init(status: Int, retryAfter: Duration?, location: String?, body: String) {
-        let firstLine = body.split(whereSeparator: \.isNewline).first.map { ": " + $0.prefix(200) } ?? ""
+        let says = Self.gist(of: body).map { ": " + $0.prefix(200) } ?? ""
         func reason(_ hint: String = "") -> Reason {
-            Reason(kind: "status", status: status, message: "HTTP \(status)\(firstLine)\(hint)")
+            Reason(kind: "status", status: status, message: "HTTP \(status)\(says)\(hint)")
         }
         switch status {
         case 200..<300: self = .delivered(status: status)
@@ -33,6 +33,15 @@ extension Verdict {
         // 1xx as a final answer is no HTTP.
         default: self = .doubtful(reason())
         }
+    }
+
+    /// What an answer says in a line: a page's title, or the first line of a text.
+    private static func gist(of body: String) -> Substring? {
+        if let start = body.firstRange(of: "<title>")?.upperBound, let end = body[start...].firstRange(of: "</title>")?.lowerBound
+        {
+            return body[start..<end]
+        }
+        return body.split(whereSeparator: \.isNewline).first
     }
 
     /// nginx says 400 where the request is not at fault but how it came; every segment would be rejected, one after the other.

@@ -7,7 +7,7 @@ struct ReceiveCommand: AsyncParsableCommand {
         commandName: "receive",
         abstract: "Take segments over HTTP into a spool, each key once.",
         discussion: """
-            POST /v1/segments answers 200 when the segment is checked and safe on the disk, with "duplicate":true when it was there
+            POST /v1/segments answers 200 when the segment is checked and safe on the disk, with "duplicate":true when it was there \
             already. GET /healthz answers 200.
 
             Example: ferry receive --listen 127.0.0.1:8787 --spool hub

@@ -6,7 +6,7 @@ struct RetryCommand: ParsableCommand {
         commandName: "retry",
         abstract: "Bring rejected segments back, or save what a damaged one still holds.",
         discussion: """
-            Without --salvage a segment becomes pending again as it is. With --salvage the whole lines before its damage become a
+            Without --salvage a segment becomes pending again as it is. With --salvage the whole lines before its damage become a \
             new segment, and the damaged file stays in rejected/.
 
             Example: ferry retry --all

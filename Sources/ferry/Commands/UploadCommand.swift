@@ -7,12 +7,12 @@ struct UploadCommand: AsyncParsableCommand {
         commandName: "upload",
         abstract: "Send everything that is due, then exit.",
         discussion: """
-            Segments leave by priority, then time. What fails is kept with its retry state; a later call, from cron or by hand,
+            Segments leave by priority, then time. What fails is kept with its retry state; a later call, from cron or by hand, \
             goes on. Proxies come from HTTP_PROXY, HTTPS_PROXY and NO_PROXY.
 
             Example: ferry upload --spool /var/spool/ferry --to https://hub.example/v1/segments --token-file /etc/ferry/token
 
-            Exit status: 0 nothing left that is due, 75 some remain and will be retried, 77 the destination is misconfigured,
+            Exit status: 0 nothing left that is due, 75 some remain and will be retried, 77 the destination is misconfigured, \
             65 some were rejected, 130 interrupted.
             """)
 

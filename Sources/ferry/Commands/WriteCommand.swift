@@ -6,7 +6,7 @@ struct WriteCommand: ParsableCommand {
         commandName: "write",
         abstract: "Put JSON lines from files or standard input into the spool.",
         discussion: """
-            Each line is one event: a JSON value in UTF-8, at most 1 MiB. Events are safe from a kill -9 as soon as they are
+            Each line is one event: a JSON value in UTF-8, at most 1 MiB. Events are safe from a kill -9 as soon as they are \
             read, and are published as a segment when one of the --roll limits is reached or the input ends.
 
             Example: journalctl -f -o json | ferry write --stream journal --roll-after 10s
