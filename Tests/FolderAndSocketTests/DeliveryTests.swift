@@ -12,8 +12,6 @@ struct DeliveryTests {
 
     private func options(_ url: String) throws -> UploadOptions {
         var options = UploadOptions(destination: try DestinationURL(url))
-        options.transport.idleTimeout = .milliseconds(400)
-        options.transport.connectTimeout = .seconds(2)
         options.parallel = 1
         return options
     }
@@ -365,7 +363,6 @@ struct DeliveryTests {
             peer.waitForClose()
         }
         var options = try options(server.url)
-        options.transport.idleTimeout = .seconds(30)
         options.deadline = .milliseconds(200)
         let report = try await UploadPass(spool, options: options).run()
         #expect(report.stopReason == .deadline)

@@ -12,13 +12,13 @@ struct TransportFaultTests {
 
     /// Sends one large and one small segment and returns what became of it.
     private func upload(
-        to server: ScriptedServer, size: Int = 3_000_000, parallel: Int = 1
+        to server: ScriptedServer, size: Int = 3_000_000, idleTimeout: Duration = .seconds(30)
     ) async throws -> (report: UploadReport, spool: Spool, name: String) {
         let spool = try folder.spool(SegmentID.random())
         let name = try spool.put(Segments.gzip(Segments.noise(size)))
         var options = UploadOptions(destination: try DestinationURL(server.url))
-        options.transport.idleTimeout = .milliseconds(500)
-        options.parallel = parallel
+        options.transport.idleTimeout = idleTimeout
+        options.parallel = 1
         return (try await UploadPass(spool, options: options).run(), spool, name)
     }
 
@@ -73,7 +73,7 @@ struct TransportFaultTests {
             _ = peer.request()
             peer.waitForClose()
         }
-        #expect(try failure(await upload(to: server, size: 1000))?.kind == "timeout")
+        #expect(try failure(await upload(to: server, size: 1000, idleTimeout: .milliseconds(500)))?.kind == "timeout")
     }
 
     @Test("A server that stops reading is given up after the timeout")
@@ -83,7 +83,7 @@ struct TransportFaultTests {
             _ = peer.head()
             gate.wait()
         }
-        let result = try await upload(to: server, size: 20_000_000)
+        let result = try await upload(to: server, size: 20_000_000, idleTimeout: .milliseconds(500))
         gate.signal()
         #expect(try failure(result)?.kind == "timeout")
     }
