@@ -81,8 +81,8 @@ struct CommandTests {
     func fixtures() async throws {
         let opened = try Spool.open(spool, access: .create)
         let kinds = [
-            "truncated": "truncated", "bad-crc": "corrupt", "trailing-garbage": "trailingGarbage", "empty": "empty",
-            "not-gzip": "notGzip",
+            "truncated": "truncated", "bad-crc": "corrupt", "trailing-garbage": "trailing-garbage", "empty": "empty",
+            "not-gzip": "not-gzip",
         ]
         var names: [String: String] = [:]
         for (index, fixture) in kinds.keys.sorted().enumerated() {
@@ -126,7 +126,7 @@ struct CommandTests {
         let result = try await ferry.run(
             "upload", "--spool", spool, "--to", "http://127.0.0.1:9/", "--verify", "always", "--inflate-limit", "16MiB")
         #expect(result.status == 65, "\(result.errors)")
-        #expect(try opened.rejected().first?.reason?.kind == "tooLarge")
+        #expect(try opened.rejected().first?.reason?.kind == "inflates-too-far")
     }
 
     @Test("Exit codes tell what happened")

@@ -90,10 +90,6 @@ public final class OpenFile: Sendable {
         }
     }
 
-    func seek(to offset: Int64) throws(FileError) {
-        guard lseek(descriptor, off_t(offset), SEEK_SET) >= 0 else { throw FileError("seek in", path) }
-    }
-
     func truncate(to length: Int64) throws(FileError) {
         guard ftruncate(descriptor, off_t(length)) == 0 else { throw FileError("truncate", path) }
     }

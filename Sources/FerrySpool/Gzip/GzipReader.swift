@@ -3,7 +3,11 @@ import CZlib
 /// What is wrong with a gzip file, and where.
 public struct GzipDamage: Error, Equatable, Sendable, CustomStringConvertible {
     public enum Kind: String, Sendable {
-        case empty, notGzip, truncated, corrupt, trailingGarbage, tooLarge
+        case empty, truncated, corrupt
+        case notGzip = "not-gzip"
+        case trailingGarbage = "trailing-garbage"
+        /// It inflates to more than the limit.
+        case tooLarge = "inflates-too-far"
     }
 
     public let kind: Kind

@@ -1,7 +1,6 @@
 import NIOCore
 
-/// Runs tasks on an event loop's thread, so that a worker and its connection need no switch of threads for a request: measured on
-/// small segments, two thirds of the time.
+/// Runs tasks on an event loop's thread, so that a worker and its connection need no switch of threads for a request.
 ///
 /// What runs here may make short calls to the file system; whatever may take long goes through ``blocking(_:)``.
 final class LoopExecutor: TaskExecutor {
