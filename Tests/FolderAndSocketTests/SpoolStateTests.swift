@@ -50,6 +50,35 @@ struct SpoolStateTests {
         #expect(try spool.files(in: [.sent]).map(\.name) == [first.name])
     }
 
+    @Test("Several uploaders at once write whole lines into one ledger, and nothing between them")
+    func sharedLedger() async throws {
+        let path = try folder.spool().path
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            for writer in 0..<4 {
+                group.addTask {
+                    let spool = try Spool.open(path, access: .write)
+                    for round in 0..<25 {
+                        let lines = (0..<4000).map { number in
+                            LedgerEntry(
+                                at: Timestamp(rfc3339: "2026-11-21T12:00:00Z")!, segment: "\(writer)-\(round)-\(number)",
+                                outcome: .sent, bytes: ByteCount(1))
+                        }
+                        try spool.appendToLedger(lines)
+                    }
+                }
+            }
+            try await group.waitForAll()
+        }
+        let ledger = try OpenFile.reading(folder("spool/.ferry/ledger-20261121.jsonl"))
+        var blank = 0
+        var total = 0
+        try ledger.forEachLine { line in
+            total += 1
+            if line.isEmpty { blank += 1 }
+        }
+        #expect(total == 4 * 25 * 4000 && blank == 0)
+    }
+
     @Test("A segment that was replaced while it was sent stays: what lies there now was not sent")
     func replaced() throws {
         let spool = try folder.spool()

@@ -107,6 +107,11 @@ public final class OpenFile: Sendable {
         }
     }
 
+    /// Waits for the exclusive advisory lock. Only for files that nobody holds for longer than a write.
+    func lock() { while flock(descriptor, LOCK_EX) != 0 && errno == EINTR {} }
+
+    func unlock() { flock(descriptor, LOCK_UN) }
+
     /// Takes the exclusive advisory lock if nobody holds it. The kernel gives it back when the process dies.
     public func tryLock() -> Bool { flock(descriptor, LOCK_EX | LOCK_NB) == 0 }
 }

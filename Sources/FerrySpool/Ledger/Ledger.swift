@@ -35,10 +35,13 @@ extension Directory {
     /// Appends whole lines to a log and forces them to the disk.
     func appendLines(_ lines: [UInt8], to name: String) throws(FileError) {
         let file = try open(name, flags: O_RDWR | O_CREAT | O_APPEND)
+        // Several uploaders share a ledger: one that looks while another writes would see a line without its end.
+        file.lock()
         let size = try file.status().size.bytes
         // A process that was killed, or a full disk, may have left a line without its end.
         let last = size > 0 ? try file.readBytes(1, at: size - 1) : []
         try file.write(last.isEmpty || last == [UInt8(ascii: "\n")] ? lines : [UInt8(ascii: "\n")] + lines)
+        file.unlock()
         try file.sync()
     }
 }
