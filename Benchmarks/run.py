@@ -54,7 +54,7 @@ def fill(data):
 
 
 def main():
-    for name in ("sink", "dirbench", "listing"):
+    for name in ("sink", "listing"):
         compile(name)
     compile("rawput", "-pthread")
     print("making data", flush=True)
@@ -105,7 +105,7 @@ def main():
             ("ferry status", lambda: measure([ferry, "status", "--spool", path("spool")])), [limit], rounds=min(ROUNDS, 3))
         compare(
             "the same, first segment",
-            ("upload --dry-run -limit 1", lambda: measure(upload + ["--dry-run", "--limit", "1"])), [limit], rounds=min(ROUNDS, 3))
+            ("upload --dry-run", lambda: measure(upload + ["--dry-run", "--limit", "1"])), [limit], rounds=min(ROUNDS, 3))
     finally:
         sink.send_signal(signal.SIGTERM)
         subprocess.run(["rm", "-rf", work])
