@@ -29,9 +29,9 @@ enum Answer {
             Self.refusal(.badRequest, "\(problem)", more: ",\"line\":\(problem.line),\"column\":\(problem.column)")
         case .aborted: Self.refusal(.badRequest, "the connection broke within the body")
         case .tooSlow: Self.refusal(.requestTimeout, "the body comes too slowly")
-        case .file(let error) where error.isOutOfSpace:
+        case .file(let error) where error.isOutOfSpace, .notAdmitted(let error) where error.isOutOfSpace:
             Self.refusal(.init(code: 507, reasonPhrase: "Insufficient Storage"), "\(error)")
-        case .file(let error): Self.refusal(.internalServerError, "\(error)")
+        case .file(let error), .notAdmitted(let error): Self.refusal(.internalServerError, "\(error)")
         }
     }
 }

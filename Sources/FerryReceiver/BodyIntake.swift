@@ -11,6 +11,8 @@ enum IntakeRefusal: Error, Equatable {
     /// The connection broke within the body.
     case aborted
     case file(FileError)
+    /// It is sound, but could not be logged or named.
+    case notAdmitted(FileError)
 }
 
 /// Takes one body, piece by piece: to the disk, through the inflater and the checker, and into the digest, in constant memory.

@@ -17,10 +17,13 @@ struct SegmentHandler: Sendable {
         }
         let arrival: Arrival
         do throws(FileError) { arrival = try spool.beginArrival() } catch { return Answer.response(.file(error)) }
-        defer { spool.discard(arrival) }
         do throws(IntakeRefusal) {
-            return try await take(request, into: arrival)
+            let response = try await take(request, into: arrival)
+            spool.discard(arrival)
+            return response
         } catch {
+            // Its key may be in the log already, which says that it is kept: whoever opens the spool next decides by the log.
+            if case .notAdmitted = error {} else { spool.discard(arrival) }
             return Answer.response(error)
         }
     }
@@ -49,7 +52,7 @@ struct SegmentHandler: Sendable {
         do throws(FileError) {
             result = try await admission.admit(arrival, entry, key: identity.key, digest: digest)
         } catch {
-            throw .file(error)
+            throw .notAdmitted(error)
         }
         if result == .conflict {
             return Answer.refusal(.unprocessableContent, "the key \(entry.key) came before, with other bytes")
