@@ -9,6 +9,8 @@ import Testing
 @Suite("Delivery: every row of the table, on real folders and sockets")
 struct DeliveryTests {
     private let folder = TemporaryFolder()
+    /// A clock that stands still: no back-off ends because the machine is busy.
+    private static let stopped: @Sendable () -> Timestamp = { Timestamp(rfc3339: "2026-11-21T12:00:00Z")! }
 
     private func options(_ url: String) throws -> UploadOptions {
         var options = UploadOptions(destination: try DestinationURL(url))
@@ -104,20 +106,20 @@ struct DeliveryTests {
             ScriptedServer.answer(request["ferry-segment"] == names[0] ? 500 : 200)
         }
         var options = try options(server.url)
-        let report = try await UploadPass(spool, options: options).run()
+        let report = try await UploadPass(spool, options: options, now: Self.stopped).run()
         #expect(report.sent.segments == 2 && report.remaining == 1)
         #expect(try spool.sidecar(of: names[0])?.failures == 1)
         #expect(try spool.sidecar(of: names[0])?.lastError.scope == .segment)
 
         // Not due: it is left alone.
-        let second = try await UploadPass(spool, options: options).run()
+        let second = try await UploadPass(spool, options: options, now: Self.stopped).run()
         #expect(second.remaining == 1)
         #expect(try spool.sidecar(of: names[0])?.attempts == 1)
 
         options.ignoresWaits = true
         for round in 2...10 {
             try spool.put(Segments.gzip("{}\n"), as: Segments.name(second: 100 + round))
-            _ = try await UploadPass(spool, options: options).run()
+            _ = try await UploadPass(spool, options: options, now: Self.stopped).run()
         }
         #expect(try spool.pending().isEmpty)
         let reason = try #require(try spool.rejected().first?.reason)
@@ -152,7 +154,7 @@ struct DeliveryTests {
             return ScriptedServer.answer(isWell.withLock { $0 } ? 200 : 500)
         }
         var options = try options(server.url)
-        let report = try await UploadPass(spool, options: options).run()
+        let report = try await UploadPass(spool, options: options, now: Self.stopped).run()
         #expect(count.withLock { $0 } == 2)
         guard case .unwell = report.stopReason else {
             Issue.record("went on")
@@ -160,13 +162,13 @@ struct DeliveryTests {
         }
         #expect(try spool.sidecar(of: names[0])?.lastError.scope == .destination)
 
-        let next = try await UploadPass(spool, options: options).run()
+        let next = try await UploadPass(spool, options: options, now: Self.stopped).run()
         #expect(next.destinationWaitsUntil != nil && next.remaining == 5)
         #expect(count.withLock { $0 } == 2)
 
         isWell.withLock { $0 = true }
         options.ignoresWaits = true
-        let last = try await UploadPass(spool, options: options).run()
+        let last = try await UploadPass(spool, options: options, now: Self.stopped).run()
         #expect(last.sent.segments == 5)
         #expect(try spool.destinationStates().isEmpty)
     }
@@ -311,7 +313,7 @@ struct DeliveryTests {
         var options = try options(server.url)
         options.order = .strict
         options.parallel = 3
-        for _ in 0..<2 { _ = try await UploadPass(spool, options: options).run() }
+        for _ in 0..<2 { _ = try await UploadPass(spool, options: options, now: Self.stopped).run() }
         #expect(seen.withLock { $0 } == Array(names[..<2]))
         #expect(try spool.pending() == Array(names[1...]))
     }

@@ -1,5 +1,6 @@
 import FerryReceiver
 import FerrySpool
+import Glibc
 import TestSupport
 import Testing
 
@@ -89,6 +90,25 @@ struct ReceiverTests {
             #expect(try await post([], port).status == 400)
         }
         #expect(try spool.directory.names().filter { !$0.hasPrefix(".ferry") || $0.hasSuffix("-in") } == [".rsync-filter"])
+    }
+
+    @Test("A body that may be logged already is kept when its admission fails: the log decides at the next opening")
+    func failedAdmission() async throws {
+        let spool = try folder.spool("hub")
+        let log = "received-\(Timestamp.now().compactDay).jsonl"
+        @Sendable func hidden() throws -> Int { try spool.directory.names().filter { $0.hasSuffix(".ferry-in") }.count }
+        let bytes = Segments.gzip("{}\n")
+        try await whileReceiving(into: spool) { (port: Int) async throws in
+            // A folder where the log should be: no line can be written.
+            #expect(mkdir(folder("hub/.ferry/\(log)"), 0o700) == 0)
+            #expect(try await post(bytes, port).status == 500)
+            #expect(try hidden() == 1)
+            #expect(rmdir(folder("hub/.ferry/\(log)")) == 0)
+            #expect(try await post(bytes, port).body.contains("\"duplicate\":false"))
+        }
+        #expect(try spool.recover().arrived.isEmpty)
+        #expect(try hidden() == 0)
+        #expect(try spool.pending().count == 1)
     }
 
     @Test("Too large a body, or one that inflates to too much, is refused with 413")
