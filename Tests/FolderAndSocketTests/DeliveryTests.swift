@@ -65,7 +65,7 @@ struct DeliveryTests {
         let spool = try folder.spool()
         let name = try fill(spool, 1)[0]
         let server = ScriptedServer.answering { _ in ScriptedServer.answer(status, body: status == 204 ? "" : "because") }
-        let report = try await UploadPass(spool, options: try options(server.url)).run()
+        let report = try await UploadPass(spool, options: try options(server.url), now: Self.stopped).run()
         let sidecar = try spool.sidecar(of: name)
         let isPending = try spool.pending() == [name]
         switch fate {
@@ -94,7 +94,7 @@ struct DeliveryTests {
         let spool = try folder.spool()
         _ = try fill(spool, 1)
         let server = ScriptedServer.answering { _ in ScriptedServer.answer(400, body: String(repeating: "x", count: 10_000)) }
-        _ = try await UploadPass(spool, options: try options(server.url)).run()
+        _ = try await UploadPass(spool, options: try options(server.url), now: Self.stopped).run()
         #expect(try spool.rejected().first?.reason?.body?.utf8.count == 4096)
     }
 
@@ -246,7 +246,7 @@ struct DeliveryTests {
             received.withLock { $0.append(request.body) }
             return ScriptedServer.answer(200)
         }
-        let report = try await UploadPass(spool, options: try options(server.url)).run()
+        let report = try await UploadPass(spool, options: try options(server.url), now: Self.stopped).run()
         #expect(report.split > 0 && report.rejected == 1 && report.remaining == 0)
         #expect(try spool.rejected().first?.reason?.kind == "too-large")
         let lines = try spool.events(in: [.sent])
@@ -262,7 +262,7 @@ struct DeliveryTests {
             _ = try spool.split(claim, inflateLimit: .mebibytes(1))
         }
         let server = ScriptedServer.answering { _ in ScriptedServer.answer(200) }
-        let report = try await UploadPass(spool, options: try options(server.url)).run()
+        let report = try await UploadPass(spool, options: try options(server.url), now: Self.stopped).run()
         #expect(report.sent.segments == 2 && report.remaining == 0)
         #expect(try spool.events(in: [.sent]).count == 10)
     }
@@ -293,7 +293,7 @@ struct DeliveryTests {
         let spool = try folder.spool()
         _ = try fill(spool, 1)
         let server = ScriptedServer.answering { _ in ScriptedServer.answer(307, "Location: /v1/segments\r\n") }
-        let report = try await UploadPass(spool, options: try options(server.url)).run()
+        let report = try await UploadPass(spool, options: try options(server.url), now: Self.stopped).run()
         guard case .misconfigured = report.stopReason else {
             Issue.record("followed for ever")
             return
