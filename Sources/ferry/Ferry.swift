@@ -13,6 +13,7 @@ struct Ferry: AsyncParsableCommand {
         version: FerryVersion.current,
         subcommands: [
             WriteCommand.self, UploadCommand.self, ReceiveCommand.self, StatusCommand.self, ListCommand.self, CatCommand.self,
-            VerifyCommand.self, PruneCommand.self, RetryCommand.self, DemoCommand.self,
+            VerifyCommand.self, PruneCommand.self, RetryCommand.self, PauseCommand.self, ResumeCommand.self,
+            DisableCommand.self, EnableCommand.self, FlushCommand.self, DemoCommand.self,
         ])
 }

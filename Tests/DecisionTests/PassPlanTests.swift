@@ -146,6 +146,20 @@ struct PassPlanTests {
         #expect(plan.stopReason == .deadline)
     }
 
+    @Test("Each request's own retries, as App Center has them: the fourth failure ends everything")
+    func eachRequest() {
+        var plan = PassPlan(order: .priority, parallel: 3, isRecovering: false, blame: .eachRequest(retries: 3))
+        for tries in 1...3 {
+            plan.start(tries)
+            #expect(plan.finish(tries, doubtful, tries: tries) == [.culprit(tries)])
+            #expect(plan.next() == .sendNext)
+        }
+        plan.start(4)
+        #expect(plan.finish(4, .unwell(reason, retryAfter: nil), tries: 4) == [.culprit(4)])
+        #expect(plan.stopReason == .off(reason))
+        #expect(plan.next() == .stop)
+    }
+
     @Test("Whatever happens, every segment is judged exactly once")
     func everySegmentIsJudgedOnce() {
         var generator = Seeded(seed: 21)
@@ -179,20 +193,5 @@ struct PassPlanTests {
             judged += plan.exhausted().map(\.id)
             #expect(judged.sorted() == Array(1...max(started, 1)).filter { $0 <= started })
         }
-    }
-}
-
-@Suite("The queue of a pass")
-struct SendQueueTests {
-    @Test("Probes are taken out of order, the rest stays in order, nothing comes twice")
-    func probes() {
-        var queue = SendQueue(count: 5)
-        #expect(queue.next() == 0)
-        #expect(queue.probe { [1: 3, 2: 1][$0] ?? 0 } == 3)
-        #expect(queue.next() == 1)
-        #expect(queue.probe { $0 == 2 ? 9 : 4 } == 4)
-        #expect(queue.next() == 2)
-        #expect(queue.next() == nil)
-        #expect(queue.probe { _ in 0 } == nil)
     }
 }

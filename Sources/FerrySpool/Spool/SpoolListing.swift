@@ -14,6 +14,8 @@ public struct SpoolListing: Sendable {
         public internal(set) var hasSidecar: Bool
         /// `nil` when the listing was made without sizes.
         public internal(set) var size: ByteCount?
+        /// For whoever works through the listing.
+        public var isTaken = false
 
         public var priority: Priority { Priority(Int(key >> 56))! }
         public var created: Timestamp { Timestamp(milliseconds: Int64(key & Self.timeMask) + Self.yearZero) }
@@ -34,7 +36,7 @@ public struct SpoolListing: Sendable {
     }
 
     /// In upload order.
-    public internal(set) var entries: [Entry] = []
+    public var entries: [Entry] = []
     /// Names with bytes that are not UTF-8: nothing can be said of them in headers or the ledger, so they are left alone.
     public internal(set) var unusableNames = 0
     /// Sidecars whose segment was not there.
@@ -80,6 +82,48 @@ public struct SpoolListing: Sendable {
                 return names[left].lexicographicallyPrecedes(names[right])
             }
         }
+    }
+
+    /// Puts an entry at its place in upload order among those from `start` on. Returns its index.
+    mutating func insert(_ entry: Entry, from start: Int) -> Int {
+        let index = names.withUnsafeBufferPointer { names in
+            var low = start
+            var high = entries.count
+            while low < high {
+                let middle = (low + high) / 2
+                let other = entries[middle]
+                let isBefore =
+                    other.key != entry.key ? other.key < entry.key : names[other].lexicographicallyPrecedes(names[entry])
+                if isBefore { low = middle + 1 } else { high = middle }
+            }
+            return low
+        }
+        entries.insert(entry, at: index)
+        return index
+    }
+
+    /// The first index from `start` on whose entry has this priority or a lower one, and in this priority this time or a later one.
+    public func index(of priority: Priority, from time: Timestamp, after start: Int) -> Int {
+        let wanted = Entry(priority: priority, created: time, nameStart: 0, nameLength: 0, isForeign: false, size: nil).key
+        var low = start
+        var high = entries.count
+        while low < high {
+            let middle = (low + high) / 2
+            if entries[middle].key < wanted { low = middle + 1 } else { high = middle }
+        }
+        return low
+    }
+
+    /// Forgets the first entries and their names.
+    public mutating func dropFirst(_ count: Int) {
+        entries.removeFirst(count)
+        var kept: [UInt8] = []
+        for index in entries.indices {
+            let start = Int(entries[index].nameStart)
+            entries[index].nameStart = UInt32(kept.count)
+            kept += names[start..<start + Int(entries[index].nameLength)]
+        }
+        names = kept
     }
 
     /// Marks the entries that have one of these sidecars and keeps the others as orphans.

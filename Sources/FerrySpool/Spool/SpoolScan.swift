@@ -8,27 +8,8 @@ extension Spool {
         let directory = directory
         try directory.forEachName { name in
             switch EntryKind(name) {
-            case .segment:
-                guard let fields = SegmentNameFields(name) else { return }
-                var size: ByteCount?
-                if sizes {
-                    guard let status = directory.statusOfListed(name), status.isRegular else { return }
-                    size = status.size
-                }
-                listing.entries.append(
-                    .init(
-                        priority: fields.priority, created: fields.created, nameStart: listing.add(name: name),
-                        nameLength: name.count, isForeign: false, size: size))
-            case .foreign:
-                guard let status = directory.statusOfListed(name), status.isRegular else { return }
-                guard String(validating: name, as: UTF8.self) != nil else {
-                    listing.unusableNames += 1
-                    return
-                }
-                listing.entries.append(
-                    .init(
-                        priority: .normal, created: status.modified, nameStart: listing.add(name: name),
-                        nameLength: name.count, isForeign: true, size: status.size))
+            case .segment, .foreign:
+                if let entry = listing.entry(for: name, in: directory, sizes: sizes) { listing.entries.append(entry) }
             case .sidecar(let length):
                 if sizes, let status = directory.statusOfListed(name) { listing.sidecarBytes += status.size }
                 sidecars.append(String(decoding: name.prefix(length), as: UTF8.self))
@@ -40,5 +21,53 @@ extension Spool {
         listing.sort()
         listing.attach(sidecarsOf: sidecars)
         return listing
+    }
+
+    /// Adds a segment that has just appeared to a listing.
+    ///
+    /// - Parameters:
+    ///   - hasSidecar: Whether it has been tried before.
+    ///   - start: Entries before this index are not looked at.
+    /// - Returns: Its index; `nil` when the name is no segment's, or the file is gone.
+    public func add(_ name: String, to listing: inout SpoolListing, hasSidecar: Bool = false, after start: Int = 0) -> Int? {
+        var terminated = name
+        return terminated.withUTF8 { bytes in
+            withUnsafeTemporaryAllocation(of: UInt8.self, capacity: bytes.count + 1) { buffer in
+                _ = buffer.initialize(from: bytes)
+                buffer[bytes.count] = 0
+                let name = UnsafeBufferPointer(start: buffer.baseAddress, count: bytes.count)
+                switch EntryKind(name) {
+                case .segment, .foreign:
+                    guard var entry = listing.entry(for: name, in: directory, sizes: true) else { return nil }
+                    entry.hasSidecar = hasSidecar
+                    return listing.insert(entry, from: start)
+                case .sidecar, .journal, .temporary, .other: return nil
+                }
+            }
+        }
+    }
+}
+
+extension SpoolListing {
+    /// The entry of a segment's name, which a zero byte follows; `nil` when it cannot be sent.
+    fileprivate mutating func entry(for name: UnsafeBufferPointer<UInt8>, in directory: Directory, sizes: Bool) -> Entry? {
+        if let fields = SegmentNameFields(name) {
+            var size: ByteCount?
+            if sizes {
+                guard let status = directory.statusOfListed(name), status.isRegular else { return nil }
+                size = status.size
+            }
+            return Entry(
+                priority: fields.priority, created: fields.created, nameStart: add(name: name), nameLength: name.count,
+                isForeign: false, size: size)
+        }
+        guard let status = directory.statusOfListed(name), status.isRegular else { return nil }
+        guard String(validating: name, as: UTF8.self) != nil else {
+            unusableNames += 1
+            return nil
+        }
+        return Entry(
+            priority: .normal, created: status.modified, nameStart: add(name: name), nameLength: name.count, isForeign: true,
+            size: status.size)
     }
 }

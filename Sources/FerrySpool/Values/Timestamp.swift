@@ -9,6 +9,9 @@ public struct Timestamp: Hashable, Comparable, Sendable {
 
     public init(milliseconds: Int64) { self.milliseconds = milliseconds }
 
+    /// The end of the year 9999: later than any time in a segment's name.
+    public static let distantFuture = Timestamp(milliseconds: 253_402_300_799_999)
+
     /// The machine's wall clock. Only edges call it; decisions take a `Timestamp` as an argument.
     public static func now() -> Timestamp {
         var time = timespec()

@@ -2,12 +2,15 @@
 public enum WriteFailure: Error, Equatable, CustomStringConvertible {
     /// The size limit is reached, and everything stored is more urgent than what is to be written.
     case spoolFull(limit: ByteCount)
+    /// Somebody disabled the spool: it stores nothing new.
+    case disabled
     case file(FileError)
 
     public var description: String {
         switch self {
         case .spoolFull(let limit):
             "spool full: it holds \(limit) of data at least as urgent; upload it, raise the limit, or write with a more urgent priority"
+        case .disabled: "the spool is disabled: nothing new is stored; ferry enable changes that"
         case .file(let error): error.description
         }
     }
@@ -37,6 +40,7 @@ public final class SegmentWriter {
     private var open: (journal: Journal, roll: RollState)?
     private var batch: [UInt8] = []
     private var lastCreated = Timestamp(milliseconds: 0)
+    private var nextControlCheck: ContinuousClock.Instant?
 
     /// - Parameter wallClock: Where segments' times come from.
     public init(spool: Spool, options: Options, wallClock: @escaping () -> Timestamp = Timestamp.now) {
@@ -48,6 +52,7 @@ public final class SegmentWriter {
 
     /// Adds an event: a whole JSON line without its line feed. It must have been checked.
     public func append(_ line: UnsafeBufferPointer<UInt8>, at now: ContinuousClock.Instant) throws(WriteFailure) {
+        try obeyControl(at: now)
         let size = ByteCount(Int64(line.count + 1))
         if let open, !open.roll.hasRoom(for: size, options.roll) { try roll() }
         if open == nil { open = (try openJournal(), RollState(firstEventAt: now)) }
@@ -55,6 +60,21 @@ public final class SegmentWriter {
         batch.append(UInt8(ascii: "\n"))
         open!.roll.add(size)
         if batch.count >= Self.batchSize { try flush() }
+    }
+
+    /// How soon a writer notices that its spool was disabled.
+    private static let controlInterval = Duration.seconds(1)
+
+    private func obeyControl(at now: ContinuousClock.Instant) throws(WriteFailure) {
+        if let nextControlCheck, now < nextControlCheck { return }
+        nextControlCheck = now + Self.controlInterval
+        let control: SpoolControl
+        do throws(FileError) {
+            control = try spool.control()
+        } catch {
+            throw .file(error)
+        }
+        if control.isDisabled { throw .disabled }
     }
 
     /// Enough to make the number of writes small, little enough to stay in the cache.

@@ -10,7 +10,15 @@ public struct PassPlan: Sendable {
         case strict
     }
 
-    /// A number that the caller gives to each segment of the pass.
+    /// Whom failures are blamed on.
+    public enum Blame: Equatable, Sendable {
+        /// On the segment or the destination, as the next segment shows.
+        case judged
+        /// On each request alone, as in App Center's SDK: it is retried this many times, then the destination is off.
+        case eachRequest(retries: Int)
+    }
+
+    /// A number that the caller gives to each request of the pass.
     public typealias ID = Int
 
     public enum Step: Equatable, Sendable {
@@ -27,6 +35,8 @@ public struct PassPlan: Sendable {
     public enum StopReason: Equatable, Sendable {
         case misconfigured(Verdict.Reason)
         case unwell(Verdict.Reason, retryAfter: Duration?)
+        /// Every retry of a request failed: nothing more is sent by this process.
+        case off(Verdict.Reason)
         /// Strict order: the head of the line must wait.
         case headWaits
         case deadline
@@ -51,22 +61,25 @@ public struct PassPlan: Sendable {
     }
 
     public let order: Order
-    /// The most that may be under way at once.
-    public let parallel: Int
+    public let blame: Blame
     public private(set) var stopReason: StopReason?
-    /// How many may be under way now: doubles with each success until `parallel`.
-    public private(set) var window: Int
+    private var ramp: ConcurrencyRamp
     private var underWay: Set<ID> = []
     private var suspects: [(id: ID, reason: Verdict.Reason)] = []
     /// Whether the destination has been seen to work in this pass.
     public private(set) var isProvenWell = false
 
     /// - Parameter isRecovering: The destination failed last time: begin with one at a time.
-    public init(order: Order, parallel: Int, isRecovering: Bool) {
+    public init(order: Order, parallel: Int, isRecovering: Bool, blame: Blame = .judged) {
         self.order = order
-        self.parallel = order == .strict ? 1 : max(1, parallel)
-        window = isRecovering ? 1 : self.parallel
+        self.blame = blame
+        ramp = ConcurrencyRamp(limit: order == .strict ? 1 : parallel, isRecovering: isRecovering)
     }
+
+    /// How many requests may be under way now.
+    public var window: Int { ramp.window }
+    /// Whether something is under way.
+    public var isBusy: Bool { !underWay.isEmpty }
 
     /// What to do now.
     public func next() -> Step {
@@ -83,14 +96,23 @@ public struct PassPlan: Sendable {
     /// Starts nothing more.
     public mutating func stop(_ reason: StopReason) { stopReason = stopReason ?? reason }
 
-    /// A segment's try ended. Returns what is certain now, of this segment and of earlier ones.
-    public mutating func finish(_ id: ID, _ verdict: Verdict) -> [Judgement] {
+    /// A request's try ended. Returns what is certain now, of this request and of earlier ones.
+    ///
+    /// - Parameters:
+    ///   - latency: From the last byte of the request to the answer.
+    ///   - tries: How often it has been tried, with this time.
+    public mutating func finish(_ id: ID, _ verdict: Verdict, latency: Duration? = nil, tries: Int = 1) -> [Judgement] {
         underWay.remove(id)
+        if case .eachRequest(let retries) = blame, let reason = verdict.retryableReason {
+            ramp.failed()
+            if tries > retries { stop(.off(reason)) }
+            return [.culprit(id)]
+        }
         switch verdict {
-        case .delivered: return provenWell() + [.delivered(id)]
+        case .delivered: return provenWell(latency) + [.delivered(id)]
         // A clear answer shows that the destination works.
-        case .refused: return provenWell() + [.refused(id)]
-        case .tooLarge: return provenWell() + [.split(id)]
+        case .refused: return provenWell(latency) + [.refused(id)]
+        case .tooLarge: return provenWell(latency) + [.split(id)]
         case .doubtful(let reason): return doubt(id, reason)
         case .unwell(let reason, let retryAfter):
             stop(.unwell(reason, retryAfter: retryAfter))
@@ -108,14 +130,14 @@ public struct PassPlan: Sendable {
         return blameDestination(as: Judgement.unjudged)
     }
 
-    private mutating func provenWell() -> [Judgement] {
+    private mutating func provenWell(_ latency: Duration?) -> [Judgement] {
         isProvenWell = true
-        window = min(parallel, window * 2)
+        ramp.succeeded(latency)
         return blameDestination(as: Judgement.culprit)
     }
 
     private mutating func doubt(_ id: ID, _ reason: Verdict.Reason) -> [Judgement] {
-        window = 1
+        ramp.failed()
         if order == .strict {
             stop(.headWaits)
             return [.unjudged(id)]
@@ -135,5 +157,15 @@ public struct PassPlan: Sendable {
     private mutating func blameDestination(as judgement: (ID) -> Judgement = Judgement.victim) -> [Judgement] {
         defer { suspects = [] }
         return suspects.map { judgement($0.id) }
+    }
+}
+
+extension Verdict {
+    /// Why the same request may succeed later; `nil` when that is not the question.
+    fileprivate var retryableReason: Reason? {
+        switch self {
+        case .doubtful(let reason), .unwell(let reason, _): reason
+        case .delivered, .misconfigured, .tooLarge, .refused, .moved, .withdrawn: nil
+        }
     }
 }

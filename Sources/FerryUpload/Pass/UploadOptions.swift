@@ -12,6 +12,10 @@ public struct UploadOptions: Sendable {
     /// The most requests at once, each on a connection of its own. 3 as in App Center's SDK.
     public var parallel = 3
     public var backOff = BackOff.standard
+    /// Whom failures are blamed on.
+    public var blame = PassPlan.Blame.judged
+    /// Neighbouring small segments of one priority and stream go out as one request of up to this size.
+    public var coalesce: ByteCount?
     public var verification = Verification.auto
     /// The most that a segment may inflate to.
     public var inflateLimit = ByteCount.mebibytes(1024)
@@ -21,6 +25,8 @@ public struct UploadOptions: Sendable {
     public var ignoresWaits = false
     /// The pass ends after this time; what is under way then is cut off and stays pending.
     public var deadline: Duration?
+    /// What must be left until the deadline for a request to be started. By default 30 s, but no more than a quarter of the time.
+    public var deadlineMargin: Duration?
     /// At most this many segments.
     public var limit: Int?
     /// Applied before anything is sent.

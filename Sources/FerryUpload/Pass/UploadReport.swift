@@ -14,6 +14,8 @@ public struct UploadReport: Sendable {
     /// The destination is not to be tried before this moment.
     public var destinationWaitsUntil: Timestamp?
     public var retention = RetentionReport()
+    /// Whether the spool was paused or disabled: then nothing was done.
+    public var control = SpoolControl()
 
     public init() {}
 }

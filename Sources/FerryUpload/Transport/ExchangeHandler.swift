@@ -21,6 +21,7 @@ final class ExchangeHandler: ChannelDuplexHandler {
     private var source: BodySource?
     private var answer = Answer(status: 0, headers: [], body: [])
     private var lastProgress = NIODeadline.uptimeNanoseconds(0)
+    private var lastWrite = NIODeadline.uptimeNanoseconds(0)
     private var watch: RepeatedTask?
     private var headReceivedAt: NIODeadline?
 
@@ -55,6 +56,7 @@ final class ExchangeHandler: ChannelDuplexHandler {
         answer = Answer(status: 0, headers: [], body: [])
         headReceivedAt = nil
         lastProgress = .now()
+        lastWrite = lastProgress
         sendHead(job.exchange, context)
     }
 
@@ -101,6 +103,7 @@ final class ExchangeHandler: ChannelDuplexHandler {
         written.futureResult.whenSuccess {
             let (handler, context) = bound.value
             handler.lastProgress = .now()
+            handler.lastWrite = handler.lastProgress
             handler.perform(handler.state.wrote(isLast: isLast), context)
         }
         context.writeAndFlush(wrapOutboundOut(part), promise: written)
@@ -113,6 +116,7 @@ final class ExchangeHandler: ChannelDuplexHandler {
             // 100 Continue and its like announce; the answer follows.
             guard head.status.code >= 200 else { return }
             headReceivedAt = .now()
+            answer.latency = .nanoseconds((headReceivedAt! - lastWrite).nanoseconds)
             answer.status = Int(head.status.code)
             answer.headers = head.headers.map { ($0.name, $0.value) }
             state.receivedHead(keepsAlive: head.isKeepAlive)

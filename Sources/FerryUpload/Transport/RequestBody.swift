@@ -1,4 +1,5 @@
 import FerrySpool
+import Glibc
 import NIOCore
 
 /// What a request carries.
@@ -19,6 +20,32 @@ enum RequestBody: Sendable {
     }
 }
 
+extension RequestBody {
+    var size: ByteCount {
+        switch self {
+        case .bytes(let buffer): ByteCount(Int64(buffer.readableBytes))
+        case .file(_, let size): ByteCount(size)
+        }
+    }
+
+    /// The bodies of several segments, one after the other.
+    static func joined(_ bodies: [RequestBody]) throws(FileError) -> RequestBody {
+        guard bodies.count > 1 else { return bodies[0] }
+        var all = ByteBuffer()
+        all.reserveCapacity(Int(bodies.reduce(.zero) { $0 + $1.size }.bytes))
+        for body in bodies {
+            switch body {
+            case .bytes(var buffer): all.writeBuffer(&buffer)
+            case .file(let file, let size):
+                let bytes = try file.readBytes(Int(size), at: 0)
+                guard bytes.count == size else { throw FileError("read", file.path, code: ESTALE) }
+                all.writeBytes(bytes)
+            }
+        }
+        return .bytes(all)
+    }
+}
+
 /// One request on a connection.
 struct Exchange: Sendable {
     /// Request line and header fields, with the empty line that ends them.
@@ -32,6 +59,8 @@ struct Answer: Sendable {
     var headers: [(name: String, value: String)]
     /// The first bytes.
     var body: [UInt8]
+    /// From the request's last byte to the answer's head.
+    var latency: Duration?
 
     /// The first header of that name, whatever its case.
     func header(_ name: String) -> String? {

@@ -138,6 +138,7 @@ extension WriteFailure {
     fileprivate var exitStatus: ExitStatus {
         switch self {
         case .spoolFull: .spoolFull
+        case .disabled: .unavailable
         case .file(let error): error.isOutOfSpace ? .spoolFull : .localFailure
         }
     }

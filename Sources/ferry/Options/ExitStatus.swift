@@ -7,6 +7,8 @@ enum ExitStatus: Int32 {
     case usage = 64
     /// Some segments were rejected, or the input is invalid.
     case badData = 65
+    /// The spool is disabled.
+    case unavailable = 69
     case spoolFull = 73
     /// A local file or folder failed.
     case localFailure = 74

@@ -10,6 +10,7 @@ struct UploadSummary {
     var status: ExitStatus {
         switch report.stopReason {
         case .misconfigured: return .misconfigured
+        case .off: return .remaining
         case .interrupted: return .interrupted
         case .localFailure: return .localFailure
         case .unwell, .headWaits, .deadline, nil: break
@@ -23,9 +24,12 @@ struct UploadSummary {
         switch report.stopReason {
         case .misconfigured(let reason): "\(destination): \(reason.message). Everything is kept; nothing more was tried"
         case .unwell(let reason, _): "\(destination): \(reason.message). Everything is kept, \(nextTry)"
+        case .off(let reason): "\(destination): \(reason.message). All retries failed; this process sends nothing more"
         case .headWaits: "the first segment in line must wait, and with --order strict all others wait behind it"
         case .deadline: "the deadline is over; what is left is kept"
         case .interrupted, .localFailure: nil
+        case nil where report.control.isDisabled: "the spool is disabled: nothing is sent; ferry enable changes that"
+        case nil where report.control.isPaused: "the spool is paused: nothing is sent; ferry resume changes that"
         case nil: report.destinationWaitsUntil.map { _ in "\(destination) failed before: \(nextTry)" }
         }
     }
@@ -82,10 +86,13 @@ struct UploadSummary {
         switch report.stopReason {
         case .misconfigured: "misconfigured"
         case .unwell: "unwell"
+        case .off: "off"
         case .headWaits: "head-waits"
         case .deadline: "deadline"
         case .interrupted: "interrupted"
         case .localFailure: "local-failure"
+        case nil where report.control.isDisabled: "disabled"
+        case nil where report.control.isPaused: "paused"
         case nil: report.destinationWaitsUntil.map { _ in "waits" }
         }
     }

@@ -1,17 +1,18 @@
 import FerrySpool
 
-/// What is known of the destination's health across processes: the file behind the circuit breaker.
+/// What is known of the destination's health, across processes: the state behind the circuit breaker.
 struct DestinationHealth: Sendable {
-    private let spool: Spool
-    private let id: String
+    /// Names the destination in files.
+    let id: String
     private let backOff: BackOff
+    /// `nil` when it is well, or was never tried.
     private(set) var state: RetryState?
 
-    init(spool: Spool, options: UploadOptions, warn: (UnreadableState) -> Void) throws(FileError) {
-        self.spool = spool
+    /// - Parameter states: What the spools' files say: the latest one counts.
+    init(_ options: UploadOptions, states: [RetryState]) {
         id = DestinationName.id(of: "\(options.destination)")
         backOff = options.backOff
-        state = try spool.destinationState(id, warn: warn)
+        state = states.max { $0.lastAttemptAt < $1.lastAttemptAt }
     }
 
     /// The destination failed last time.
@@ -20,15 +21,14 @@ struct DestinationHealth: Sendable {
     /// When the destination is due again, `nil` when it is due now.
     func waitsUntil(now: Timestamp) -> Timestamp? { state?.wait(at: now, longestWait: backOff.longestWait) }
 
-    /// Something was delivered: every wait for the destination is void.
-    mutating func succeeded() throws(FileError) {
-        guard state != nil else { return }
-        state = nil
-        try spool.setDestinationState(nil, id)
+    /// Something was delivered, or the network changed: every wait for the destination is void. Returns whether that is news.
+    mutating func reset() -> Bool {
+        defer { state = nil }
+        return state != nil
     }
 
-    /// It is unwell, or misconfigured: then it is due at once, because a person mends it.
-    mutating func failed(_ stop: PassPlan.StopReason, now: Timestamp) throws(FileError) {
+    /// It is unwell, or misconfigured: then it is due at once, because a person mends it. Returns whether there is news to keep.
+    mutating func failed(_ stop: PassPlan.StopReason, now: Timestamp) -> Bool {
         let reason: Verdict.Reason
         var wait = Duration.zero
         var failures = state?.failures ?? 0
@@ -39,13 +39,12 @@ struct DestinationHealth: Sendable {
             var generator = SystemRandomNumberGenerator()
             wait = retryAfter ?? backOff.wait(afterFailures: failures, using: &generator)
         case .misconfigured(let why): reason = why
-        case .headWaits, .deadline, .interrupted, .localFailure: return
+        case .off, .headWaits, .deadline, .interrupted, .localFailure: return false
         }
-        let new = RetryState(
+        state = RetryState(
             attempts: (state?.attempts ?? 0) + 1, failures: failures, firstAttemptAt: state?.firstAttemptAt ?? now,
             lastAttemptAt: now, nextAttemptAt: now + wait,
             lastError: .init(scope: .destination, kind: reason.kind, status: reason.status, message: reason.message))
-        state = new
-        try spool.setDestinationState(new, id)
+        return true
     }
 }

@@ -31,14 +31,14 @@ struct RequestTemplate: Sendable {
         return fields.map { "\($0): \($1)\r\n" }.joined()
     }
 
-    /// Request line and fields for a segment.
+    /// Request line and fields for a shipment.
     ///
-    /// - Parameters:
-    ///   - url: The destination, or where it redirected to.
-    ///   - attempt: From 1.
+    /// - Parameter url: The destination, or where it redirected to.
     func head(
-        for facts: SegmentFacts, to url: DestinationURL, on connection: HTTPConnection, attempt: Int, now: Timestamp
+        for shipment: Courier.Shipment, to url: DestinationURL, on connection: HTTPConnection, now: Timestamp
     ) -> ByteBuffer {
+        let facts = shipment.facts[0]
+        let isJoined = shipment.facts.count > 1
         let target = url.target { placeholder in
             switch placeholder {
             case .segment: facts.name
@@ -49,7 +49,7 @@ struct RequestTemplate: Sendable {
             }
         }
         var head = connection.channel.allocator.buffer(
-            capacity: 1024 + Int(min(facts.bytes, TransportOptions.smallBody).bytes))
+            capacity: 1024 + Int(min(shipment.body.size, TransportOptions.smallBody).bytes))
         head.writeString(method)
         head.writeString(connection.usesAbsoluteTarget ? " \(url.origin)" : " ")
         head.writeString(target)
@@ -57,17 +57,23 @@ struct RequestTemplate: Sendable {
         // Secrets never leave their origin.
         head.writeString(
             url.origin == destination.origin ? commonFields : Self.fields(for: url.origin, headers.filter { !$0.isSecret }))
-        head.writeString("Content-Length: \(facts.bytes.bytes)\r\nIdempotency-Key: \"")
-        head.writeString(facts.idempotencyKey)
+        head.writeString("Content-Length: \(shipment.body.size.bytes)\r\nIdempotency-Key: \"")
+        head.writeString(isJoined ? Coalescing.key(shipment.facts) : facts.idempotencyKey)
         head.writeString("\"\r\nFerry-Segment: ")
-        // Names from other tools may hold what headers must not.
-        head.writeString(facts.isForeign ? facts.name.percentEncodedForURL : facts.name)
+        if isJoined {
+            head.writeString(Coalescing.header(shipment.facts))
+        } else {
+            // Names from other tools may hold what headers must not.
+            head.writeString(facts.isForeign ? facts.name.percentEncodedForURL : facts.name)
+        }
         head.writeString("\r\nFerry-Created: ")
         head.writeString(facts.created.rfc3339)
         head.writeString("\r\nFerry-Sent-At: ")
         head.writeString(now.rfc3339)
-        head.writeString("\r\nFerry-Attempt: \(attempt)\r\n")
-        if let events = facts.events { head.writeString("Ferry-Events: \(events)\r\n") }
+        head.writeString("\r\nFerry-Attempt: \(shipment.attempt)\r\n")
+        let events = shipment.facts.reduce(0 as Int64?) { sum, facts in sum.flatMap { sum in facts.events.map { sum + $0 } } }
+        if let events { head.writeString("Ferry-Events: \(events)\r\n") }
+        if facts.isLate { head.writeString("Ferry-Late: true\r\n") }
         if let authorization = connection.proxyAuthorization { head.writeString("Proxy-Authorization: \(authorization)\r\n") }
         head.writeString("\r\n")
         return head

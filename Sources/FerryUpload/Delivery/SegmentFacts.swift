@@ -12,8 +12,11 @@ struct SegmentFacts: Sendable {
     let bytes: ByteCount
     let isForeign: Bool
     var events: Int64?
+    /// It has missed its deadline.
+    let isLate: Bool
 
-    init(_ claim: Claim, spoolID: String, events: Int64?) throws(FileError) {
+    init(_ claim: Claim, spoolID: String, events: Int64?, isLate: Bool) throws(FileError) {
+        self.isLate = isLate
         name = claim.name
         bytes = claim.status.size
         self.events = events

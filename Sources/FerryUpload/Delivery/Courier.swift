@@ -1,7 +1,7 @@
 import FerrySpool
 import NIOCore
 
-/// Delivers one segment after the other over one connection, which it opens when needed and keeps open between segments.
+/// Makes one request after the other over one connection, which it opens when needed and keeps open between segments.
 struct Courier: ~Copyable {
     private let connector: Connector
     private let eventLoop: any EventLoop
@@ -21,13 +21,37 @@ struct Courier: ~Copyable {
     /// RFC 9110 leaves the number to the client.
     private static let redirectsFollowed = 3
 
-    /// Tries once to deliver a segment.
-    mutating func deliver(_ facts: SegmentFacts, _ body: RequestBody, attempt: Int) async -> Verdict {
+    /// What a request carries and says.
+    struct Shipment: Sendable {
+        /// One segment's, or several that go out together.
+        let facts: [SegmentFacts]
+        let body: RequestBody
+        /// From 1.
+        let attempt: Int
+    }
+
+    /// What came of a request.
+    struct Outcome: Sendable {
+        var verdict: Verdict
+        /// From the request's last byte to the answer's head; `nil` without an answer.
+        var latency: Duration?
+        var duration: Duration?
+    }
+
+    /// Tries once.
+    mutating func deliver(_ shipment: Shipment) async -> Outcome {
+        let start = ContinuousClock.now
+        var latency: Duration?
+        let verdict = await deliver(shipment, &latency)
+        return Outcome(verdict: verdict, latency: latency, duration: ContinuousClock.now - start)
+    }
+
+    private mutating func deliver(_ shipment: Shipment, _ latency: inout Duration?) async -> Verdict {
         var url = template.destination
         for _ in 0...Self.redirectsFollowed {
             let verdict: Verdict
             do throws(TransportFailure) {
-                verdict = try await request(facts, body, to: url, attempt: attempt)
+                verdict = try await request(shipment, to: url, &latency)
             } catch {
                 return Verdict(error)
             }
@@ -42,24 +66,25 @@ struct Courier: ~Copyable {
     }
 
     private mutating func request(
-        _ facts: SegmentFacts, _ body: RequestBody, to url: DestinationURL, attempt: Int
+        _ shipment: Shipment, to url: DestinationURL, _ latency: inout Duration?
     ) async throws(TransportFailure) -> Verdict {
         do throws(TransportFailure) {
-            return try await requestOnce(facts, body, to: url, attempt: attempt)
+            return try await requestOnce(shipment, to: url, &latency)
         } catch .closed(_, isStale: true) {
             // The server closed the idle connection just as the request went out (RFC 9112, section 9.3.1): no attempt.
             open = nil
-            return try await requestOnce(facts, body, to: url, attempt: attempt)
+            return try await requestOnce(shipment, to: url, &latency)
         }
     }
 
     private mutating func requestOnce(
-        _ facts: SegmentFacts, _ body: RequestBody, to url: DestinationURL, attempt: Int
+        _ shipment: Shipment, to url: DestinationURL, _ latency: inout Duration?
     ) async throws(TransportFailure) -> Verdict {
         let connection = try await connection(to: url.origin)
         let time = now()
-        let head = template.head(for: facts, to: url, on: connection, attempt: attempt, now: time)
-        let answer = try await connection.send(Exchange(head: head, body: body))
+        let head = template.head(for: shipment, to: url, on: connection, now: time)
+        let answer = try await connection.send(Exchange(head: head, body: shipment.body))
+        latency = answer.latency
         let retryAfter = answer.header("retry-after").flatMap {
             RetryAfter.parse($0, now: time, serverDate: answer.header("date"))
         }

@@ -23,26 +23,29 @@ struct Bookkeeper: Sendable {
     }
 
     /// - Parameter destinationWaitsUntil: When the destination is tried again, for its victims.
+    /// - Returns: When the segment is to be tried again, if its sidecar says so now.
     func record(
         _ judgement: PassPlan.Judgement, of segment: PreparedSegment, _ verdict: Verdict, destinationWaitsUntil: Timestamp?
-    ) throws(FileError) {
+    ) throws(FileError) -> Timestamp? {
         switch judgement {
         case .delivered:
             try settler.submit(ending(segment, .sent(keep: options.keepsSent), .sent, status: verdict.status))
         case .refused: try reject(segment, verdict, attempts: segment.attempt)
         // Takes long: the worker that has the segment does it.
         case .split: break
-        case .culprit: try backOff(segment, verdict, isProven: true)
-        case .unjudged: try backOff(segment, verdict, isProven: false)
+        case .culprit: return try backOff(segment, verdict, isProven: true)
+        case .unjudged: return try backOff(segment, verdict, isProven: false)
         case .victim:
             // Where there was no connection, the segment was not tried.
-            guard let reason = verdict.reason, reason.kind != "connect", reason.kind != "proxy" else { return }
+            guard let reason = verdict.reason, reason.kind != "connect", reason.kind != "proxy" else { return nil }
             let time = now()
             var state = tried(segment, reason, scope: .destination, at: time)
             state.nextAttemptAt = destinationWaitsUntil ?? time
             try spool.writeSidecar(state, of: segment.claim)
+            return state.nextAttemptAt
         case .untouched: break
         }
+        return nil
     }
 
     /// Splits a segment that is too large, or completes a split.
@@ -87,21 +90,22 @@ struct Bookkeeper: Sendable {
             Ending(claim, .rejected(reason), entry(claim, .rejected, status: status, attempts: attempts, detail: message)))
     }
 
-    private func backOff(_ segment: PreparedSegment, _ verdict: Verdict, isProven: Bool) throws(FileError) {
-        guard let reason = verdict.reason else { return }
+    private func backOff(_ segment: PreparedSegment, _ verdict: Verdict, isProven: Bool) throws(FileError) -> Timestamp? {
+        guard let reason = verdict.reason else { return nil }
         let time = now()
         var state = tried(segment, reason, scope: .segment, at: time)
         if isProven { state.failures += 1 }
         if state.failures >= options.backOff.failuresAllowed {
             let message = "failed \(state.failures) times while the destination was well; last: \(reason.message)"
             try reject(segment.claim, kind: "exhausted", status: reason.status, message: message, attempts: state.attempts)
-            return
+            return nil
         }
         var generator = SystemRandomNumberGenerator()
         state.nextAttemptAt =
             time + options.backOff.wait(afterFailures: isProven ? state.failures : state.attempts, using: &generator)
         try spool.writeSidecar(state, of: segment.claim)
         onEvent(.backsOff(segment: segment.claim.name, until: state.nextAttemptAt, reason))
+        return state.nextAttemptAt
     }
 
     private func tried(

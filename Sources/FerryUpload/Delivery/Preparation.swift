@@ -6,6 +6,9 @@ struct PreparedSegment: Sendable {
     let facts: SegmentFacts
     let body: RequestBody
     let sidecar: RetryState?
+    let preparedAt = ContinuousClock.now
+
+    var preparedAgo: Duration { ContinuousClock.now - preparedAt }
 
     /// The number of the try that comes next.
     var attempt: Int { (sidecar?.attempts ?? 0) + 1 }
@@ -18,8 +21,10 @@ enum Preparation: Sendable {
     case waits(until: Timestamp)
     /// It may be still being written.
     case settles(until: Timestamp)
-    /// Somebody else has it, or has ended it.
+    /// Somebody else has it.
     case taken
+    /// Somebody else has ended it.
+    case gone
     case unusable(FileError)
     /// It can never be sent.
     case damaged(Claim, GzipDamage, kind: String, attempts: Int)
@@ -34,29 +39,31 @@ struct Preparer: Sendable {
     let warn: @Sendable (String) -> Void
 
     /// May inflate a whole file, so it belongs on a thread that may block.
-    func prepare(_ job: Dispatcher.Job, now: Timestamp) -> Preparation {
+    func prepare(_ item: Dispatcher.Item, now: Timestamp) -> Preparation {
         let claim: Claim
-        switch spool.claim(job.name, mayBeUnfinished: job.mayBeUnfinished) {
+        switch spool.claim(item.name, mayBeUnfinished: item.mayBeUnfinished) {
         case .claimed(let claimed): claim = claimed
-        case .busy, .gone: return .taken
+        case .busy: return .taken
+        case .gone: return .gone
         case .unusable(let error): return .unusable(error)
         }
         do throws(FileError) {
-            return try prepare(claim, job, now: now)
+            return try prepare(claim, item, now: now)
         } catch {
             return .unusable(error)
         }
     }
 
-    private func prepare(_ claim: Claim, _ job: Dispatcher.Job, now: Timestamp) throws(FileError) -> Preparation {
+    private func prepare(_ claim: Claim, _ item: Dispatcher.Item, now: Timestamp) throws(FileError) -> Preparation {
         // Read after the claim: another uploader may have tried the segment since the scan.
-        let sidecar = job.hasSidecar ? try spool.sidecar(of: claim.name) { warn("\($0)") } : nil
+        let sidecar = item.entry.hasSidecar ? try spool.sidecar(of: claim.name) { warn("\($0)") } : nil
         if let sidecar, !options.ignoresWaits, sidecar.lastError.scope == .segment,
+            sidecar.lastAttemptAt >= item.forgetsWaitsBefore ?? sidecar.lastAttemptAt,
             let until = sidecar.wait(at: now, longestWait: options.backOff.longestWait)
         {
             return .waits(until: until)
         }
-        if spool.isHalfSplit(claim, wasListed: job.mayBeHalfSplit, scanned: job.scannedAt) { return .halfSplit(claim) }
+        if spool.isHalfSplit(claim, wasListed: item.mayBeHalfSplit, scanned: item.scannedAt) { return .halfSplit(claim) }
         let isForeign = claim.segmentName == nil
         if isForeign, !ForeignFile.isQuiet(changed: claim.status.changed, now: now) {
             return .settles(until: claim.status.changed + ForeignFile.quietPeriod)
@@ -90,7 +97,7 @@ struct Preparer: Sendable {
         }
         return .ready(
             PreparedSegment(
-                claim: claim, facts: try SegmentFacts(claim, spoolID: spool.id, events: events),
+                claim: claim, facts: try SegmentFacts(claim, spoolID: spool.id, events: events, isLate: item.isLate),
                 body: RequestBody(claim, content: content),
                 sidecar: sidecar))
     }

@@ -1,0 +1,52 @@
+/// What a person told a spool: the content of `.ferry/control.json`, obeyed by every program that uses the spool.
+public struct SpoolControl: Codable, Equatable, Sendable {
+    /// The format's version.
+    public var version = 1
+    /// Nothing is sent; producers still store.
+    public var isPaused = false
+    /// Nothing is sent, and nothing new is stored. What is stored stays.
+    public var isDisabled = false
+    /// When this was last changed.
+    public var changedAt: Timestamp?
+    /// When somebody last asked for everything to be sent at once.
+    public var flushRequestedAt: Timestamp?
+
+    enum CodingKeys: String, CodingKey {
+        case version, changedAt, flushRequestedAt
+        case isPaused = "paused"
+        case isDisabled = "disabled"
+    }
+
+    public init() {}
+
+    public var stopsSending: Bool { isPaused || isDisabled }
+
+    public init(from decoder: any Decoder) throws {
+        let container = try decoder.container(keyedBy: CodingKeys.self)
+        // Written by hand, it need not hold everything.
+        version = try container.decodeIfPresent(Int.self, forKey: .version) ?? 1
+        isPaused = try container.decodeIfPresent(Bool.self, forKey: .isPaused) ?? false
+        isDisabled = try container.decodeIfPresent(Bool.self, forKey: .isDisabled) ?? false
+        changedAt = try container.decodeIfPresent(Timestamp.self, forKey: .changedAt)
+        flushRequestedAt = try container.decodeIfPresent(Timestamp.self, forKey: .flushRequestedAt)
+    }
+}
+
+extension Spool {
+    static let controlName = "control.json"
+
+    /// What the spool was told; everything is allowed when nobody told it anything. An unreadable file counts as absent, with a
+    /// warning.
+    public func control(warn: (UnreadableState) -> Void = { _ in }) throws(FileError) -> SpoolControl {
+        try stateDirectory?.readState(SpoolControl.self, from: Self.controlName, warn: warn) ?? SpoolControl()
+    }
+
+    /// Changes what the spool is told, durably.
+    public func setControl(at now: Timestamp, _ change: (inout SpoolControl) -> Void) throws(FileError) -> SpoolControl {
+        var control = try control()
+        change(&control)
+        control.changedAt = now
+        try stateDirectory?.writeState(control, to: Self.controlName, durable: true)
+        return control
+    }
+}

@@ -1,0 +1,101 @@
+import FerrySpool
+
+/// The segments of one spool that are not under way, in the order in which they are to leave.
+struct SegmentQueue: Sendable {
+    /// What may leave now, and what goes before what.
+    struct Rules: Equatable, Sendable {
+        /// The least urgent priority that may leave.
+        var lowest = Priority.bulk
+        /// Segments created before this moment have missed their deadline: within their priority they let others go first.
+        var lateBefore: Timestamp?
+        /// Those created before this moment leave by the next deadline.
+        var dueBefore: Timestamp?
+        /// Whether late segments leave at all.
+        var sendsLate = true
+
+        func isLate(_ created: Timestamp) -> Bool { lateBefore.map { created < $0 } ?? false }
+
+        static let everything = Rules()
+    }
+
+    private(set) var listing: SpoolListing
+    /// All entries before it are taken.
+    private var head = 0
+    /// Where the search for segments that can still be in time may begin, for this priority and moment.
+    private var inTime: (priority: Priority, lateBefore: Timestamp, index: Int)?
+
+    init(_ listing: SpoolListing = SpoolListing()) { self.listing = listing }
+
+    /// The next one, which stays in the queue; `nil` when nothing may leave.
+    mutating func next(_ rules: Rules = .everything) -> Int? {
+        head = firstUntaken(from: head)
+        var index = head
+        while index < listing.entries.count {
+            let entry = listing.entries[index]
+            if entry.priority > rules.lowest { return nil }
+            guard let lateBefore = rules.lateBefore, entry.created < lateBefore else { return index }
+            if let index = firstInTime(entry.priority, lateBefore) { return index }
+            if rules.sendsLate { return index }
+            index = firstUntaken(from: listing.index(of: entry.priority, from: .distantFuture, after: index))
+        }
+        return nil
+    }
+
+    /// The first one that was never tried, or else the one tried least among the first few; it stays in the queue.
+    ///
+    /// - Parameter attempts: How often an entry was tried before.
+    mutating func probe(_ rules: Rules = .everything, attempts: (Int) -> Int) -> Int? {
+        head = firstUntaken(from: head)
+        var best: (index: Int, attempts: Int)?
+        var looked = 0
+        for index in head..<listing.entries.count {
+            let entry = listing.entries[index]
+            if entry.priority > rules.lowest { break }
+            if entry.isTaken || (!rules.sendsLate && rules.isLate(entry.created)) { continue }
+            let tries = attempts(index)
+            if tries < best?.attempts ?? .max { best = (index, tries) }
+            looked += 1
+            if tries == 0 || looked == Self.probeSearchLimit { break }
+        }
+        return best?.index
+    }
+
+    /// A sidecar must be read for each; an outage leaves one on a handful of segments.
+    private static let probeSearchLimit = 256
+
+    mutating func take(_ index: Int) { listing.entries[index].isTaken = true }
+
+    /// Adds a segment that appeared, or comes back.
+    mutating func insert(_ name: String, in spool: Spool, hasSidecar: Bool) -> SpoolListing.Entry? {
+        if head > 1024, head > listing.entries.count / 2 {
+            listing.dropFirst(head)
+            head = 0
+            inTime = nil
+        }
+        guard let index = spool.add(name, to: &listing, hasSidecar: hasSidecar, after: head) else { return nil }
+        if let inTime, index < inTime.index { self.inTime = nil }
+        return listing.entries[index]
+    }
+
+    /// The segments still in the queue.
+    var remaining: some Sequence<SpoolListing.Entry> { listing.entries[head...].lazy.filter { !$0.isTaken } }
+
+    private func firstUntaken(from start: Int) -> Int {
+        var index = start
+        while index < listing.entries.count, listing.entries[index].isTaken { index += 1 }
+        return index
+    }
+
+    private mutating func firstInTime(_ priority: Priority, _ lateBefore: Timestamp) -> Int? {
+        var start = head
+        if let inTime, inTime.priority == priority, inTime.lateBefore == lateBefore {
+            start = max(head, inTime.index)
+        } else {
+            start = listing.index(of: priority, from: lateBefore, after: head)
+        }
+        let index = firstUntaken(from: start)
+        inTime = (priority, lateBefore, index)
+        guard index < listing.entries.count, listing.entries[index].priority == priority else { return nil }
+        return index
+    }
+}

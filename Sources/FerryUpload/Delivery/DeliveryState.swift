@@ -1,0 +1,261 @@
+import FerrySpool
+
+/// Everything that a delivery knows while it runs: the spools' lanes, the plan, and what is under way.
+struct DeliveryState {
+    private let options: UploadOptions
+    private let now: @Sendable () -> Timestamp
+    private(set) var plan: PassPlan
+    private(set) var health: DestinationHealth
+    var lanes: [Lane]
+    /// It goes on when nothing is left: more may come.
+    let isContinuous: Bool
+    private var isEnding = false
+    private var lastLane = 0
+    private var nextID = 0
+    private var started = 0
+    private var stopIsNoted = false
+    private var budget: DeadlineBudget?
+    private var underWay: [PassPlan.ID: Dispatcher.Job] = [:]
+    private var held: [PassPlan.ID: (segments: [PreparedSegment], verdict: Verdict)] = [:]
+    /// How often requests were tried by this process, where that is counted.
+    private var triesHere: [String: Int] = [:]
+    /// The first folder that failed.
+    var failure: FileError? { lanes.lazy.compactMap(\.failure).first }
+
+    init(
+        _ lanes: [Lane], options: UploadOptions, health: DestinationHealth, isContinuous: Bool,
+        now: @escaping @Sendable () -> Timestamp
+    ) {
+        self.lanes = lanes
+        self.options = options
+        self.health = health
+        self.isContinuous = isContinuous
+        self.now = now
+        plan = Self.plan(options, health)
+        budget = options.deadline.map { DeadlineBudget(time: $0, margin: options.deadlineMargin) }
+    }
+
+    private static func plan(_ options: UploadOptions, _ health: DestinationHealth) -> PassPlan {
+        PassPlan(order: options.order, parallel: options.parallel, isRecovering: health.isRecovering, blame: options.blame)
+    }
+
+    enum Step {
+        case job(Dispatcher.Job)
+        /// Something must happen first.
+        case wait
+        /// Nothing is left, or nothing more is to be started.
+        case done
+    }
+
+    mutating func next() -> Step {
+        let isProbe: Bool
+        switch plan.next() {
+        case .stop: return idle
+        case .wait: return .wait
+        case .sendNext: isProbe = false
+        case .sendProbe: isProbe = true
+        }
+        if let limit = options.limit, started >= limit { return idle }
+        guard let lane = nextLane(), let first = isProbe ? lanes[lane].takeProbe() : lanes[lane].takeNext() else {
+            // Nothing is left that could show who is to blame.
+            if isContinuous { endRound() }
+            return idle
+        }
+        if let budget, !budget.allows(first.entry.size ?? .zero) {
+            plan.stop(.deadline)
+            return idle
+        }
+        lastLane = lane
+        var items = [first]
+        if let limit = options.coalesce, !isProbe { items += neighbours(of: first, in: lane, limit: limit) }
+        started += items.count
+        nextID += 1
+        plan.start(nextID)
+        let job = Dispatcher.Job(id: nextID, lane: lane, tools: lanes[lane].tools, items: items)
+        underWay[nextID] = job
+        return .job(job)
+    }
+
+    private var idle: Step { isContinuous && !isEnding ? .wait : .done }
+
+    /// The lane whose next segment is the most urgent; among equals they take turns.
+    private mutating func nextLane() -> Int? {
+        var best: (lane: Int, rank: Lane.Rank)?
+        for step in 1...max(lanes.count, 1) {
+            let lane = (lastLane + step) % max(lanes.count, 1)
+            guard lanes.indices.contains(lane), let rank = lanes[lane].nextRank() else { continue }
+            if best.map({ rank < $0.rank }) ?? true { best = (lane, rank) }
+        }
+        return best?.lane
+    }
+
+    /// What may go out in one request with a segment: the small ones that follow it, of its priority and stream.
+    private mutating func neighbours(of first: Dispatcher.Item, in lane: Int, limit: ByteCount) -> [Dispatcher.Item] {
+        guard lanes[lane].alone == 0, var room = Coalescing.Room(limit: limit, first: first) else { return [] }
+        var items: [Dispatcher.Item] = []
+        let most = options.limit.map { $0 - started } ?? .max
+        while items.count + 1 < most {
+            guard let next = lanes[lane].takeNext(where: { room.take($0, $1) }) else { break }
+            items.append(next)
+        }
+        return items
+    }
+
+    /// A segment of a job was not sent after all.
+    mutating func skip(_ item: Dispatcher.Item, of job: Dispatcher.Job, _ reason: Dispatcher.SkipReason) {
+        started -= 1
+        var until: Timestamp?
+        switch reason {
+        case .taken:
+            lanes[job.lane].tally.taken += 1
+            until = now() + Self.patienceWithOthers
+        case .settles(let moment):
+            lanes[job.lane].tally.settlesAt = min(lanes[job.lane].tally.settlesAt ?? moment, moment)
+            until = moment
+            if options.order == .strict { plan.stop(.headWaits) }
+        case .waits(let moment):
+            until = moment ?? now() + Self.patienceWithOthers
+            if options.order == .strict { plan.stop(.headWaits) }
+        case .ended:
+            lanes[job.lane].tally.ended += 1
+            return
+        }
+        // A pass looks at everything again in its next round.
+        if isContinuous { lanes[job.lane].setAside(item, hasSidecar: item.entry.hasSidecar, until: until) }
+    }
+
+    /// Somebody else has a segment, or it cannot be opened: it is looked at again after this time.
+    private static let patienceWithOthers = Duration.seconds(60)
+
+    /// Nothing of a job was sent.
+    mutating func abandon(_ job: Dispatcher.Job) {
+        plan.skip(job.id)
+        underWay[job.id] = nil
+    }
+
+    /// What was refused together is tried one by one: keeps the first of a job, and puts the others back.
+    mutating func breakUp(_ job: Dispatcher.Job, _ items: [Dispatcher.Item]) -> Dispatcher.Job {
+        let single = Dispatcher.Job(id: job.id, lane: job.lane, tools: job.tools, items: [items[0]])
+        underWay[job.id] = single
+        for item in items.dropFirst() { lanes[job.lane].putBack(item, hasSidecar: item.entry.hasSidecar) }
+        lanes[job.lane].alone = items.count - 1
+        started -= items.count - 1
+        return single
+    }
+
+    /// A request ended: records what is certain now.
+    mutating func finish(_ job: Dispatcher.Job, _ segments: [PreparedSegment], _ outcome: Courier.Outcome) {
+        held[job.id] = (segments, outcome.verdict)
+        if let first = segments.first { budget?.observe(job.size, took: outcome.duration ?? first.preparedAgo) }
+        var tries = 1
+        if case .eachRequest = options.blame, let name = segments.first?.claim.name {
+            tries = (triesHere[name] ?? 0) + 1
+            triesHere[name] = tries
+        }
+        record(plan.finish(job.id, outcome.verdict, latency: outcome.latency, tries: tries))
+    }
+
+    /// Ends a round: what no probe could clear stays unjudged.
+    mutating func endRound() { record(plan.exhausted()) }
+
+    mutating func stop(_ reason: PassPlan.StopReason) { plan.stop(reason) }
+
+    /// Lets the workers go when nothing is left for them.
+    mutating func end() { isEnding = true }
+
+    mutating func fail(_ error: FileError, lane: Int) {
+        lanes[lane].failure = lanes[lane].failure ?? error
+        if !isContinuous { plan.stop(.localFailure) }
+    }
+
+    /// Begins anew after a stop, when the destination is due again.
+    mutating func restart() {
+        guard plan.stopReason != nil, !plan.isBusy else { return }
+        record(plan.exhausted())
+        plan = Self.plan(options, health)
+        stopIsNoted = false
+    }
+
+    /// The network changed: nothing that was learnt on the old one counts.
+    mutating func forgetWaits(at time: Timestamp) {
+        if health.reset() { keepHealth() }
+        triesHere = [:]
+        for lane in lanes.indices {
+            lanes[lane].forgetsWaitsBefore = time
+            lanes[lane].wake(at: time, all: true)
+        }
+        restart()
+    }
+
+    /// Whether a segment is just being sent.
+    func isUnderWay(_ name: String, lane: Int) -> Bool {
+        underWay.values.contains { job in job.lane == lane && job.items.contains { $0.name == name } }
+    }
+
+    var jobsUnderWay: some Collection<Dispatcher.Job> { underWay.values }
+
+    private mutating func record(_ judgements: [PassPlan.Judgement]) {
+        if plan.isProvenWell, plan.stopReason == nil, health.reset() { keepHealth() }
+        if let reason = plan.stopReason, !stopIsNoted {
+            stopIsNoted = true
+            if health.failed(reason, now: now()) { keepHealth() }
+        }
+        for judgement in judgements {
+            guard let (segments, verdict) = held.removeValue(forKey: judgement.id),
+                let job = underWay.removeValue(forKey: judgement.id)
+            else { continue }
+            for (segment, item) in zip(segments, job.items) { record(judgement, verdict, segment, item, lane: job.lane) }
+        }
+    }
+
+    private mutating func record(
+        _ judgement: PassPlan.Judgement, _ verdict: Verdict, _ segment: PreparedSegment, _ item: Dispatcher.Item, lane: Int
+    ) {
+        let next: Timestamp?
+        do throws(FileError) {
+            next = try lanes[lane].tools.bookkeeper.record(
+                judgement, of: segment, verdict, destinationWaitsUntil: health.state?.nextAttemptAt)
+        } catch {
+            return fail(error, lane: lane)
+        }
+        let hasSidecar = segment.sidecar != nil || next != nil
+        switch judgement {
+        case .delivered, .refused, .split:
+            triesHere[item.name] = nil
+            lanes[lane].tally.ended += 1
+        // One try a pass is enough, whatever its wait.
+        case _ where !isContinuous: lanes[lane].setAside(item, hasSidecar: hasSidecar, until: nil)
+        case .culprit, .unjudged: lanes[lane].setAside(item, hasSidecar: hasSidecar, until: next)
+        case .victim: lanes[lane].putBack(item, hasSidecar: hasSidecar)
+        case .untouched:
+            // Stopped, or the file changed while it was sent.
+            if case .withdrawn = verdict, plan.stopReason == nil {
+                lanes[lane].setAside(item, hasSidecar: hasSidecar, until: now() + ForeignFile.quietPeriod)
+            } else {
+                lanes[lane].putBack(item, hasSidecar: hasSidecar)
+            }
+        }
+    }
+
+    /// Writes what is known of the destination where the next process will look for it.
+    private mutating func keepHealth() {
+        for lane in lanes.indices where lanes[lane].failure == nil {
+            do throws(FileError) {
+                try lanes[lane].tools.spool.setDestinationState(health.state, health.id)
+            } catch {
+                fail(error, lane: lane)
+            }
+        }
+    }
+}
+
+extension PassPlan.Judgement {
+    /// Whom it is about.
+    var id: PassPlan.ID {
+        switch self {
+        case .delivered(let id), .refused(let id), .split(let id), .culprit(let id), .unjudged(let id), .victim(let id),
+            .untouched(let id):
+            id
+        }
+    }
+}

@@ -1,0 +1,118 @@
+import FerrySpool
+import Synchronization
+
+/// Hands segments to the workers, and their outcomes to the plan and the books.
+///
+/// A lock instead of an actor: what it guards takes microseconds, and a worker keeps its thread.
+final class Dispatcher: Sendable {
+    /// One request to make, by its number: of a segment, or of several that go out together.
+    struct Job: Sendable {
+        let id: PassPlan.ID
+        let lane: Int
+        let tools: LaneTools
+        let items: [Item]
+
+        var size: ByteCount { items.reduce(.zero) { $0 + ($1.entry.size ?? .zero) } }
+    }
+
+    /// A segment to send.
+    struct Item: Sendable {
+        let name: String
+        let entry: SpoolListing.Entry
+        /// A scan saw journals, or can not have seen them.
+        let mayBeUnfinished: Bool
+        /// The same of what may be its half.
+        let mayBeHalfSplit: Bool
+        /// When the scan began.
+        let scannedAt: Timestamp
+        /// It has missed its deadline.
+        let isLate: Bool
+        /// Waits that were noted before this moment are void.
+        let forgetsWaitsBefore: Timestamp?
+    }
+
+    /// Why a segment was not sent.
+    enum SkipReason: Sendable {
+        /// Its back-off is not over, or it cannot be opened.
+        case waits(until: Timestamp?)
+        /// It may be still being written.
+        case settles(until: Timestamp)
+        /// Somebody else has it.
+        case taken
+        /// It ended without the destination.
+        case ended
+    }
+
+    private struct Guarded {
+        var delivery: DeliveryState
+        /// Counts the changes, so that nobody waits for one that has happened.
+        var changes = 0
+        var waiters: [CheckedContinuation<Void, Never>] = []
+    }
+
+    private let state: Mutex<Guarded>
+    /// Called when nothing is under way any more, from any thread.
+    private let onIdle: @Sendable () -> Void
+
+    init(_ delivery: sending DeliveryState, onIdle: @escaping @Sendable () -> Void = {}) {
+        state = Mutex(Guarded(delivery: delivery))
+        self.onIdle = onIdle
+    }
+
+    /// Looks at the state, without changing it.
+    func read<Value: Sendable>(_ body: (borrowing DeliveryState) -> Value) -> Value {
+        state.withLock { body($0.delivery) }
+    }
+
+    /// Changes the state, and lets waiting workers look again.
+    @discardableResult
+    func change<Value: Sendable>(_ body: (inout DeliveryState) -> Value) -> Value {
+        let (value, waiters, isIdle) = state.withLock { state in
+            let value = body(&state.delivery)
+            state.changes += 1
+            defer { state.waiters = [] }
+            return (value, state.waiters, !state.delivery.plan.isBusy)
+        }
+        for waiter in waiters { waiter.resume() }
+        if isIdle { onIdle() }
+        return value
+    }
+
+    /// The next job for a worker; `nil` when there is none left or nothing more is to be started.
+    func next() async -> Job? {
+        while true {
+            if Task.isCancelled { stop(.interrupted) }
+            let (step, changes) = state.withLock { ($0.delivery.next(), $0.changes) }
+            switch step {
+            case .job(let job): return job
+            case .done: return nil
+            case .wait: await waitForChange(since: changes)
+            }
+        }
+    }
+
+    func skip(_ item: Item, of job: Job, _ reason: SkipReason) { change { $0.skip(item, of: job, reason) } }
+
+    func abandon(_ job: Job) { change { $0.abandon(job) } }
+
+    func breakUp(_ job: Job, _ items: [Item]) -> Job { change { $0.breakUp(job, items) } }
+
+    func finish(_ job: Job, _ segments: [PreparedSegment], _ outcome: Courier.Outcome) {
+        change { $0.finish(job, segments, outcome) }
+    }
+
+    func stop(_ reason: PassPlan.StopReason) { change { $0.stop(reason) } }
+
+    func fail(_ error: FileError, lane: Int) { change { $0.fail(error, lane: lane) } }
+
+    private func waitForChange(since changes: Int) async {
+        await withCheckedContinuation { continuation in
+            let isNeeded = state.withLock { state in
+                guard state.changes == changes else { return false }
+                state.waiters.append(continuation)
+                return true
+            }
+            if !isNeeded { continuation.resume() }
+        }
+    }
+}

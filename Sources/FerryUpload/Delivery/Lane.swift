@@ -1,0 +1,174 @@
+import FerrySpool
+
+/// What of a spool may leave now.
+public enum LaneGate: Comparable, Sendable {
+    case closed
+    /// Critical segments alone.
+    case critical
+    case open
+}
+
+/// What workers need of a spool.
+struct LaneTools: Sendable {
+    let spool: Spool
+    let settler: Settler
+    let bookkeeper: Bookkeeper
+    let onEvent: @Sendable (UploadEvent) -> Void
+
+    init(
+        _ spool: Spool, options: UploadOptions, now: @escaping @Sendable () -> Timestamp,
+        onEvent: @escaping @Sendable (UploadEvent) -> Void
+    ) {
+        self.spool = spool
+        self.onEvent = onEvent
+        settler = Settler(spool: spool, onEvent: onEvent)
+        bookkeeper = Bookkeeper(spool: spool, options: options, settler: settler, now: now, onEvent: onEvent)
+    }
+}
+
+/// One spool's part in a delivery: what is queued, what waits, and what may leave.
+struct Lane {
+    let tools: LaneTools
+    private(set) var queue = SegmentQueue()
+    /// What is not due, by name.
+    private(set) var waiting: [String: Waiting] = [:]
+    /// Sidecars written before this moment count for nothing: the network has changed since.
+    var forgetsWaitsBefore: Timestamp?
+    var gate = LaneGate.open
+    var rules = SegmentQueue.Rules.everything
+    var tally = Tally()
+    /// Why the spool cannot be used.
+    var failure: FileError?
+    /// How many of the next segments go out one by one, because together they were refused.
+    var alone = 0
+
+    struct Waiting {
+        let entry: SpoolListing.Entry
+        let hasSidecar: Bool
+        /// `nil`: for the rest of the pass.
+        let until: Timestamp?
+    }
+
+    /// What a round left behind.
+    struct Tally: Sendable {
+        /// Segments that ended, or that somebody else ended.
+        var ended = 0
+        /// Taken by somebody else.
+        var taken = 0
+        /// The earliest moment at which a file that may be still being written can be looked at again.
+        var settlesAt: Timestamp?
+    }
+
+    init(_ tools: LaneTools) { self.tools = tools }
+
+    /// How many segments the last listing had.
+    private(set) var listed = 0
+
+    var isUsable: Bool { failure == nil && gate != .closed }
+
+    /// Begins over what is pending now. What waits goes on waiting.
+    mutating func begin(_ listing: SpoolListing, except isUnderWay: (String) -> Bool = { _ in false }) {
+        queue = SegmentQueue(listing)
+        listed = listing.entries.count
+        isAddedTo = false
+        tally = Tally()
+        guard !waiting.isEmpty else { return }
+        var found: [String: Waiting] = [:]
+        for index in listing.entries.indices {
+            let name = listing.name(of: listing.entries[index])
+            if let wait = waiting[name] { found[name] = wait }
+            if waiting[name] != nil || isUnderWay(name) { queue.take(index) }
+        }
+        waiting = found
+    }
+
+    /// Where the next segment stands in comparison with other lanes'; `nil` when none may leave.
+    mutating func nextRank() -> Rank? {
+        guard isUsable, let index = queue.next(effectiveRules) else { return nil }
+        return Rank(queue.listing.entries[index], rules)
+    }
+
+    /// Smaller leaves first.
+    struct Rank: Comparable {
+        let priority: Priority
+        /// 0 leaves by the next deadline, 1 later, 2 is late.
+        let urgency: Int
+
+        init(_ entry: SpoolListing.Entry, _ rules: SegmentQueue.Rules) {
+            priority = entry.priority
+            urgency = rules.isLate(entry.created) ? 2 : rules.dueBefore.map { entry.created < $0 ? 0 : 1 } ?? 1
+        }
+
+        static func < (left: Rank, right: Rank) -> Bool { (left.priority, left.urgency) < (right.priority, right.urgency) }
+    }
+
+    /// Takes the next segment.
+    mutating func takeNext() -> Dispatcher.Item? { queue.next(effectiveRules).map { take($0) } }
+
+    /// Takes the segment that was tried least.
+    mutating func takeProbe() -> Dispatcher.Item? {
+        let spool = tools.spool
+        let listing = queue.listing
+        return queue.probe(effectiveRules) { index in
+            guard listing.entries[index].hasSidecar else { return 0 }
+            return ((try? spool.sidecar(of: listing.name(of: listing.entries[index]))) ?? nil)?.attempts ?? 0
+        }.map { take($0) }
+    }
+
+    /// Looks at the segment that would be next, and takes it if it fits.
+    mutating func takeNext(where fits: (SpoolListing.Entry, String) -> Bool) -> Dispatcher.Item? {
+        guard let index = queue.next(effectiveRules) else { return nil }
+        let entry = queue.listing.entries[index]
+        return fits(entry, queue.listing.name(of: entry)) ? take(index) : nil
+    }
+
+    private var effectiveRules: SegmentQueue.Rules {
+        var rules = rules
+        if gate == .critical { rules.lowest = .critical }
+        return rules
+    }
+
+    private mutating func take(_ index: Int) -> Dispatcher.Item {
+        let entry = queue.listing.entries[index]
+        let item = Dispatcher.Item(
+            name: queue.listing.name(of: entry), entry: entry, mayBeUnfinished: isAddedTo || queue.listing.openJournals > 0,
+            mayBeHalfSplit: isAddedTo || queue.listing.mayBeHalfSplit(at: index), scannedAt: queue.listing.scannedAt,
+            isLate: rules.isLate(entry.created), forgetsWaitsBefore: forgetsWaitsBefore)
+        queue.take(index)
+        alone = max(0, alone - 1)
+        return item
+    }
+
+    /// Segments were added after the scan: nothing can be concluded from what it did not see.
+    private var isAddedTo = false
+
+    /// A segment appeared. Returns its entry, `nil` when there is none of that name, or it is known to wait.
+    mutating func appeared(_ name: String) -> SpoolListing.Entry? {
+        guard waiting[name] == nil else { return nil }
+        isAddedTo = true
+        return queue.insert(name, in: tools.spool, hasSidecar: false)
+    }
+
+    /// A segment goes back into the queue.
+    mutating func putBack(_ item: Dispatcher.Item, hasSidecar: Bool) {
+        isAddedTo = true
+        _ = queue.insert(item.name, in: tools.spool, hasSidecar: hasSidecar)
+    }
+
+    /// A segment is to be left alone until then; `nil`: for the rest of the pass.
+    mutating func setAside(_ item: Dispatcher.Item, hasSidecar: Bool, until: Timestamp?) {
+        waiting[item.name] = Waiting(entry: item.entry, hasSidecar: hasSidecar, until: until)
+    }
+
+    /// Puts back what has waited long enough, or everything.
+    mutating func wake(at now: Timestamp, all: Bool = false) {
+        for (name, wait) in waiting where all || wait.until.map({ $0 <= now }) ?? false {
+            waiting[name] = nil
+            isAddedTo = true
+            _ = queue.insert(name, in: tools.spool, hasSidecar: wait.hasSidecar)
+        }
+    }
+
+    /// When the next of those that wait is due.
+    var nextWake: Timestamp? { waiting.values.lazy.compactMap(\.until).min() }
+}

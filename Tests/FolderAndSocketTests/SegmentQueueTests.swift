@@ -1,0 +1,114 @@
+import FerrySpool
+import TestSupport
+import Testing
+
+@testable import FerryUpload
+
+@Suite("The queue of a spool's segments")
+struct SegmentQueueTests {
+    private let folder = TemporaryFolder()
+
+    /// A queue over these priorities and seconds.
+    private func queue(_ spool: Spool, _ segments: [(Int, Int)]) throws -> SegmentQueue {
+        for (priority, second) in segments { try spool.put(Segments.gzip("{}\n"), as: Segments.name(priority, second: second)) }
+        return SegmentQueue(try spool.scan(sizes: true))
+    }
+
+    private func order(_ queue: inout SegmentQueue, _ rules: SegmentQueue.Rules = .everything) -> [String] {
+        var order: [String] = []
+        while let index = queue.next(rules) {
+            let entry = queue.listing.entries[index]
+            order.append("\(entry.priority.level):\((entry.created - Segments.name().created).wholeMilliseconds / 1000)")
+            queue.take(index)
+        }
+        return order
+    }
+
+    private struct Missing: Error {}
+
+    private func moment(_ second: Int) -> Timestamp { Segments.name(second: second).created }
+
+    @Test("Probes are taken out of order, the rest stays in order, nothing comes twice")
+    func probes() throws {
+        var queue = try queue(try folder.spool(), (0..<5).map { (5, $0) })
+        func take(_ index: Int?) -> Int? {
+            if let index { queue.take(index) }
+            return index
+        }
+        #expect(take(queue.next()) == 0)
+        #expect(take(queue.probe { [1: 3, 2: 1][$0] ?? 0 }) == 3)
+        #expect(take(queue.next()) == 1)
+        #expect(take(queue.probe { $0 == 2 ? 9 : 4 }) == 4)
+        #expect(take(queue.next()) == 2)
+        #expect(queue.next() == nil)
+        #expect(queue.probe { _ in 0 } == nil)
+    }
+
+    @Test("What missed its deadline lets others of its priority go first, and no other priority")
+    func late() throws {
+        var queue = try queue(try folder.spool(), [(0, 1), (0, 9), (5, 2), (5, 3), (5, 8), (5, 9), (9, 1)])
+        let rules = SegmentQueue.Rules(lateBefore: moment(5))
+        #expect(order(&queue, rules) == ["0:9", "0:1", "5:8", "5:9", "5:2", "5:3", "9:1"])
+    }
+
+    @Test("Held back, late segments stay in the queue")
+    func hold() throws {
+        var queue = try queue(try folder.spool(), [(0, 1), (5, 2), (5, 8), (9, 1), (9, 7)])
+        #expect(order(&queue, .init(lateBefore: moment(5), sendsLate: false)) == ["5:8", "9:7"])
+        #expect(order(&queue) == ["0:1", "5:2", "9:1"])
+    }
+
+    @Test("When only critical segments may leave, the others stay")
+    func critical() throws {
+        var queue = try queue(try folder.spool(), [(0, 1), (0, 2), (1, 0), (5, 0)])
+        #expect(order(&queue, .init(lowest: .critical)) == ["0:1", "0:2"])
+        #expect(order(&queue) == ["1:0", "5:0"])
+    }
+
+    @Test("What appears is put in its place, even before what has left already")
+    func insert() throws {
+        let spool = try folder.spool()
+        var queue = try queue(spool, [(5, 3), (5, 6), (5, 9)])
+        if let index = queue.next() { queue.take(index) }
+        for (priority, second) in [(5, 1), (0, 8), (5, 7), (9, 0)] {
+            let name = try spool.put(Segments.gzip("{}\n"), as: Segments.name(priority, second: second))
+            let entry = queue.insert(name, in: spool, hasSidecar: false)
+            #expect(entry?.priority.level == UInt8(priority))
+        }
+        let nothing = queue.insert("no-segment.txt", in: spool, hasSidecar: false)
+        #expect(nothing == nil)
+        #expect(order(&queue) == ["0:8", "5:1", "5:6", "5:7", "5:9", "9:0"])
+    }
+
+    @Test("Whatever comes and goes, in whatever order: each leaves once, the most urgent first")
+    func property() throws {
+        var generator = Seeded(seed: 5)
+        let spool = try folder.spool()
+        let names = try (0..<60).map { index in
+            try spool.put(Segments.gzip("{}\n"), as: Segments.name([0, 5, 9][index % 3], second: index * 7 % 20))
+        }
+        for _ in 0..<200 {
+            var queue = SegmentQueue()
+            var waiting = names.shuffled(using: &generator)
+            var inside: Set<String> = []
+            var left: [String] = []
+            while left.count < names.count {
+                if let name = waiting.popLast(), Bool.random(using: &generator) || inside.isEmpty {
+                    _ = queue.insert(name, in: spool, hasSidecar: false)
+                    inside.insert(name)
+                } else {
+                    let rules = SegmentQueue.Rules(lateBefore: Bool.random(using: &generator) ? moment(10) : nil)
+                    guard let index = queue.next(rules) else { throw Missing() }
+                    let name = queue.listing.name(of: queue.listing.entries[index])
+                    #expect(inside.allSatisfy { SegmentName($0)!.priority >= SegmentName(name)!.priority })
+                    if rules.lateBefore == nil { #expect(inside.min() == name) }
+                    queue.take(index)
+                    inside.remove(name)
+                    left.append(name)
+                }
+                if waiting.isEmpty, inside.isEmpty { break }
+            }
+            #expect(Set(left).count == left.count)
+        }
+    }
+}
