@@ -92,18 +92,22 @@ struct CivilTime {
     }
 
     var timestamp: Timestamp {
+        let minutes = (Self.days(year: year, month: month, day: day) * 24 + hour) * 60 + minute
+        return Timestamp(milliseconds: (minutes * 60 + second) * 1000 + millisecond)
+    }
+
+    /// Days from 1970-01-01 to a date.
+    static func days(year: Int64, month: Int64, day: Int64) -> Int64 {
         let shiftedYear = month <= 2 ? year - 1 : year
         let (era, yearOfEra) = shiftedYear.flooredDivision(by: 400)
         let dayOfYear = (153 * (month > 2 ? month - 3 : month + 9) + 2) / 5 + day - 1
         let dayOfEra = yearOfEra * 365 + yearOfEra / 4 - yearOfEra / 100 + dayOfYear
-        let days = era * 146_097 + dayOfEra - 719_468
-        let minutes = (days * 24 + hour) * 60 + minute
-        return Timestamp(milliseconds: (minutes * 60 + second) * 1000 + millisecond)
+        return era * 146_097 + dayOfEra - 719_468
     }
 }
 
 extension Int64 {
-    fileprivate func flooredDivision(by divisor: Int64) -> (quotient: Int64, remainder: Int64) {
+    func flooredDivision(by divisor: Int64) -> (quotient: Int64, remainder: Int64) {
         let (quotient, remainder) = quotientAndRemainder(dividingBy: divisor)
         return remainder < 0 ? (quotient - 1, remainder + divisor) : (quotient, remainder)
     }

@@ -1,44 +1,65 @@
 import FerrySpool
 import NIOCore
 
-/// A file on its way out, piece by piece: by reference for plain connections, so that the kernel copies (sendfile), and through
-/// memory for TLS.
+/// A body on its way out, piece by piece: a file by reference for plain connections, so that the kernel copies (sendfile), and
+/// through memory for TLS.
 final class BodySource {
-    private let file: OpenFile
+    private enum Content {
+        case bytes(ByteBuffer)
+        /// The handle borrows the file's descriptor.
+        case file(OpenFile, NIOFileHandle)
+    }
+
+    private let content: Content
     private let size: Int64
     private let isSecure: Bool
+    private let throttle: Throttle
     private var position: Int64 = 0
-    /// Borrows the file's descriptor.
-    private let handle: NIOFileHandle
 
-    init(file: OpenFile, size: Int64, isSecure: Bool) {
-        self.file = file
-        self.size = size
+    init(_ body: RequestBody, isSecure: Bool, throttle: Throttle) {
         self.isSecure = isSecure
-        handle = NIOFileHandle(_deprecatedTakingOwnershipOfDescriptor: file.descriptor)
+        self.throttle = throttle
+        size = body.size.bytes
+        content =
+            switch body {
+            case .bytes(let buffer): .bytes(buffer)
+            case .file(let file, _): .file(file, NIOFileHandle(_deprecatedTakingOwnershipOfDescriptor: file.descriptor))
+            }
     }
 
     deinit {
         // Gives the descriptor back: the file closes it. A piece that the channel still holds fails from here on.
-        _ = try? handle.takeDescriptorOwnership()
+        if case .file(_, let handle) = content { _ = try? handle.takeDescriptorOwnership() }
     }
 
     var isAtEnd: Bool { position == size }
+
+    /// How long the next piece has to wait.
+    func wait() -> Duration { throttle.wait(for: ByteCount(nextEnd - position)) }
+
+    private var nextEnd: Int64 {
+        let limit = isSecure ? min(throttle.piece, TransportOptions.securePiece) : throttle.piece
+        return min(position + limit.bytes, size)
+    }
 
     /// The next piece.
     ///
     /// - Throws: ``TransportFailure/fileChanged`` when the file has become shorter than it was claimed to be.
     func next(_ allocator: ByteBufferAllocator) throws(TransportFailure) -> IOData {
         let start = position
-        let limit = isSecure ? TransportOptions.securePiece : TransportOptions.filePiece
-        position = min(start + limit.bytes, size)
-        guard let length = try? file.status().size.bytes, length >= position else { throw .fileChanged }
-        if !isSecure {
-            return .fileRegion(FileRegion(fileHandle: handle, readerIndex: Int(start), endIndex: Int(position)))
+        position = nextEnd
+        switch content {
+        case .bytes(let buffer):
+            return .byteBuffer(buffer.getSlice(at: buffer.readerIndex + Int(start), length: Int(position - start))!)
+        case .file(let file, let handle):
+            guard let length = try? file.status().size.bytes, length >= position else { throw .fileChanged }
+            if !isSecure {
+                return .fileRegion(FileRegion(fileHandle: handle, readerIndex: Int(start), endIndex: Int(position)))
+            }
+            guard let bytes = try? file.readBytes(Int(position - start), at: start), bytes.count == position - start else {
+                throw .fileChanged
+            }
+            return .byteBuffer(allocator.buffer(bytes: bytes))
         }
-        guard let bytes = try? file.readBytes(Int(position - start), at: start), bytes.count == position - start else {
-            throw .fileChanged
-        }
-        return .byteBuffer(allocator.buffer(bytes: bytes))
     }
 }

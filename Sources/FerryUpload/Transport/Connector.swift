@@ -9,12 +9,15 @@ import NIOSSL
 struct Connector: Sendable {
     private let options: TransportOptions
     private let security: TransportSecurity
+    /// Shared by all connections.
+    let throttle: Throttle
 
     /// - Parameter usesTLS: Whether certificate files are to be checked now. Otherwise a redirect to https may need them later.
     /// - Throws: ``TransportSetupError`` when a certificate or key file cannot be used.
     init(options: TransportOptions, usesTLS: Bool) throws(TransportSetupError) {
         self.options = options
         security = TransportSecurity(options)
+        throttle = Throttle()
         if usesTLS { _ = try security.context() }
     }
 
@@ -72,7 +75,7 @@ struct Connector: Sendable {
         }
         try pipeline.addHandler(RequestWriter())
         try pipeline.addHandler(ByteToMessageHandler(HTTPResponseDecoder(leftOverBytesStrategy: .dropBytes)))
-        try pipeline.addHandler(ExchangeHandler(idleTimeout: options.idleTimeout, isSecure: origin.isSecure))
+        try pipeline.addHandler(ExchangeHandler(idleTimeout: options.idleTimeout, isSecure: origin.isSecure, throttle: throttle))
     }
 
     private static let waiterName = "ferry.handshake"

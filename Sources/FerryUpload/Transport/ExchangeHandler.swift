@@ -16,6 +16,7 @@ final class ExchangeHandler: ChannelDuplexHandler {
 
     private let idleTimeout: TimeAmount
     private let isSecure: Bool
+    private let throttle: Throttle
     private var state = ExchangeState()
     private var job: Job?
     private var source: BodySource?
@@ -27,8 +28,9 @@ final class ExchangeHandler: ChannelDuplexHandler {
 
     private static let announcement = HTTPRequestHead(version: .http1_1, method: .POST, uri: "/")
 
-    init(idleTimeout: Duration, isSecure: Bool) {
+    init(idleTimeout: Duration, isSecure: Bool, throttle: Throttle) {
         self.idleTimeout = TimeAmount(idleTimeout)
+        self.throttle = throttle
         self.isSecure = isSecure
     }
 
@@ -64,24 +66,37 @@ final class ExchangeHandler: ChannelDuplexHandler {
         // Only for the response decoder, which must know that a request is under way: see RequestWriter.
         context.write(wrapOutboundOut(.head(Self.announcement)), promise: nil)
         var head = exchange.head
-        switch exchange.body {
-        case .bytes(var buffer):
+        if case .bytes(var buffer) = exchange.body, throttle.limit == nil {
             head.writeBuffer(&buffer)
             context.write(wrapOutboundOut(.body(.byteBuffer(head))), promise: nil)
-            finishRequest(context)
-        case .file(let file, let size):
-            context.write(wrapOutboundOut(.body(.byteBuffer(head))), promise: nil)
-            source = BodySource(file: file, size: size, isSecure: isSecure)
-            sendMore(context)
+            return finishRequest(context)
+        }
+        // The head leaves in any case, and is paid for.
+        _ = throttle.wait(for: ByteCount(Int64(head.readableBytes)))
+        context.write(wrapOutboundOut(.body(.byteBuffer(head))), promise: nil)
+        source = BodySource(exchange.body, isSecure: isSecure, throttle: throttle)
+        sendMore(context)
+    }
+
+    /// Sends the next piece of the body, when its time has come.
+    private func sendMore(_ context: ChannelHandlerContext) {
+        guard let source else { return }
+        let wait = source.wait()
+        guard wait > .zero else { return sendPiece(of: source, context) }
+        let bound = NIOLoopBound((self, source, context), eventLoop: context.eventLoop)
+        // Waiting for its turn is no standstill.
+        lastProgress = .now() + TimeAmount(wait)
+        context.eventLoop.scheduleTask(in: TimeAmount(wait)) {
+            let (handler, source, context) = bound.value
+            // The server may have answered meanwhile.
+            if handler.source === source, !handler.state.headReceived { handler.sendPiece(of: source, context) }
         }
     }
 
-    private func sendMore(_ context: ChannelHandlerContext) {
-        guard let source else { return }
+    private func sendPiece(of source: BodySource, _ context: ChannelHandlerContext) {
         do throws(TransportFailure) {
             let piece = try source.next(context.channel.allocator)
-            let isLast = source.isAtEnd
-            if isLast {
+            if source.isAtEnd {
                 context.write(wrapOutboundOut(.body(piece)), promise: nil)
                 finishRequest(context)
             } else {

@@ -1,0 +1,95 @@
+/// Why a time zone cannot be used.
+public struct ZoneError: Error, Equatable, CustomStringConvertible {
+    public let description: String
+}
+
+/// A time zone of the IANA database, from the machine's files (`/usr/share/zoneinfo`).
+///
+/// Foundation's own would bring ICU, 40 MB, and the binary starts in milliseconds without.
+public struct Zone: Equatable, Sendable {
+    /// As in `America/Sao_Paulo`.
+    public let name: String
+    private let file: ZoneFile
+
+    /// - Throws: ``ZoneError`` when there is no such zone, or no database.
+    public init(named name: String, folder: String = "/usr/share/zoneinfo") throws(ZoneError) {
+        let isSafe = name.utf8.allSatisfy {
+            switch $0 {
+            case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"), UInt8(ascii: "0")...UInt8(ascii: "9"):
+                true
+            default: "+-_/".utf8.contains($0)
+            }
+        }
+        guard isSafe, !name.isEmpty, !name.hasPrefix("/") else {
+            throw ZoneError(description: "'\(name)' is no time zone; write it like America/Sao_Paulo or UTC")
+        }
+        self.name = name
+        if name == "UTC" {
+            file = .utc
+            return
+        }
+        guard let opened = try? OpenFile.reading("\(folder)/\(name)"), let bytes = try? opened.readBytes(1 << 18, at: 0),
+            let file = ZoneFile(bytes)
+        else {
+            let hint = (try? Directory.open(folder)) == nil ? "the time zone database is missing; install tzdata" : "see \(folder)"
+            throw ZoneError(description: "'\(name)' is no known time zone; \(hint)")
+        }
+        self.file = file
+    }
+
+    private init(name: String, file: ZoneFile) {
+        self.name = name
+        self.file = file
+    }
+
+    public static let utc = Zone(name: "UTC", file: .utc)
+
+    /// The zone's time at a moment.
+    public func local(at moment: Timestamp) -> LocalTime {
+        let second = moment.milliseconds.floored(by: 1000)
+        let local = second + file.offset(at: second)
+        return LocalTime(day: local.floored(by: 86_400), second: local - local.floored(by: 86_400) * 86_400)
+    }
+
+    /// When the zone's clocks show a time. Skipped by a change to daylight-saving time, it is the moment of that change; shown twice,
+    /// it is the first of the two.
+    public func moment(of local: LocalTime) -> Timestamp {
+        let wanted = local.day * 86_400 + local.second
+        let before = file.offset(at: wanted - 86_400 - file.offset(at: wanted - 86_400))
+        let after = file.offset(at: wanted + 86_400 - file.offset(at: wanted + 86_400))
+        for offset in before > after ? [before, after] : [after, before] where file.offset(at: wanted - offset) == offset {
+            return Timestamp(milliseconds: (wanted - offset) * 1000)
+        }
+        var low = wanted - 86_400 - before
+        var high = wanted + 86_400 - after
+        while high - low > 1 {
+            let middle = (low + high) / 2
+            if file.offset(at: middle) == before { low = middle } else { high = middle }
+        }
+        return Timestamp(milliseconds: high * 1000)
+    }
+
+    /// When a day begins.
+    public func start(ofDay day: Int64) -> Timestamp { moment(of: LocalTime(day: day, second: 0)) }
+}
+
+/// What a zone's clocks and calendars show.
+public struct LocalTime: Equatable, Sendable {
+    /// Days since 1970-01-01.
+    public var day: Int64
+    /// Seconds since midnight, by the clock's face.
+    public var second: Int64
+
+    public init(day: Int64, second: Int64) {
+        self.day = day
+        self.second = second
+    }
+
+    /// 0 is Monday. 1970-01-01 was a Thursday.
+    public var weekday: Int { Int((day + 3) - (day + 3).floored(by: 7) * 7) }
+}
+
+extension Int64 {
+    /// Divided and rounded down.
+    func floored(by divisor: Int64) -> Int64 { flooredDivision(by: divisor).quotient }
+}
