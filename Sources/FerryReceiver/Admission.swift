@@ -23,39 +23,60 @@ actor Admission {
         index = try KeyIndex(spool)
     }
 
-    /// - Parameter key: `nil` for a request without one, which is always new.
-    func admit(_ arrival: Arrival, _ entry: ReceivedEntry, key: String?, digest: BodyDigest) async throws(FileError)
-        -> AdmissionResult
-    {
-        if let key {
-            // Two requests with one key race: the second waits and finds the first one's result.
-            while underWay.contains(key) { await withCheckedContinuation { waiters.append($0) } }
-            if let known = index[key] { return known == digest ? .duplicate : .conflict }
-            underWay.insert(key)
-        }
-        let result = await store(arrival, entry, digest)
-        if let key {
-            underWay.remove(key)
-            if case .success(.stored) = result { index[key] = digest }
-            if case .success(.duplicate) = result { index[key] = digest }
-            let waiting = waiters
-            waiters = []
-            for waiter in waiting { waiter.resume() }
-        }
-        return try result.get()
+    /// A body that is complete and sound.
+    struct Candidate: Sendable {
+        let arrival: Arrival
+        let entry: ReceivedEntry
+        /// `nil` for a request without one, which is always new.
+        let key: String?
+        let digest: BodyDigest
     }
 
-    private func store(
-        _ arrival: Arrival, _ entry: ReceivedEntry, _ digest: BodyDigest
-    ) async -> Result<AdmissionResult, FileError> {
+    /// Admits what is new. No two candidates have one key.
+    func admit(_ candidates: [Candidate]) async throws(FileError) -> [AdmissionResult] {
+        let keys = Set(candidates.compactMap(\.key))
+        // Requests with one key race: the second waits and finds the first one's result. All keys at once, or two would wait for
+        // each other.
+        while !underWay.isDisjoint(with: keys) { await withCheckedContinuation { waiters.append($0) } }
+        var results = candidates.map { candidate in
+            candidate.key.flatMap { index[$0] }.map { $0 == candidate.digest ? AdmissionResult.duplicate : .conflict }
+        }
+        let new = candidates.indices.filter { results[$0] == nil }
+        underWay.formUnion(keys)
+        let stored = await store(new.map { candidates[$0] })
+        underWay.subtract(keys)
+        if case .success(let stored) = stored {
+            for (position, result) in zip(new, stored) {
+                results[position] = result
+                if let key = candidates[position].key, result != .conflict { index[key] = candidates[position].digest }
+            }
+        }
+        let waiting = waiters
+        waiters = []
+        for waiter in waiting { waiter.resume() }
+        _ = try stored.get()
+        return results.map { $0! }
+    }
+
+    private func store(_ candidates: [Candidate]) async -> Result<[AdmissionResult], FileError> {
+        guard !candidates.isEmpty else { return .success([]) }
         let spool = spool
-        return await blocking { () -> Result<AdmissionResult, FileError> in
+        return await blocking { () -> Result<[AdmissionResult], FileError> in
             do throws(FileError) {
-                if try spool.admit(arrival, entry) { return .success(.stored) }
-                // The segment came another way, by rsync say, with its name and so its key.
-                guard try spool.directory.digest(of: entry.segment) == digest else { return .success(.conflict) }
-                try spool.logReceived(entry)
-                return .success(.duplicate)
+                var results: [AdmissionResult] = []
+                let isStored = try spool.admit(candidates.map { ($0.arrival, $0.entry) })
+                for (candidate, isStored) in zip(candidates, isStored) {
+                    if isStored {
+                        results.append(.stored)
+                    } else if try spool.directory.digest(of: candidate.entry.segment) == candidate.digest {
+                        // The segment came another way, by rsync say, with its name and so its key.
+                        try spool.logReceived([candidate.entry])
+                        results.append(.duplicate)
+                    } else {
+                        results.append(.conflict)
+                    }
+                }
+                return .success(results)
             } catch {
                 return .failure(error)
             }

@@ -5,8 +5,11 @@ import NIOCore
 
 /// What the receiver says.
 enum Answer {
-    static func accepted(segment: String, events: Int64, isDuplicate: Bool) -> Response {
-        json(.ok, "{\"segment\":\(segment.jsonQuoted),\"events\":\(events),\"duplicate\":\(isDuplicate)}")
+    static func accepted(_ segments: [ReceivedSegment]) -> Response {
+        let texts = segments.map {
+            "{\"segment\":\($0.name.jsonQuoted),\"events\":\($0.events),\"duplicate\":\($0.isDuplicate)}"
+        }
+        return json(.ok, texts.count == 1 ? texts[0] : "{\"segments\":[\(texts.joined(separator: ","))]}")
     }
 
     /// - Parameter more: Further members, as JSON text with a leading comma.
@@ -27,6 +30,10 @@ enum Answer {
         case .damaged(let damage): Self.refusal(.badRequest, "\(damage)", more: ",\"offset\":\(damage.offset)")
         case .notJSONLines(let problem):
             Self.refusal(.badRequest, "\(problem)", more: ",\"line\":\(problem.line),\"column\":\(problem.column)")
+        case .conflict(let key):
+            Self.refusal(.unprocessableContent, "the key \(key) came before, with other bytes")
+        case .longerThanNamed: Self.refusal(.badRequest, "more follows the last segment that Ferry-Segment names")
+        case .shorterThanNamed: Self.refusal(.badRequest, "the body ends before the last segment that Ferry-Segment names")
         case .aborted: Self.refusal(.badRequest, "the connection broke within the body")
         case .tooSlow: Self.refusal(.requestTimeout, "the body comes too slowly")
         case .file(let error) where error.isOutOfSpace, .notAdmitted(let error) where error.isOutOfSpace:

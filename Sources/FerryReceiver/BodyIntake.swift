@@ -7,6 +7,12 @@ enum IntakeRefusal: Error, Equatable {
     case tooLarge(limit: ByteCount)
     case damaged(GzipDamage)
     case notJSONLines(JSONLineProblem)
+    /// The key came before, with other bytes.
+    case conflict(key: String)
+    /// Something follows the last segment that the request names.
+    case longerThanNamed
+    /// The body ends before the last segment that the request names.
+    case shorterThanNamed
     case tooSlow
     /// The connection broke within the body.
     case aborted
@@ -18,21 +24,18 @@ enum IntakeRefusal: Error, Equatable {
 /// Takes one body, piece by piece: to the disk, through the inflater and the checker, and into the digest, in constant memory.
 struct BodyIntake: ~Copyable {
     private let file: OpenFile
-    private let limit: ByteCount
     private var reader: GzipReader
     private var lines = JSONLinesCounter()
     private var hash = SHA256()
     private(set) var bytes = ByteCount.zero
 
-    init(into file: OpenFile, limit: ByteCount, inflateLimit: ByteCount) {
+    init(into file: OpenFile, inflateLimit: ByteCount) {
         self.file = file
-        self.limit = limit
         reader = GzipReader(limit: inflateLimit)
     }
 
     mutating func take(_ buffer: ByteBuffer) throws(IntakeRefusal) {
         bytes += ByteCount(Int64(buffer.readableBytes))
-        guard bytes <= limit else { throw .tooLarge(limit: limit) }
         do {
             try buffer.withUnsafeReadableBytes { piece in
                 hash.update(bufferPointer: piece)

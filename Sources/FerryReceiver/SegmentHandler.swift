@@ -15,26 +15,50 @@ struct SegmentHandler: Sendable {
         if let length = request.headers[.contentLength].flatMap(Int64.init), length > options.maxBody.bytes {
             return Answer.refusal(.contentTooLarge, "the body is larger than \(options.maxBody)")
         }
-        let arrival: Arrival
-        do throws(FileError) { arrival = try spool.beginArrival() } catch { return Answer.response(.file(error)) }
-        do throws(IntakeRefusal) {
-            let response = try await take(request, into: arrival)
-            spool.discard(arrival)
-            return response
+        let parts: [JoinedSegments.Part]
+        do throws(JoinedSegments.Unclear) {
+            parts = try JoinedSegments.parts(request.headers, now: .now())
         } catch {
-            // Its key may be in the log already, which says that it is kept: whoever opens the spool next decides by the log.
-            if case .notAdmitted = error {} else { spool.discard(arrival) }
+            return Answer.refusal(
+                .badRequest, "Ferry-Segment lists several without their bytes, or not by Ferry's names; send them one by one")
+        }
+        do throws(IntakeRefusal) {
+            let received = try await take(request, parts)
+            for segment in received { onReceived(segment) }
+            return Answer.accepted(received)
+        } catch {
             return Answer.response(error)
         }
     }
 
-    private func take(_ request: Request, into arrival: Arrival) async throws(IntakeRefusal) -> Response {
-        var intake = BodyIntake(into: arrival.file, limit: options.maxBody, inflateLimit: options.inflateLimit)
+    /// As many segments of one request share their forced writes; more would be as many open files.
+    private static let batch = 16
+
+    private func take(_ request: Request, _ parts: [JoinedSegments.Part]) async throws(IntakeRefusal) -> [ReceivedSegment] {
+        var parts = parts[...]
+        var candidates: [Admission.Candidate] = []
+        var received: [ReceivedSegment] = []
+        var total = ByteCount.zero
         let start = ContinuousClock.now
+        // What is not admitted is forgotten; what is has another name by now.
+        defer { for candidate in candidates { spool.discard(candidate.arrival) } }
+        var open: PartIntake?
         do {
-            for try await buffer in request.body {
-                try intake.take(buffer)
-                let allowed = options.idleTimeout + .seconds(intake.bytes.bytes / ReceiverOptions.slowestRate.bytes)
+            for try await var buffer in request.body {
+                total += ByteCount(Int64(buffer.readableBytes))
+                guard total <= options.maxBody else { throw IntakeRefusal.tooLarge(limit: options.maxBody) }
+                while buffer.readableBytes > 0 {
+                    if open == nil {
+                        guard let part = parts.popFirst() else { throw IntakeRefusal.longerThanNamed }
+                        open = try PartIntake(part, spool: spool, options: options)
+                    }
+                    try open!.take(&buffer)
+                    guard let whole = try open!.candidateIfWhole() else { continue }
+                    candidates.append(whole)
+                    open = nil
+                    if candidates.count == Self.batch { received += try await admit(&candidates) }
+                }
+                let allowed = options.idleTimeout + .seconds(total.bytes / ReceiverOptions.slowestRate.bytes)
                 if ContinuousClock.now - start > allowed { throw IntakeRefusal.tooSlow }
             }
         } catch let refusal as IntakeRefusal {
@@ -43,23 +67,34 @@ struct SegmentHandler: Sendable {
             // The connection broke: nobody is there to answer to.
             throw .aborted
         }
-        let (digest, events) = try intake.finish()
-        let identity = SegmentIdentity(request.headers, now: .now())
-        let entry = ReceivedEntry(
-            at: .now(), key: identity.key ?? identity.name.id, sha256: digest.hexadecimal, segment: identity.name.fileName,
-            bytes: intake.bytes.bytes, events: events)
-        let result: AdmissionResult
+        if open == nil, let part = parts.popFirst() { open = try PartIntake(part, spool: spool, options: options) }
+        if open != nil { candidates.append(try open!.candidateAtEnd()) }
+        guard parts.isEmpty else { throw .shorterThanNamed }
+        received += try await admit(&candidates)
+        return received
+    }
+
+    private func admit(_ candidates: inout [Admission.Candidate]) async throws(IntakeRefusal) -> [ReceivedSegment] {
+        let results: [AdmissionResult]
         do throws(FileError) {
-            result = try await admission.admit(arrival, entry, key: identity.key, digest: digest)
+            results = try await admission.admit(candidates)
         } catch {
+            // A key may be in the log already, which says that its segment is kept: whoever opens the spool next decides by the log.
+            candidates = []
             throw .notAdmitted(error)
         }
-        if result == .conflict {
-            return Answer.refusal(.unprocessableContent, "the key \(entry.key) came before, with other bytes")
+        for (candidate, result) in zip(candidates, results) {
+            if result == .conflict { throw .conflict(key: candidate.entry.key) }
         }
-        onReceived(
-            ReceivedSegment(name: entry.segment, bytes: intake.bytes, events: events, isDuplicate: result == .duplicate))
-        return Answer.accepted(segment: entry.segment, events: events, isDuplicate: result == .duplicate)
+        defer {
+            for candidate in candidates { spool.discard(candidate.arrival) }
+            candidates = []
+        }
+        return zip(candidates, results).map { candidate, result in
+            ReceivedSegment(
+                name: candidate.entry.segment, bytes: ByteCount(candidate.entry.bytes), events: candidate.entry.events,
+                isDuplicate: result == .duplicate)
+        }
     }
 }
 

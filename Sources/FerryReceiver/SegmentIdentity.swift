@@ -9,6 +9,12 @@ struct SegmentIdentity: Equatable, Sendable {
     /// What makes it the same segment at every try; `nil` when the sender names none.
     let key: String?
 
+    /// One of several in a request: its ID is its key.
+    init(_ name: SegmentName) {
+        self.name = name
+        key = name.id
+    }
+
     /// - Parameter now: For senders that say nothing of themselves.
     init(_ headers: HTTPFields, now: Timestamp) {
         let segment = headers[HTTPField.Name("Ferry-Segment")!].flatMap { SegmentName($0) }

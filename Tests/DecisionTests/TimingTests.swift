@@ -43,7 +43,9 @@ struct DeliveryDeadlineTests {
         #expect(after.next == time("2026-11-23T07:00:00Z"))
     }
 
-    @Test("At any moment, late is exactly what missed its own deadline", arguments: ["Europe/Berlin", "America/Sao_Paulo", "Pacific/Apia"])
+    @Test(
+        "At any moment, late is exactly what missed its own deadline",
+        arguments: ["Europe/Berlin", "America/Sao_Paulo", "Pacific/Apia"])
     func consistent(_ name: String) throws {
         var generator = Seeded(seed: 12)
         for clock in ["00:00", "02:30", "04:00", "24:00"] {
@@ -92,7 +94,9 @@ struct UploadWindowTests {
     @Test("Always open never changes")
     func always() throws { #expect(try windows("mon-sun").nextChange(after: time("2026-11-21T00:00:00Z")) == nil) }
 
-    @Test("Other texts are refused", arguments: ["", "22:00", "25:00-06:00", "mon-xyz 01:00-02:00", "mon tue 01:00-02:00", "01:00-01:00"])
+    @Test(
+        "Other texts are refused",
+        arguments: ["", "22:00", "25:00-06:00", "mon-xyz 01:00-02:00", "mon tue 01:00-02:00", "01:00-01:00"])
     func invalid(_ text: String) { #expect(UploadWindows(parsing: text, zone: .utc) == nil) }
 }
 

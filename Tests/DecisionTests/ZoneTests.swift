@@ -60,18 +60,22 @@ struct ZoneTests {
     @Test(
         "POSIX rules",
         arguments: [
-            ("EST5EDT,M3.2.0,M11.1.0", "2026-07-01T00:00:00Z", -4 * 3600), ("EST5EDT,M3.2.0,M11.1.0", "2026-12-01T00:00:00Z", -18_000),
+            ("EST5EDT,M3.2.0,M11.1.0", "2026-07-01T00:00:00Z", -4 * 3600),
+            ("EST5EDT,M3.2.0,M11.1.0", "2026-12-01T00:00:00Z", -18_000),
             ("<-03>3", "2026-07-01T00:00:00Z", -10_800), ("<+1030>-10:30<+11>-11,M10.1.0,M4.1.0", "2026-01-01T00:00:00Z", 39_600),
             ("<+1030>-10:30<+11>-11,M10.1.0,M4.1.0", "2026-06-01T00:00:00Z", 37_800),
             ("XXX-1YYY,J60/0,300", "2024-03-01T00:00:00Z", 7200), ("XXX-1YYY,J60/0,300", "2024-02-29T12:00:00Z", 3600),
-            ("IST-2IDT,M3.4.4/26,M10.5.0", "2026-03-27T00:00:00Z", 10_800), ("IST-2IDT,M3.4.4/26,M10.5.0", "2026-03-26T23:00:00Z", 7200),
+            ("IST-2IDT,M3.4.4/26,M10.5.0", "2026-03-27T00:00:00Z", 10_800),
+            ("IST-2IDT,M3.4.4/26,M10.5.0", "2026-03-26T23:00:00Z", 7200),
         ])
     func rules(_ text: String, _ moment: String, _ offset: Int) throws {
         let rule = try #require(ZoneRule(text))
         #expect(rule.offset(at: Timestamp(rfc3339: moment)!.milliseconds / 1000) == Int64(offset))
     }
 
-    @Test("What is no zone is refused", arguments: ["", "../etc/passwd", "/etc/passwd", "America", "Mars/Base", "tzdata.zi", "Europe/Ber\nlin"])
+    @Test(
+        "What is no zone is refused",
+        arguments: ["", "../etc/passwd", "/etc/passwd", "America", "Mars/Base", "tzdata.zi", "Europe/Ber\nlin"])
     func unknown(_ name: String) {
         #expect(throws: ZoneError.self) { try Zone(named: name) }
     }

@@ -42,6 +42,53 @@ struct ReceiverTests {
         return try await RawClient.post(bytes, port: port, headers: headers)
     }
 
+    @Test("A request that joins segments is cut into them; their keys are known afterwards, joined or alone")
+    func joined() async throws {
+        let spool = try folder.spool("hub")
+        let names = (0..<40).map { Segments.name(second: $0).fileName }
+        let bodies = (0..<40).map { Segments.gzip("{\"n\":\($0)}\n") }
+        @Sendable func header(_ range: Range<Int>) -> String {
+            range.map { "\(names[$0]);bytes=\(bodies[$0].count)" }.joined(separator: ", ")
+        }
+        try await whileReceiving(into: spool) { (port: Int) async throws in
+            let first = try await post(
+                Array(bodies[..<40].joined()), port, key: "joined", headers: ["Ferry-Segment": header(0..<40)])
+            #expect(first.status == 200 && first.body.contains("{\"segment\":\"\(names[39])\",\"events\":1,\"duplicate\":false}"))
+            let part = try await post(
+                Array(bodies[3..<6].joined()), port, key: "other", headers: ["Ferry-Segment": header(3..<6)])
+            #expect(part.status == 200 && !part.body.contains("false"))
+            let id = SegmentName(names[7])!.id
+            let alone = try await post(bodies[7], port, key: id, headers: ["Ferry-Segment": names[7]])
+            #expect(alone.status == 200 && alone.body.contains("\"duplicate\":true"))
+        }
+        #expect(try spool.pending() == names)
+        #expect(try spool.events(in: [.pending]) == (0..<40).map { "{\"n\":\($0)}" })
+    }
+
+    @Test("A joined request that cannot be cut, or holds something bad, is refused; what was sound before it is kept once")
+    func badJoined() async throws {
+        let spool = try folder.spool("hub")
+        let names = (0..<3).map { Segments.name(second: $0).fileName }
+        let body = Segments.gzip("{}\n")
+        try await whileReceiving(into: spool) { (port: Int) async throws in
+            @Sendable func status(_ header: String, _ bytes: [UInt8]) async throws -> Int {
+                try await post(bytes, port, key: "k", headers: ["Ferry-Segment": header]).status
+            }
+            let size = body.count
+            #expect(try await status("\(names[0]), \(names[1])", body + body) == 400)
+            #expect(try await status("\(names[0]);bytes=\(size), ../x.jsonl.gz;bytes=\(size)", body + body) == 400)
+            #expect(try await status("\(names[0]);bytes=\(size), \(names[0]);bytes=\(size)", body + body) == 400)
+            #expect(try await status("\(names[0]);bytes=-5, \(names[1]);bytes=\(size)", body + body) == 400)
+            #expect(try spool.pending().isEmpty)
+            #expect(try await status("\(names[0]);bytes=\(size), \(names[1]);bytes=\(size)", body) == 400)
+            #expect(try await status("\(names[0]);bytes=\(size), \(names[1]);bytes=\(size)", body + body + body) == 400)
+            #expect(try await status("\(names[0]);bytes=\(size), \(names[1]);bytes=\(size + 1)", body + body + [0]) == 400)
+            #expect(try await status("\(names[0]);bytes=\(size), \(names[2]);bytes=\(size)", body + body) == 200)
+        }
+        #expect(try spool.directory.names().filter { $0.hasSuffix(".ferry-in") }.isEmpty)
+        #expect(try spool.pending() == [names[0], names[2]])
+    }
+
     @Test("A segment is stored under its own name; the same key again is a duplicate; other bytes under it are refused")
     func keys() async throws {
         let spool = try folder.spool("hub")

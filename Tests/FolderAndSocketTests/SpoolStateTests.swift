@@ -241,10 +241,11 @@ struct SpoolStateTests {
             let arrival = try spool.beginArrival()
             try arrival.file.write(Segments.gzip("{\"accepted\":\(accepted)}\n"))
             guard accepted else { return }
-            try spool.logReceived(
+            try spool.logReceived([
                 ReceivedEntry(
                     at: .now(), key: "k", sha256: String(repeating: "0", count: 64), segment: name, bytes: 1, events: 1,
-                    file: arrival.fileName))
+                    file: arrival.fileName)
+            ])
         }
         try leave(accepted: true)
         try leave(accepted: false)

@@ -15,7 +15,8 @@ public struct Zone: Equatable, Sendable {
     public init(named name: String, folder: String = "/usr/share/zoneinfo") throws(ZoneError) {
         let isSafe = name.utf8.allSatisfy {
             switch $0 {
-            case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"), UInt8(ascii: "0")...UInt8(ascii: "9"):
+            case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+                UInt8(ascii: "0")...UInt8(ascii: "9"):
                 true
             default: "+-_/".utf8.contains($0)
             }
@@ -31,7 +32,8 @@ public struct Zone: Equatable, Sendable {
         guard let opened = try? OpenFile.reading("\(folder)/\(name)"), let bytes = try? opened.readBytes(1 << 18, at: 0),
             let file = ZoneFile(bytes)
         else {
-            let hint = (try? Directory.open(folder)) == nil ? "the time zone database is missing; install tzdata" : "see \(folder)"
+            let hint =
+                (try? Directory.open(folder)) == nil ? "the time zone database is missing; install tzdata" : "see \(folder)"
             throw ZoneError(description: "'\(name)' is no known time zone; \(hint)")
         }
         self.file = file

@@ -34,7 +34,8 @@ struct ZoneRule: Equatable, Sendable {
                 let first = CivilTime.days(year: year, month: month, day: 1)
                 let firstWeekday = (first + 4) - (first + 4).floored(by: 7) * 7
                 var found = first + (weekday - firstWeekday + 7) % 7 + (week - 1) * 7
-                let next = month == 12
+                let next =
+                    month == 12
                     ? CivilTime.days(year: year + 1, month: 1, day: 1) : CivilTime.days(year: year, month: month + 1, day: 1)
                 while found >= next { found -= 7 }
                 day = found

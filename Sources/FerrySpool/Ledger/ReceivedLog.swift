@@ -29,13 +29,18 @@ public struct ReceivedEntry: Codable, Equatable, Sendable {
 }
 
 extension Spool {
-    /// Notes a key whose segment is in the spool by another way.
-    public func logReceived(_ entry: ReceivedEntry) throws(FileError) {
+    /// Notes keys, durably.
+    public func logReceived(_ entries: [ReceivedEntry]) throws(FileError) {
         guard let stateDirectory else { throw FileError("write log of", path, code: EROFS) }
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
-        guard let line = try? encoder.encode(entry) else { preconditionFailure("the log holds nothing but text and numbers") }
-        try stateDirectory.appendLines(Array(line) + [UInt8(ascii: "\n")], to: "received-\(entry.at.compactDay).jsonl")
+        var lines: [UInt8] = []
+        for entry in entries {
+            guard let line = try? encoder.encode(entry) else { preconditionFailure("the log holds nothing but text and numbers") }
+            lines += Array(line) + [UInt8(ascii: "\n")]
+        }
+        guard let day = entries.first?.at.compactDay else { return }
+        try stateDirectory.appendLines(lines, to: "received-\(day).jsonl")
     }
 
     /// Every key ever accepted, oldest first. Torn lines are passed over: their arrivals were not answered.

@@ -49,6 +49,17 @@ extension Spool {
         return report
     }
 
+    /// Drops every pending segment that was created before a moment.
+    public func dropAll(createdBefore moment: Timestamp, at now: Timestamp, why: String) throws(FileError) -> LedgerTotals.Count {
+        var dropped = LedgerTotals.Count()
+        let listing = try scan()
+        for entry in listing.entries
+        where entry.created < moment && entry.created >= RetentionLimits.earliestCredibleTime {
+            dropped.add(try drop(listing.name(of: entry), .expired, .expired, at: now, why: why))
+        }
+        return dropped
+    }
+
     /// Returns how large the segment was; `nil` when somebody else has it.
     private func drop(
         _ name: String, _ disposal: Ending.Disposal, _ outcome: LedgerEntry.Outcome, at time: Timestamp, why: String
@@ -67,5 +78,10 @@ extension LedgerTotals.Count {
         guard let size else { return }
         segments += 1
         bytes += size
+    }
+
+    public mutating func add(_ other: LedgerTotals.Count) {
+        segments += other.segments
+        bytes += other.bytes
     }
 }

@@ -17,21 +17,29 @@ extension Spool {
 
     public func discard(_ arrival: Arrival) { try? directory.remove(arrival.fileName) }
 
-    /// Makes an arrival a segment: content to the disk, then its key into the log, then the name.
+    /// Makes arrivals segments: contents to the disk, then their keys into the log, then the names. Several share the forced writes.
     ///
     /// The line in the log decides. A crash before it leaves nothing but a hidden file that is removed; after it,
     /// ``finishArrivals()`` completes the rename.
     ///
-    /// - Returns: `false` when a segment of that name is there already; nothing is changed then.
-    public func admit(_ arrival: Arrival, _ entry: ReceivedEntry) throws(FileError) -> Bool {
-        guard !directory.contains(entry.segment) else { return false }
-        try arrival.file.sync()
-        var entry = entry
-        entry.file = arrival.fileName
-        try logReceived(entry)
-        guard try directory.renameWithoutReplacing(arrival.fileName, to: entry.segment) else { return false }
+    /// - Returns: For each, `false` when a segment of that name is there already; nothing is changed then.
+    public func admit(_ arrivals: [(arrival: Arrival, entry: ReceivedEntry)]) throws(FileError) -> [Bool] {
+        var isAdmitted = arrivals.map { !directory.contains($0.entry.segment) }
+        var entries: [ReceivedEntry] = []
+        for index in arrivals.indices where isAdmitted[index] {
+            try arrivals[index].arrival.file.sync()
+            var entry = arrivals[index].entry
+            entry.file = arrivals[index].arrival.fileName
+            entries.append(entry)
+        }
+        guard !entries.isEmpty else { return isAdmitted }
+        try logReceived(entries)
+        for index in arrivals.indices where isAdmitted[index] {
+            isAdmitted[index] = try directory.renameWithoutReplacing(
+                arrivals[index].arrival.fileName, to: arrivals[index].entry.segment)
+        }
         try directory.sync()
-        return true
+        return isAdmitted
     }
 
     /// Completes or removes the arrivals that a killed receiver left.

@@ -16,6 +16,14 @@ struct SegmentQueue: Sendable {
         func isLate(_ created: Timestamp) -> Bool { lateBefore.map { created < $0 } ?? false }
 
         static let everything = Rules()
+
+        /// Goes by a deadline as it stands now.
+        mutating func apply(_ deadline: DeliveryDeadline, at now: Timestamp) {
+            let standing = deadline.standing(at: now)
+            lateBefore = standing.lateBefore
+            dueBefore = standing.dueBefore
+            sendsLate = deadline.late == .send
+        }
     }
 
     private(set) var listing: SpoolListing

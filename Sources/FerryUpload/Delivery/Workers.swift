@@ -29,7 +29,9 @@ struct Workers: Sendable {
         self.now = now
         template = RequestTemplate(options)
         do throws(TransportSetupError) {
-            connector = try Connector(options: options.transport, usesTLS: options.destination.origin.isSecure)
+            connector = try Connector(
+                options: options.transport, usesTLS: options.destination.origin.isSecure,
+                bandwidth: options.bandwidth?.limit(at: now()))
         } catch {
             throw .transport(error)
         }
@@ -39,6 +41,16 @@ struct Workers: Sendable {
     func work(on eventLoop: any EventLoop) async {
         var courier = Courier(connector: connector, eventLoop: eventLoop, template: template, now: now)
         while let job = await dispatcher.next() { await handle(job, &courier) }
+    }
+
+    /// Keeps to the bandwidth of the time of day, until cancelled.
+    func followTimetable() async {
+        while let bandwidth = options.bandwidth {
+            connector.throttle.limit = bandwidth.limit(at: now())
+            guard let change = bandwidth.nextChange(after: now()) else { return }
+            // Not for hours at once: the wall clock may be set meanwhile.
+            do { try await Task.sleep(for: min(change - now(), .seconds(60))) } catch { return }
+        }
     }
 
     /// Makes one request, or finds that nothing of it can be sent.

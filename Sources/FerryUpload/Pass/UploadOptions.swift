@@ -27,6 +27,10 @@ public struct UploadOptions: Sendable {
     public var deadline: Duration?
     /// What must be left until the deadline for a request to be started. By default 30 s, but no more than a quarter of the time.
     public var deadlineMargin: Duration?
+    /// When data must have arrived, and what becomes of what is late.
+    public var arrival: DeliveryDeadline?
+    /// How many bytes a second may be sent.
+    public var bandwidth: BandwidthTimetable?
     /// At most this many segments.
     public var limit: Int?
     /// Applied before anything is sent.

@@ -53,6 +53,20 @@ public final class UploadPass: Sendable {
     /// Starts nothing more; what is under way is finished. Cancelling the task that runs the pass cuts that off as well.
     public func stop() { dispatcher.stop(.interrupted) }
 
+    /// Sends what is due for as long as the time allows.
+    ///
+    /// - Parameters:
+    ///   - deadline: From now. What is under way then is cut off and stays pending.
+    ///   - margin: What must be left for a request to be started. By default 30 s, but no more than a quarter of the time.
+    public static func flush(
+        _ spool: Spool, options: UploadOptions, deadline: Duration, margin: Duration? = nil
+    ) async throws(UploadError) -> FlushResult {
+        var options = options
+        options.deadline = deadline
+        options.deadlineMargin = margin
+        return FlushResult(try await UploadPass(spool, options: options).run())
+    }
+
     /// Runs the pass.
     public func run() async throws(UploadError) -> UploadReport {
         do throws(FileError) {
@@ -64,6 +78,10 @@ public final class UploadPass: Sendable {
                 return report
             }
             report.retention = try spool.applyRetention(options.retention) { [tools] in tools.onEvent(.warning("\($0)")) }
+            if let arrival = options.arrival {
+                report.retention.expired.add(try spool.dropLate(arrival, now: now()))
+                dispatcher.change { [now] in $0.lanes[0].rules.apply(arrival, at: now()) }
+            }
             // A destination that is not due is left alone, whoever calls.
             if !options.ignoresWaits, let until = destinationWaitsUntil {
                 report.destinationWaitsUntil = until
@@ -99,8 +117,10 @@ public final class UploadPass: Sendable {
             group.addTask(executorPreference: workplaces[min(1, workplaces.count - 1)].executor) { [tools] in
                 await tools.settler.run()
             }
+            group.addTask { [workers] in await workers.followTimetable() }
             await runUntilDeadline()
             tools.settler.close()
+            group.cancelAll()
         }
         if let failure = dispatcher.read(\.failure) { throw failure }
         if let failure = tools.settler.failure { throw failure }

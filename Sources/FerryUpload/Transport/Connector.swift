@@ -14,10 +14,10 @@ struct Connector: Sendable {
 
     /// - Parameter usesTLS: Whether certificate files are to be checked now. Otherwise a redirect to https may need them later.
     /// - Throws: ``TransportSetupError`` when a certificate or key file cannot be used.
-    init(options: TransportOptions, usesTLS: Bool) throws(TransportSetupError) {
+    init(options: TransportOptions, usesTLS: Bool, bandwidth: ByteCount? = nil) throws(TransportSetupError) {
         self.options = options
         security = TransportSecurity(options)
-        throttle = Throttle()
+        throttle = Throttle(limit: bandwidth)
         if usesTLS { _ = try security.context() }
     }
 

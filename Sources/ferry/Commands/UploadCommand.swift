@@ -29,6 +29,14 @@ struct UploadCommand: AsyncParsableCommand {
     @Option(help: ArgumentHelp("End after this time; what is under way then stays pending.", valueName: "duration"))
     var deadline: Duration?
 
+    @Option(
+        help: ArgumentHelp(
+            "Start no request when less than this is left until --deadline. Default: 30s, but no more than a quarter of it.",
+            valueName: "duration"))
+    var deadlineMargin: Duration?
+
+    @OptionGroup var pace: PaceOptions
+
     @Option(help: ArgumentHelp("Send at most this many segments.", valueName: "n"))
     var limit: Int?
 
@@ -55,6 +63,7 @@ struct UploadCommand: AsyncParsableCommand {
         guard (1...256).contains(parallel) else { throw ValidationError("--parallel must be 1 to 256") }
         if let limit, limit < 1 { throw ValidationError("--limit must be at least 1") }
         if let deadline, deadline <= .zero { throw ValidationError("--deadline must be longer than 0") }
+        if deadlineMargin != nil, deadline == nil { throw ValidationError("--deadline-margin needs --deadline") }
     }
 
     func run() async throws {
@@ -62,6 +71,8 @@ struct UploadCommand: AsyncParsableCommand {
         options.parallel = parallel
         options.order = order
         options.deadline = deadline
+        options.deadlineMargin = deadlineMargin
+        try pace.apply(to: &options)
         options.limit = limit
         options.ignoresWaits = retryNow
         options.verification = verify

@@ -27,3 +27,4 @@ extension CompressionLevel: ExpressibleByArgument {
 
 extension Verification: ExpressibleByArgument {}
 extension PassPlan.Order: ExpressibleByArgument {}
+extension DeliveryDeadline.Late: ExpressibleByArgument {}

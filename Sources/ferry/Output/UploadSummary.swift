@@ -72,13 +72,21 @@ struct UploadSummary {
             let stopped: String?
             let message: String?
             let destinationWaitsUntil: Timestamp?
+            /// `no-data`, `sent` or `failed`.
+            let result: String
         }
+        let result =
+            switch FlushResult(report) {
+            case .noData: "no-data"
+            case .sent: "sent"
+            case .failed: "failed"
+            }
         return try Summary(
             destination: "\(destination)", sent: report.sent.segments, sentBytes: report.sent.bytes.bytes,
             sentEvents: report.sentEvents, rejected: report.rejected, split: report.split,
             expired: report.retention.expired.segments, evicted: report.retention.evicted.segments,
             remaining: report.remaining, stopped: stopped, message: problem,
-            destinationWaitsUntil: report.destinationWaitsUntil
+            destinationWaitsUntil: report.destinationWaitsUntil, result: result
         ).jsonLine()
     }
 

@@ -1,0 +1,48 @@
+import FerrySpool
+import NIOCore
+
+/// Takes one segment out of a request's body. What is not handed out as a candidate is removed.
+struct PartIntake: ~Copyable {
+    private let identity: SegmentIdentity
+    /// `nil`: everything that comes.
+    private let length: ByteCount?
+    private let spool: Spool
+    private let arrival: Arrival
+    private var intake: BodyIntake
+    private var isHandedOut = false
+
+    init(_ part: JoinedSegments.Part, spool: Spool, options: ReceiverOptions) throws(IntakeRefusal) {
+        self.spool = spool
+        identity = part.identity
+        length = part.bytes
+        do throws(FileError) { arrival = try spool.beginArrival() } catch { throw .file(error) }
+        intake = BodyIntake(into: arrival.file, inflateLimit: options.inflateLimit)
+    }
+
+    deinit { if !isHandedOut { spool.discard(arrival) } }
+
+    /// Takes what belongs to this segment.
+    mutating func take(_ buffer: inout ByteBuffer) throws(IntakeRefusal) {
+        let wanted = length.map { min(Int(($0 - intake.bytes).bytes), buffer.readableBytes) } ?? buffer.readableBytes
+        try intake.take(buffer.readSlice(length: wanted)!)
+    }
+
+    /// The segment, when its last byte is known to be there.
+    mutating func candidateIfWhole() throws(IntakeRefusal) -> Admission.Candidate? {
+        intake.bytes == length ? try finish() : nil
+    }
+
+    /// The segment, when nothing more comes.
+    mutating func candidateAtEnd() throws(IntakeRefusal) -> Admission.Candidate { try finish() }
+
+    private mutating func finish() throws(IntakeRefusal) -> Admission.Candidate {
+        let (digest, events) = try intake.finish()
+        isHandedOut = true
+        return Admission.Candidate(
+            arrival: arrival,
+            entry: ReceivedEntry(
+                at: .now(), key: identity.key ?? identity.name.id, sha256: digest.hexadecimal, segment: identity.name.fileName,
+                bytes: intake.bytes.bytes, events: events),
+            key: identity.key, digest: digest)
+    }
+}

@@ -1,0 +1,23 @@
+import FerrySpool
+
+/// What came of sending within a time: the three answers of Google Analytics' dispatch.
+public enum FlushResult: Equatable, Sendable {
+    /// There was nothing to send.
+    case noData
+    /// Something was sent. `more`: something is left.
+    case sent(more: Bool)
+    /// Something is there, and none of it could be sent; or the destination failed on the way.
+    case failed
+
+    public init(_ report: UploadReport) {
+        switch report.stopReason {
+        case .misconfigured, .unwell, .off, .headWaits, .localFailure: self = .failed
+        case .deadline, .interrupted, nil:
+            if report.sent.segments > 0 {
+                self = .sent(more: report.remaining > 0)
+            } else {
+                self = report.remaining > 0 || report.rejected > 0 ? .failed : .noData
+            }
+        }
+    }
+}
