@@ -19,6 +19,10 @@ let dependencies: [Package.Dependency] = [
     .package(url: "https://github.com/swift-server/swift-service-lifecycle.git", from: "2.13.0"),
     // The names of header fields, in Hummingbird's interface.
     .package(url: "https://github.com/apple/swift-http-types.git", from: "1.8.0"),
+    // Layers of configuration: flags, environment, YAML file, profile, defaults.
+    .package(url: "https://github.com/apple/swift-configuration.git", from: "1.4.0", traits: ["YAML"]),
+    // The YAML parser behind it, asked directly for the line of each key.
+    .package(url: "https://github.com/jpsim/Yams.git", from: "6.2.2"),
     // The receiver's HTTP server; without its configuration and full Foundation parts.
     .package(url: "https://github.com/hummingbird-project/hummingbird.git", from: "2.28.1", traits: []),
 ]
@@ -45,7 +49,7 @@ let package = Package(
         .target(
             name: "FerryUpload",
             dependencies: [
-                "FerrySpool",
+                "FerrySpool", "CLinux",
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "NIOCore", package: "swift-nio"),
                 .product(name: "NIOPosix", package: "swift-nio"),
@@ -78,7 +82,13 @@ let package = Package(
             dependencies: [
                 "FerrySpool", "FerryUpload", "FerryReceiver",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
+                .product(name: "Configuration", package: "swift-configuration"),
+                .product(name: "Yams", package: "Yams"),
+                .product(name: "Hummingbird", package: "hummingbird"),
+                .product(name: "HummingbirdCore", package: "hummingbird"),
+                .product(name: "HTTPTypes", package: "swift-http-types"),
                 .product(name: "Logging", package: "swift-log"),
+                .product(name: "NIOCore", package: "swift-nio"),
             ],
             swiftSettings: swiftSettings
         ),

@@ -2,7 +2,11 @@
 #ifndef FERRY_CLINUX_H
 #define FERRY_CLINUX_H
 
+#include <linux/netlink.h>
+#include <linux/rtnetlink.h>
+#include <net/if.h>
 #include <stddef.h>
+#include <sys/vfs.h>
 
 // renameat2(2), since Linux 3.15 and glibc 2.28.
 extern int renameat2(int old_directory, const char *old_path, int new_directory, const char *new_path,
@@ -14,5 +18,11 @@ static const unsigned int FERRY_RENAME_NOREPLACE = 1;
 // memmem(3) and memrchr(3).
 extern void *memmem(const void *haystack, size_t haystack_length, const void *needle, size_t needle_length);
 extern void *memrchr(const void *bytes, int byte, size_t length);
+
+// The file system's magic number, statfs(2); 0 when it cannot be told. Swift's Glibc has statvfs, which lacks it.
+static inline unsigned long ferry_file_system(int descriptor) {
+    struct statfs status;
+    return fstatfs(descriptor, &status) == 0 ? (unsigned long)status.f_type & 0xffffffffUL : 0;
+}
 
 #endif

@@ -13,7 +13,7 @@ enum Main {
                 try command.run()
             }
         } catch let failure as CommandFailure {
-            Log(isQuiet: false).error(failure.message)
+            for message in failure.messages { Log(isQuiet: false).error(message) }
             exit(failure.status.rawValue)
         } catch let error as FileError {
             Log(isQuiet: false).error(error.description)

@@ -33,12 +33,16 @@ public struct SpoolControl: Codable, Equatable, Sendable {
 }
 
 extension Spool {
-    static let controlName = "control.json"
+    /// The file's name in ``stateFolderName``.
+    public static let controlFileName = "control.json"
+
+    /// When the file was last changed; `nil` when there is none.
+    public func controlChanged() throws(FileError) -> Timestamp? { try stateDirectory?.status(Self.controlFileName)?.changed }
 
     /// What the spool was told; everything is allowed when nobody told it anything. An unreadable file counts as absent, with a
     /// warning.
     public func control(warn: (UnreadableState) -> Void = { _ in }) throws(FileError) -> SpoolControl {
-        try stateDirectory?.readState(SpoolControl.self, from: Self.controlName, warn: warn) ?? SpoolControl()
+        try stateDirectory?.readState(SpoolControl.self, from: Self.controlFileName, warn: warn) ?? SpoolControl()
     }
 
     /// Changes what the spool is told, durably.
@@ -46,7 +50,7 @@ extension Spool {
         var control = try control()
         change(&control)
         control.changedAt = now
-        try stateDirectory?.writeState(control, to: Self.controlName, durable: true)
+        try stateDirectory?.writeState(control, to: Self.controlFileName, durable: true)
         return control
     }
 }

@@ -82,6 +82,32 @@ public final class Directory: Sendable {
         throw FileError("examine", pathOf(name))
     }
 
+    /// Which folder it is, whatever its name.
+    public func identity() throws(FileError) -> FileStatus.Identity {
+        var status = stat()
+        guard fstat(descriptor, &status) == 0 else { throw FileError("examine", path) }
+        return FileStatus(status).identity
+    }
+
+    public func isDirectory(_ name: String) -> Bool {
+        var status = stat()
+        return fstatat(descriptor, name, &status, AT_SYMLINK_NOFOLLOW) == 0 && status.st_mode & S_IFMT == S_IFDIR
+    }
+
+    /// Whether the folder changes without this kernel's knowing: on NFS, SMB, CIFS, 9P, FUSE, AFS, Ceph and VirtualBox's shares.
+    public var isRemote: Bool {
+        // By their numbers in linux/magic.h and statfs(2).
+        [0x6969, 0x517b, 0xff53_4d42, 0xfe53_4d42, 0x0102_1997, 0x6573_5546, 0x5346_414f, 0x00c3_6400, 0x786f_4256]
+            .contains(ferry_file_system(descriptor))
+    }
+
+    /// When a name was last added, removed or renamed.
+    public func changed() throws(FileError) -> Timestamp {
+        var status = stat()
+        guard fstat(descriptor, &status) == 0 else { throw FileError("examine", path) }
+        return FileStatus(status).modified
+    }
+
     public func contains(_ name: String) -> Bool { faccessat(descriptor, name, F_OK, AT_SYMLINK_NOFOLLOW) == 0 }
 
     /// Opens a regular file for reading; `nil` when there is none of that name. Links, pipes and devices are refused.

@@ -1,4 +1,5 @@
 import FoundationEssentials
+import Glibc
 
 /// A spool folder, opened. It holds no state of its own: everything it knows is in the folder.
 public final class Spool: Sendable {
@@ -33,18 +34,26 @@ public final class Spool: Sendable {
         if access == .create { try makeFolders(path) }
         let directory = try Directory.open(path)
         guard access != .read else {
-            let state = directory.contains(stateName) ? try? directory.directory(stateName) : nil
+            let state = directory.contains(stateFolderName) ? try? directory.directory(stateFolderName) : nil
             return Spool(
                 directory: directory, stateDirectory: state, id: (try? state?.contents(of: idName)).flatMap(parseID) ?? "")
         }
-        let state = try directory.makeDirectory(stateName)
+        let state = try directory.makeDirectory(stateFolderName)
         if !directory.contains(RsyncFilter.name) {
             try directory.replace(RsyncFilter.name, with: Array(RsyncFilter.content.utf8), durable: false)
         }
         return Spool(directory: directory, stateDirectory: state, id: try ensureID(in: state))
     }
 
-    static let stateName = ".ferry"
+    /// The folder in a spool for what is no segment.
+    public static let stateFolderName = ".ferry"
+    /// Sees whether the spool's state can be written: what cannot be written down must not be sent.
+    public func probe() throws(FileError) {
+        guard let stateDirectory else { throw FileError("write into", path, code: EROFS) }
+        try stateDirectory.replace("probe", with: [UInt8](repeating: 0x20, count: 4096), durable: true)
+        try stateDirectory.remove("probe")
+    }
+
     private static let idName = "spool-id"
 
     private static func parseID(_ bytes: [UInt8]?) -> String? {

@@ -7,6 +7,14 @@ public struct BackOff: Equatable, Sendable {
     /// A segment with this many failures of its own is rejected as exhausted.
     public var failuresAllowed: Int
 
+    /// - Parameters:
+    ///   - intervals: At least one.
+    public init(intervals: [Duration], jitter: ClosedRange<Double>, failuresAllowed: Int) {
+        self.intervals = intervals
+        self.jitter = jitter
+        self.failuresAllowed = failuresAllowed
+    }
+
     /// 10 s, 1 min, 5 min, 20 min, then 1 h, × 0.5…1.0: App Center's intervals and factor, with one before and one behind, and no end.
     public static let standard = BackOff(
         intervals: [.seconds(10), .seconds(60), .seconds(300), .seconds(1200), .seconds(3600)], jitter: 0.5...1.0,

@@ -32,7 +32,13 @@ struct SegmentQueue: Sendable {
     /// Where the search for segments that can still be in time may begin, for this priority and moment.
     private var inTime: (priority: Priority, lateBefore: Timestamp, index: Int)?
 
-    init(_ listing: SpoolListing = SpoolListing()) { self.listing = listing }
+    /// The names from other tools, whose place in the order their names do not tell.
+    private var foreign: Set<String> = []
+
+    init(_ listing: SpoolListing = SpoolListing()) {
+        self.listing = listing
+        for entry in listing.entries where entry.isForeign { foreign.insert(listing.name(of: entry)) }
+    }
 
     /// The next one, which stays in the queue; `nil` when nothing may leave.
     mutating func next(_ rules: Rules = .everything) -> Int? {
@@ -71,7 +77,10 @@ struct SegmentQueue: Sendable {
     /// A sidecar must be read for each; an outage leaves one on a handful of segments.
     private static let probeSearchLimit = 256
 
-    mutating func take(_ index: Int) { listing.entries[index].isTaken = true }
+    mutating func take(_ index: Int) {
+        listing.entries[index].isTaken = true
+        if listing.entries[index].isForeign { foreign.remove(listing.name(of: listing.entries[index])) }
+    }
 
     /// Adds a segment that appeared, or comes back.
     mutating func insert(_ name: String, in spool: Spool, hasSidecar: Bool) -> SpoolListing.Entry? {
@@ -82,7 +91,21 @@ struct SegmentQueue: Sendable {
         }
         guard let index = spool.add(name, to: &listing, hasSidecar: hasSidecar, after: head) else { return nil }
         if let inTime, index < inTime.index { self.inTime = nil }
+        if listing.entries[index].isForeign { foreign.insert(name) }
         return listing.entries[index]
+    }
+
+    /// Whether a segment is in the queue.
+    func contains(_ name: String) -> Bool {
+        guard let segment = SegmentName(name) else { return foreign.contains(name) }
+        var index = listing.index(of: segment.priority, from: segment.created, after: head)
+        while index < listing.entries.count, listing.entries[index].created == segment.created,
+            listing.entries[index].priority == segment.priority
+        {
+            if !listing.entries[index].isTaken, listing.name(of: listing.entries[index]) == name { return true }
+            index += 1
+        }
+        return false
     }
 
     /// The segments still in the queue.

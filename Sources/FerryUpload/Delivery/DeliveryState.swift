@@ -83,11 +83,14 @@ struct DeliveryState {
         var best: (lane: Int, rank: Lane.Rank)?
         for step in 1...max(lanes.count, 1) {
             let lane = (lastLane + step) % max(lanes.count, 1)
-            guard lanes.indices.contains(lane), let rank = lanes[lane].nextRank() else { continue }
+            guard lanes.indices.contains(lane), !isHeldUp(lane), let rank = lanes[lane].nextRank() else { continue }
             if best.map({ rank < $0.rank }) ?? true { best = (lane, rank) }
         }
         return best?.lane
     }
+
+    /// In strict order nothing passes what waits.
+    private func isHeldUp(_ lane: Int) -> Bool { options.order == .strict && !lanes[lane].waiting.isEmpty }
 
     /// What may go out in one request with a segment: the small ones that follow it, of its priority and stream.
     private mutating func neighbours(of first: Dispatcher.Item, in lane: Int, limit: ByteCount) -> [Dispatcher.Item] {
@@ -170,10 +173,17 @@ struct DeliveryState {
 
     /// Begins anew after a stop, when the destination is due again.
     mutating func restart() {
-        guard plan.stopReason != nil, !plan.isBusy else { return }
+        guard let reason = plan.stopReason, !plan.isBusy else { return }
+        if case .off = reason { return }
         record(plan.exhausted())
         plan = Self.plan(options, health)
         stopIsNoted = false
+    }
+
+    /// What an earlier process found out about the destination.
+    mutating func remember(_ state: RetryState) {
+        guard health.remember(state), !plan.isBusy else { return }
+        plan = Self.plan(options, health)
     }
 
     /// The network changed: nothing that was learnt on the old one counts.
@@ -187,9 +197,20 @@ struct DeliveryState {
         restart()
     }
 
-    /// Whether a segment is just being sent.
-    func isUnderWay(_ name: String, lane: Int) -> Bool {
-        underWay.values.contains { job in job.lane == lane && job.items.contains { $0.name == name } }
+    /// Whether a lane has nothing left that may leave.
+    ///
+    /// - Parameter gate: What its schedule lets through.
+    mutating func isDrained(lane: Int, gate: LaneGate) -> Bool {
+        guard gate != .closed, lanes[lane].failure == nil, !underWay.values.contains(where: { $0.lane == lane }) else {
+            return false
+        }
+        lanes[lane].gate = gate
+        return isHeldUp(lane) || lanes[lane].nextRank() == nil
+    }
+
+    /// The segments of a lane that are just being sent.
+    func namesUnderWay(lane: Int) -> Set<String> {
+        Set(underWay.values.lazy.filter { $0.lane == lane }.flatMap { $0.items.map(\.name) })
     }
 
     var jobsUnderWay: some Collection<Dispatcher.Job> { underWay.values }

@@ -8,12 +8,22 @@ struct DestinationHealth: Sendable {
     /// `nil` when it is well, or was never tried.
     private(set) var state: RetryState?
 
-    /// - Parameter states: What the spools' files say: the latest one counts.
-    init(_ options: UploadOptions, states: [RetryState]) {
+    /// - Parameter state: What a spool's file says.
+    init(_ options: UploadOptions, state: RetryState? = nil) {
         id = DestinationName.id(of: "\(options.destination)")
         backOff = options.backOff
-        state = states.max { $0.lastAttemptAt < $1.lastAttemptAt }
+        self.state = state
     }
+
+    /// What another spool's file says: the latest counts. Returns whether it is news.
+    mutating func remember(_ other: RetryState) -> Bool {
+        guard other.lastAttemptAt > state?.lastAttemptAt ?? Timestamp(milliseconds: .min) else { return false }
+        state = other
+        return true
+    }
+
+    /// `Retry-After: 0` must not become a loop without a pause.
+    private static let leastWait = Duration.seconds(1)
 
     /// The destination failed last time.
     var isRecovering: Bool { state != nil }
@@ -37,7 +47,7 @@ struct DestinationHealth: Sendable {
             reason = why
             failures += 1
             var generator = SystemRandomNumberGenerator()
-            wait = retryAfter ?? backOff.wait(afterFailures: failures, using: &generator)
+            wait = retryAfter.map { max($0, Self.leastWait) } ?? backOff.wait(afterFailures: failures, using: &generator)
         case .misconfigured(let why): reason = why
         case .off, .headWaits, .deadline, .interrupted, .localFailure: return false
         }

@@ -68,10 +68,11 @@ final class Dispatcher: Sendable {
     @discardableResult
     func change<Value: Sendable>(_ body: (inout DeliveryState) -> Value) -> Value {
         let (value, waiters, isIdle) = state.withLock { state in
+            let wasBusy = state.delivery.plan.isBusy
             let value = body(&state.delivery)
             state.changes += 1
             defer { state.waiters = [] }
-            return (value, state.waiters, !state.delivery.plan.isBusy)
+            return (value, state.waiters, wasBusy && !state.delivery.plan.isBusy)
         }
         for waiter in waiters { waiter.resume() }
         if isIdle { onIdle() }

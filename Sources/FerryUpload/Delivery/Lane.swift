@@ -47,6 +47,8 @@ struct Lane {
         let hasSidecar: Bool
         /// `nil`: for the rest of the pass.
         let until: Timestamp?
+        /// It was just made, and only its writer's end shows that it is whole.
+        var isFresh = false
     }
 
     /// What a round left behind.
@@ -67,17 +69,19 @@ struct Lane {
     var isUsable: Bool { failure == nil && gate != .closed }
 
     /// Begins over what is pending now. What waits goes on waiting.
-    mutating func begin(_ listing: SpoolListing, except isUnderWay: (String) -> Bool = { _ in false }) {
+    ///
+    /// - Parameter underWay: The names of segments that are just being sent.
+    mutating func begin(_ listing: SpoolListing, except underWay: Set<String> = []) {
         queue = SegmentQueue(listing)
         listed = listing.entries.count
         isAddedTo = false
         tally = Tally()
-        guard !waiting.isEmpty else { return }
+        guard !waiting.isEmpty || !underWay.isEmpty else { return }
         var found: [String: Waiting] = [:]
         for index in listing.entries.indices {
             let name = listing.name(of: listing.entries[index])
             if let wait = waiting[name] { found[name] = wait }
-            if waiting[name] != nil || isUnderWay(name) { queue.take(index) }
+            if waiting[name] != nil || underWay.contains(name) { queue.take(index) }
         }
         waiting = found
     }
@@ -142,11 +146,23 @@ struct Lane {
     /// Segments were added after the scan: nothing can be concluded from what it did not see.
     private var isAddedTo = false
 
-    /// A segment appeared. Returns its entry, `nil` when there is none of that name, or it is known to wait.
+    /// A segment appeared. Returns its entry, `nil` when there is none of that name, or it is known already.
     mutating func appeared(_ name: String) -> SpoolListing.Entry? {
-        guard waiting[name] == nil else { return nil }
+        if let wait = waiting[name] {
+            guard wait.isFresh else { return nil }
+            waiting[name] = nil
+        }
+        guard !queue.contains(name) else { return nil }
         isAddedTo = true
         return queue.insert(name, in: tools.spool, hasSidecar: false)
+    }
+
+    /// A file was made, which may be still being written.
+    mutating func created(_ name: String, until: Timestamp) {
+        guard waiting[name] == nil, !queue.contains(name) else { return }
+        var found = SpoolListing()
+        guard let index = tools.spool.add(name, to: &found) else { return }
+        waiting[name] = Waiting(entry: found.entries[index], hasSidecar: false, until: until, isFresh: true)
     }
 
     /// A segment goes back into the queue.
@@ -160,13 +176,17 @@ struct Lane {
         waiting[item.name] = Waiting(entry: item.entry, hasSidecar: hasSidecar, until: until)
     }
 
-    /// Puts back what has waited long enough, or everything.
-    mutating func wake(at now: Timestamp, all: Bool = false) {
+    /// Puts back what has waited long enough, or everything. Returns what is in the queue again.
+    @discardableResult
+    mutating func wake(at now: Timestamp, all: Bool = false) -> [SpoolListing.Entry] {
+        guard !waiting.isEmpty else { return [] }
+        var woken: [SpoolListing.Entry] = []
         for (name, wait) in waiting where all || wait.until.map({ $0 <= now }) ?? false {
             waiting[name] = nil
             isAddedTo = true
-            _ = queue.insert(name, in: tools.spool, hasSidecar: wait.hasSidecar)
+            if let entry = queue.insert(name, in: tools.spool, hasSidecar: wait.hasSidecar) { woken.append(entry) }
         }
+        return woken
     }
 
     /// When the next of those that wait is due.

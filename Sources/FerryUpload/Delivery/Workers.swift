@@ -22,9 +22,16 @@ struct Workers: Sendable {
     let template: RequestTemplate
     let options: UploadOptions
     let now: @Sendable () -> Timestamp
+    let network = NetworkGeneration()
+    private let onRequest: @Sendable (Duration) -> Void
 
-    init(_ dispatcher: Dispatcher, options: UploadOptions, now: @escaping @Sendable () -> Timestamp) throws(UploadError) {
+    /// - Parameter onRequest: Called with the time that each answered request took.
+    init(
+        _ dispatcher: Dispatcher, options: UploadOptions, now: @escaping @Sendable () -> Timestamp,
+        onRequest: @escaping @Sendable (Duration) -> Void = { _ in }
+    ) throws(UploadError) {
         self.dispatcher = dispatcher
+        self.onRequest = onRequest
         self.options = options
         self.now = now
         template = RequestTemplate(options)
@@ -92,7 +99,13 @@ struct Workers: Sendable {
         } catch {
             return Courier.Outcome(verdict: Verdict(.fileChanged))
         }
-        return await courier.deliver(.init(facts: segments.map(\.facts), body: body, attempt: segments[0].attempt))
+        let generation = network.current
+        var outcome = await courier.deliver(.init(facts: segments.map(\.facts), body: body, attempt: segments[0].attempt))
+        if outcome.latency != nil, let duration = outcome.duration { onRequest(duration) }
+        if outcome.latency == nil, generation != network.current, let reason = outcome.verdict.reason {
+            outcome.verdict = .withdrawn(reason)
+        }
+        return outcome
     }
 
     /// Claims a segment and looks at it. Returns `nil` when it is not to be sent now.

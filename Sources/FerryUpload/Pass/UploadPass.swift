@@ -42,7 +42,7 @@ public final class UploadPass: Sendable {
         do throws(FileError) {
             let id = DestinationName.id(of: "\(options.destination)")
             let known = try spool.destinationState(id) { onEvent(.warning("\($0)")) }
-            health = DestinationHealth(options, states: known.map { [$0] } ?? [])
+            health = DestinationHealth(options, state: known)
         } catch {
             throw .file(error)
         }

@@ -4,6 +4,7 @@ import NIOExtras
 import NIOHTTP1
 import NIOPosix
 import NIOSSL
+import Synchronization
 
 /// Opens connections: directly, to a socket file, or through a proxy.
 struct Connector: Sendable {
@@ -11,6 +12,7 @@ struct Connector: Sendable {
     private let security: TransportSecurity
     /// Shared by all connections.
     let throttle: Throttle
+    private let open = OpenChannels()
 
     /// - Parameter usesTLS: Whether certificate files are to be checked now. Otherwise a redirect to https may need them later.
     /// - Throws: ``TransportSetupError`` when a certificate or key file cannot be used.
@@ -24,7 +26,8 @@ struct Connector: Sendable {
     func connect(to origin: Origin, on eventLoop: any EventLoop) async throws(TransportFailure) -> HTTPConnection {
         let proxy = options.proxies.proxy(for: origin)
         do {
-            let channel = try await open(origin, on: eventLoop, proxy: proxy)
+            let channel = try await connect(to: origin, on: eventLoop, proxy: proxy)
+            open.add(channel)
             return HTTPConnection(
                 channel: channel, usesAbsoluteTarget: proxy != nil && !origin.isSecure,
                 proxyAuthorization: origin.isSecure ? nil : proxy?.authorization)
@@ -35,7 +38,8 @@ struct Connector: Sendable {
         }
     }
 
-    private func open(_ origin: Origin, on eventLoop: any EventLoop, proxy: ProxySettings.Proxy?) async throws -> any Channel {
+    private func connect(to origin: Origin, on eventLoop: any EventLoop, proxy: ProxySettings.Proxy?) async throws -> any Channel
+    {
         let deadline = NIODeadline.now() + TimeAmount(options.connectTimeout)
         let bootstrap = ClientBootstrap(group: eventLoop)
             .connectTimeout(TimeAmount(options.connectTimeout))
@@ -66,6 +70,9 @@ struct Connector: Sendable {
         if origin.isSecure { try await handshake(on: channel) }
         return channel
     }
+
+    /// Closes every connection: the network under them has changed.
+    func closeAll() { open.closeAll() }
 
     private func addHandlers(to channel: any Channel, origin: Origin, deadline: NIODeadline) throws {
         let pipeline = channel.pipeline.syncOperations
@@ -119,4 +126,19 @@ struct Connector: Sendable {
             }.nonisolated()
         }.get()
     }
+}
+
+/// The connections that are open.
+private final class OpenChannels: Sendable {
+    private let channels = Mutex<[ObjectIdentifier: any Channel]>([:])
+
+    func add(_ channel: any Channel) {
+        let id = ObjectIdentifier(channel)
+        channels.withLock { $0[id] = channel }
+        channel.closeFuture.whenComplete { [weak self] _ in self?.remove(id) }
+    }
+
+    private func remove(_ id: ObjectIdentifier) { channels.withLock { $0[id] = nil } }
+
+    func closeAll() { for channel in channels.withLock({ Array($0.values) }) { channel.close(promise: nil) } }
 }

@@ -44,7 +44,9 @@ struct ReceiveCommand: AsyncParsableCommand {
 
     func run() async throws {
         var options = ReceiverOptions()
-        (options.host, options.port) = try address()
+        let address = try address()
+        options.host = address.host
+        options.port = address.port
         options.maxBody = maxBody
         options.inflateLimit = inflateLimit
         options.token = try tokenFile.map(SecretFile.token)
@@ -79,12 +81,10 @@ struct ReceiveCommand: AsyncParsableCommand {
         }
     }
 
-    private func address() throws -> (host: String, port: Int) {
-        guard let colon = listen.lastIndex(of: ":"), let port = Int(listen[listen.index(after: colon)...]),
-            (0...65_535).contains(port),
-            colon > listen.startIndex
-        else { throw ValidationError("--listen '\(listen)' must be like 127.0.0.1:8787 or [::1]:8787") }
-        let host = listen[..<colon]
-        return (host.hasPrefix("[") && host.hasSuffix("]") ? String(host.dropFirst().dropLast()) : String(host), port)
+    private func address() throws -> ListenAddress {
+        guard let address = ListenAddress(parsing: listen) else {
+            throw ValidationError("--listen '\(listen)' must be like 127.0.0.1:8787 or [::1]:8787")
+        }
+        return address
     }
 }

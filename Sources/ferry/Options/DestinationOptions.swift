@@ -67,17 +67,8 @@ struct DestinationOptions: ParsableArguments {
         }
         options.method = method
         options.headers = try header.map { try HeaderText.parse($0, from: "--header") }
-        if let headerFile {
-            for (index, line) in try SecretFile.lines(headerFile).enumerated() where !line.isEmpty {
-                var header = try HeaderText.parse(line, from: "\(headerFile), line \(index + 1)", quotes: false)
-                header.isSecret = true
-                options.headers.append(header)
-            }
-        }
-        if let tokenFile {
-            options.headers.append(
-                .init(name: "Authorization", value: "Bearer \(try SecretFile.token(tokenFile))", isSecret: true))
-        }
+        if let headerFile { options.headers += try SecretFile.headers(headerFile) }
+        if let tokenFile { options.headers.append(try SecretFile.authorization(tokenFile)) }
         options.transport.certificateAuthority = ca
         options.transport.certificate = cert
         options.transport.privateKey = key
@@ -130,6 +121,19 @@ enum SecretFile {
         } catch {
             throw CommandFailure(.badConfiguration, error.description)
         }
+    }
+
+    /// Secret headers, one a line.
+    static func headers(_ path: String) throws -> [UploadOptions.Header] {
+        try lines(path).enumerated().filter { !$0.element.isEmpty }.map { index, line in
+            var header = try HeaderText.parse(line, from: "\(path), line \(index + 1)", quotes: false)
+            header.isSecret = true
+            return header
+        }
+    }
+
+    static func authorization(_ path: String) throws -> UploadOptions.Header {
+        .init(name: "Authorization", value: "Bearer \(try token(path))", isSecret: true)
     }
 
     static func token(_ path: String) throws -> String {

@@ -26,10 +26,15 @@ enum ExitStatus: Int32 {
 /// Ends a command with a message on standard error.
 struct CommandFailure: Error {
     let status: ExitStatus
-    let message: String
+    /// One line each.
+    let messages: [String]
 
-    init(_ status: ExitStatus, _ message: String) {
+    var message: String { messages.joined(separator: "; ") }
+
+    init(_ status: ExitStatus, _ message: String) { self.init(status, [message]) }
+
+    init(_ status: ExitStatus, _ messages: [String]) {
         self.status = status
-        self.message = message
+        self.messages = messages
     }
 }

@@ -1,4 +1,3 @@
-import Dispatch
 import Glibc
 
 /// Runs work that SIGINT and SIGTERM end gracefully: the first signal lets what is under way finish, a second one or ten more
@@ -9,15 +8,9 @@ enum Interruptible {
     static func run<Value: Sendable>(
         _ work: @escaping @Sendable () async throws -> Value, stop: @escaping @Sendable () async -> Void
     ) async throws -> Value {
-        let (signals, continuation) = AsyncStream.makeStream(of: Void.self)
-        let sources = [SIGINT, SIGTERM].map { number in
-            signal(number, SIG_IGN)
-            let source = DispatchSource.makeSignalSource(signal: number, queue: .global())
-            source.setEventHandler { continuation.yield() }
-            source.resume()
-            return source
-        }
-        defer { for source in sources { source.cancel() } }
+        let stream = SignalStream([SIGINT, SIGTERM])
+        defer { withExtendedLifetime(stream) {} }
+        let signals = stream.signals
         return try await withThrowingTaskGroup(of: Value?.self) { group in
             group.addTask { try await work() }
             group.addTask {
@@ -43,7 +36,7 @@ enum Interruptible {
         }
     }
 
-    private static func wait(for time: Duration, orNextOf signals: AsyncStream<Void>) async {
+    private static func wait(for time: Duration, orNextOf signals: AsyncStream<Int32>) async {
         await withTaskGroup(of: Void.self) { group in
             group.addTask { try? await Task.sleep(for: time) }
             group.addTask { for await _ in signals { return } }

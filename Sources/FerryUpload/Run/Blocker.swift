@@ -1,0 +1,56 @@
+public import FerrySpool
+
+/// Why nothing is sent from a spool now.
+public enum Blocker: Equatable, Sendable, CustomStringConvertible {
+    case paused
+    case disabled
+    /// The folder is gone, or cannot be used.
+    case unavailable(String)
+    /// There is no way to the destination.
+    case noRoute
+    /// The way to the destination leads over an interface that may not be used.
+    case interfaceDenied(String)
+    /// Outside the allowed times.
+    case windowClosed(until: Timestamp?)
+    /// The destination failed.
+    case destinationWaits(until: Timestamp, String)
+    /// All retries of a request failed: this process sends nothing more.
+    case off(String)
+
+    public var description: String {
+        switch self {
+        case .paused: "paused"
+        case .disabled: "disabled"
+        case .unavailable(let why): why
+        case .noRoute: "no route to the destination"
+        case .interfaceDenied(let name): "interface \(name) is not allowed"
+        case .windowClosed(let until): "outside the upload window" + (until.map { " until \($0.rfc3339)" } ?? "")
+        case .destinationWaits(let until, let why): "waiting until \(until.rfc3339): \(why)"
+        case .off(let why): "off until the next start: \(why)"
+        }
+    }
+
+    /// A word for programs.
+    public var kind: String {
+        switch self {
+        case .paused: "paused"
+        case .disabled: "disabled"
+        case .unavailable: "unavailable"
+        case .noRoute: "no-route"
+        case .interfaceDenied: "interface-denied"
+        case .windowClosed: "window-closed"
+        case .destinationWaits: "destination-waits"
+        case .off: "off"
+        }
+    }
+}
+
+/// The circuit breaker's state, as its field names it.
+public enum BreakerState: String, CaseIterable, Sendable {
+    /// All is well.
+    case closed
+    /// The destination failed, and is not tried.
+    case open
+    /// It is being tried, with few requests at once.
+    case halfOpen = "half-open"
+}

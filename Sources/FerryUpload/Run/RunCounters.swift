@@ -1,0 +1,79 @@
+public import FerrySpool
+import Synchronization
+
+/// What a long-running uploader has done since it began.
+public final class RunCounters: Sendable {
+    /// Whose work is counted.
+    public struct Key: Hashable, Sendable {
+        public let spool: String
+        public let priority: Priority
+    }
+
+    public struct Counts: Equatable, Sendable {
+        public var sent: Int64 = 0
+        public var sentBytes: Int64 = 0
+        public var sentEvents: Int64 = 0
+        /// Tries that failed and are to be repeated.
+        public var retried: Int64 = 0
+        public var rejected: Int64 = 0
+        public var split: Int64 = 0
+    }
+
+    /// How long answers took, in counts of those not slower than each bound.
+    public struct Latency: Equatable, Sendable {
+        /// Prometheus' default buckets, in seconds, with 1 ms and 60 s besides.
+        public static let bounds = [0.001, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60]
+        public var buckets = [Int64](repeating: 0, count: bounds.count)
+        public var count: Int64 = 0
+        public var seconds = 0.0
+
+        mutating func add(_ duration: Duration) {
+            let seconds = duration.inSeconds
+            for (index, bound) in Self.bounds.enumerated() where seconds <= bound { buckets[index] += 1 }
+            count += 1
+            self.seconds += seconds
+        }
+    }
+
+    public struct Totals: Sendable {
+        public var counts: [Key: Counts] = [:]
+        /// By spool and reason: `expired`, `evicted`.
+        public var dropped: [String: [String: Int64]] = [:]
+        public var requests = Latency()
+    }
+
+    private let totals = Mutex(Totals())
+
+    public init() {}
+
+    public var current: Totals { totals.withLock { $0 } }
+
+    func count(_ event: UploadEvent, in spool: String) {
+        func add(_ segment: String, _ change: (inout Counts) -> Void) {
+            let key = Key(spool: spool, priority: SegmentName(segment)?.priority ?? .normal)
+            totals.withLock { change(&$0.counts[key, default: Counts()]) }
+        }
+        switch event {
+        case .sent(let entry):
+            add(entry.segment) {
+                $0.sent += 1
+                $0.sentBytes += entry.bytes.bytes
+                $0.sentEvents += entry.events ?? 0
+            }
+        case .rejected(let entry): add(entry.segment) { $0.rejected += 1 }
+        case .split(let entry): add(entry.segment) { $0.split += 1 }
+        case .backsOff(let segment, _, _): add(segment) { $0.retried += 1 }
+        case .warning: break
+        }
+    }
+
+    func count(_ report: RetentionReport, in spool: String) {
+        totals.withLock { totals in
+            for (reason, count) in [("expired", report.expired), ("evicted", report.evicted)] where count.segments > 0 {
+                totals.dropped[spool, default: [:]][reason, default: 0] += count.segments
+            }
+        }
+    }
+
+    func count(_ request: Duration) { totals.withLock { $0.requests.add(request) } }
+}

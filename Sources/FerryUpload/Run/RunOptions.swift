@@ -1,0 +1,17 @@
+public import FerrySpool
+
+/// What a long-running uploader does.
+public struct RunOptions: Sendable {
+    public var upload: UploadOptions
+    public var schedule: SchedulePolicy
+    /// When sending is allowed; `nil`: always.
+    public var windows: UploadWindows?
+    public var network = NetworkPolicy()
+    /// How long delivered segments are kept in `sent/`.
+    public var sentRetention = RetentionLimits()
+
+    public init(upload: UploadOptions, schedule: SchedulePolicy) {
+        self.upload = upload
+        self.schedule = schedule
+    }
+}

@@ -1,0 +1,61 @@
+public import FerrySpool
+
+/// How a long-running uploader stands at one moment.
+public struct RunSnapshot: Sendable {
+    public struct Pending: Equatable, Sendable {
+        public var segments: Int64 = 0
+        public var bytes = ByteCount.zero
+        public var oldest: Timestamp?
+        /// Those that missed their deadline.
+        public var late: Int64 = 0
+
+        public init() {}
+    }
+
+    public struct Spool: Sendable {
+        public let path: String
+        public let pending: [Priority: Pending]
+        /// Why nothing is sent from it; `nil` while it may.
+        public let blocker: Blocker?
+
+        public var total: Pending {
+            pending.values.reduce(into: Pending()) { total, part in
+                total.segments += part.segments
+                total.bytes += part.bytes
+                total.late += part.late
+                total.oldest = [total.oldest, part.oldest].compactMap { $0 }.min()
+            }
+        }
+    }
+
+    public let spools: [Spool]
+    public let breaker: BreakerState
+    public let requestsUnderWay: Int
+    public let counters: RunCounters.Totals
+}
+
+extension DeliveryState {
+    /// What is pending in a lane, whether it is queued, waits, or is under way.
+    func pending(lane: Int) -> [Priority: RunSnapshot.Pending] {
+        var pending: [Priority: RunSnapshot.Pending] = [:]
+        let rules = lanes[lane].rules
+        func add(_ entry: SpoolListing.Entry) {
+            var part = pending[entry.priority] ?? .init()
+            part.segments += 1
+            part.bytes += entry.size ?? .zero
+            part.oldest = min(part.oldest ?? entry.created, entry.created)
+            if rules.isLate(entry.created) { part.late += 1 }
+            pending[entry.priority] = part
+        }
+        for entry in lanes[lane].queue.remaining { add(entry) }
+        for wait in lanes[lane].waiting.values { add(wait.entry) }
+        for job in jobsUnderWay where job.lane == lane { for item in job.items { add(item.entry) } }
+        return pending
+    }
+
+    func breaker(now: Timestamp) -> BreakerState {
+        if case .off = plan.stopReason { return .open }
+        guard health.isRecovering else { return .closed }
+        return health.waitsUntil(now: now) == nil && plan.stopReason == nil ? .halfOpen : .open
+    }
+}

@@ -1,0 +1,130 @@
+import FerrySpool
+
+/// A moment by two clocks: the wall's, which people set, and one that only goes forward.
+struct Moment: Sendable {
+    var wall: Timestamp
+    /// Since any fixed moment.
+    var steady: Duration
+}
+
+/// What a long-running uploader knows, and when it does what: no I/O, no clock.
+struct RunState {
+    /// One spool.
+    struct Spool {
+        var schedule: SendSchedule
+        var control = SpoolControl()
+        /// The request to flush that was obeyed last.
+        var flushedAt: Timestamp?
+    }
+
+    private let options: RunOptions
+    private(set) var spools: [Spool] = []
+    private(set) var network = NetworkVerdict.usable(interface: nil)
+    /// A misconfigured destination is tried again, in case somebody mends it where it is.
+    private var retriesAt: Duration?
+    private var misconfigurations = 0
+
+    init(_ options: RunOptions) { self.options = options }
+
+    /// A spool joins.
+    mutating func add(_ control: SpoolControl, at now: Moment) {
+        spools.append(Spool(schedule: SendSchedule(options.schedule, now: now.steady)))
+        _ = setControl(control, of: spools.count - 1)
+        spools[spools.count - 1].flushedAt = control.flushRequestedAt
+    }
+
+    mutating func stored(_ entry: SpoolListing.Entry, events: Int64, in spool: Int, at now: Moment) {
+        spools[spool].schedule.stored(entry.priority, events: events, bytes: entry.size ?? .zero, at: now.steady)
+    }
+
+    /// Somebody told a spool something. Returns whether a flush was asked for.
+    mutating func setControl(_ control: SpoolControl, of spool: Int) -> Bool {
+        spools[spool].control = control
+        guard let asked = control.flushRequestedAt, asked != spools[spool].flushedAt else { return false }
+        spools[spool].flushedAt = asked
+        spools[spool].schedule.ask()
+        return true
+    }
+
+    /// Somebody asked for everything to be sent.
+    mutating func ask(_ delivery: inout DeliveryState, at now: Moment) {
+        for spool in spools.indices { spools[spool].schedule.ask() }
+        retriesAt = nil
+        delivery.forgetWaits(at: now.wall)
+    }
+
+    /// The network changed. Returns whether there is a new way to the destination.
+    mutating func setNetwork(_ verdict: NetworkVerdict, _ delivery: inout DeliveryState, at now: Moment) -> Bool {
+        guard verdict != network else { return false }
+        network = verdict
+        guard case .usable = verdict else { return false }
+        retriesAt = nil
+        for spool in spools.indices where !options.schedule.isManual { spools[spool].schedule.ask() }
+        delivery.forgetWaits(at: now.wall)
+        return true
+    }
+
+    /// Why nothing at all is sent.
+    func blocker(_ delivery: DeliveryState, at now: Moment) -> Blocker? {
+        switch network {
+        case .usable: break
+        case .noRoute: return .noRoute
+        case .denied(let interface): return .interfaceDenied(interface)
+        }
+        if let windows = options.windows, !windows.isOpen(at: now.wall) {
+            return .windowClosed(until: windows.nextChange(after: now.wall))
+        }
+        if case .off(let reason) = delivery.plan.stopReason { return .off(reason.message) }
+        if let until = delivery.health.waitsUntil(now: now.wall), delivery.plan.stopReason != nil || !delivery.plan.isBusy {
+            return .destinationWaits(until: until, delivery.health.state?.lastError.message ?? "it failed")
+        }
+        if let retriesAt, retriesAt > now.steady, delivery.plan.stopReason != nil {
+            return .destinationWaits(
+                until: now.wall + (retriesAt - now.steady), delivery.health.state?.lastError.message ?? "it is misconfigured")
+        }
+        return nil
+    }
+
+    /// Brings the delivery in line with everything that is known.
+    ///
+    /// - Returns: When to look again, even if nothing happens until then.
+    mutating func update(_ delivery: inout DeliveryState, at now: Moment) -> Duration? {
+        noteMisconfiguration(delivery, at: now)
+        let blocker = blocker(delivery, at: now)
+        if blocker == nil { delivery.restart() }
+        var next: [Duration] = []
+        for index in spools.indices {
+            // Somebody's threshold of one event means at once, for what comes back as for what is new.
+            for entry in delivery.lanes[index].wake(at: now.wall) { stored(entry, events: 1, in: index, at: now) }
+            if let arrival = options.upload.arrival { delivery.lanes[index].rules.apply(arrival, at: now.wall) }
+            let isClosed = blocker != nil || spools[index].control.stopsSending
+            if !isClosed, delivery.isDrained(lane: index, gate: spools[index].schedule.gate(at: now.steady)) {
+                spools[index].schedule.drained(at: now.steady)
+            }
+            delivery.lanes[index].gate = isClosed ? .closed : spools[index].schedule.gate(at: now.steady)
+            if let change = spools[index].schedule.nextChange(after: now.steady) { next.append(change) }
+            if let wake = delivery.lanes[index].nextWake { next.append(now.steady + (wake - now.wall)) }
+        }
+        if let until = delivery.health.waitsUntil(now: now.wall) { next.append(now.steady + (until - now.wall)) }
+        if let retriesAt, retriesAt > now.steady { next.append(retriesAt) }
+        for change in [
+            options.windows?.nextChange(after: now.wall), options.upload.arrival?.standing(at: now.wall).next,
+        ] { if let change { next.append(now.steady + (change - now.wall)) } }
+        return next.filter { $0 > now.steady }.min()
+    }
+
+    private mutating func noteMisconfiguration(_ delivery: DeliveryState, at now: Moment) {
+        switch delivery.plan.stopReason {
+        case .misconfigured where retriesAt == nil && !delivery.plan.isBusy:
+            misconfigurations += 1
+            var generator = SystemRandomNumberGenerator()
+            retriesAt =
+                now.steady + options.upload.backOff.wait(afterFailures: misconfigurations, using: &generator)
+        // Strict order: the head of the line has a back-off of its own, and the lane wakes it.
+        case .headWaits, .deadline, .interrupted, .localFailure, .unwell, .off, .misconfigured: break
+        case nil:
+            retriesAt = nil
+            if delivery.plan.isProvenWell { misconfigurations = 0 }
+        }
+    }
+}

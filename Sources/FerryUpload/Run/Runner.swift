@@ -1,0 +1,136 @@
+public import FerrySpool
+import NIOPosix
+import Synchronization
+
+/// What happens while an uploader runs.
+public enum RunEvent: Sendable {
+    /// Something about one segment.
+    case upload(spool: String, UploadEvent)
+    /// Nothing is sent from a spool now, or something is again (`nil`).
+    case blocked(spool: String, Blocker?)
+    case network(NetworkVerdict)
+    /// A spool joined, or is back.
+    case opened(spool: String, pending: Int)
+    /// A limit dropped something.
+    case retention(spool: String, RetentionReport)
+    /// Journals that dead writers had left, or segments that a receiver had accepted, were published.
+    case recovered(spool: String, Recovery)
+}
+
+/// Keeps spools delivered until it is stopped.
+///
+/// What is to be done is decided in ``RunState`` and ``DeliveryState``; this is the clocks, signals and files around them.
+public final class Runner: Sendable {
+    let options: RunOptions
+    let places: [SpoolPlace]
+    let onEvent: @Sendable (RunEvent) -> Void
+    let counters = RunCounters()
+    let signals = SignalBox<Signal>()
+    let now: @Sendable () -> Timestamp
+    let workers: Workers
+    /// What was found out at the last look.
+    private let latest = Mutex(Latest())
+    private let start = ContinuousClock.now
+
+    struct Latest: Sendable {
+        var paths: [String] = []
+        var blockers: [Blocker?] = []
+        /// When the uploader last looked at everything: a watchdog asks.
+        var lookedAt: ContinuousClock.Instant?
+    }
+
+    enum Signal: Sendable {
+        case news(Int, FolderNews)
+        case networkNews
+        case verdict(NetworkVerdict)
+        /// Nothing is under way any more.
+        case idle
+        case ask
+        case tick
+        case stop
+    }
+
+    /// - Parameters:
+    ///   - places: Paths of spools, or of folders of spools (`hub/*`).
+    ///   - onEvent: Called from any thread.
+    public init(
+        _ places: [SpoolPlace], options: RunOptions, now: @escaping @Sendable () -> Timestamp = Timestamp.now,
+        onEvent: @escaping @Sendable (RunEvent) -> Void = { _ in }
+    ) throws(UploadError) {
+        self.places = places
+        self.options = options
+        self.now = now
+        self.onEvent = onEvent
+        let signals = signals
+        let delivery = DeliveryState(
+            [], options: options.upload, health: DestinationHealth(options.upload), isContinuous: true, now: now)
+        let counters = counters
+        workers = try Workers(
+            Dispatcher(delivery) { signals.add(.idle) }, options: options.upload, now: now,
+            onRequest: { counters.count($0) })
+    }
+
+    /// Finishes what is under way and ends. Cancelling the task that runs cuts that off as well.
+    public func stop() { signals.add(.stop) }
+
+    /// Sends everything now, whatever was to be waited for.
+    public func flush() { signals.add(.ask) }
+
+    /// Runs until ``stop()``.
+    public func run() async {
+        let (settlers, continuation) = AsyncStream.makeStream(of: Settler.self)
+        await withTaskGroup(of: Void.self) { group in
+            group.addTask {
+                await withTaskGroup(of: Void.self) { group in
+                    for await settler in settlers { group.addTask { await settler.run() } }
+                }
+            }
+            group.addTask { [workers] in await workers.followTimetable() }
+            await withTaskGroup(of: Void.self) { group in
+                for place in Workplace.make(options.upload.parallel) {
+                    group.addTask(executorPreference: place.executor) { [workers] in await workers.work(on: place.eventLoop) }
+                }
+                await withTaskCancellationHandler {
+                    var loop = RunLoop(self) { continuation.yield($0) }
+                    await loop.run()
+                } onCancel: {
+                    stop()
+                    workers.connector.closeAll()
+                }
+                workers.dispatcher.change {
+                    $0.stop(.interrupted)
+                    $0.end()
+                }
+                await group.waitForAll()
+            }
+            // What was answered is written down before anything ends.
+            for lane in workers.dispatcher.read({ $0.lanes.map(\.tools) }) {
+                await lane.settler.flush()
+                lane.settler.close()
+            }
+            continuation.finish()
+            group.cancelAll()
+        }
+    }
+
+    func moment() -> Moment { Moment(wall: now(), steady: ContinuousClock.now - start) }
+
+    func note(_ latest: Latest) { self.latest.withLock { $0 = latest } }
+
+    /// How everything stands.
+    public func snapshot() -> RunSnapshot {
+        let latest = latest.withLock { $0 }
+        let time = now()
+        return workers.dispatcher.read { delivery in
+            RunSnapshot(
+                spools: latest.paths.indices.map {
+                    RunSnapshot.Spool(path: latest.paths[$0], pending: delivery.pending(lane: $0), blocker: latest.blockers[$0])
+                },
+                breaker: delivery.breaker(now: time), requestsUnderWay: delivery.jobsUnderWay.count,
+                counters: counters.current)
+        }
+    }
+
+    /// How long ago the uploader last looked at everything: seconds at most, or it hangs.
+    public var sinceLastLook: Duration? { latest.withLock { $0.lookedAt.map { ContinuousClock.now - $0 } } }
+}

@@ -1,0 +1,131 @@
+import FerrySpool
+import Glibc
+import Synchronization
+
+/// What happened in a spool's folder.
+enum FolderNews: Equatable, Sendable {
+    /// A file of this name appeared whole, or was written to an end.
+    case appeared(String)
+    /// A file of this name was made, and may be still empty.
+    case created(String)
+    /// The spool was told something.
+    case control
+    /// A writer let go of its journal.
+    case journalClosed
+    /// More happened than can be told: only a look at the whole folder shows what.
+    case unclear
+}
+
+/// Notices what happens in spools: at once where the kernel tells, by looking now and then where it does not.
+final class FolderWatch: Sendable {
+    private let registry = Registry()
+    /// `nil` when the kernel has none to give.
+    private let inotify: Inotify?
+    private let polled = Mutex<[Int: PolledFolder]>([:])
+
+    private static let folderMask =
+        UInt32(IN_MOVED_TO) | UInt32(IN_CREATE) | UInt32(IN_CLOSE_WRITE) | UInt32(IN_DELETE_SELF) | UInt32(IN_MOVE_SELF)
+    private static let stateMask = UInt32(IN_MOVED_TO) | UInt32(IN_CLOSE_WRITE) | UInt32(IN_DELETE)
+
+    /// - Parameter onNews: Called from any thread, with the spool's number.
+    init(onNews: @escaping @Sendable (Int, FolderNews) -> Void) {
+        inotify = try? Inotify { [registry] events in
+            for event in events {
+                guard event.watch >= 0 else {
+                    // The queue overflowed (IN_Q_OVERFLOW).
+                    for spool in registry.spools { onNews(spool, .unclear) }
+                    continue
+                }
+                guard let (spool, isStateFolder) = registry.find(event.watch) else { continue }
+                if let news = Self.news(event, isStateFolder: isStateFolder) { onNews(spool, news) }
+            }
+        }
+    }
+
+    /// Which watch belongs to which spool.
+    private final class Registry: Sendable {
+        private let watches = Mutex<[Int32: (spool: Int, isStateFolder: Bool)]>([:])
+
+        var spools: Set<Int> { watches.withLock { Set($0.values.map(\.spool)) } }
+        func find(_ watch: Int32) -> (spool: Int, isStateFolder: Bool)? { watches.withLock { $0[watch] } }
+        func add(_ watch: Int32, _ spool: Int, isStateFolder: Bool) { watches.withLock { $0[watch] = (spool, isStateFolder) } }
+        func remove(_ spool: Int) -> [Int32] {
+            watches.withLock { watches in
+                let numbers = watches.filter { $0.value.spool == spool }.map(\.key)
+                for number in numbers { watches[number] = nil }
+                return numbers
+            }
+        }
+    }
+
+    static func news(_ event: Inotify.Event, isStateFolder: Bool) -> FolderNews? {
+        if event.mask & (UInt32(IN_DELETE_SELF) | UInt32(IN_MOVE_SELF) | UInt32(IN_UNMOUNT)) != 0 { return .unclear }
+        if isStateFolder { return event.name == Spool.controlFileName ? .control : nil }
+        if event.name.hasPrefix(".") {
+            let isClosed = event.mask & UInt32(IN_CLOSE_WRITE) != 0
+            return isClosed && event.name.hasSuffix(".open") ? .journalClosed : nil
+        }
+        guard event.name.hasSuffix(".gz") else { return nil }
+        return event.mask & UInt32(IN_CREATE) != 0 ? .created(event.name) : .appeared(event.name)
+    }
+
+    /// Begins to watch a spool.
+    func add(_ spool: Spool, number: Int) {
+        do throws(FileError) {
+            guard let inotify, !spool.directory.isRemote else { throw FileError("watch", spool.path, code: ENOSYS) }
+            registry.add(try inotify.watch(spool.path, Self.folderMask), number, isStateFolder: false)
+            registry.add(
+                try inotify.watch("\(spool.path)/\(Spool.stateFolderName)", Self.stateMask), number, isStateFolder: true)
+        } catch {
+            // No watches left, or a file system that changes elsewhere.
+            polled.withLock { $0[number] = PolledFolder(spool) }
+        }
+    }
+
+    func remove(_ number: Int) {
+        for watch in registry.remove(number) { inotify?.unwatch(watch) }
+        polled.withLock { $0[number] = nil }
+    }
+
+    /// How often ``poll(_:)`` is to be called; `nil` while nothing needs it.
+    var pollInterval: Duration? { polled.withLock { $0.isEmpty ? nil : .seconds(1) } }
+
+    /// Looks at the folders whose changes the kernel does not tell.
+    func poll(_ onNews: (Int, FolderNews) -> Void) {
+        let news = polled.withLock { polled in
+            var news: [(Int, FolderNews)] = []
+            for number in polled.keys { news += polled[number]!.look().map { (number, $0) } }
+            return news
+        }
+        for (number, news) in news { onNews(number, news) }
+    }
+}
+
+/// A folder that is looked at now and then: its own time of change shows whether a whole look is needed.
+struct PolledFolder: Sendable {
+    private let spool: Spool
+    private var changed: Timestamp?
+    private var controlChanged: Timestamp?
+
+    /// File systems note times in steps: FAT of two seconds. A change so shortly before a look may be followed by one that shows
+    /// the same time.
+    private static let resolution = Duration.seconds(2)
+
+    init(_ spool: Spool) {
+        self.spool = spool
+        _ = look()
+    }
+
+    mutating func look(now: Timestamp = .now()) -> [FolderNews] {
+        var news: [FolderNews] = []
+        if let latest = try? spool.directory.changed(), latest != changed {
+            news.append(.unclear)
+            changed = now - latest > Self.resolution ? latest : nil
+        }
+        if let control = try? spool.controlChanged(), control != controlChanged {
+            news.append(.control)
+            controlChanged = control
+        }
+        return news
+    }
+}

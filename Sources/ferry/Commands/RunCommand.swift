@@ -1,0 +1,31 @@
+import ArgumentParser
+import FerrySpool
+import Glibc
+
+struct RunCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "run",
+        abstract: "Keep spools delivered until stopped.",
+        discussion: """
+            Segments leave as they appear, or by interval and thresholds; when the network comes back, at once. SIGTERM ends \
+            within 10 s, SIGHUP reads the configuration again, SIGUSR1 (or ferry flush) sends everything now. All settings: \
+            ferry config show.
+
+            Example: ferry run --spool /var/spool/ferry --to https://hub.example/v1/segments
+
+            Exit status: 0 after SIGTERM, 130 after SIGINT, 78 the configuration is bad and nothing was started.
+            """)
+
+    @OptionGroup var config: ConfigOptions
+
+    @Flag(name: .shortAndLong, help: "Say nothing but warnings and errors.")
+    var quiet = false
+
+    func run() async throws {
+        if config.logFormat == "json" { Log.writesJSON = true }
+        let setup = try config.setup()
+        Log.writesJSON = setup.logsJSON
+        let number = try await RunService(config: config, log: Log(isQuiet: quiet)).run(setup)
+        if number == SIGINT { throw ExitStatus.interrupted.code }
+    }
+}

@@ -1,0 +1,27 @@
+import FerrySpool
+
+/// Prints every effective value and where it comes from.
+enum ConfigListing {
+    static func lines(_ configuration: RunConfiguration) -> [String] {
+        var table = Table(["SETTING", "VALUE", "FROM"])
+        for setting in Settings.all {
+            let value = configuration.values[setting.key]
+            table.add([setting.key, value.map { $0.texts.joined(separator: ", ") } ?? "-", value?.origin.rawValue ?? "-"])
+        }
+        return table.lines
+    }
+
+    static func json(_ configuration: RunConfiguration) throws -> String {
+        struct Line: Encodable {
+            let setting: String
+            let values: [String]
+            let from: String?
+            let summary: String
+        }
+        return try Settings.all.map { setting in
+            let value = configuration.values[setting.key]
+            return Line(
+                setting: setting.key, values: value?.texts ?? [], from: value?.origin.rawValue, summary: setting.summary)
+        }.jsonLine()
+    }
+}

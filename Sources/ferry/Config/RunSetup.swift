@@ -1,0 +1,128 @@
+import FerrySpool
+import FerryUpload
+import FoundationEssentials
+
+/// What `ferry run` starts with, made from a configuration without mistakes.
+struct RunSetup {
+    var options: RunOptions
+    var places: [SpoolPlace]
+    var metricsListen: ListenAddress?
+    var metricsFile: String?
+    var logsJSON: Bool
+
+    /// Makes everything ready, without starting anything.
+    ///
+    /// - Throws: ``ConfigMistakes`` with all of them.
+    init(_ configuration: RunConfiguration, environment: [String: String]) throws {
+        var problems = configuration.problems
+        guard problems.isEmpty else { throw ConfigMistakes(problems: problems) }
+        let values = ConfigValues(configuration)
+        do {
+            options = RunOptions(upload: try Self.upload(values, environment), schedule: Self.schedule(values))
+            // Certificates are read here, so that a bad one is told before anything starts.
+            _ = try Runner([], options: options)
+        } catch {
+            let message = (error as? CommandFailure)?.message ?? "\(error)"
+            throw ConfigMistakes(problems: [.init(place: .nowhere, message)])
+        }
+        let zone = values.zone("timezone")
+        options.windows = values.text("window").flatMap { UploadWindows(parsing: $0, zone: zone) }
+        options.network.isWatched = values.flag("network.watch")
+        options.network.allow = values.list("interfaces.allow")
+        options.network.deny = values.list("interfaces.deny")
+        options.sentRetention = RetentionLimits(maxBytes: values.size("sent.max-bytes"), maxAge: values.duration("sent.max-age"))
+        places = values.list("spools").map { SpoolPlace($0) }
+        metricsListen = values.text("metrics.listen").flatMap { ListenAddress(parsing: $0) }
+        metricsFile = values.text("metrics.file")
+        logsJSON = values.text("log-format") == "json"
+        problems = SpoolCheck.problems(places)
+        guard problems.isEmpty else { throw ConfigMistakes(problems: problems) }
+    }
+
+    private static func schedule(_ values: ConfigValues) -> SchedulePolicy {
+        SchedulePolicy(
+            interval: values.text("interval").flatMap(Settings.parsedInterval) ?? .zero,
+            events: values.text("threshold.events").flatMap { Int64($0) }, bytes: values.size("threshold.bytes"),
+            criticalDelay: values.duration("critical-delay"))
+    }
+
+    private static func upload(_ values: ConfigValues, _ environment: [String: String]) throws -> UploadOptions {
+        var upload = UploadOptions(destination: try DestinationURL(values.text("to") ?? ""))
+        upload.method = values.text("method") ?? "POST"
+        upload.headers = try values.list("headers").map { try HeaderText.parse($0, from: "headers") }
+        if let path = values.text("header-file") { upload.headers += try SecretFile.headers(path) }
+        if let path = values.text("token-file") { upload.headers.append(try SecretFile.authorization(path)) }
+        upload.transport.certificateAuthority = values.text("tls.ca")
+        upload.transport.certificate = values.text("tls.cert")
+        upload.transport.privateKey = values.text("tls.key")
+        upload.transport.idleTimeout = values.duration("timeout") ?? upload.transport.idleTimeout
+        upload.transport.connectTimeout = values.duration("connect-timeout") ?? upload.transport.connectTimeout
+        upload.transport.proxies = try ProxySettings(environment: environment)
+        upload.parallel = values.number("parallel") ?? upload.parallel
+        upload.order = values.text("order").flatMap(PassPlan.Order.init) ?? upload.order
+        upload.verification = values.text("verify").flatMap(Verification.init) ?? upload.verification
+        upload.inflateLimit = values.size("inflate-limit") ?? upload.inflateLimit
+        upload.coalesce = values.size("coalesce")
+        upload.keepsSent = values.flag("sent.keep")
+        upload.retention = RetentionLimits(maxBytes: values.size("max-spool-bytes"), maxAge: values.duration("max-spool-age"))
+        upload.backOff = BackOff(
+            intervals: values.list("back-off.intervals").compactMap { Duration(parsing: $0) },
+            jitter: values.text("back-off.jitter").flatMap(Settings.parsedJitter) ?? BackOff.standard.jitter,
+            failuresAllowed: values.number("back-off.reject-after") ?? .max)
+        if values.text("back-off.then") == nil { upload.blame = .eachRequest(retries: upload.backOff.intervals.count) }
+        upload.bandwidth = values.text("bandwidth").flatMap { BandwidthTimetable(parsing: $0, zone: values.zone("timezone")) }
+        upload.arrival = values.text("deadline.time").flatMap { DayTime(parsing: $0) }.map {
+            DeliveryDeadline(
+                time: $0, zone: values.zone("deadline.timezone"),
+                late: values.text("deadline.late").flatMap(DeliveryDeadline.Late.init) ?? .send)
+        }
+        return upload
+    }
+}
+
+/// Everything that is wrong with a configuration.
+struct ConfigMistakes: Error {
+    let problems: [ConfigProblem]
+}
+
+/// The effective values, read as what they are. `off` and what is missing are `nil`.
+struct ConfigValues {
+    private let configuration: RunConfiguration
+
+    init(_ configuration: RunConfiguration) { self.configuration = configuration }
+
+    func text(_ key: String) -> String? {
+        guard let text = configuration.values[key]?.texts.first, text != "off" else { return nil }
+        return text
+    }
+
+    func list(_ key: String) -> [String] { configuration.values[key]?.texts ?? [] }
+    func size(_ key: String) -> ByteCount? { text(key).flatMap { ByteCount(parsing: $0) } }
+    func duration(_ key: String) -> Duration? { text(key).flatMap { Duration(parsing: $0) } }
+    func number(_ key: String) -> Int? { text(key).flatMap { Int($0) } }
+    func flag(_ key: String) -> Bool { text(key) == "true" }
+    func zone(_ key: String) -> Zone { text(key).flatMap { try? Zone(named: $0) } ?? .utc }
+}
+
+/// Whether all spools are there, and are different folders.
+enum SpoolCheck {
+    static func problems(_ places: [SpoolPlace]) -> [ConfigProblem] {
+        var problems: [ConfigProblem] = []
+        var seen: [FileStatus.Identity: String] = [:]
+        for place in places {
+            do throws(FileError) {
+                for path in try place.folders() {
+                    let spool = try Spool.open(path, access: .write)
+                    let identity = try spool.directory.identity()
+                    if let other = seen[identity] {
+                        problems.append(.init(place: .nowhere, "spools: \(path) and \(other) are one folder; name it once"))
+                    }
+                    seen[identity] = path
+                }
+            } catch {
+                problems.append(.init(place: .nowhere, "spools: \(error)"))
+            }
+        }
+        return problems
+    }
+}

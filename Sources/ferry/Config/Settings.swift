@@ -1,0 +1,184 @@
+import FerrySpool
+import FerryUpload
+
+/// Every setting there is. `ferry config show` prints them in this order.
+enum Settings {
+    static let all: [Setting] = [
+        Setting(
+            "profile", default: "ferry", "Which SDK's numbers to begin with.", problem: oneOf(Profile.allCases.map(\.rawValue))),
+        Setting("spools", isList: true, "Spool folders; dir/* means every folder in dir."),
+        Setting("to", "Where to send, as with ferry upload --to.", problem: url),
+        Setting("method", default: "POST", "The HTTP method.", problem: method),
+        Setting("headers", isList: true, "Headers for every request, 'Name: value'; no secrets.", problem: header),
+        Setting("token-file", "A file with a bearer token.", problem: readable),
+        Setting("header-file", "A file with secret headers, one 'Name: value' a line.", problem: readable),
+        Setting("tls.ca", "Certificates to trust instead of the system's (PEM).", problem: readable),
+        Setting("tls.cert", "The client's certificate (PEM).", problem: readable),
+        Setting("tls.key", "The key of tls.cert (PEM).", problem: readable),
+        Setting(
+            "timeout", default: "30s", profiles: [.appcenter: "60s"], "Give up when nothing moves for this long.",
+            problem: positive),
+        Setting("connect-timeout", default: "10s", "Give up connecting after this long.", problem: positive),
+        Setting(
+            "parallel", default: "3", profiles: [.googleAnalytics: "1", .sensors: "1"], "Requests at once, 1 to 256.",
+            problem: number(1...256)),
+        Setting(
+            "order", default: "priority", profiles: [.googleAnalytics: "strict", .sensors: "strict"],
+            "priority: what must wait is passed by; strict: nothing passes what must wait.",
+            problem: oneOf(PassPlan.Order.allCases.map(\.rawValue))),
+        Setting(
+            "interval", default: "60s", profiles: [.appcenter: "6s", .googleAnalytics: "120s", .sensors: "15s"],
+            "Send everything this often; 0s or less: only when asked (ferry flush, SIGUSR1).", problem: interval),
+        Setting(
+            "threshold.events", default: "1", profiles: [.appcenter: "50", .googleAnalytics: "off", .sensors: "100"],
+            "Send when this many events are stored; 1: each segment at once.", problem: off(number(1...Int.max))),
+        Setting("threshold.bytes", default: "off", "Send when this much is stored.", problem: off(size)),
+        Setting(
+            "critical-delay", default: "0s", profiles: [.appcenter: "3s", .googleAnalytics: "off", .sensors: "off"],
+            "Send critical segments (priority 0) this long after they appear, whatever the interval.", problem: off(duration)),
+        Setting(
+            "back-off.intervals", isList: true, default: "10s, 1m, 5m, 20m, 1h",
+            profiles: [.appcenter: "10s, 5m, 20m", .googleAnalytics: "120s", .sensors: "15s"],
+            "The waits after the first, second, … failure.", problem: positive),
+        Setting(
+            "back-off.jitter", default: "0.5-1.0", profiles: [.googleAnalytics: "1.0-1.0", .sensors: "1.0-1.0"],
+            "Each wait is multiplied by a random factor from this range.", problem: jitter),
+        Setting(
+            "back-off.then", default: "repeat", profiles: [.appcenter: "off"],
+            "After the last wait: repeat it, or off: send nothing more until the next start, as each request's own retries failed.",
+            problem: oneOf(["repeat", "off"])),
+        Setting(
+            "back-off.reject-after", default: "10", profiles: [.appcenter: "off", .googleAnalytics: "off", .sensors: "off"],
+            "Reject a segment that failed this often while the destination was well.", problem: off(number(1...Int.max))),
+        Setting(
+            "coalesce", default: "off", "Join small segments into requests of up to this size, 16 MiB at most.",
+            problem: off(coalesce)),
+        Setting(
+            "verify", default: "auto", "How closely segments are looked at: auto, always, never.",
+            problem: oneOf(Verification.allCases.map(\.rawValue))),
+        Setting("inflate-limit", default: "1GiB", "Reject what inflates to more.", problem: size),
+        Setting("timezone", default: "UTC", "The time zone of bandwidth and window.", problem: zone),
+        Setting("bandwidth", default: "off", "Bytes a second: 500KB/s, or 08:00 100KB, 19:00 off.", problem: off(bandwidth)),
+        Setting("window", default: "off", "When sending is allowed: mon-fri 20:00-06:00, sat-sun.", problem: off(window)),
+        Setting(
+            "deadline.time", default: "off", profiles: [.googleAnalytics: "04:00"],
+            "Data of one local day must arrive by this time of the next.", problem: off(time)),
+        Setting("deadline.timezone", default: "UTC", "The time zone of deadline.time.", problem: zone),
+        Setting(
+            "deadline.late", default: "send", "What becomes of late data: send, hold, drop.",
+            problem: oneOf(DeliveryDeadline.Late.allCases.map(\.rawValue))),
+        Setting(
+            "max-spool-bytes", default: "off", profiles: [.appcenter: "10MB"],
+            "Drop the oldest of the lowest priority above this.", problem: off(size)),
+        Setting(
+            "max-spool-age", default: "off", profiles: [.appcenter: "25d"], "Drop pending segments that are older.",
+            problem: off(positive)),
+        Setting(
+            "sent.keep", default: "true", profiles: [.appcenter: "false", .googleAnalytics: "false", .sensors: "false"],
+            "Keep delivered segments in sent/.", problem: oneOf(["true", "false"])),
+        Setting("sent.max-age", default: "off", "Delete delivered segments that are older.", problem: off(positive)),
+        Setting("sent.max-bytes", default: "off", "Delete the oldest delivered segments above this.", problem: off(size)),
+        Setting(
+            "network.watch", default: "true", "Watch the machine's routes: without one nothing is tried.",
+            problem: oneOf(["true", "false"])),
+        Setting(
+            "interfaces.allow", isList: true, "Interfaces that may be used whatever interfaces.deny says: names with * and ?."),
+        Setting("interfaces.deny", isList: true, default: "ww*", "Interfaces that may not be used; mobile modems by default."),
+        Setting("metrics.listen", default: "off", "Serve OpenMetrics at http://HOST:PORT/metrics.", problem: off(address)),
+        Setting("metrics.file", default: "off", "Write metrics for node_exporter's textfile collector, every 15 s."),
+        Setting("log-format", default: "text", "text or json.", problem: oneOf(["text", "json"])),
+    ]
+
+    static func named(_ key: String) -> Setting? { all.first { $0.key == key } }
+
+    private static func oneOf(_ words: [String]) -> @Sendable (String) -> String? {
+        { words.contains($0) ? nil : "must be \(words.dropLast().joined(separator: ", ")) or \(words.last!)" }
+    }
+
+    private static func off(_ problem: @escaping @Sendable (String) -> String?) -> @Sendable (String) -> String? {
+        { text in text == "off" ? nil : problem(text).map { $0 + ", or off" } }
+    }
+
+    private static func number(_ range: ClosedRange<Int>) -> @Sendable (String) -> String? {
+        {
+            Int($0).map(range.contains) ?? false
+                ? nil
+                : "must be a whole number "
+                    + (range.upperBound == .max ? "from \(range.lowerBound)" : "from \(range.lowerBound) to \(range.upperBound)")
+        }
+    }
+
+    private static let size: @Sendable (String) -> String? = {
+        ByteCount(parsing: $0).map { $0 > .zero } ?? false ? nil : "must be a size like 500KB, 10MB or 1GiB"
+    }
+    private static let duration: @Sendable (String) -> String? = {
+        Duration(parsing: $0) == nil ? "must be a duration like 90s, 5m or 25d" : nil
+    }
+    private static let positive: @Sendable (String) -> String? = {
+        Duration(parsing: $0).map { $0 > .zero } ?? false ? nil : "must be a duration like 90s, 5m or 25d, longer than 0"
+    }
+    /// Zero and below mean something, and need no unit.
+    private static let interval: @Sendable (String) -> String? = {
+        parsedInterval($0) == nil ? "must be a duration like 15s or 2m, or 0 for never by itself" : nil
+    }
+    static func parsedInterval(_ text: String) -> Duration? {
+        if text == "0" || text.hasPrefix("-") { return .zero }
+        return Duration(parsing: text)
+    }
+    private static let coalesce: @Sendable (String) -> String? = {
+        ByteCount(parsing: $0).map { $0 > .zero && $0 <= .mebibytes(16) } ?? false ? nil : "must be a size up to 16MiB"
+    }
+    private static let url: @Sendable (String) -> String? = { text in
+        do throws(DestinationURLError) {
+            _ = try DestinationURL(text)
+            return nil
+        } catch {
+            return error.description
+        }
+    }
+    private static let method: @Sendable (String) -> String? = {
+        !$0.isEmpty && $0.utf8.allSatisfy { (UInt8(ascii: "A")...UInt8(ascii: "Z")).contains($0) }
+            ? nil : "must be capital letters, like POST or PUT"
+    }
+    private static let header: @Sendable (String) -> String? = { text in
+        guard let header = try? HeaderText.parse(text, from: "headers") else {
+            return "must be like 'Name: value', and no header that Ferry makes itself"
+        }
+        return HeaderText.secretNames.contains(header.name.lowercased()) ? "is a secret; use token-file or header-file" : nil
+    }
+    private static let readable: @Sendable (String) -> String? = { path in
+        do throws(FileError) {
+            _ = try OpenFile.reading(path).readBytes(1, at: 0)
+            return nil
+        } catch {
+            return error.description
+        }
+    }
+    static func parsedJitter(_ text: String) -> ClosedRange<Double>? {
+        let parts = text.split(separator: "-").compactMap { Double($0) }
+        guard parts.count == 2, parts[0] > 0, parts[0] <= parts[1], parts[1] <= 10 else { return nil }
+        return parts[0]...parts[1]
+    }
+    private static let jitter: @Sendable (String) -> String? = {
+        parsedJitter($0) == nil ? "must be like 0.5-1.0" : nil
+    }
+    private static let zone: @Sendable (String) -> String? = { text in
+        do throws(ZoneError) {
+            _ = try Zone(named: text)
+            return nil
+        } catch {
+            return error.description
+        }
+    }
+    private static let bandwidth: @Sendable (String) -> String? = {
+        BandwidthTimetable(parsing: $0, zone: .utc) == nil
+            ? "must be like 500KB/s or '08:00 100KB, 19:00 off', at least 256 B/s" : nil
+    }
+    private static let window: @Sendable (String) -> String? = {
+        UploadWindows(parsing: $0, zone: .utc) == nil ? "must be like 22:00-06:00 or 'mon-fri 20:00-06:00, sat-sun'" : nil
+    }
+    private static let time: @Sendable (String) -> String? = { DayTime(parsing: $0) == nil ? "must be a time like 04:00" : nil }
+    private static let address: @Sendable (String) -> String? = {
+        ListenAddress(parsing: $0) == nil ? "must be like 127.0.0.1:9100 or [::1]:9100" : nil
+    }
+}

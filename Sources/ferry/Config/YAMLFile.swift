@@ -1,0 +1,107 @@
+import FerrySpool
+import Yams
+
+/// The keys of a YAML file with their lines: what the layers of configuration cannot tell.
+struct YAMLFile {
+    struct Key: Equatable {
+        /// Dotted, as in `deadline.time`.
+        let name: String
+        let line: Int
+        /// The texts of its value: one, or a list's.
+        let values: [(text: String, line: Int)]
+        /// It has keys below it.
+        let isSection: Bool
+
+        static func == (left: Key, right: Key) -> Bool { left.name == right.name && left.line == right.line }
+    }
+
+    let path: String
+    let bytes: [UInt8]
+    private(set) var keys: [Key] = []
+    private(set) var problems: [ConfigProblem] = []
+
+    init(_ path: String) throws(FileError) {
+        self.path = path
+        let file = try OpenFile.reading(path)
+        bytes = try file.readBytes(Int(min(file.status().size, .mebibytes(1)).bytes), at: 0)
+        do {
+            guard let root = try Yams.compose(yaml: String(decoding: bytes, as: UTF8.self)) else { return }
+            guard let mapping = root.mapping else {
+                problems.append(
+                    .init(
+                        place: .line(path, root.mark?.line ?? 1),
+                        "the file must hold keys with values, like 'to: https://hub.example/v1/segments'"))
+                return
+            }
+            add(mapping, prefix: "")
+        } catch let error as YamlError {
+            problems.append(Self.problem(error, path))
+        } catch {
+            problems.append(.init(place: .file(path), "\(error)"))
+        }
+    }
+
+    private mutating func add(_ mapping: Node.Mapping, prefix: String) {
+        for (keyNode, value) in mapping {
+            let line = keyNode.mark?.line ?? value.mark?.line ?? 1
+            guard let text = keyNode.string else {
+                problems.append(.init(place: .line(path, line), "a key must be a word"))
+                continue
+            }
+            let name = prefix + text
+            if let inner = value.mapping {
+                keys.append(Key(name: name, line: line, values: [], isSection: true))
+                add(inner, prefix: name + ".")
+            } else {
+                let nodes = value.sequence.map(Array.init) ?? [value]
+                let values = nodes.map { (text: $0.scalar?.string, line: $0.mark?.line ?? line) }
+                if values.contains(where: { $0.text == nil }) {
+                    problems.append(.init(place: .line(path, line), "\(name): a list must hold plain values"))
+                }
+                keys.append(
+                    Key(name: name, line: line, values: values.compactMap { v in v.text.map { ($0, v.line) } }, isSection: false))
+            }
+        }
+    }
+
+    private static func problem(_ error: YamlError, _ path: String) -> ConfigProblem {
+        switch error {
+        case .scanner(let context, let problem, let mark, _), .parser(let context, let problem, let mark, _),
+            .composer(let context, let problem, let mark, _):
+            .init(place: .line(path, mark.line), "no YAML: \(context.map { "\($0.text) " } ?? "")\(problem)")
+        case .duplicatedKeysInMapping(let keys, let context):
+            .init(place: .line(path, context.mark.line), "\(keys.map { "\($0)" }.joined(separator: ", ")) is there twice")
+        default: .init(place: .file(path), "no YAML: \(error)")
+        }
+    }
+}
+
+/// One mistake in a configuration, where it is, and what to do.
+struct ConfigProblem: Equatable, CustomStringConvertible {
+    enum Place: Equatable {
+        case line(String, Int)
+        case file(String)
+        case environment(String)
+        case flag(String)
+        /// A value that is missing everywhere.
+        case nowhere
+    }
+
+    let place: Place
+    let message: String
+
+    init(place: Place, _ message: String) {
+        self.place = place
+        self.message = message
+    }
+
+    var description: String {
+        switch place {
+        case .line(let path, let line): "\(path):\(line): \(message)"
+        case .file(let path): "\(path): \(message)"
+        case .environment(let name): "$\(name): \(message)"
+        case .flag(let flag): "--set \(flag): \(message)"
+        case .nowhere: message
+        }
+    }
+}

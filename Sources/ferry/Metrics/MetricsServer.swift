@@ -1,0 +1,38 @@
+import FerrySpool
+import FerryUpload
+import HTTPTypes
+import Hummingbird
+import HummingbirdCore
+import Logging
+import NIOCore
+
+/// Serves the state of a run to Prometheus.
+enum MetricsServer {
+    /// Serves until the task is cancelled.
+    static func run(_ address: ListenAddress, _ runner: Runner, log: Log) async throws {
+        let router = Router()
+        router.get("metrics") { request, _ in
+            let accept = request.headers[.accept] ?? ""
+            let format = accept.contains("application/openmetrics-text") ? MetricsText.Format.openMetrics : .prometheus
+            let text = MetricsText(runner.snapshot(), now: .now()).text(format)
+            return Response(
+                status: .ok, headers: [.contentType: format.contentType], body: ResponseBody(byteBuffer: ByteBuffer(string: text))
+            )
+        }
+        router.get("healthz") { _, _ in "ok\n" }
+        var logger = Logger(label: "ferry.metrics")
+        logger.logLevel = .critical
+        let application = Application(
+            router: router,
+            configuration: .init(
+                address: .hostname(address.host, port: address.port), serverName: "ferry/\(FerryVersion.current)"),
+            onServerRunning: { channel in
+                log.note("metrics at http://\(address.host):\(channel.localAddress?.port ?? 0)/metrics")
+            }, logger: logger)
+        do {
+            try await application.runService(gracefulShutdownSignals: [])
+        } catch  where !Task.isCancelled {
+            throw CommandFailure(.badConfiguration, "metrics.listen: cannot listen on \(address.host):\(address.port): \(error)")
+        }
+    }
+}

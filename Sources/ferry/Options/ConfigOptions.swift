@@ -1,0 +1,45 @@
+import ArgumentParser
+import FoundationEssentials
+
+/// Where the settings of `ferry run` come from.
+struct ConfigOptions: ParsableArguments {
+    @Option(
+        name: .shortAndLong,
+        help: ArgumentHelp("The configuration, a YAML file.", discussion: "Default: $FERRY_CONFIG.", valueName: "file"))
+    var config: String?
+
+    @Option(
+        name: .customLong("set"),
+        help: ArgumentHelp("One setting; stronger than environment (FERRY_INTERVAL=15s) and file.", valueName: "key=value"))
+    var settings: [String] = []
+
+    @Option(help: ArgumentHelp("A spool folder, or dir/* for every folder in dir.", valueName: "dir"))
+    var spool: [String] = []
+
+    @Option(help: ArgumentHelp("Where to send.", valueName: "url"))
+    var to: String?
+
+    @Option(help: "Which SDK's numbers to begin with: ferry, appcenter, google-analytics, sensors.")
+    var profile: String?
+
+    @Option(help: "text or json.")
+    var logFormat: String?
+
+    func configuration() -> RunConfiguration {
+        let environment = ProcessInfo.processInfo.environment
+        var flags = settings
+        if !spool.isEmpty { flags.append("spools=" + spool.joined(separator: ",")) }
+        if let to { flags.append("to=" + to) }
+        if let profile { flags.append("profile=" + profile) }
+        if let logFormat { flags.append("log-format=" + logFormat) }
+        return RunConfiguration(flags: flags, path: config ?? environment["FERRY_CONFIG"], environment: environment)
+    }
+
+    func setup() throws -> RunSetup {
+        do {
+            return try RunSetup(configuration(), environment: ProcessInfo.processInfo.environment)
+        } catch let mistakes as ConfigMistakes {
+            throw CommandFailure(.badConfiguration, mistakes.problems.map(\.description))
+        }
+    }
+}

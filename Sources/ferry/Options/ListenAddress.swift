@@ -1,0 +1,14 @@
+/// Where a server listens: `127.0.0.1:8787` or `[::1]:8787`.
+struct ListenAddress: Equatable {
+    let host: String
+    let port: Int
+
+    init?(parsing text: String) {
+        guard let colon = text.lastIndex(of: ":"), let port = Int(text[text.index(after: colon)...]), (0...65_535).contains(port),
+            colon > text.startIndex
+        else { return nil }
+        let host = text[..<colon]
+        self.host = host.hasPrefix("[") && host.hasSuffix("]") ? String(host.dropFirst().dropLast()) : String(host)
+        self.port = port
+    }
+}

@@ -1,0 +1,64 @@
+import FerrySpool
+import FerryUpload
+
+/// Tells what happens in a long run: what a person may want to know, and nothing for each segment that is well.
+struct RunLog: Sendable {
+    let log: Log
+
+    func show(_ event: RunEvent) {
+        switch event {
+        case .upload(let spool, let event): show(event, spool)
+        case .blocked(let spool, let blocker?): log.note("\(spool): \(blocker)", about: ["spool": spool, "reason": blocker.kind])
+        case .blocked(let spool, nil): log.note("\(spool): sending", about: ["spool": spool])
+        case .network(.usable(let interface)): log.note("the network is there" + (interface.map { ", by \($0)" } ?? ""))
+        case .network(.noRoute): log.note("there is no route to the destination: nothing is tried")
+        case .network(.denied(let interface)): log.note("the route is by \(interface), which is not allowed: nothing is tried")
+        case .opened(let spool, let pending):
+            log.note("\(spool): \(counted(pending, "segment")) pending", about: ["spool": spool])
+        case .retention(let spool, let report):
+            for (count, what) in [(report.expired, "expired by age"), (report.evicted, "evicted for room")]
+            where count.segments > 0 {
+                log.warn(
+                    "\(spool): dropped \(counted(count.segments, "segment")) (\(count.bytes)), \(what)", about: ["spool": spool])
+            }
+        case .recovered(let spool, let recovery):
+            let count = recovery.sealed.count + recovery.arrived.count
+            log.note("\(spool): published \(counted(count, "segment")) that dead writers left", about: ["spool": spool])
+        }
+    }
+
+    private func show(_ event: UploadEvent, _ spool: String) {
+        switch event {
+        case .sent: break
+        case .rejected(let entry):
+            log.warn(
+                "\(spool): \(entry.segment) is rejected: \(entry.detail ?? "")",
+                about: ["spool": spool, "segment": entry.segment])
+        case .split(let entry):
+            log.note(
+                "\(spool): \(entry.segment) is split: \(entry.detail ?? "")", about: ["spool": spool, "segment": entry.segment])
+        case .backsOff(let segment, let until, let reason):
+            log.note(
+                "\(spool): \(segment) failed (\(reason.message)), next try at \(until.rfc3339)",
+                about: ["spool": spool, "segment": segment, "kind": reason.kind])
+        case .warning(let text): log.warn(text, about: ["spool": spool])
+        }
+    }
+}
+
+/// One line about everything, for `systemctl status`.
+enum StatusLine {
+    static func text(_ snapshot: RunSnapshot, now: Timestamp) -> String {
+        let pending = snapshot.spools.reduce(into: RunSnapshot.Pending()) { total, spool in
+            total.segments += spool.total.segments
+            total.bytes += spool.total.bytes
+            total.oldest = [total.oldest, spool.total.oldest].compactMap { $0 }.min()
+        }
+        let sent = snapshot.counters.counts.values.reduce(0) { $0 + $1.sent }
+        var line = "sent \(counted(sent, "segment")), pending \(pending.segments) (\(pending.bytes)"
+        if let oldest = pending.oldest { line += ", oldest \((now - oldest).forPeople)" }
+        line += ")"
+        let blockers = Set(snapshot.spools.compactMap { $0.blocker.map { "\($0)" } }).sorted()
+        return blockers.isEmpty ? line : line + "; " + blockers.joined(separator: "; ")
+    }
+}
