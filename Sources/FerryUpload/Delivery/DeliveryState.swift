@@ -111,24 +111,22 @@ struct DeliveryState {
         switch reason {
         case .taken:
             lanes[job.lane].tally.taken += 1
-            until = now() + Self.patienceWithOthers
+            until = now() + lanes[job.lane].patience(with: item.name)
         case .settles(let moment):
             lanes[job.lane].tally.settlesAt = min(lanes[job.lane].tally.settlesAt ?? moment, moment)
             until = moment
             if options.order == .strict { plan.stop(.headWaits) }
         case .waits(let moment):
-            until = moment ?? now() + Self.patienceWithOthers
+            until = moment ?? now() + Lane.longestPatience
             if options.order == .strict { plan.stop(.headWaits) }
         case .ended:
             lanes[job.lane].tally.ended += 1
+            lanes[job.lane].foundFree(item.name)
             return
         }
         // A pass looks at everything again in its next round.
         if isContinuous { lanes[job.lane].setAside(item, hasSidecar: item.entry.hasSidecar, until: until) }
     }
-
-    /// Somebody else has a segment, or it cannot be opened: it is looked at again after this time.
-    private static let patienceWithOthers = Duration.seconds(60)
 
     /// Nothing of a job was sent.
     mutating func abandon(_ job: Dispatcher.Job) {
@@ -219,7 +217,8 @@ struct DeliveryState {
         if plan.isProvenWell, plan.stopReason == nil, health.reset() { keepHealth() }
         if let reason = plan.stopReason, !stopIsNoted {
             stopIsNoted = true
-            if health.failed(reason, now: now()) { keepHealth() }
+            var generator = SystemRandomNumberGenerator()
+            if health.failed(reason, now: now(), using: &generator) { keepHealth() }
         }
         for judgement in judgements {
             guard let (segments, verdict) = held.removeValue(forKey: judgement.id),
@@ -240,6 +239,7 @@ struct DeliveryState {
             return fail(error, lane: lane)
         }
         let hasSidecar = segment.sidecar != nil || next != nil
+        lanes[lane].foundFree(item.name)
         switch judgement {
         case .delivered, .refused, .split:
             triesHere[item.name] = nil

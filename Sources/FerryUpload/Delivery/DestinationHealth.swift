@@ -38,7 +38,9 @@ struct DestinationHealth: Sendable {
     }
 
     /// It is unwell, or misconfigured: then it is due at once, because a person mends it. Returns whether there is news to keep.
-    mutating func failed(_ stop: PassPlan.StopReason, now: Timestamp) -> Bool {
+    mutating func failed(
+        _ stop: PassPlan.StopReason, now: Timestamp, using generator: inout some RandomNumberGenerator
+    ) -> Bool {
         let reason: Verdict.Reason
         var wait = Duration.zero
         var failures = state?.failures ?? 0
@@ -46,7 +48,6 @@ struct DestinationHealth: Sendable {
         case .unwell(let why, let retryAfter):
             reason = why
             failures += 1
-            var generator = SystemRandomNumberGenerator()
             wait = retryAfter.map { max($0, Self.leastWait) } ?? backOff.wait(afterFailures: failures, using: &generator)
         case .misconfigured(let why): reason = why
         case .off, .headWaits, .deadline, .interrupted, .localFailure: return false

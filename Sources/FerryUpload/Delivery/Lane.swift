@@ -42,6 +42,9 @@ struct Lane {
     /// How many of the next segments go out one by one, because together they were refused.
     var alone = 0
 
+    /// How often segments were found in others' hands.
+    private var foundTaken: [String: Int] = [:]
+
     struct Waiting {
         let entry: SpoolListing.Entry
         let hasSidecar: Bool
@@ -175,6 +178,20 @@ struct Lane {
     mutating func setAside(_ item: Dispatcher.Item, hasSidecar: Bool, until: Timestamp?) {
         waiting[item.name] = Waiting(entry: item.entry, hasSidecar: hasSidecar, until: until)
     }
+
+    /// When to look again at a segment that somebody else has: its writer lets go within milliseconds of its publication, another
+    /// uploader may need minutes.
+    mutating func patience(with name: String) -> Duration {
+        let times = foundTaken[name, default: 0]
+        foundTaken[name] = times + 1
+        return min(Self.shortestPatience * (1 << min(times, 20)), Self.longestPatience)
+    }
+
+    mutating func foundFree(_ name: String) { foundTaken[name] = nil }
+
+    private static let shortestPatience = Duration.milliseconds(2)
+    /// Also for a segment that cannot be opened.
+    static let longestPatience = Duration.seconds(60)
 
     /// Puts back what has waited long enough, or everything. Returns what is in the queue again.
     @discardableResult

@@ -89,20 +89,25 @@ final class Settler: Sendable {
                 continue
             }
             if !isInHurry { try? await Task.sleep(for: Self.gathering) }
-            let batch = state.withLock { state in
-                state.isSettling = true
-                defer { state.queue = [] }
-                return state.queue
-            }
-            let result = await settle(batch)
-            let waiters = state.withLock { state in
-                state.isSettling = false
-                if case .failure(let error) = result { state.failure = state.failure ?? error }
-                defer { state.waiters = [] }
-                return state.waiters
-            }
-            for waiter in waiters { waiter.resume() }
+            await settleQueue()
         }
+    }
+
+    /// Settles what was handed over.
+    func settleQueue() async {
+        let batch = state.withLock { state in
+            state.isSettling = true
+            defer { state.queue = [] }
+            return state.queue
+        }
+        let result = await settle(batch)
+        let waiters = state.withLock { state in
+            state.isSettling = false
+            if case .failure(let error) = result { state.failure = state.failure ?? error }
+            defer { state.waiters = [] }
+            return state.waiters
+        }
+        for waiter in waiters { waiter.resume() }
     }
 
     private func settle(_ batch: [Ending]) async -> Result<Void, FileError> {

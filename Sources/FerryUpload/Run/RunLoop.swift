@@ -194,6 +194,7 @@ struct RunLoop {
             state.add(control, at: now)
             blockers.append(nil)
         }
+        spools[number].leaveMark(runner.options.upload, at: now.wall)
         addSettler(tools.settler)
         // Before the scan: what appears during it is told twice, and noticed once.
         watch.add(spool, number: number)

@@ -5,6 +5,8 @@ struct RunningSpool {
     let path: String
     private(set) var spool: Spool
     private(set) var isOpen = true
+    /// Tells others that it is looked after.
+    private var mark: OpenFile?
     /// When to try to open it again.
     private(set) var opensAt = Duration.zero
     private var failures = 0
@@ -50,8 +52,17 @@ struct RunningSpool {
         }
     }
 
+    mutating func leaveMark(_ options: UploadOptions, at now: Timestamp) {
+        let deadline = options.arrival.map {
+            UploaderMark.Deadline(time: "\($0.time)", timezone: $0.zone.name, late: $0.late.rawValue)
+        }
+        let text = UploaderMark(startedAt: now, destination: "\(options.destination)", deadline: deadline)
+        mark = (try? spool.leaveMark(text)) ?? nil
+    }
+
     mutating func close(at now: Duration) {
         isOpen = false
+        mark = nil
         // A disk that is full, or a folder that is forbidden, stays so for a while.
         opensAt = now + .seconds(min(5 << min(failures, 6), 300))
         failures += 1

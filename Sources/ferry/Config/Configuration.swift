@@ -17,6 +17,8 @@ struct RunConfiguration {
 
     private(set) var values: [String: Value] = [:]
     private(set) var problems: [ConfigProblem] = []
+    /// What `ferry run` cannot do without.
+    private(set) var missing: [ConfigProblem] = []
 
     /// - Parameters:
     ///   - flags: `key=value`, as given to `--set` and its like.
@@ -46,7 +48,17 @@ struct RunConfiguration {
                     .init(place: place(of: setting, index, value.origin, file), "\(setting.key) '\(text)' \(problem)"))
             }
         }
-        checkTogether()
+        // What could not be read may well have said it.
+        if path == nil || file.map({ $0.problems.isEmpty }) ?? false { checkTogether() }
+        self.file = file
+    }
+
+    private var file: YAMLFile?
+
+    /// Where a value stands.
+    func place(of key: String, _ index: Int) -> ConfigProblem.Place {
+        guard let setting = Settings.named(key), let value = values[key] else { return .nowhere }
+        return place(of: setting, index, value.origin, file)
     }
 
     private struct Layer {
@@ -170,7 +182,7 @@ struct RunConfiguration {
     }
 
     private mutating func checkTogether() {
-        if values["to"] == nil { problems.append(.init(place: .nowhere, "'to' is missing: where to send")) }
+        if values["to"] == nil { missing.append(.init(place: .nowhere, "'to' is missing: where to send")) }
         if values["spools"]?.texts.isEmpty ?? true {
             problems.append(.init(place: .nowhere, "'spools' is missing: which folders to send from"))
         }

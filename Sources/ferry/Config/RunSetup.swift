@@ -1,6 +1,6 @@
 import FerrySpool
 import FerryUpload
-import FoundationEssentials
+import Glibc
 
 /// What `ferry run` starts with, made from a configuration without mistakes.
 struct RunSetup {
@@ -14,9 +14,10 @@ struct RunSetup {
     ///
     /// - Throws: ``ConfigMistakes`` with all of them.
     init(_ configuration: RunConfiguration, environment: [String: String]) throws {
-        var problems = configuration.problems
-        guard problems.isEmpty else { throw ConfigMistakes(problems: problems) }
         let values = ConfigValues(configuration)
+        places = values.list("spools").map { SpoolPlace($0) }
+        let problems = configuration.problems + configuration.missing + SpoolCheck.problems(places, configuration)
+        guard problems.isEmpty else { throw ConfigMistakes(problems: problems) }
         do {
             options = RunOptions(upload: try Self.upload(values, environment), schedule: Self.schedule(values))
             // Certificates are read here, so that a bad one is told before anything starts.
@@ -31,12 +32,9 @@ struct RunSetup {
         options.network.allow = values.list("interfaces.allow")
         options.network.deny = values.list("interfaces.deny")
         options.sentRetention = RetentionLimits(maxBytes: values.size("sent.max-bytes"), maxAge: values.duration("sent.max-age"))
-        places = values.list("spools").map { SpoolPlace($0) }
         metricsListen = values.text("metrics.listen").flatMap { ListenAddress(parsing: $0) }
         metricsFile = values.text("metrics.file")
         logsJSON = values.text("log-format") == "json"
-        problems = SpoolCheck.problems(places)
-        guard problems.isEmpty else { throw ConfigMistakes(problems: problems) }
     }
 
     private static func schedule(_ values: ConfigValues) -> SchedulePolicy {
@@ -104,23 +102,22 @@ struct ConfigValues {
     func zone(_ key: String) -> Zone { text(key).flatMap { try? Zone(named: $0) } ?? .utc }
 }
 
-/// Whether all spools are there, and are different folders.
+/// Whether all spools are there, and are different folders. Nothing in them is touched.
 enum SpoolCheck {
-    static func problems(_ places: [SpoolPlace]) -> [ConfigProblem] {
+    static func problems(_ places: [SpoolPlace], _ configuration: RunConfiguration) -> [ConfigProblem] {
         var problems: [ConfigProblem] = []
         var seen: [FileStatus.Identity: String] = [:]
-        for place in places {
+        for (index, place) in places.enumerated() {
+            func add(_ message: String) { problems.append(.init(place: configuration.place(of: "spools", index), message)) }
             do throws(FileError) {
                 for path in try place.folders() {
-                    let spool = try Spool.open(path, access: .write)
-                    let identity = try spool.directory.identity()
-                    if let other = seen[identity] {
-                        problems.append(.init(place: .nowhere, "spools: \(path) and \(other) are one folder; name it once"))
-                    }
+                    let identity = try Directory.open(path).identity()
+                    if access(path, R_OK | W_OK | X_OK) != 0 { add("\(FileError("use", path))") }
+                    if let other = seen[identity] { add("\(path) and \(other) are one folder; name it once") }
                     seen[identity] = path
                 }
             } catch {
-                problems.append(.init(place: .nowhere, "spools: \(error)"))
+                add("\(error)")
             }
         }
         return problems

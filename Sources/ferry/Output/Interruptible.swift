@@ -10,7 +10,7 @@ enum Interruptible {
     ) async throws -> Value {
         let stream = SignalStream([SIGINT, SIGTERM])
         defer { withExtendedLifetime(stream) {} }
-        let signals = stream.signals
+        let signals = stream.listen()
         return try await withThrowingTaskGroup(of: Value?.self) { group in
             group.addTask { try await work() }
             group.addTask {

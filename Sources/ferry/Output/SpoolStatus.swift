@@ -34,8 +34,29 @@ struct SpoolStatus: Encodable {
         let reason: RejectionReason?
     }
 
+    struct Deadline: Encodable {
+        /// As in `04:00 in America/Sao_Paulo`.
+        let rule: String
+        /// The next one, and what must arrive by it.
+        let next: Timestamp
+        var due = Amount(segments: 0, bytes: 0)
+        /// What missed its own.
+        var late = Amount(segments: 0, bytes: 0)
+    }
+
+    struct Uploader: Encodable {
+        let process: Int32
+        let startedAt: Timestamp
+        let destination: String
+    }
+
     let spool: String
     let at: Timestamp
+    /// `ferry run`, while it runs.
+    var uploader: Uploader?
+    var paused = false
+    var disabled = false
+    var deadline: Deadline?
     var pending = Amount(segments: 0, bytes: 0)
     var priorities: [PriorityLine] = []
     var openJournals = 0
@@ -49,9 +70,23 @@ struct SpoolStatus: Encodable {
     /// Above this many pending segments their headers are not read: that would take longer than everything else.
     private static let mostHeadersRead = 20_000
 
-    init(_ spool: Spool, now: Timestamp, warn: (UnreadableState) -> Void) throws(FileError) {
+    /// - Parameter rule: When data must have arrived; `nil`: as the uploader has it that runs, or ran last.
+    init(
+        _ spool: Spool, now: Timestamp, deadline rule: DeliveryDeadline?, warn: (UnreadableState) -> Void
+    ) throws(FileError) {
         self.spool = spool.path
         at = now
+        let control = try spool.control(warn: warn)
+        paused = control.isPaused
+        disabled = control.isDisabled
+        let known = try spool.uploaderMark()
+        if let known, known.isRunning {
+            uploader = Uploader(
+                process: known.mark.process, startedAt: known.mark.startedAt, destination: known.mark.destination)
+        }
+        let rule = rule ?? known?.mark.deadline.flatMap { DeliveryDeadline($0) }
+        let standing = rule?.standing(at: now)
+        if let rule, let standing { deadline = Deadline(rule: "\(rule.time) in \(rule.zone.name)", next: standing.next) }
         let listing = try spool.scan(sizes: true)
         let readsHeaders = listing.entries.count <= Self.mostHeadersRead
         for entry in listing.entries {
@@ -62,6 +97,9 @@ struct SpoolStatus: Encodable {
             let last = priorities.count - 1
             priorities[last].segments += 1
             priorities[last].bytes += entry.size?.bytes ?? 0
+            if let standing, entry.created < standing.dueBefore {
+                deadline?.add(entry.size ?? .zero, isLate: entry.created < standing.lateBefore)
+            }
             if readsHeaders, let sum = priorities[last].events {
                 priorities[last].events = try spool.notedEvents(of: listing.name(of: entry)).map { sum + $0 }
             }
@@ -85,13 +123,44 @@ struct SpoolStatus: Encodable {
     }
 }
 
+extension SpoolStatus.Deadline {
+    fileprivate mutating func add(_ size: ByteCount, isLate: Bool) {
+        if isLate {
+            late.segments += 1
+            late.bytes += size.bytes
+        } else {
+            due.segments += 1
+            due.bytes += size.bytes
+        }
+    }
+}
+
+extension DeliveryDeadline {
+    /// `nil` when the machine does not know the zone.
+    fileprivate init?(_ mark: UploaderMark.Deadline) {
+        guard let time = DayTime(parsing: mark.time), let zone = try? Zone(named: mark.timezone) else { return nil }
+        self.init(time: time, zone: zone)
+    }
+}
+
 extension SpoolStatus {
     /// Long lists are cut: `ferry list` and `--json` show everything.
     private static let longestList = 20
 
     /// For people.
     var text: [String] {
-        var lines = ["spool \(spool)", ""]
+        var lines = ["spool \(spool)"]
+        if disabled {
+            lines.append("disabled: it stores and sends nothing; ferry enable changes that")
+        } else if paused {
+            lines.append("paused: it sends nothing; ferry resume changes that")
+        }
+        if let uploader {
+            lines.append(
+                "ferry run sends to \(uploader.destination), process \(uploader.process), for \((at - uploader.startedAt).forPeople)"
+            )
+        }
+        lines.append("")
         if priorities.isEmpty {
             lines.append("nothing is pending")
         } else {
@@ -109,6 +178,12 @@ extension SpoolStatus {
         lines.append("sent      \(amount(ledger["sent"]))")
         lines.append("rejected  \(amount(Amount(segments: Int64(rejected.count), bytes: rejected.reduce(0) { $0 + $1.bytes })))")
         lines.append("dropped   \(amount(ledger["expired"])) by age, \(amount(ledger["evicted"])) for room")
+        if let deadline {
+            lines.append(
+                "due       \(amount(deadline.due)) by \(deadline.next.rfc3339) (\(deadline.rule)), in \((deadline.next - at).forPeople)"
+            )
+            if deadline.late.segments > 0 { lines.append("late      \(amount(deadline.late))") }
+        }
         if openJournals > 0 { lines.append("writing   \(openJournals) open journals") }
         if unusableNames > 0 { lines.append("ignored   \(unusableNames) files whose names are not UTF-8; rename them") }
         lines += section("waiting", waiting) { entry in

@@ -74,7 +74,7 @@ struct RunService {
                 case .asked(let asked):
                     end = asked
                     runner.stop()
-                    let signals = signals.signals
+                    let signals = signals.listen()
                     group.addTask {
                         try? await Task.sleep(for: Self.patience)
                         return .patienceOver
@@ -92,7 +92,7 @@ struct RunService {
     }
 
     private func waitForEnd(of runner: Runner) async -> End {
-        for await number in signals.signals {
+        for await number in signals.listen() {
             switch number {
             case SIGUSR1: runner.flush()
             case SIGHUP:

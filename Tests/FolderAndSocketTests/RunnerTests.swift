@@ -1,0 +1,287 @@
+import FerrySpool
+import Foundation
+import Synchronization
+import TestSupport
+import Testing
+
+@testable import FerryUpload
+
+@Suite("The long-running uploader, on real folders and sockets")
+struct RunnerTests {
+    private let folder = TemporaryFolder()
+
+    /// What a hub saw, in order.
+    private final class Seen: Sendable {
+        private let requests = Mutex<[ReceivedRequest]>([])
+        private let status = Mutex(200)
+
+        func answer(_ request: ReceivedRequest) -> String {
+            requests.withLock { $0.append(request) }
+            return ScriptedServer.answer(status.withLock { $0 })
+        }
+        var names: [String] { requests.withLock { $0.map { $0["ferry-segment"] ?? "" } } }
+        func answer(with new: Int) { status.withLock { $0 = new } }
+    }
+
+    private func options(_ server: ScriptedServer, interval: Duration = .seconds(60), events: Int64? = 1) throws -> RunOptions {
+        var upload = UploadOptions(destination: try DestinationURL(server.url))
+        upload.parallel = 1
+        upload.backOff = BackOff(intervals: [.milliseconds(200)], jitter: 1...1, failuresAllowed: 10)
+        return RunOptions(upload: upload, schedule: SchedulePolicy(interval: interval, events: events))
+    }
+
+    /// Runs an uploader while `body` does.
+    private func whileRunning(
+        _ places: [String], _ options: RunOptions, onEvent: @escaping @Sendable (RunEvent) -> Void = { _ in },
+        _ body: @escaping @Sendable (Runner) async throws -> Void
+    ) async throws {
+        let runner = try Runner(places.map { SpoolPlace($0) }, options: options, onEvent: onEvent)
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            group.addTask { await runner.run() }
+            group.addTask {
+                defer { runner.stop() }
+                try await body(runner)
+            }
+            try await group.waitForAll()
+        }
+    }
+
+    /// Waits until something is so; a test that waits in vain fails.
+    private func eventually(
+        _ what: String, within limit: Duration = .seconds(20), _ condition: @Sendable () throws -> Bool
+    ) async throws {
+        let end = ContinuousClock.now + limit
+        while ContinuousClock.now < end {
+            if try condition() { return }
+            try await Task.sleep(for: .milliseconds(5))
+        }
+        Issue.record("in vain: \(what)")
+    }
+
+    @discardableResult
+    private func put(_ spool: Spool, _ priority: Int = 5, second: Int = 0) throws -> String {
+        try spool.put(Segments.gzip("{\"n\":\(second)}\n"), as: Segments.name(priority, second: second))
+    }
+
+    @Test("What was there leaves at the start, what appears leaves as it appears, and is settled")
+    func atOnce() async throws {
+        let spool = try folder.spool()
+        let seen = Seen()
+        let server = ScriptedServer.answering { seen.answer($0) }
+        let first = try put(spool, second: 1)
+        try await whileRunning([spool.path], options(server)) { (_: Runner) async throws in
+            try await eventually("the first") { seen.names == [first] }
+            let second = try put(spool, second: 2)
+            try await eventually("the second") { seen.names == [first, second] }
+            try await eventually("both settled") { try spool.files(in: [.sent]).count == 2 }
+        }
+        #expect(try spool.ledgerTotals()[.sent].segments == 2)
+    }
+
+    @Test("Nothing leaves before the threshold, critical segments do, and a flush takes everything")
+    func thresholds() async throws {
+        let spool = try folder.spool()
+        let seen = Seen()
+        let server = ScriptedServer.answering { seen.answer($0) }
+        try await whileRunning([spool.path], options(server, interval: .zero, events: nil)) { (runner: Runner) async throws in
+            try put(spool, second: 1)
+            let critical = try put(spool, 0, second: 2)
+            try await eventually("the critical one") { seen.names == [critical] }
+            runner.flush()
+            try await eventually("all") { seen.names.count == 2 }
+            try await eventually("the flush is over") { runner.workers.dispatcher.read { $0.lanes.first?.gate } == .closed }
+            try put(spool, second: 3)
+            try await eventually("it is noticed") { runner.snapshot().spools.first?.total.segments == 1 }
+            #expect(seen.names.count == 2)
+            _ = try spool.setControl(at: .now()) { $0.flushRequestedAt = .now() }
+            try await eventually("asked for in the folder") { seen.names.count == 3 }
+        }
+    }
+
+    @Test("A pause in the folder is obeyed, and its end")
+    func pause() async throws {
+        let spool = try folder.spool()
+        let seen = Seen()
+        let server = ScriptedServer.answering { seen.answer($0) }
+        try await whileRunning([spool.path], options(server)) { (runner: Runner) async throws in
+            for change in [{ (control: inout SpoolControl) in control.isPaused = true }, { $0.isDisabled = true }] {
+                _ = try spool.setControl(at: .now(), change)
+                try await eventually("it holds", within: .seconds(1)) { runner.snapshot().spools.first?.blocker != nil }
+                let before = seen.names.count
+                try put(spool, second: before)
+                try await eventually("it is noticed") { runner.snapshot().spools.first?.total.segments == 1 }
+                #expect(seen.names.count == before)
+                _ = try spool.setControl(at: .now()) { $0 = SpoolControl() }
+                try await eventually("it goes on", within: .seconds(2)) { seen.names.count == before + 1 }
+            }
+        }
+    }
+
+    @Test("Across spools the highest priority goes first, and equals take turns")
+    func fair() async throws {
+        let spools = try ["a", "b", "c"].map { try folder.spool("hub/\($0)") }
+        for (index, spool) in spools.enumerated() {
+            for second in 0..<4 { try put(spool, second: second + index) }
+            _ = try spool.setControl(at: .now()) { $0.isPaused = true }
+        }
+        let critical = try put(spools[2], 0, second: 50)
+        let seen = Seen()
+        let server = ScriptedServer.answering { seen.answer($0) }
+        let owner = Dictionary(
+            uniqueKeysWithValues: try spools.flatMap { spool in try spool.pending().map { ($0, spool.path) } })
+        // All begin at once: while they were opened, nothing left.
+        var options = try options(server)
+        options.windows = UploadWindows(parsing: "mon-sun", zone: .utc)
+        for spool in spools { _ = try spool.setControl(at: .now()) { $0.isPaused = false } }
+        try await whileRunning([folder("hub/*")], options) { (_: Runner) async throws in
+            try await eventually("all") { seen.names.count == 13 }
+        }
+        // The first may leave before the others are opened; from there on they take turns.
+        let order = seen.names.filter { $0 != critical }.map { owner[$0]! }
+        for start in 3..<9 { #expect(Set(order[start..<start + 3]).count == 3, "\(order)") }
+        #expect(seen.names.firstIndex(of: critical)! <= 2)
+    }
+
+    @Test("A new folder in a collection joins; one that vanishes pauses alone and comes back by itself")
+    func vanishing() async throws {
+        let first = try folder.spool("hub/a")
+        let seen = Seen()
+        let server = ScriptedServer.answering { seen.answer($0) }
+        try await whileRunning([folder("hub/*")], options(server)) { (runner: Runner) async throws in
+            try put(first, second: 1)
+            try await eventually("the first") { seen.names.count == 1 }
+            let second = try folder.spool("hub/b")
+            try put(second, second: 2)
+            try await eventually("a new spool") { seen.names.count == 2 }
+            // As an unmounted stick: the folder is empty, and not the spool that it was.
+            #expect(rename(first.path, folder("elsewhere")) == 0)
+            try await eventually("it is missed") { runner.snapshot().spools.first?.blocker?.kind == "unavailable" }
+            #expect(mkdir(folder("hub/a"), 0o700) == 0)
+            try put(second, second: 3)
+            try await eventually("the other goes on") { seen.names.count == 3 }
+            try FileManager.default.removeItem(atPath: folder("hub/a"))
+            let moved = try Spool.open(folder("elsewhere"), access: .write)
+            try put(moved, second: 4)
+            #expect(rename(folder("elsewhere"), folder("hub/a")) == 0)
+            try await eventually("it is back", within: .seconds(30)) { seen.names.count == 4 }
+        }
+    }
+
+    @Test("A failing destination is probed, and after its return everything leaves in order")
+    func breaker() async throws {
+        let spool = try folder.spool()
+        let seen = Seen()
+        seen.answer(with: 503)
+        let server = ScriptedServer.answering { seen.answer($0) }
+        let names = try (0..<6).map { try put(spool, second: $0) }
+        try await whileRunning([spool.path], options(server)) { (runner: Runner) async throws in
+            try await eventually("it is open") { runner.snapshot().breaker != .closed && seen.names.count >= 4 }
+            seen.answer(with: 200)
+            try await eventually("all") { try spool.pending().isEmpty }
+            #expect(runner.snapshot().breaker == .closed)
+        }
+        #expect(Array(seen.names.suffix(6).sorted()) == names)
+    }
+
+    @Test("App Center's rule: the fourth failure of a request ends everything until the next start")
+    func appCenter() async throws {
+        let spool = try folder.spool()
+        try put(spool)
+        let seen = Seen()
+        seen.answer(with: 500)
+        let server = ScriptedServer.answering { seen.answer($0) }
+        var options = try options(server)
+        options.upload.blame = .eachRequest(retries: 3)
+        options.upload.backOff = BackOff(
+            intervals: Array(repeating: .milliseconds(50), count: 3), jitter: 1...1, failuresAllowed: .max)
+        try await whileRunning([spool.path], options) { (runner: Runner) async throws in
+            try await eventually("it is off") { runner.snapshot().spools.first?.blocker?.kind == "off" }
+            #expect(seen.names.count == 4)
+            runner.flush()
+            #expect(runner.snapshot().spools.first?.blocker?.kind == "off")
+        }
+        seen.answer(with: 200)
+        try await whileRunning([spool.path], options) { (_: Runner) async throws in
+            try await eventually("the next start sends it") { seen.names.count == 5 }
+        }
+    }
+
+    @Test("The journal of a writer that died is published and sent")
+    func deadWriter() async throws {
+        let spool = try folder.spool()
+        let seen = Seen()
+        let server = ScriptedServer.answering { seen.answer($0) }
+        try await whileRunning([spool.path], options(server)) { (runner: Runner) async throws in
+            try await eventually("it runs") { !runner.snapshot().spools.isEmpty }
+            var journal: Journal? = try spool.openJournal(Segments.name())
+            try "{\"last\":\"words\"}\n{\"to".withUTF8Bytes { try journal?.append($0) }
+            journal = nil
+            try await eventually("its events") { try spool.events(in: [.sent]) == ["{\"last\":\"words\"}"] }
+        }
+    }
+
+    @Test("Folders whose changes the kernel does not tell are looked at")
+    func polled() throws {
+        let spool = try folder.spool()
+        /// As if the folder had changed then: the kernel's own steps are of some milliseconds.
+        func touch(_ hour: Int) throws {
+            let date = Date(timeIntervalSince1970: 1_795_000_000 + Double(hour) * 3600)
+            try FileManager.default.setAttributes([.modificationDate: date], ofItemAtPath: spool.path)
+        }
+        try touch(0)
+        var polled = PolledFolder(spool)
+        let later = Timestamp.now() + .seconds(1_000_000)
+        #expect(polled.look(now: later).isEmpty)
+        try touch(1)
+        #expect(polled.look(now: later) == [.unclear])
+        #expect(polled.look(now: later).isEmpty)
+        _ = try spool.setControl(at: .now()) { $0.isPaused = true }
+        #expect(polled.look(now: later) == [.control])
+        try put(spool)
+        // So soon after a change another one could hide behind the same time.
+        var fresh = PolledFolder(spool)
+        #expect(fresh.look() == [.unclear] && fresh.look() == [.unclear])
+    }
+
+    @Test("A segment that its writer still holds leaves when it lets go, not a minute later")
+    func stillHeld() async throws {
+        let spool = try folder.spool()
+        let seen = Seen()
+        let server = ScriptedServer.answering { seen.answer($0) }
+        try await whileRunning([spool.path], options(server)) { (runner: Runner) async throws in
+            let name = Segments.name()
+            var writer: OpenFile? = try spool.directory.create(".held")
+            try writer?.write(Segments.gzip("{}\n"))
+            #expect(writer?.tryLock() == true)
+            try spool.directory.rename(".held", to: name.fileName)
+            try await eventually("it is looked at") {
+                runner.workers.dispatcher.read { !($0.lanes.first?.waiting.isEmpty ?? true) }
+            }
+            #expect(seen.names.isEmpty)
+            writer = nil
+            try await eventually("it leaves") { seen.names == [name.fileName] }
+        }
+    }
+
+    @Test("Limits are kept while it runs")
+    func limits() async throws {
+        let spool = try folder.spool()
+        for second in 0..<20 { try spool.put(Segments.gzip(Segments.noise(10_000)), as: Segments.name(second: second)) }
+        let dead = ScriptedServer { $0.shutDown() }
+        var options = try options(dead)
+        options.upload.retention = RetentionLimits(maxBytes: ByteCount(100_000))
+        let dropped = Mutex<Int64>(0)
+        try await whileRunning([spool.path], options) { event in
+            if case .retention(_, let report) = event { dropped.withLock { $0 += report.evicted.segments } }
+        } _: { (_: Runner) async throws in
+            try await eventually("the limit") { dropped.withLock { $0 } >= 10 }
+        }
+        #expect(try spool.pending().count <= 10)
+    }
+}
+
+extension String {
+    fileprivate func withUTF8Bytes<Value>(_ body: (UnsafeRawBufferPointer) throws -> Value) rethrows -> Value {
+        try Array(utf8).withUnsafeBytes(body)
+    }
+}

@@ -1,0 +1,272 @@
+import FerrySpool
+import Foundation
+import TestSupport
+import Testing
+
+@Suite("ferry run, as a service manager runs it")
+struct RunTests {
+    private let folder = TemporaryFolder()
+    private let ferry = Program()
+
+    private func config(_ text: String) throws -> String {
+        try text.write(toFile: folder("ferry.yaml"), atomically: true, encoding: .utf8)
+        return folder("ferry.yaml")
+    }
+
+    private func write(_ spool: String, _ events: String...) async throws {
+        let written = try await ferry.run("write", "--spool", folder(spool), input: events.joined(separator: "\n"))
+        #expect(written.status == 0, "\(written.errors)")
+    }
+
+    private func eventually(_ what: String, _ condition: () async throws -> Bool) async throws {
+        let end = ContinuousClock.now + .seconds(20)
+        while ContinuousClock.now < end {
+            if try await condition() { return }
+            try await Task.sleep(for: .milliseconds(20))
+        }
+        Issue.record("in vain: \(what)")
+    }
+
+    private func events(_ spool: String) throws -> [String] {
+        try Spool.open(folder(spool), access: .read).events(in: [.pending])
+    }
+
+    @Test("Every mistake is told in one pass, with its line, and nothing is started")
+    func mistakes() async throws {
+        let file = try config(
+            """
+            profil: sensors
+            spools:
+              - \(folder("nowhere"))
+              - .
+              - ./
+            to: htp://hub
+            interval: soon
+            token-file: \(folder("no-token"))
+            deadline:
+              tme: "04:00"
+              timezone: Mars/Base
+            threshold:
+              events: [1, 2]
+            max-spool-bytes: 10 stones
+            headers:
+              - "Authorization: secret"
+            """)
+        for command in [["config", "check"], ["run"]] {
+            let result = try await Program(environment: ["FERRY_INTERVALL": "3"]).start(command + ["--config", file]).end()
+            #expect(result.status == 78 && result.output.isEmpty)
+            let lines = result.errors.split(separator: "\n")
+            for (place, text) in [
+                (":1:", "'profil' is no setting; did you mean 'profile'?"), (":3:", "nowhere"), (":5:", "are one folder"),
+                (":6:", "no scheme"), (":7:", "interval 'soon'"), (":8:", "no-token"), (":10:", "did you mean 'deadline.time'?"),
+                (":11:", "no known time zone"), (":13:", "one value"), (":14:", "max-spool-bytes '10 stones'"),
+                (":16:", "secret"), ("$FERRY_INTERVALL", "did you mean FERRY_INTERVAL?"),
+            ] {
+                #expect(lines.contains { $0.contains(place) && $0.contains(text) }, "\(place) \(text)\n\(result.errors)")
+            }
+            #expect(lines.count == 12, "\(result.errors)")
+        }
+        let broken = try await ferry.run("config", "check", "--config", try config("a: [\n"))
+        #expect(broken.status == 78 && broken.errors.contains(":2: no YAML"))
+    }
+
+    @Test("Each value says where it comes from, the strongest wins")
+    func show() async throws {
+        let file = try config("profile: sensors\ninterval: 7s\nparallel: 2\nthreshold: {events: 9}\nspools: [a, b]\n")
+        let shown = try await Program(environment: ["FERRY_INTERVAL": "8s", "FERRY_THRESHOLD_EVENTS": "10"])
+            .run("config", "show", "--config", file, "--set", "interval=9s")
+        let lines = shown.output.split(separator: "\n").map { $0.split(separator: " ", omittingEmptySubsequences: true) }
+        func line(_ key: String) -> String {
+            lines.first { $0.first.map(String.init) == key }?.dropFirst().joined(separator: " ") ?? ""
+        }
+        #expect(line("interval") == "9s flag" && line("threshold.events") == "10 environment")
+        #expect(line("parallel") == "2 file" && line("order") == "strict profile" && line("timeout") == "30s default")
+        #expect(line("spools") == "a, b file")
+        for (profile, interval, events, order) in [
+            ("appcenter", "6s", "50", "priority"), ("google-analytics", "120s", "off", "strict"),
+            ("sensors", "15s", "100", "strict"),
+            ("ferry", "60s", "1", "priority"),
+        ] {
+            let json = try await ferry.run("config", "show", "--json", "--profile", profile).output
+            for (key, value) in [("interval", interval), ("threshold.events", events), ("order", order)] {
+                #expect(
+                    json.contains("\"setting\":\"\(key)\"") && json.contains("\"values\":[\"\(value)\"]"), "\(profile) \(key)")
+            }
+        }
+    }
+
+    @Test("Signals: SIGUSR1 sends now, SIGHUP reads the configuration again and refuses a bad one, SIGTERM ends with 0")
+    func signals() async throws {
+        let hub = try await Hub(folder("hub"))
+        try await write("spool", "{\"n\":1}")
+        let good = "to: \(hub.url)\nspools: [\(folder("spool"))]\n"
+        let file = try config(good + "interval: 0\ncritical-delay: off\n")
+        let run = try ferry.start(["run", "--config", file, "--log-format", "json"])
+        _ = try await run.waitFor("segment pending")
+        #expect(try events("hub").isEmpty)
+        run.send(SIGUSR1)
+        try await eventually("a flush") { try events("hub").count == 1 }
+        _ = try config(good + "interval: never\n")
+        run.send(SIGHUP)
+        _ = try await run.waitFor("the old one stays")
+        _ = try config(good)
+        run.send(SIGHUP)
+        _ = try await run.waitFor("is read again")
+        try await write("spool", "{\"n\":2}")
+        try await eventually("at once, as the new one says") { try events("hub").count == 2 }
+        let start = ContinuousClock.now
+        run.send(SIGTERM)
+        let end = await run.end()
+        #expect(end.status == 0 && ContinuousClock.now - start < .seconds(15))
+        for line in end.errors.split(separator: "\n") where !line.hasPrefix("ferry:") {
+            let object = try JSONSerialization.jsonObject(with: Data(line.utf8)) as? [String: Any]
+            #expect(object?["at"] != nil && object?["level"] != nil && object?["message"] != nil, "\(line)")
+        }
+        await hub.stop()
+    }
+
+    @Test("SIGTERM cuts off a request that never ends, and its segment stays")
+    func stuck() async throws {
+        let (arrived, continuation) = AsyncStream.makeStream(of: Void.self)
+        let silent = ScriptedServer { peer in
+            _ = peer.request()
+            continuation.yield()
+            peer.waitForClose()
+        }
+        try await write("spool", "{\"n\":1}")
+        let run = try ferry.start(["run", "--spool", folder("spool"), "--to", silent.url])
+        for await _ in arrived { break }
+        let start = ContinuousClock.now
+        run.send(SIGTERM)
+        #expect(await run.end().status == 0)
+        #expect(ContinuousClock.now - start < .seconds(20))
+        #expect(try events("spool") == ["{\"n\":1}"])
+    }
+
+    @Test("systemd is told that it is ready, how it stands, that it lives, and that it stops")
+    func notify() async throws {
+        let manager = try DatagramSocket(folder("notify"))
+        let hub = try await Hub(folder("hub"))
+        try await write("spool", "{\"n\":1}")
+        let program = Program(environment: ["NOTIFY_SOCKET": folder("notify"), "WATCHDOG_USEC": "1000000"])
+        let run = try program.start(["run", "--spool", folder("spool"), "--to", hub.url])
+        var told: [String] = []
+        try await eventually("signs of life") {
+            told += manager.received()
+            return told.filter { $0 == "WATCHDOG=1" }.count >= 3
+        }
+        #expect(told.contains("READY=1") && told.contains { $0.hasPrefix("STATUS=sent ") })
+        run.send(SIGTERM)
+        #expect(await run.end().status == 0)
+        #expect(manager.received().contains("STOPPING=1"))
+        await hub.stop()
+    }
+
+    @Test("Prometheus' own parser accepts the metrics, from the port and from the file")
+    func metrics() async throws {
+        let promtool = try #require(Program.find("promtool"), "needs promtool (apt-get install prometheus)")
+        let hub = try await Hub(folder("hub"))
+        try await write("spool", "{\"n\":1}", "{\"n\":2}")
+        let run = try ferry.start([
+            "run", "--spool", folder("spool"), "--to", hub.url, "--set", "metrics.listen=127.0.0.1:0", "--set",
+            "metrics.file=\(folder("ferry.prom"))",
+        ])
+        let url = "http://127.0.0.1:" + (try await run.waitFor("metrics at http://127.0.0.1:"))
+        let curl = try #require(Program.find("curl"), "needs curl")
+        var text = ""
+        try await eventually("both are sent") {
+            text = try await Program(curl).run("-sS", url).output
+            return text.contains("ferry_sent_events_total{spool=\"\(folder("spool"))\",priority=\"5\"} 2")
+        }
+        for name in [
+            "pending_segments", "oldest_pending_age_seconds", "sent_bytes_total", "retried_attempts_total",
+            "rejected_segments_total", "dropped_segments_total", "request_duration_seconds_bucket", "breaker_state",
+        ] {
+            #expect(text.contains("ferry_\(name){"), "\(name)")
+        }
+        let file = try String(contentsOfFile: folder("ferry.prom"), encoding: .utf8)
+        for text in [text, file] {
+            let check = try await Program(promtool).run("check", "metrics", input: text)
+            #expect(check.status == 0 && check.errors.isEmpty, "\(check.errors)\(check.output)")
+        }
+        let open = try await Program(curl).run("-sSi", "-H", "Accept: application/openmetrics-text", url).output
+        #expect(open.contains("application/openmetrics-text; version=1.0.0") && open.hasSuffix("# EOF\n"))
+        run.send(SIGTERM)
+        _ = await run.end()
+        await hub.stop()
+    }
+
+    @Test("The units are sound by systemd's own check, and an installed one is not overwritten")
+    func units() async throws {
+        let analyze = try #require(Program.find("systemd-analyze"), "needs systemd-analyze (apt-get install systemd)")
+        try FileManager.default.createDirectory(atPath: folder("units"), withIntermediateDirectories: true)
+        for more in [[], ["--timer"]] {
+            let installed = try await ferry.start(["service", "install", "--directory", folder("units")] + more).end()
+            #expect(installed.status == 0, "\(installed.errors)")
+        }
+        for unit in ["ferry.service", "ferry-upload.service", "ferry-upload.timer"] {
+            let check = try await Program(analyze).run("verify", folder("units/\(unit)"))
+            #expect(check.status == 0 && !check.errors.contains(unit), "\(check.errors)")
+        }
+        let again = try await ferry.run("service", "install", "--directory", folder("units"), "--user", "somebody")
+        #expect(again.status == 74 && again.errors.contains("--force"))
+    }
+
+    @Test("While disabled, writers store nothing, say so, and what was stored stays; status tells")
+    func disabled() async throws {
+        try await write("spool", "{\"n\":1}")
+        #expect(try await ferry.run("disable", "--spool", folder("spool")).status == 0)
+        let refused = try await ferry.run("write", "--spool", folder("spool"), input: "{\"n\":2}\n")
+        #expect(refused.status == 69 && refused.errors.contains("disabled") && refused.errors.contains("line 1"))
+        let upload = try await ferry.run("upload", "--spool", folder("spool"), "--to", "http://127.0.0.1:1/")
+        #expect(upload.status == 75 && upload.errors.contains("disabled"))
+        #expect(
+            try await ferry.run("status", "--spool", folder("spool")).output.contains("disabled: it stores and sends nothing"))
+        #expect(try await ferry.run("enable", "--spool", folder("spool")).status == 0)
+        try await write("spool", "{\"n\":3}")
+        #expect(try events("spool") == ["{\"n\":1}", "{\"n\":3}"])
+    }
+
+    @Test("status shows what must leave when, and what is late")
+    func deadlines() async throws {
+        let spool = try Spool.open(folder("spool"), access: .create)
+        let now = Timestamp.now()
+        for age in [0, 3 * 86_400] {
+            let name = try #require(SegmentName(priority: .normal, created: now - .seconds(age), id: SegmentID.random()))
+            try spool.put(Segments.gzip("{}\n"), as: name)
+        }
+        let status = try await ferry.run(
+            "status", "--spool", folder("spool"), "--due", "04:00", "--timezone", "America/Sao_Paulo")
+        #expect(status.output.contains("late      1 segment") && status.output.contains("(04:00 in America/Sao_Paulo)"))
+    }
+}
+
+/// A socket as a service manager has it.
+private final class DatagramSocket: Sendable {
+    private let descriptor: Int32
+
+    init(_ path: String) throws {
+        descriptor = socket(AF_UNIX, Int32(SOCK_DGRAM.rawValue), 0)
+        var address = sockaddr_un()
+        address.sun_family = sa_family_t(AF_UNIX)
+        withUnsafeMutableBytes(of: &address.sun_path) { $0.copyBytes(from: path.utf8) }
+        let status = withUnsafePointer(to: address) { pointer in
+            pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+                bind(descriptor, $0, socklen_t(MemoryLayout<sockaddr_un>.size))
+            }
+        }
+        if status != 0 { throw CocoaError(.fileWriteUnknown) }
+    }
+
+    deinit { close(descriptor) }
+
+    func received() -> [String] {
+        var told: [String] = []
+        var buffer = [UInt8](repeating: 0, count: 4096)
+        while true {
+            let count = recv(descriptor, &buffer, buffer.count, Int32(MSG_DONTWAIT))
+            if count <= 0 { return told }
+            told += String(decoding: buffer[..<count], as: UTF8.self).split(separator: "\n").map(String.init)
+        }
+    }
+}
