@@ -15,6 +15,11 @@ struct SegmentHandler: Sendable {
         if let length = request.headers[.contentLength].flatMap(Int64.init), length > options.maxBody.bytes {
             return Answer.refusal(.contentTooLarge, "the body is larger than \(options.maxBody)")
         }
+        if let control = try? spool.control(), control.isDisabled {
+            var answer = Answer.refusal(.serviceUnavailable, "this spool is disabled: it stores nothing new")
+            answer.headers[.retryAfter] = "60"
+            return answer
+        }
         let parts: [JoinedSegments.Part]
         do throws(JoinedSegments.Unclear) {
             parts = try JoinedSegments.parts(request.headers, now: .now())

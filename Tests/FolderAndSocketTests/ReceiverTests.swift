@@ -42,6 +42,17 @@ struct ReceiverTests {
         return try await RawClient.post(bytes, port: port, headers: headers)
     }
 
+    @Test("A disabled spool takes nothing, and says when to come again")
+    func disabled() async throws {
+        let spool = try folder.spool("hub")
+        _ = try spool.setControl(at: .now()) { $0.isDisabled = true }
+        try await whileReceiving(into: spool) { (port: Int) async throws in
+            #expect(try await post(Segments.gzip("{}\n"), port).status == 503)
+            _ = try spool.setControl(at: .now()) { $0.isDisabled = false }
+            #expect(try await post(Segments.gzip("{}\n"), port).status == 200)
+        }
+    }
+
     @Test("A request that joins segments is cut into them; their keys are known afterwards, joined or alone")
     func joined() async throws {
         let spool = try folder.spool("hub")

@@ -4,19 +4,19 @@ import NIOPosix
 
 /// The body of a runner: deals with what happens, and brings the delivery in line.
 struct RunLoop {
-    private let runner: Runner
-    private let addSettler: (Settler) -> Void
-    private let watch: FolderWatch
+    let runner: Runner
+    let addSettler: (Settler) -> Void
+    let watch: FolderWatch
     private let network: NetworkWatch
-    private var state: RunState
-    private var spools: [RunningSpool] = []
+    var state: RunState
+    var spools: [RunningSpool] = []
     private var timer: Scheduled<Void>?
     private var nextPoll = Duration.zero
-    private var nextCheck = Duration.zero
+    var nextCheck = Duration.zero
     private var nextHousekeeping = Duration.zero
     /// When to look at the network: its news come in bursts.
     private var networkLook: Duration?
-    private var blockers: [Blocker?] = []
+    var blockers: [Blocker?] = []
     private var isStopping = false
 
     init(_ runner: Runner, addSettler: @escaping (Settler) -> Void) {
@@ -33,14 +33,14 @@ struct RunLoop {
     }
 
     /// Spools are looked at this often for whether they are still there, and collections for new ones.
-    private static let checkInterval = Duration.seconds(5)
+    static let checkInterval = Duration.seconds(5)
     /// Limits and left-over files are looked after this often.
     private static let housekeepingInterval = Duration.seconds(60)
     private static let networkSettling = Duration.milliseconds(100)
     /// Timers of the event loop stand still while the machine sleeps: a longer wait would end late.
     private static let longestSleep = Duration.seconds(60)
 
-    private var dispatcher: Dispatcher { runner.workers.dispatcher }
+    var dispatcher: Dispatcher { runner.workers.dispatcher }
 
     mutating func run() async {
         await setVerdict(blocking { [network] in network.verdict() })
@@ -91,7 +91,7 @@ struct RunLoop {
         }
     }
 
-    private mutating func readControl(_ spool: Spool, _ number: Int) {
+    mutating func readControl(_ spool: Spool, _ number: Int) {
         guard let control = try? spool.control() else { return }
         let now = runner.moment()
         dispatcher.change { delivery in
@@ -128,150 +128,6 @@ struct RunLoop {
         if now >= nextHousekeeping {
             nextHousekeeping = now + Self.housekeepingInterval
             for number in spools.indices where spools[number].isOpen { await keepHouse(number) }
-        }
-    }
-
-    /// Opens what is new or back, and closes what is gone.
-    private mutating func checkSpools() async {
-        nextCheck = runner.moment().steady + Self.checkInterval
-        for number in spools.indices where spools[number].isOpen {
-            if let failure = failure(of: number) { close(number, failure) }
-        }
-        for place in runner.places {
-            for path in (try? place.folders()) ?? [] where !spools.contains(where: { $0.path == path }) {
-                await open(path, as: spools.count, id: nil)
-            }
-        }
-        for number in spools.indices where !spools[number].isOpen && spools[number].opensAt <= runner.moment().steady {
-            await open(spools[number].path, as: number, id: spools[number].spool.id)
-        }
-    }
-
-    private func failure(of number: Int) -> FileError? {
-        spools[number].missing() ?? dispatcher.read { $0.lanes[number].failure ?? $0.lanes[number].tools.settler.failure }
-    }
-
-    private mutating func close(_ number: Int, _ failure: FileError) {
-        watch.remove(number)
-        dispatcher.change { $0.fail(failure, lane: number) }
-        spools[number].close(at: runner.moment().steady)
-    }
-
-    /// - Parameter id: Which spool must be there; another folder in its place is left alone.
-    private mutating func open(_ path: String, as number: Int, id: String?) async {
-        let opening: Result<(Spool, Recovery), FileError> = await blocking {
-            do throws(FileError) { return .success(try RunningSpool.open(path, id: id)) } catch { return .failure(error) }
-        }
-        let now = runner.moment()
-        guard case .success(let (spool, recovery)) = opening else {
-            if spools.indices.contains(number) { spools[number].close(at: now.steady) }
-            return
-        }
-        let counters = runner.counters
-        let onEvent = runner.onEvent
-        let tools = LaneTools(spool, options: runner.options.upload, now: runner.now) { event in
-            counters.count(event, in: path)
-            onEvent(.upload(spool: path, event))
-        }
-        let control = (try? spool.control()) ?? SpoolControl()
-        let known = (try? spool.destinationState(DestinationName.id(of: "\(runner.options.upload.destination)"))) ?? nil
-        if number < spools.count {
-            dispatcher.change { delivery in
-                delivery.lanes[number].tools.settler.close()
-                delivery.lanes[number] = Lane(tools)
-            }
-            spools[number].opened(spool)
-            _ = state.setControl(control, of: number)
-        } else {
-            spools.append(RunningSpool(spool))
-            dispatcher.change { delivery in
-                var lane = Lane(tools)
-                // Until everything is known, nothing leaves.
-                lane.gate = .closed
-                delivery.lanes.append(lane)
-                if let known { delivery.remember(known) }
-            }
-            state.add(control, at: now)
-            blockers.append(nil)
-        }
-        spools[number].leaveMark(runner.options.upload, at: now.wall)
-        addSettler(tools.settler)
-        // Before the scan: what appears during it is told twice, and noticed once.
-        watch.add(spool, number: number)
-        if !recovery.sealed.isEmpty || !recovery.arrived.isEmpty { onEvent(.recovered(spool: path, recovery)) }
-        await scan(number)
-        onEvent(.opened(spool: path, pending: dispatcher.read { $0.lanes[number].listed }))
-    }
-
-    /// Looks at a whole folder.
-    private mutating func scan(_ number: Int) async {
-        let spool = spools[number].spool
-        let start = ContinuousClock.now
-        let result: Result<SpoolListing, FileError> = await blocking {
-            do throws(FileError) {
-                let listing = try spool.scan(sizes: true)
-                _ = try spool.cleanUp(listing)
-                return .success(listing)
-            } catch {
-                return .failure(error)
-            }
-        }
-        let now = runner.moment()
-        spools[number].scanned(at: now.steady, took: ContinuousClock.now - start)
-        switch result {
-        case .success(let listing):
-            dispatcher.change { delivery in
-                delivery.lanes[number].begin(listing, except: delivery.namesUnderWay(lane: number))
-                for priority in Set(listing.entries.map(\.priority)) {
-                    guard let first = listing.entries.first(where: { $0.priority == priority }) else { continue }
-                    // How many of them are new, nobody can tell.
-                    state.stored(first, events: runner.options.schedule.events ?? 1, in: number, at: now)
-                }
-            }
-        case .failure(let error): close(number, error)
-        }
-    }
-
-    /// Publishes what dead writers left.
-    private mutating func recover(_ number: Int) async {
-        spools[number].recoversAt = nil
-        let spool = spools[number].spool
-        let recovery = await blocking { try? spool.recover() }
-        guard let recovery, !recovery.sealed.isEmpty || !recovery.arrived.isEmpty else { return }
-        runner.onEvent(.recovered(spool: spool.path, recovery))
-    }
-
-    /// Keeps the limits.
-    private mutating func keepHouse(_ number: Int) async {
-        let spool = spools[number].spool
-        let options = runner.options
-        let now = runner.now()
-        let pending = dispatcher.read { $0.pending(lane: number) }.values
-        let bytes = pending.reduce(ByteCount.zero) { $0 + $1.bytes }
-        let oldest = pending.compactMap(\.oldest).min() ?? now
-        let lateBefore = options.upload.arrival?.standing(at: now).lateBefore
-        let retention = options.upload.retention
-        // A whole look costs seconds where a million segments wait, so only when there is something to drop.
-        let isOver = retention.maxBytes.map { bytes > $0 } ?? false || retention.maxAge.map { now - oldest > $0 } ?? false
-        let isLate = lateBefore.map { oldest < $0 } ?? false
-        let prunesSent = spools[number].prunesSent(at: runner.moment().steady)
-        let result: Result<RetentionReport, FileError> = await blocking {
-            do throws(FileError) {
-                var report = isOver ? try spool.applyRetention(retention) : RetentionReport()
-                if isLate, let arrival = options.upload.arrival { report.expired.add(try spool.dropLate(arrival, now: now)) }
-                if prunesSent { _ = try spool.pruneSent(options.sentRetention, now: now) }
-                return .success(report)
-            } catch {
-                return .failure(error)
-            }
-        }
-        switch result {
-        case .success(let report):
-            guard report.expired.segments > 0 || report.evicted.segments > 0 else { return }
-            runner.counters.count(report, in: spool.path)
-            runner.onEvent(.retention(spool: spool.path, report))
-            spools[number].needsScan = true
-        case .failure(let error): close(number, error)
         }
     }
 

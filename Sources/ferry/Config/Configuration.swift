@@ -48,6 +48,9 @@ struct RunConfiguration {
                     .init(place: place(of: setting, index, value.origin, file), "\(setting.key) '\(text)' \(problem)"))
             }
         }
+        if values["spools"] == nil, let spool = environment["FERRY_SPOOL"], !spool.isEmpty {
+            values["spools"] = Value(texts: [spool], origin: .environment)
+        }
         // What could not be read may well have said it.
         if path == nil || file.map({ $0.problems.isEmpty }) ?? false { checkTogether() }
         self.file = file

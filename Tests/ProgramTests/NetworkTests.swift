@@ -1,0 +1,151 @@
+import FerrySpool
+import Foundation
+import TestSupport
+import Testing
+
+/// Two hosts on one machine: network namespaces with a cable between them.
+@Suite("Networks that come and go", .serialized)
+struct NetworkTests {
+    private let folder = TemporaryFolder()
+    private let ferry = Program()
+
+    private static let ip = Program.find("ip")
+
+    /// Whether this machine lets us make networks. Containers often do not.
+    private static let isAllowed: Bool = {
+        guard let ip, geteuid() == 0 else { return false }
+        let process = Process()
+        process.executableURL = URL(fileURLWithPath: ip)
+        process.arguments = ["netns", "add", "ferry-probe-\(getpid())"]
+        process.standardError = FileHandle.nullDevice
+        guard (try? process.run()) != nil else { return false }
+        process.waitUntilExit()
+        guard process.terminationStatus == 0 else { return false }
+        let removal = Process()
+        removal.executableURL = URL(fileURLWithPath: ip)
+        removal.arguments = ["netns", "delete", "ferry-probe-\(getpid())"]
+        try? removal.run()
+        removal.waitUntilExit()
+        return true
+    }()
+
+    /// A pair of hosts, `machine` and `hub`.
+    private struct Hosts {
+        let machine = "ferry-m-\(getpid())"
+        let hub = "ferry-h-\(getpid())"
+
+        func run(_ words: String) async throws {
+            let words = words.replacingOccurrences(of: "MACHINE", with: machine).replacingOccurrences(of: "HUB", with: hub)
+            let result = try await Program(NetworkTests.ip!).start(words.split(separator: " ").map(String.init)).end()
+            #expect(result.status == 0, "ip \(words): \(result.errors)")
+        }
+
+        func start(in host: String, _ arguments: [String]) throws -> Running {
+            try Program(NetworkTests.ip!).start(["netns", "exec", host, Program.ferry] + arguments)
+        }
+
+        func make() async throws {
+            for host in ["MACHINE", "HUB"] {
+                try await run("netns add \(host)")
+                try await run("-n \(host) link set lo up")
+            }
+        }
+
+        /// A cable from the machine's `name` to the hub.
+        func connect(_ name: String, net: Int) async throws {
+            try await run("link add \(name) netns MACHINE type veth peer name h\(net) netns HUB")
+            try await run("-n HUB addr add 10.77.\(net).2/24 dev h\(net)")
+            try await run("-n HUB link set h\(net) up")
+            try await run("-n MACHINE addr add 10.77.\(net).1/24 dev \(name)")
+        }
+
+        func remove() async {
+            for host in [machine, hub] { _ = try? await Program(NetworkTests.ip!).run("netns", "delete", host) }
+        }
+    }
+
+    private func put(_ second: Int) throws {
+        let spool = try Spool.open(folder("spool"), access: .create)
+        try spool.put(Segments.gzip("{\"n\":\(second)}\n"), as: Segments.name(second: second))
+    }
+
+    private func arrives(_ count: Int) async throws {
+        let hub = try Spool.open(folder("hub"), access: .read)
+        let end = ContinuousClock.now + .seconds(10)
+        while ContinuousClock.now < end, try hub.pending().count < count { try await Task.sleep(for: .milliseconds(20)) }
+        #expect(try hub.pending().count == count)
+    }
+
+    @Test(
+        "Without a route nothing is tried; with one everything leaves at once; a modem is used only when allowed",
+        .enabled(if: isAllowed, "needs root, iproute2 and network namespaces"))
+    func comesAndGoes() async throws {
+        let hosts = Hosts()
+        do {
+            try await hosts.make()
+            try await hosts.connect("eth0", net: 1)
+            try await hosts.connect("wwan0", net: 2)
+            // The hub has an address behind both cables.
+            try await hosts.run("-n HUB addr add 10.99.0.1/32 dev lo")
+            let hub = try hosts.start(in: hosts.hub, ["receive", "--listen", "10.99.0.1:8787", "--spool", folder("hub")])
+            _ = try await hub.waitFor("listening")
+
+            try put(1)
+            let run = try hosts.start(
+                in: hosts.machine, ["run", "--spool", folder("spool"), "--to", "http://10.99.0.1:8787/v1/segments"])
+            _ = try await run.waitFor("no route")
+            #expect(try Spool.open(folder("spool"), access: .read).destinationStates().isEmpty, "no attempt burns")
+
+            // The cable is plugged in.
+            try await hosts.run("-n MACHINE link set eth0 up")
+            try await hosts.run("-n MACHINE route add default via 10.77.1.2")
+            _ = try await run.waitFor("by eth0")
+            try await arrives(1)
+
+            // And out, and in again.
+            try await hosts.run("-n HUB link set h1 down")
+            try await waitForCount(2, of: "there is no route", in: run)
+            try put(2)
+            try await hosts.run("-n HUB link set h1 up")
+            try await arrives(2)
+            #expect(try Spool.open(folder("spool"), access: .read).destinationStates().isEmpty, "no attempt burns")
+
+            // The route moves to the modem.
+            try await hosts.run("-n MACHINE link set wwan0 up")
+            try await hosts.run("-n MACHINE route replace default via 10.77.2.2")
+            _ = try await run.waitFor("by wwan0, which is not allowed")
+            try put(3)
+            run.send(SIGTERM)
+            #expect(await run.end().status == 0)
+            let allowed = try hosts.start(
+                in: hosts.machine,
+                [
+                    "run", "--spool", folder("spool"), "--to", "http://10.99.0.1:8787/v1/segments", "--set",
+                    "interfaces.allow=wwan0",
+                ])
+            try await arrives(3)
+            // Back to the cable: what was under way on the modem is nobody's fault.
+            try await hosts.run("-n MACHINE route replace default via 10.77.1.2")
+            _ = try await allowed.waitFor("by eth0")
+            try put(4)
+            try await arrives(4)
+            allowed.send(SIGTERM)
+            _ = await allowed.end()
+            hub.send(SIGTERM)
+            _ = await hub.end()
+        } catch {
+            await hosts.remove()
+            throw error
+        }
+        await hosts.remove()
+    }
+
+    private func waitForCount(_ count: Int, of text: String, in run: Running) async throws {
+        let end = ContinuousClock.now + .seconds(20)
+        while ContinuousClock.now < end {
+            if run.errors.components(separatedBy: text).count > count { return }
+            try await Task.sleep(for: .milliseconds(20))
+        }
+        Issue.record("in vain: \(text)\n\(run.errors)")
+    }
+}
