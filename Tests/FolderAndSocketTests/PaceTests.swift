@@ -158,6 +158,16 @@ struct PaceTests {
         #expect(try await UploadPass.flush(spool, options: self.options(broken), deadline: .seconds(60)) == .failed)
     }
 
+    @Test("File work is done even in a task that is cancelled")
+    func cancelled() async {
+        let task = Task {
+            while !Task.isCancelled { await Task.yield() }
+            return await blocking { 7 }
+        }
+        task.cancel()
+        #expect(await task.value == 7)
+    }
+
     @Test("A paused or disabled spool sends nothing; resumed, everything")
     func paused() async throws {
         let spool = try folder.spool()

@@ -125,6 +125,16 @@ struct RunTests {
         await hub.stop()
     }
 
+    @Test("A port that is taken ends it with one line")
+    func portTaken() async throws {
+        let taken = ScriptedServer { _ in }
+        let spool = try Spool.open(folder("spool"), access: .create)
+        let result = try await ferry.run(
+            "run", "--spool", spool.path, "--to", "http://127.0.0.1:1/", "--quiet", "--set",
+            "metrics.listen=127.0.0.1:\(taken.port)")
+        #expect(result.status == 78 && result.errors.contains("metrics.listen"), "\(result.status) \(result.errors)")
+    }
+
     @Test("SIGTERM cuts off a request that never ends, and its segment stays")
     func stuck() async throws {
         let (arrived, continuation) = AsyncStream.makeStream(of: Void.self)

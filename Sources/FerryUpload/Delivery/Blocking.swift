@@ -1,10 +1,9 @@
 import NIOPosix
 
-/// Runs file work that may take long on a thread that may block.
+/// Runs file work that may take long on a thread that may block. It is done even if the task is cancelled: half-done books are worse than
+/// a late end.
 func blocking<Value: Sendable>(_ body: @escaping @Sendable () -> Value) async -> Value {
-    do {
-        return try await NIOThreadPool.singleton.runIfActive(body)
-    } catch {
-        preconditionFailure("the process-wide thread pool is never shut down: \(error)")
+    await withCheckedContinuation { continuation in
+        NIOThreadPool.singleton.submit { _ in continuation.resume(returning: body()) }
     }
 }
