@@ -13,7 +13,7 @@ let dependencies: [Package.Dependency] = [
     .package(url: "https://github.com/apple/swift-nio-extras.git", from: "1.35.2"),
     // Logs on stderr, replaceable by whoever links the libraries.
     .package(url: "https://github.com/apple/swift-log.git", from: "1.16.2"),
-    // SHA-256 of received bodies.
+    // SHA-256 of received bodies; signatures (Ed25519) and encryption (HPKE) of bundles.
     .package(url: "https://github.com/apple/swift-crypto.git", from: "4.5.2"),
     // The receiver's graceful end on SIGTERM; Hummingbird brings it anyway.
     .package(url: "https://github.com/swift-server/swift-service-lifecycle.git", from: "2.13.0"),
@@ -40,6 +40,7 @@ let package = Package(
         .library(name: "FerrySpool", targets: ["FerrySpool"]),
         .library(name: "FerryUpload", targets: ["FerryUpload"]),
         .library(name: "FerryReceiver", targets: ["FerryReceiver"]),
+        .library(name: "FerryTransfer", targets: ["FerryTransfer"]),
     ],
     dependencies: dependencies,
     targets: [
@@ -61,9 +62,19 @@ let package = Package(
             swiftSettings: swiftSettings
         ),
         .target(
+            name: "FerryIntake",
+            dependencies: ["FerrySpool", .product(name: "Crypto", package: "swift-crypto")],
+            swiftSettings: swiftSettings
+        ),
+        .target(
+            name: "FerryTransfer",
+            dependencies: ["FerrySpool", "FerryIntake", .product(name: "Crypto", package: "swift-crypto")],
+            swiftSettings: swiftSettings
+        ),
+        .target(
             name: "FerryReceiver",
             dependencies: [
-                "FerrySpool",
+                "FerrySpool", "FerryIntake",
                 .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "Hummingbird", package: "hummingbird"),
                 .product(name: "HummingbirdCore", package: "hummingbird"),
@@ -80,7 +91,7 @@ let package = Package(
         .executableTarget(
             name: "ferry",
             dependencies: [
-                "FerrySpool", "FerryUpload", "FerryReceiver",
+                "FerrySpool", "FerryUpload", "FerryReceiver", "FerryTransfer",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "Configuration", package: "swift-configuration"),
                 .product(name: "Yams", package: "Yams"),
@@ -103,7 +114,7 @@ let package = Package(
         .testTarget(
             name: "DecisionTests",
             dependencies: [
-                "FerrySpool", "FerryUpload", "FerryReceiver", "TestSupport",
+                "FerrySpool", "FerryUpload", "FerryReceiver", "FerryIntake", "TestSupport",
                 .product(name: "HTTPTypes", package: "swift-http-types"),
             ],
             swiftSettings: swiftSettings
@@ -111,7 +122,7 @@ let package = Package(
         // The real thing on temporary folders and loopback sockets.
         .testTarget(
             name: "FolderAndSocketTests",
-            dependencies: ["FerrySpool", "FerryUpload", "FerryReceiver", "TestSupport"],
+            dependencies: ["FerrySpool", "FerryUpload", "FerryReceiver", "FerryIntake", "FerryTransfer", "TestSupport"],
             swiftSettings: swiftSettings
         ),
         // The built binary against real software, with kills and faults.

@@ -15,6 +15,9 @@ extern int renameat2(int old_directory, const char *old_path, int new_directory,
 // linux/fs.h: fail with EEXIST instead of replacing the target.
 static const unsigned int FERRY_RENAME_NOREPLACE = 1;
 
+// syncfs(2).
+extern int syncfs(int descriptor);
+
 // memmem(3) and memrchr(3).
 extern void *memmem(const void *haystack, size_t haystack_length, const void *needle, size_t needle_length);
 extern void *memrchr(const void *bytes, int byte, size_t length);

@@ -1,4 +1,5 @@
 import Crypto
+import FerryIntake
 import FerrySpool
 import NIOPosix
 

@@ -1,3 +1,4 @@
+import FerryIntake
 import FerrySpool
 import NIOCore
 

@@ -1,4 +1,4 @@
-import Crypto
+import FerryIntake
 import FerrySpool
 import HTTPTypes
 
@@ -24,7 +24,7 @@ struct SegmentIdentity: Equatable, Sendable {
         } else {
             let created = headers[HTTPField.Name("Ferry-Created")!].flatMap(Timestamp.init(rfc3339:)) ?? now
             // From the key, so that every try gets the same name.
-            let id = key.map(Self.id) ?? SegmentID.random()
+            let id = key.map(ReceivedID.init)?.text ?? SegmentID.random()
             name = SegmentName(priority: .normal, created: max(created, Timestamp(milliseconds: 0)), id: id)!
         }
     }
@@ -33,13 +33,5 @@ struct SegmentIdentity: Equatable, Sendable {
     private static func unquoted(_ value: String) -> String {
         guard value.count >= 2, value.hasPrefix("\""), value.hasSuffix("\"") else { return value }
         return String(value.dropFirst().dropLast())
-    }
-
-    /// 25 characters of base 36 for 128 bits of the key's SHA-256.
-    private static func id(of key: String) -> String {
-        let digest = SHA256.hash(data: Array(key.utf8))
-        let number = digest.prefix(16).reduce(0 as UInt128) { $0 << 8 | UInt128($1) }
-        let digits = String(number, radix: 36)
-        return String(repeating: "0", count: 25 - digits.count) + digits
     }
 }

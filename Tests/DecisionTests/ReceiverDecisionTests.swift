@@ -2,6 +2,7 @@ import FerrySpool
 import HTTPTypes
 import Testing
 
+@testable import FerryIntake
 @testable import FerryReceiver
 
 @Suite("What the receiver makes of headers")

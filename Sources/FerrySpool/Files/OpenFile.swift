@@ -30,6 +30,13 @@ public final class OpenFile: Sendable {
         return OpenFile(descriptor: descriptor, path: path)
     }
 
+    /// Creates a file anywhere that must not exist yet, for writing, with mode 0600.
+    public static func creatingNew(_ path: String) throws(FileError) -> OpenFile {
+        let descriptor = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
+        guard descriptor >= 0 else { throw FileError("create", path) }
+        return OpenFile(descriptor: descriptor, path: path)
+    }
+
     public func status() throws(FileError) -> FileStatus {
         var status = stat()
         guard fstat(descriptor, &status) == 0 else { throw FileError("examine", path) }

@@ -46,7 +46,7 @@ extension Spool {
 
 extension OpenFile {
     /// The lines without their line feeds, in constant memory; a line longer than 1 MiB comes in pieces.
-    func forEachLine(_ body: (UnsafeBufferPointer<UInt8>) -> Void) throws(FileError) {
+    public func forEachLine(_ body: (UnsafeBufferPointer<UInt8>) -> Void) throws(FileError) {
         let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: 1 << 20, alignment: 16)
         defer { buffer.deallocate() }
         var kept = 0

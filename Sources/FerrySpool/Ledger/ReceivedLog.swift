@@ -32,13 +32,7 @@ extension Spool {
     /// Notes keys, durably.
     public func logReceived(_ entries: [ReceivedEntry]) throws(FileError) {
         guard let stateDirectory else { throw FileError("write log of", path, code: EROFS) }
-        let encoder = JSONEncoder()
-        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
-        var lines: [UInt8] = []
-        for entry in entries {
-            guard let line = try? encoder.encode(entry) else { preconditionFailure("the log holds nothing but text and numbers") }
-            lines += Array(line) + [UInt8(ascii: "\n")]
-        }
+        let lines = entries.flatMap { JSONLine.encode($0) }
         guard let day = entries.first?.at.compactDay else { return }
         try stateDirectory.appendLines(lines, to: "received-\(day).jsonl")
     }

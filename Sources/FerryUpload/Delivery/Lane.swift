@@ -66,25 +66,26 @@ struct Lane {
 
     init(_ tools: LaneTools) { self.tools = tools }
 
-    /// How many segments the last listing had.
+    /// How many segments the last listing had, without those that were not to be counted.
     private(set) var listed = 0
 
     var isUsable: Bool { failure == nil && gate != .closed }
 
     /// Begins over what is pending now. What waits goes on waiting.
     ///
-    /// - Parameter underWay: The names of segments that are just being sent.
-    mutating func begin(_ listing: SpoolListing, except underWay: Set<String> = []) {
+    /// - Parameter excluded: The names of segments that are just being sent, or travel by hand.
+    mutating func begin(_ listing: SpoolListing, except excluded: Set<String> = []) {
         queue = SegmentQueue(listing)
         listed = listing.entries.count
         isAddedTo = false
         tally = Tally()
-        guard !waiting.isEmpty || !underWay.isEmpty else { return }
+        guard !waiting.isEmpty || !excluded.isEmpty else { return }
         var found: [String: Waiting] = [:]
         for index in listing.entries.indices {
             let name = listing.name(of: listing.entries[index])
             if let wait = waiting[name] { found[name] = wait }
-            if waiting[name] != nil || underWay.contains(name) { queue.take(index) }
+            if excluded.contains(name) { listed -= 1 }
+            if waiting[name] != nil || excluded.contains(name) { queue.take(index) }
         }
         waiting = found
     }

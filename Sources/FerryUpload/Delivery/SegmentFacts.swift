@@ -21,23 +21,17 @@ struct SegmentFacts: Sendable {
         bytes = claim.status.size
         self.events = events
         isForeign = claim.segmentName == nil
+        idempotencyKey = try SegmentKey.key(of: claim.name, file: claim.file, status: claim.status, spoolID: spoolID)
         if let segment = claim.segmentName {
             priority = segment.priority
             created = segment.created
             id = segment.id
             stream = segment.stream
-            idempotencyKey = segment.id
         } else {
             priority = .normal
             created = claim.status.modified
             id = claim.name
             stream = nil
-            // Many machines, and one machine every day, export a file of the same name. So the key also says which spool and
-            // which content: the checksum and sizes that end every gzip file.
-            let trailer = try claim.file.readBytes(8, at: max(0, bytes.bytes - 8))
-            let checksum = trailer.reduce(0 as UInt64) { $0 << 8 | UInt64($1) }
-            idempotencyKey =
-                "\(name.percentEncodedForURL)~\(spoolID)~\(String(checksum, radix: 36))\(String(bytes.bytes, radix: 36))"
         }
     }
 }

@@ -8,6 +8,8 @@ public struct PendingSegment: Sendable {
         case waits(until: Timestamp)
         /// A file from another tool that may be still being written.
         case settles(until: Timestamp)
+        /// It travels by hand, in the bundle of this ID, and waits for its receipt.
+        case exported(bundle: String)
     }
 
     public let name: String
@@ -24,12 +26,17 @@ public struct PendingSegments: Sequence, IteratorProtocol {
     private let spool: Spool
     private let now: Timestamp
     private let listing: SpoolListing
+    /// The bundles that segments travel in.
+    private let bundles: [String: String]
     private var index = 0
 
     public init(_ spool: Spool, now: Timestamp) throws(FileError) {
         self.spool = spool
         self.now = now
         listing = try spool.scan()
+        var bundles: [String: String] = [:]
+        for mark in try spool.exportMarks() { for segment in mark.segments { bundles[segment.name] = mark.bundle } }
+        self.bundles = bundles
     }
 
     public var count: Int { listing.entries.count }
@@ -43,7 +50,9 @@ public struct PendingSegments: Sequence, IteratorProtocol {
             guard let status = (try? spool.directory.status(name)) ?? nil, status.isRegular else { continue }
             let retry = entry.hasSidecar ? (try? spool.sidecar(of: name)) ?? nil : nil
             var state = PendingSegment.State.due
-            if entry.isForeign, !ForeignFile.isQuiet(changed: status.changed, now: now) {
+            if let bundle = bundles[name] {
+                state = .exported(bundle: bundle)
+            } else if entry.isForeign, !ForeignFile.isQuiet(changed: status.changed, now: now) {
                 state = .settles(until: status.changed + ForeignFile.quietPeriod)
             } else if let until = retry?.wait(at: now, longestWait: BackOff.standard.longestWait) {
                 state = .waits(until: until)

@@ -148,7 +148,8 @@ public final class UploadPass: Sendable {
             do throws(FileError) {
                 let listing = try spool.scan(sizes: options.coalesce != nil || options.deadline != nil)
                 _ = try spool.cleanUp(listing)
-                dispatcher.change { $0.lanes[0].begin(listing) }
+                let exported = try spool.exportedSegments()
+                dispatcher.change { $0.lanes[0].begin(listing, except: exported) }
             } catch {
                 return dispatcher.fail(error, lane: 0)
             }

@@ -6,7 +6,11 @@ extension RunLoop {
     mutating func checkSpools() async {
         nextCheck = runner.moment().steady + Self.checkInterval
         for number in spools.indices where spools[number].isOpen {
-            if let failure = failure(of: number) { close(number, failure) }
+            if let failure = failure(of: number) {
+                close(number, failure)
+            } else if spools[number].exportsChanged() {
+                spools[number].needsScan = true
+            }
         }
         for place in runner.places {
             for path in (try? place.folders()) ?? [] where !spools.contains(where: { $0.path == path }) {
@@ -78,11 +82,11 @@ extension RunLoop {
     mutating func scan(_ number: Int) async {
         let spool = spools[number].spool
         let start = ContinuousClock.now
-        let result: Result<SpoolListing, FileError> = await blocking {
+        let result: Result<(SpoolListing, exported: Set<String>), FileError> = await blocking {
             do throws(FileError) {
                 let listing = try spool.scan(sizes: true)
                 _ = try spool.cleanUp(listing)
-                return .success(listing)
+                return .success((listing, try spool.exportedSegments()))
             } catch {
                 return .failure(error)
             }
@@ -90,9 +94,9 @@ extension RunLoop {
         let now = runner.moment()
         spools[number].scanned(at: now.steady, took: ContinuousClock.now - start)
         switch result {
-        case .success(let listing):
+        case .success((let listing, let exported)):
             dispatcher.change { delivery in
-                delivery.lanes[number].begin(listing, except: delivery.namesUnderWay(lane: number))
+                delivery.lanes[number].begin(listing, except: delivery.namesUnderWay(lane: number).union(exported))
                 for priority in Set(listing.entries.map(\.priority)) {
                     guard let first = listing.entries.first(where: { $0.priority == priority }) else { continue }
                     // How many of them are new, nobody can tell.

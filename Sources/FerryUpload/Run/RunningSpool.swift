@@ -17,6 +17,7 @@ struct RunningSpool {
     /// When to look for journals that dead writers left.
     var recoversAt: Duration?
     private var nextPruning = Duration.zero
+    private var exportsChangedAt: Timestamp?
 
     /// A writer that ends publishes within moments; what is left then was left by a dead one.
     static let recoveryDelay = Duration.seconds(2)
@@ -50,6 +51,13 @@ struct RunningSpool {
         } catch {
             return error
         }
+    }
+
+    /// Whether segments were marked for travelling by hand, or unmarked, since this was last asked.
+    mutating func exportsChanged() -> Bool {
+        let latest = (try? spool.exportsChanged()) ?? nil
+        defer { exportsChangedAt = latest }
+        return latest != exportsChangedAt
     }
 
     mutating func leaveMark(_ options: UploadOptions, at now: Timestamp) {

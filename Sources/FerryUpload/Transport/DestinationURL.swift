@@ -1,3 +1,4 @@
+import FerrySpool
 import FoundationEssentials
 
 /// Where connections go.
@@ -129,25 +130,6 @@ public struct DestinationURL: Hashable, Sendable, CustomStringConvertible {
 }
 
 extension String {
-    /// Everything but RFC 3986's unreserved characters percent-encoded.
-    var percentEncodedForURL: String {
-        let hex = Array("0123456789ABCDEF".unicodeScalars)
-        var encoded = ""
-        for byte in utf8 {
-            switch byte {
-            case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
-                UInt8(ascii: "0")...UInt8(ascii: "9"),
-                UInt8(ascii: "-"), UInt8(ascii: "."), UInt8(ascii: "_"), UInt8(ascii: "~"):
-                encoded.unicodeScalars.append(Unicode.Scalar(byte))
-            default:
-                encoded += "%"
-                encoded.unicodeScalars.append(hex[Int(byte >> 4)])
-                encoded.unicodeScalars.append(hex[Int(byte & 15)])
-            }
-        }
-        return encoded
-    }
-
     fileprivate func contains(_ text: String, ignoringKnown known: [String]) -> Bool {
         known.reduce(self) { $0.split(separator: $1).joined() }.split(separator: text, omittingEmptySubsequences: false).count > 1
     }

@@ -44,6 +44,7 @@ struct ListCommand: ParsableCommand {
         case .due:
             return segment.retry.map { "due again, tried \(counted($0.attempts, "time")): \($0.lastError.message)" } ?? "due"
         case .settles(let until): return "may be still being written; looked at again in \((until - now).forPeople)"
+        case .exported(let bundle): return "travels in the bundle \(bundle), until its receipt comes"
         case .waits(let until):
             guard let retry = segment.retry else { return "waits" }
             let whose = retry.lastError.scope == .destination ? "the destination: " : ""
@@ -69,6 +70,7 @@ struct ListCommand: ParsableCommand {
         case .due: break
         case .waits(let moment): (state, until) = ("waits", moment)
         case .settles(let moment): (state, until) = ("settles", moment)
+        case .exported: state = "exported"
         }
         return try Line(
             segment: segment.name, priority: segment.priority.level, created: segment.created, bytes: segment.size.bytes,

@@ -13,7 +13,10 @@ struct DryRunOutput {
         }
         var left = options.limit ?? .max
         while left > 0, let segment = segments.next() {
-            if case .settles = segment.state { continue }
+            switch segment.state {
+            case .settles, .exported: continue
+            case .due, .waits: break
+            }
             if case .waits = segment.state, segment.retry?.lastError.scope == .segment, !options.ignoresWaits {
                 if options.order == .strict { break }
                 continue

@@ -1,0 +1,115 @@
+import Crypto
+public import FerrySpool
+
+/// What a bundle holds: the first file in it, one JSON value a line.
+public struct BundleManifest: Equatable, Sendable {
+    /// The first line.
+    public struct Head: Codable, Equatable, Sendable {
+        public var version = 1
+        /// The bundle's random ID.
+        public var bundle: String
+        /// The ID of the spool that it comes from.
+        public var spool: String
+        public var createdAt: Timestamp
+        public var segments: Int
+        public var bytes: Int64
+        /// The segments are encrypted; names, sizes and checksums are not.
+        public var isEncrypted: Bool
+    }
+
+    /// A further line: one segment.
+    public struct Segment: Codable, Equatable, Sendable {
+        /// Its file in the bundle. Numbered, so that no file system has trouble with the name.
+        public var file: String
+        public var name: String
+        /// What makes it the same segment however it travels.
+        public var key: String
+        public var created: Timestamp
+        public var bytes: Int64
+        /// Of the segment's bytes before any encryption, in hexadecimal.
+        public var sha256: String
+        public var events: Int64?
+    }
+
+    public var head: Head
+    public var segments: [Segment]
+
+    static let fileName = "manifest.jsonl"
+    static let signatureName = "manifest.sig"
+
+    /// A file system that knows no more than 8.3 can hold it.
+    static func fileName(_ number: Int) -> String {
+        let digits = String(number)
+        return String(repeating: "0", count: max(0, 6 - digits.count)) + digits + ".gz"
+    }
+
+    /// Why a manifest cannot be used: the line, from 1, and what is wrong with it.
+    public struct Problem: Error, Equatable, CustomStringConvertible {
+        public let line: Int
+        public let reason: String
+        public var description: String { "line \(line) of the manifest \(reason)" }
+    }
+
+    init(head: Head, segments: [Segment]) {
+        self.head = head
+        self.segments = segments
+    }
+
+    /// Reads and checks a manifest. Nothing in it may lead out of a folder, replace a file, or count twice.
+    init(_ bytes: [UInt8]) throws(Problem) {
+        var head: Head?
+        var segments: [Segment] = []
+        var names: Set<String> = []
+        var line = 0
+        for text in bytes.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: true) {
+            line += 1
+            func decode<Value: Decodable>(_ type: Value.Type) -> Value? {
+                text.withUnsafeBufferPointer { JSONLine.decode(type, $0) }
+            }
+            guard let known = head else {
+                guard let first = decode(Head.self) else { throw Problem(line: 1, reason: "is no head of a bundle") }
+                guard first.version == 1 else {
+                    throw Problem(line: 1, reason: "has version \(first.version); this Ferry knows 1")
+                }
+                guard Self.isID(first.bundle) else { throw Problem(line: 1, reason: "has no proper ID") }
+                head = first
+                continue
+            }
+            guard let segment = decode(Segment.self) else { throw Problem(line: line, reason: "describes no segment") }
+            guard segment.file == Self.fileName(line - 1) else {
+                throw Problem(line: line, reason: "has a file name out of turn")
+            }
+            guard Self.isSafe(segment.name) else { throw Problem(line: line, reason: "has a name that no segment may have") }
+            guard segment.bytes > 0, segment.sha256.utf8.count == 64, (1...400).contains(segment.key.utf8.count),
+                segment.key.utf8.allSatisfy({ $0 > 0x20 && $0 < 0x7f })
+            else { throw Problem(line: line, reason: "has no proper size, checksum or key") }
+            guard names.insert(segment.name).inserted else {
+                throw Problem(line: line, reason: "names \(segment.name) a second time")
+            }
+            guard line - 1 <= known.segments else { throw Problem(line: line, reason: "is more than the head announces") }
+            segments.append(segment)
+        }
+        guard let head else { throw Problem(line: 1, reason: "is missing") }
+        guard segments.count == head.segments else {
+            throw Problem(line: line, reason: "is the last, and the head announces \(head.segments) segments")
+        }
+        self.head = head
+        self.segments = segments
+    }
+
+    var bytes: [UInt8] { JSONLine.encode(head) + segments.flatMap { JSONLine.encode($0) } }
+
+    private static func isID(_ text: String) -> Bool {
+        (16...64).contains(text.utf8.count)
+            && text.utf8.allSatisfy {
+                (UInt8(ascii: "a")...UInt8(ascii: "z")).contains($0) || (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0)
+            }
+    }
+
+    /// One component of a path, visible, and a segment's by its ending.
+    private static func isSafe(_ name: String) -> Bool {
+        let endings = [".jsonl.gz", ".ndjson.gz", ".json.gz"]
+        return (1...255).contains(name.utf8.count) && !name.hasPrefix(".") && !name.contains("/")
+            && name.unicodeScalars.allSatisfy { $0.value >= 0x20 && $0.value != 0x7f } && endings.contains(where: name.hasSuffix)
+    }
+}

@@ -1,0 +1,135 @@
+import Crypto
+import FerryIntake
+public import FerrySpool
+import FoundationEssentials
+
+/// What a hub has of a bundle: carried back to the source, which then moves those segments to `sent/`.
+public struct Receipt: Codable, Equatable, Sendable {
+    public var version = 1
+    public var bundle: String
+    /// The ID of the spool that the bundle came from.
+    public var spool: String
+    /// The ID of the hub's spool.
+    public var hub: String
+    public var at: Timestamp
+    public var segments: [Segment]
+
+    public struct Segment: Codable, Equatable, Sendable {
+        public var name: String
+        /// Of the bytes that the hub has.
+        public var sha256: String
+    }
+
+    /// The file's name beside the bundle.
+    public static func fileName(_ bundle: String) -> String { "ferry-receipt-\(bundle).json" }
+
+    /// The receipt, and after it its signature: two lines.
+    func bytes(signedBy keys: PrivateKeys?) -> [UInt8] {
+        let body = JSONLine.encode(self)
+        return body + (keys.map { JSONLine.encode(Signed(SHA256.hash(data: body), .receipt, by: $0)) } ?? [])
+    }
+}
+
+/// Why a receipt is refused; nothing was changed.
+public enum ReceiptProblem: Error, Equatable, CustomStringConvertible {
+    case unreadable(String)
+    case unsigned
+    case forged
+    /// The bundle comes from another spool, or nobody knows it here.
+    case foreign(String)
+    /// It vouches for bytes that were never exported.
+    case contradicts(String)
+
+    public var description: String {
+        switch self {
+        case .unreadable(let why): "the receipt cannot be read: \(why)"
+        case .unsigned: "the receipt is not signed, and --from wants a signature"
+        case .forged: "the receipt's signature is not by the key in --from"
+        case .foreign(let why): "the receipt is not for this spool: \(why)"
+        case .contradicts(let segment): "the receipt has another checksum for \(segment) than the bundle had"
+        }
+    }
+}
+
+/// What acknowledging a receipt did.
+public struct Acknowledgement: Equatable, Sendable {
+    /// Now in `sent/`.
+    public var sent = 0
+    public var bytes = ByteCount.zero
+    /// Not pending any more: sent another way, dropped by a limit, or acknowledged before.
+    public var alreadyGone = 0
+    /// Somebody was just sending them; acknowledge again later.
+    public var busy = 0
+    /// In the bundle, and not in the receipt: due again.
+    public var missing = 0
+}
+
+extension Spool {
+    /// Moves the segments that a receipt vouches for to `sent/`.
+    ///
+    /// - Parameter keys: The hub's; then only a receipt that it signed is taken.
+    /// - Throws: ``ReceiptProblem`` or ``FileError``.
+    public func acknowledge(_ bytes: [UInt8], from keys: PublicKeys?, at now: Timestamp) throws -> Acknowledgement {
+        let lines = bytes.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false)
+        let receipt = try Self.read(lines, from: keys)
+        guard receipt.spool == id else { throw ReceiptProblem.foreign("its bundle comes from the spool \(receipt.spool)") }
+        guard let mark = try exportMarks().first(where: { $0.bundle == receipt.bundle }) else {
+            throw ReceiptProblem.foreign("the bundle \(receipt.bundle) is not waited for: acknowledged before, or forgotten")
+        }
+        let sums = Dictionary(mark.segments.map { ($0.name, $0.sha256) }, uniquingKeysWith: { first, _ in first })
+        for segment in receipt.segments where sums[segment.name] != segment.sha256 {
+            throw ReceiptProblem.contradicts(segment.name)
+        }
+        var result = Acknowledgement()
+        var endings: [Ending] = []
+        for segment in receipt.segments {
+            switch claim(segment.name) {
+            case .claimed(let claim):
+                // The name may have been used again meanwhile, for other bytes.
+                guard try FileRegion(claim.file, size: claim.status.size.bytes).digest().digest.hexadecimal == segment.sha256
+                else {
+                    result.alreadyGone += 1
+                    continue
+                }
+                result.sent += 1
+                result.bytes += claim.status.size
+                endings.append(
+                    Ending(
+                        claim, .sent(keep: true),
+                        LedgerEntry(
+                            at: now, segment: claim.name, outcome: .sent, bytes: claim.status.size,
+                            events: try? notedEvents(of: claim.name), destination: "bundle \(receipt.bundle)",
+                            detail: "received by the spool \(receipt.hub) at \(receipt.at.rfc3339)")))
+            case .gone: result.alreadyGone += 1
+            case .busy, .unusable: result.busy += 1
+            }
+            // Each claim is an open file.
+            if endings.count == 128 {
+                try settle(endings)
+                endings = []
+            }
+        }
+        try settle(endings)
+        result.missing = mark.segments.count - receipt.segments.count
+        // What is busy is waited for; everything else of the bundle is sent, or due again.
+        if result.busy == 0 { try unmark(receipt.bundle) }
+        return result
+    }
+
+    private static func read(_ lines: [ArraySlice<UInt8>], from keys: PublicKeys?) throws -> Receipt {
+        guard let body = lines.first, let receipt = body.withUnsafeBufferPointer({ JSONLine.decode(Receipt.self, $0) }) else {
+            throw ReceiptProblem.unreadable("it is no receipt of Ferry's")
+        }
+        guard receipt.version == 1 else {
+            throw ReceiptProblem.unreadable("it has version \(receipt.version); this Ferry knows 1")
+        }
+        guard let keys else { return receipt }
+        guard lines.count > 1, let signed = lines[1].withUnsafeBufferPointer({ JSONLine.decode(Signed.self, $0) }) else {
+            throw ReceiptProblem.unsigned
+        }
+        guard signed.isValid(for: SHA256.hash(data: Array(body) + [UInt8(ascii: "\n")]), .receipt, by: keys) else {
+            throw ReceiptProblem.forged
+        }
+        return receipt
+    }
+}

@@ -1,0 +1,113 @@
+import ArgumentParser
+import FerrySpool
+import FerryTransfer
+
+struct ExportCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "export",
+        abstract: "Copy pending segments into a bundle that travels by hand.",
+        discussion: """
+            They stay pending, marked, and nobody sends or exports them again until `ferry acknowledge` takes the hub's receipt, or \
+            `ferry export --forget BUNDLE` gives a lost stick up.
+
+            Example: ferry export /media/stick --max-bytes 8GB --sign site.key --encrypt-to hub.pub
+
+            Exit status: 0 done, 75 some did not fit or were busy, 74 the stick or the spool failed and nothing is marked.
+            """)
+
+    @Argument(help: ArgumentHelp("The folder to put the bundle into, on a stick say.", valueName: "dest"))
+    var destination: String?
+
+    @OptionGroup var spoolOptions: SpoolOptions
+    @OptionGroup var output: JSONOption
+
+    @Option(help: ArgumentHelp("The most that the bundle may take.", valueName: "size"))
+    var maxBytes: ByteCount?
+
+    @Flag(help: "One tar file instead of a folder.")
+    var tar = false
+
+    @Option(help: ArgumentHelp("Sign the bundle with this key, from ferry keygen.", valueName: "file"))
+    var sign: String?
+
+    @Option(help: ArgumentHelp("Encrypt the segments to this public key.", valueName: "file"))
+    var encryptTo: String?
+
+    @Flag(help: "Also what an earlier bundle holds whose receipt has not come.")
+    var again = false
+
+    @Option(
+        help: ArgumentHelp("Give up waiting for a bundle's receipt: what is still pending is due again.", valueName: "bundle"))
+    var forget: String?
+
+    func validate() throws {
+        guard (destination == nil) != (forget == nil) else {
+            throw ValidationError("name a folder to export to, or --forget a bundle")
+        }
+    }
+
+    func run() throws {
+        let spool = try spoolOptions.open(.write)
+        if let forget { return try forgetBundle(forget, spool) }
+        var options = ExportOptions()
+        options.maxBytes = maxBytes
+        options.asTar = tar
+        options.includesExported = again
+        let report: ExportReport
+        do {
+            options.signingKeys = try sign.map { try PrivateKeys(file: $0) }
+            options.recipient = try encryptTo.map { try PublicKeys(file: $0) }
+            report = try Export(spool, options: options, now: .now()).run(to: destination!)
+        } catch let error as KeyError {
+            throw CommandFailure(.badConfiguration, error.description)
+        } catch let error as FileError {
+            throw CommandFailure(
+                error.isOutOfSpace ? .spoolFull : .localFailure, "\(error). Nothing is marked; the spool is as it was")
+        }
+        try show(report)
+        if report.left > 0 || report.busy > 0 { throw ExitStatus.remaining.code }
+    }
+
+    private func forgetBundle(_ bundle: String, _ spool: Spool) throws {
+        guard try spool.exportMarks().contains(where: { $0.bundle == bundle }) else {
+            throw CommandFailure(.usage, "nobody waits for a receipt of \(bundle) here; ferry list shows what travels")
+        }
+        try spool.unmark(bundle)
+        spoolOptions.log.note("\(bundle) is given up: what it held is due again")
+    }
+
+    private func show(_ report: ExportReport) throws {
+        if output.json {
+            struct Line: Encodable {
+                let path: String?
+                let bundle: String?
+                let segments: Int
+                let bytes: Int64
+                let events: Int64
+                let left: Int
+                let busy: Int
+                let alreadyExported: Int
+            }
+            try StandardOutput.print(
+                Line(
+                    path: report.path, bundle: report.path == nil ? nil : report.bundle, segments: report.segments,
+                    bytes: report.bytes.bytes, events: report.events, left: report.left, busy: report.busy,
+                    alreadyExported: report.alreadyExported
+                ).jsonLine())
+        } else if !spoolOptions.quiet {
+            if let path = report.path {
+                try StandardOutput.print(
+                    "exported \(counted(report.segments, "segment")) (\(report.bytes), \(counted(report.events, "event"))) to \(path)"
+                )
+            } else {
+                try StandardOutput.print("nothing to export")
+            }
+            if report.left > 0 { try StandardOutput.print("\(report.left) did not fit") }
+            if report.busy > 0 { try StandardOutput.print("\(report.busy) were busy, or may be still being written") }
+            if report.alreadyExported > 0 {
+                try StandardOutput.print("\(report.alreadyExported) travel already; --again includes them")
+            }
+        }
+        try StandardOutput.flush()
+    }
+}

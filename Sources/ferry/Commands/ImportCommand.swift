@@ -1,0 +1,114 @@
+import ArgumentParser
+import FerrySpool
+import FerryTransfer
+
+struct ImportCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "import",
+        abstract: "Take bundles into a hub's spool, each segment once, and write receipts.",
+        discussion: """
+            Names, sizes and checksums are checked; what is missing or damaged is told, the rest is taken. The receipt goes beside the \
+            bundle, to be carried back.
+
+            Example: ferry import /media/stick --spool hub --from site.pub --key hub.key
+
+            Exit status: 0 everything of every bundle is here, 65 something is missing, damaged or refused.
+            """)
+
+    @Argument(help: ArgumentHelp("A bundle, a tar file, or a stick with several.", valueName: "src"))
+    var source: String
+
+    @OptionGroup var spoolOptions: SpoolOptions
+    @OptionGroup var output: JSONOption
+
+    @Option(help: ArgumentHelp("Take only what this public key signed.", valueName: "file"))
+    var from: String?
+
+    @Option(help: ArgumentHelp("The key that opens encrypted segments and signs receipts.", valueName: "file"))
+    var key: String?
+
+    @Option(help: ArgumentHelp("Where receipts go, if not beside the bundles.", valueName: "dir"))
+    var receipts: String?
+
+    func run() throws {
+        let spool = try spoolOptions.open(.create)
+        let results: [Result<ImportReport, BundleProblem>]
+        do {
+            var options = ImportOptions()
+            options.sender = try from.map { try PublicKeys(file: $0) }
+            options.keys = try key.map { try PrivateKeys(file: $0) }
+            var intake = try Import(spool, options: options)
+            results = try intake.run(source, at: .now())
+        } catch let error as KeyError {
+            throw CommandFailure(.badConfiguration, error.description)
+        } catch let error as FileError {
+            throw CommandFailure(error.isOutOfSpace ? .spoolFull : .localFailure, error.description)
+        }
+        guard !results.isEmpty else { throw CommandFailure(.badData, "there is no bundle in \(source)") }
+        var isGood = true
+        for result in results {
+            switch result {
+            case .success(let report):
+                isGood = isGood && report.isComplete
+                try show(report, try writeReceipt(report))
+            case .failure(let problem):
+                isGood = false
+                spoolOptions.log.error("\(problem)")
+            }
+        }
+        try StandardOutput.flush()
+        if !isGood { throw ExitStatus.badData.code }
+    }
+
+    private func writeReceipt(_ report: ImportReport) throws -> String {
+        // A folder of the bundle's, or the folder that its tar file lies in.
+        let parent = report.path.split(separator: "/", omittingEmptySubsequences: false).dropLast().joined(separator: "/")
+        let folder = receipts ?? (parent.isEmpty ? "." : parent)
+        let path = "\(folder)/\(Receipt.fileName(report.bundle))"
+        do throws(FileError) {
+            let directory = try Directory.open(folder)
+            try directory.replace(Receipt.fileName(report.bundle), with: report.receiptBytes, durable: false)
+            try directory.syncFileSystem()
+        } catch {
+            throw CommandFailure(
+                .localFailure,
+                "the segments are taken, but the receipt cannot be written: \(error); name another folder with --receipts")
+        }
+        return path
+    }
+
+    private func show(_ report: ImportReport, _ receipt: String) throws {
+        if output.json {
+            struct Damage: Encodable {
+                let segment: String
+                let reason: String
+            }
+            struct Line: Encodable {
+                let path: String
+                let bundle: String
+                let stored: Int
+                let bytes: Int64
+                let known: Int
+                let missing: [String]
+                let damaged: [Damage]
+                let receipt: String
+            }
+            return try StandardOutput.print(
+                Line(
+                    path: report.path, bundle: report.bundle, stored: report.stored, bytes: report.bytes.bytes,
+                    known: report.known,
+                    missing: report.missing, damaged: report.damaged.map { Damage(segment: $0.name, reason: $0.reason) },
+                    receipt: receipt
+                ).jsonLine())
+        }
+        for (name, reason) in report.damaged { spoolOptions.log.error("\(report.path): \(name) is not taken: \(reason)") }
+        for name in report.missing.prefix(20) {
+            spoolOptions.log.error("\(report.path): \(name) is missing; was the stick pulled out?")
+        }
+        if report.missing.count > 20 { spoolOptions.log.error("… and \(report.missing.count - 20) more; --json shows all") }
+        guard !spoolOptions.quiet else { return }
+        let known = report.known > 0 ? ", \(report.known) were here already" : ""
+        try StandardOutput.print(
+            "took \(counted(report.stored, "segment")) (\(report.bytes)) from \(report.path)\(known); receipt: \(receipt)")
+    }
+}
