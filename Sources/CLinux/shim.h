@@ -7,6 +7,7 @@
 #include <net/if.h>
 #include <stddef.h>
 #include <sys/vfs.h>
+#include <sys/xattr.h>
 
 // renameat2(2), since Linux 3.15 and glibc 2.28.
 extern int renameat2(int old_directory, const char *old_path, int new_directory, const char *new_path,

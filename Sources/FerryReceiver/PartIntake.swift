@@ -12,11 +12,12 @@ struct PartIntake: ~Copyable {
     private var intake: BodyIntake
     private var isHandedOut = false
 
-    init(_ part: JoinedSegments.Part, spool: Spool, options: ReceiverOptions) throws(IntakeRefusal) {
+    init(_ part: JoinedSegments.Part, hops: Int, spool: Spool, options: ReceiverOptions) throws(IntakeRefusal) {
         self.spool = spool
         identity = part.identity
         length = part.bytes
         do throws(FileError) { arrival = try spool.beginArrival() } catch { throw .file(error) }
+        arrival.file.setHops(hops)
         intake = BodyIntake(into: arrival.file, inflateLimit: options.inflateLimit)
     }
 

@@ -20,6 +20,10 @@ struct SegmentHandler: Sendable {
             answer.headers[.retryAfter] = "60"
             return answer
         }
+        let hops = request.headers[HTTPField.Name("Ferry-Hops")!].flatMap { Int($0) } ?? 0
+        guard (0..<options.maxHops).contains(hops) else {
+            return Answer.refusal(.badRequest, "it came through \(hops) receivers: do they send to each other in a circle?")
+        }
         let parts: [JoinedSegments.Part]
         do throws(JoinedSegments.Unclear) {
             parts = try JoinedSegments.parts(request.headers, now: .now())
@@ -28,7 +32,7 @@ struct SegmentHandler: Sendable {
                 .badRequest, "Ferry-Segment lists several without their bytes, or not by Ferry's names; send them one by one")
         }
         do throws(IntakeRefusal) {
-            let received = try await take(request, parts)
+            let received = try await take(request, parts, hops: hops + 1)
             for segment in received { onReceived(segment) }
             return Answer.accepted(received)
         } catch {
@@ -39,7 +43,9 @@ struct SegmentHandler: Sendable {
     /// As many segments of one request share their forced writes; more would be as many open files.
     private static let batch = 16
 
-    private func take(_ request: Request, _ parts: [JoinedSegments.Part]) async throws(IntakeRefusal) -> [ReceivedSegment] {
+    private func take(_ request: Request, _ parts: [JoinedSegments.Part], hops: Int) async throws(IntakeRefusal)
+        -> [ReceivedSegment]
+    {
         var parts = parts[...]
         var candidates: [Admission.Candidate] = []
         var received: [ReceivedSegment] = []
@@ -55,7 +61,7 @@ struct SegmentHandler: Sendable {
                 while buffer.readableBytes > 0 {
                     if open == nil {
                         guard let part = parts.popFirst() else { throw IntakeRefusal.longerThanNamed }
-                        open = try PartIntake(part, spool: spool, options: options)
+                        open = try PartIntake(part, hops: hops, spool: spool, options: options)
                     }
                     try open!.take(&buffer)
                     guard let whole = try open!.candidateIfWhole() else { continue }
@@ -72,7 +78,7 @@ struct SegmentHandler: Sendable {
             // The connection broke: nobody is there to answer to.
             throw .aborted
         }
-        if open == nil, let part = parts.popFirst() { open = try PartIntake(part, spool: spool, options: options) }
+        if open == nil, let part = parts.popFirst() { open = try PartIntake(part, hops: hops, spool: spool, options: options) }
         if open != nil { candidates.append(try open!.candidateAtEnd()) }
         guard parts.isEmpty else { throw .shorterThanNamed }
         received += try await admit(&candidates)

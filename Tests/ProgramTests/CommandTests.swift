@@ -92,12 +92,15 @@ struct CommandTests {
         #expect(try await ferry.run("verify", "--spool", spool).status == 65)
         let hub = try await Hub(folder("hub"))
         let upload = try await ferry.run("upload", "--spool", spool, "--to", hub.url, "--verify", "always")
-        #expect(upload.status == 65, "\(upload.errors)")
+        // What is cut off may be still on its way (rsync --inplace): it is given ten minutes.
+        #expect(upload.status == 75, "\(upload.errors)")
+        #expect(try Set(opened.pending().map { names[$0] }) == ["truncated", "empty"])
+        #expect(try await ferry.run("list", "--spool", spool).output.contains("due"))
         await hub.stop()
         for segment in try opened.rejected() { #expect(segment.reason?.kind == kinds[names[segment.name]!]) }
         let salvage = try await ferry.run("retry", "--all", "--salvage", "--spool", spool)
-        #expect(salvage.output.split(separator: "\n").count == 3, "\(salvage.errors)")
-        #expect(try opened.events(in: [.pending]).count > 70)
+        #expect(salvage.output.split(separator: "\n").count == 2, "\(salvage.errors)")
+        #expect(try opened.pending().count == 4)
     }
 
     @Test("The receiver refuses what is no JSON, and takes two members and foreign names")

@@ -1,3 +1,4 @@
+import CLinux
 import Glibc
 
 /// An open file. Closed when the last reference goes, which also gives back its lock.
@@ -113,6 +114,22 @@ public final class OpenFile: Sendable {
             throw FileError("stamp", path)
         }
     }
+
+    /// Through how many receivers the segment came: an extended attribute, which a copy by other tools may lose. 0 where there is none.
+    public var hops: Int {
+        var digits: (UInt8, UInt8, UInt8) = (0, 0, 0)
+        let count = withUnsafeMutableBytes(of: &digits) { fgetxattr(descriptor, Self.hopsName, $0.baseAddress, $0.count) }
+        guard count > 0 else { return 0 }
+        return withUnsafeBytes(of: digits) { Int(String(decoding: $0[..<count], as: UTF8.self)) } ?? 0
+    }
+
+    /// A file system without extended attributes keeps none: then only the keys stop a loop.
+    public func setHops(_ hops: Int) {
+        let text = Array("\(min(hops, 999))".utf8)
+        _ = fsetxattr(descriptor, Self.hopsName, text, text.count, 0)
+    }
+
+    private static let hopsName = "user.ferry.hops"
 
     /// Waits for the exclusive advisory lock. Only for files that nobody holds for longer than a write.
     func lock() { while flock(descriptor, LOCK_EX) != 0 && errno == EINTR {} }

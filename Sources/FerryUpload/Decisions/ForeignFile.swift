@@ -28,4 +28,16 @@ enum ForeignFile {
         if isWhole { return .ready }
         return now - changed >= patience ? .givenUp : .settling(until: max(changed, now) + patience)
     }
+
+    /// When to look again at a damaged file with a name of the format. Ferry publishes in one step, but `rsync --inplace` and `--partial`
+    /// do not: so it is damaged only when it is quiet, and cut off only when nobody went on with it for long.
+    ///
+    /// - Returns: `nil` when it will never be whole.
+    static func mayBecomeWhole(_ damage: GzipDamage.Kind, changed: Timestamp, now: Timestamp) -> Timestamp? {
+        guard isQuiet(changed: changed, now: now) else { return changed + quietPeriod }
+        switch damage {
+        case .truncated, .empty: return now - changed >= patience ? nil : changed + patience
+        default: return nil
+        }
+    }
 }

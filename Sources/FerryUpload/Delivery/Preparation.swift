@@ -90,7 +90,12 @@ struct Preparer: Sendable {
                 case .givenUp: return damaged(claim, examination.damage!, sidecar, kind: "truncated")
                 }
             }
-            if let damage = examination.damage { return damaged(claim, damage, sidecar, kind: damage.kind.rawValue) }
+            if let damage = examination.damage {
+                if let until = ForeignFile.mayBecomeWhole(damage.kind, changed: claim.status.changed, now: now) {
+                    return .settles(until: until)
+                }
+                return damaged(claim, damage, sidecar, kind: damage.kind.rawValue)
+            }
             events = examination.events
         } else {
             events = try claim.examine(.never, inflateLimit: options.inflateLimit, content: content).events

@@ -14,9 +14,12 @@ struct SegmentFacts: Sendable {
     var events: Int64?
     /// It has missed its deadline.
     let isLate: Bool
+    /// Through how many receivers it came.
+    let hops: Int
 
     init(_ claim: Claim, spoolID: String, events: Int64?, isLate: Bool) throws(FileError) {
         self.isLate = isLate
+        hops = claim.file.hops
         name = claim.name
         bytes = claim.status.size
         self.events = events

@@ -10,13 +10,19 @@ struct StatusCommand: ParsableCommand {
             With a deadline, from ferry run or --due, it also shows what must leave when, and what is late.
 
             Example: ferry status --spool /var/spool/ferry
+
+            A whole fleet, by the folders that its spools were copied into: ferry status hub/*
             """)
+
+    @Argument(help: ArgumentHelp("Several spools, or dir/*: one line each.", valueName: "spool"))
+    var spools: [String] = []
 
     @OptionGroup var spoolOptions: SpoolOptions
     @OptionGroup var output: JSONOption
     @OptionGroup var due: DueOptions
 
     func run() throws {
+        if !spools.isEmpty { return try showFleet() }
         let spool = try spoolOptions.open(.read)
         let log = spoolOptions.log
         let rule = try due.rule(late: .send)
@@ -28,5 +34,24 @@ struct StatusCommand: ParsableCommand {
         }
         if output.json { try StandardOutput.print(status.jsonLine()) } else { try status.text.forEach(StandardOutput.print) }
         try StandardOutput.flush()
+    }
+
+    private func showFleet() throws {
+        let now = Timestamp.now()
+        let rule = try due.rule(late: .send)
+        var paths: [String] = []
+        for text in spools {
+            do throws(FileError) { paths += try SpoolPlace(text).folders() } catch {
+                throw CommandFailure(.localFailure, error.description)
+            }
+        }
+        let fleet = paths.map { FleetStatus($0, now: now, deadline: rule) }
+        if output.json {
+            for machine in fleet { try StandardOutput.print(machine.jsonLine()) }
+        } else {
+            try FleetStatus.table(fleet, now: now).forEach(StandardOutput.print)
+        }
+        try StandardOutput.flush()
+        if fleet.contains(where: { $0.problem != nil }) { throw ExitStatus.localFailure.code }
     }
 }

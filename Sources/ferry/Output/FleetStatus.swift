@@ -1,0 +1,76 @@
+import FerrySpool
+import FerryUpload
+
+/// One line for each of many spools: which machine is behind, and which has fallen silent.
+struct FleetStatus: Encodable {
+    let spool: String
+    var pending: Int64 = 0
+    var bytes: Int64 = 0
+    /// When the last segment was opened that came from there.
+    var last: Timestamp?
+    var oldest: Timestamp?
+    var late: Int64 = 0
+    /// Nothing has come for longer than usual.
+    var isSilent = false
+    /// Why it cannot be looked at.
+    var problem: String?
+
+    init(_ path: String, now: Timestamp, deadline: DeliveryDeadline?) {
+        spool = path
+        do throws(FileError) {
+            try look(Spool.open(path, access: .read), now, deadline)
+        } catch {
+            problem = error.description
+        }
+    }
+
+    private mutating func look(_ spool: Spool, _ now: Timestamp, _ deadline: DeliveryDeadline?) throws(FileError) {
+        let listing = try spool.scan(sizes: true)
+        let lateBefore = deadline?.standing(at: now).lateBefore
+        var times: [Timestamp] = []
+        for entry in listing.entries {
+            pending += 1
+            bytes += entry.size?.bytes ?? 0
+            oldest = min(oldest ?? entry.created, entry.created)
+            if let lateBefore, entry.created < lateBefore { late += 1 }
+            times.append(entry.created)
+        }
+        // The last two days with deliveries show how often something comes.
+        for day in try spool.sentDays().suffix(2) {
+            for name in try day.names() { if let segment = SegmentName(name) { times.append(segment.created) } }
+        }
+        times.sort()
+        last = times.last
+        isSilent = Silence.isUnusual(times, now: now)
+    }
+
+    static func table(_ fleet: [FleetStatus], now: Timestamp) -> [String] {
+        var table = Table(["SPOOL", "SEGMENTS", "SIZE", "LAST", "OLDEST", "LATE", ""], rightAligned: [1, 2, 3, 4, 5])
+        func age(_ time: Timestamp?) -> String { time.map { (now - $0).forPeople } ?? "-" }
+        for machine in fleet {
+            table.add([
+                machine.spool, "\(machine.pending)", "\(ByteCount(machine.bytes))", age(machine.last), age(machine.oldest),
+                "\(machine.late)", machine.problem ?? (machine.isSilent ? "silent for longer than usual" : ""),
+            ])
+        }
+        return table.lines
+    }
+}
+
+/// Whether a machine has been silent for longer than usual.
+enum Silence {
+    /// Fewer say nothing of what is usual.
+    private static let leastTimes = 6
+    /// What is older says little of now.
+    private static let mostTimes = 100
+    /// Shorter pauses worry nobody.
+    private static let tolerance = Duration.seconds(300)
+
+    /// - Parameter times: When segments were opened, ascending.
+    static func isUnusual(_ times: [Timestamp], now: Timestamp) -> Bool {
+        let recent = times.suffix(mostTimes)
+        guard recent.count >= leastTimes, let last = recent.last else { return false }
+        let longest = zip(recent, recent.dropFirst()).map { $1 - $0 }.max() ?? .zero
+        return now - last > max(longest * 2, tolerance)
+    }
+}

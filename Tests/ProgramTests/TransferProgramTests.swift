@@ -1,0 +1,159 @@
+import FerrySpool
+import Foundation
+import TestSupport
+import Testing
+
+@Suite("Segments that travel by hand, by rsync and through relays")
+struct TransferProgramTests {
+    private let folder = TemporaryFolder()
+    private let ferry = Program()
+
+    private func write(_ spool: String, _ count: Int) async throws {
+        let written = try await ferry.run(
+            "write", "--spool", folder(spool), "--roll-events", "10", input: Segments.lines(0..<count))
+        #expect(written.status == 0, "\(written.errors)")
+    }
+
+    private func run(_ arguments: String...) async throws -> Program.Result { try await ferry.start(arguments).end() }
+
+    private func makeFolder(_ name: String) throws -> String {
+        try FileManager.default.createDirectory(atPath: folder(name), withIntermediateDirectories: true)
+        return folder(name)
+    }
+
+    @Test("Keys, a signed and encrypted bundle, the hub's receipt: the whole way with the commands", arguments: [false, true])
+    func tour(_ asTar: Bool) async throws {
+        try await write("spool", 100)
+        let stick = try makeFolder("stick")
+        for name in ["site", "hub"] { #expect(try await run("keygen", folder(name)).status == 0) }
+        #expect(try await run("keygen", folder("site")).status == 74, "a key is never overwritten")
+        let export = try await ferry.start(
+            ["export", stick, "--spool", folder("spool"), "--sign", folder("site.key"), "--encrypt-to", folder("hub.pub")]
+                + (asTar ? ["--tar"] : [])
+        ).end()
+        #expect(export.status == 0 && export.output.hasPrefix("exported 10 segments"), "\(export.errors)")
+        #expect(try await run("list", "--spool", folder("spool")).output.contains("travels in the bundle"))
+        let locked = try await run("import", stick, "--spool", folder("rx"))
+        #expect(locked.status == 65 && locked.errors.contains("--key"), "\(locked.errors)")
+        let wrong = try await run(
+            "import", stick, "--spool", folder("rx"), "--from", folder("hub.pub"), "--key", folder("hub.key"))
+        #expect(wrong.status == 65 && wrong.errors.contains("signature"), "\(wrong.errors)")
+        #expect(try Spool.open(folder("rx"), access: .read).pending().isEmpty)
+        let taken = try await run(
+            "import", stick, "--spool", folder("rx"), "--from", folder("site.pub"), "--key", folder("hub.key"))
+        #expect(taken.status == 0 && taken.output.hasPrefix("took 10 segments"), "\(taken.errors)")
+        let receipt = try #require(
+            try FileManager.default.contentsOfDirectory(atPath: stick).first { $0.hasPrefix("ferry-receipt-") })
+        let done = try await run("acknowledge", "\(stick)/\(receipt)", "--spool", folder("spool"), "--from", folder("hub.pub"))
+        #expect(done.status == 0 && done.output.hasPrefix("acknowledged 10 segments"), "\(done.errors)")
+        #expect(try await run("cat", "--spool", folder("rx")).output == Segments.lines(0..<100))
+        #expect(try await run("status", "--spool", folder("spool")).output.contains("nothing is pending"))
+    }
+
+    @Test("A full stick, and one that is gone: one line, nothing marked, the spool as it was")
+    func fullStick() async throws {
+        try await write("spool", 10)
+        let spool = try Spool.open(folder("spool"), access: .write)
+        try spool.put(Segments.gzip(Segments.noise(2_000_000)), as: Segments.name(second: 1))
+        let before = try spool.pending()
+        let gone = try await run("export", folder("nowhere"), "--spool", folder("spool"))
+        #expect(gone.status == 74 && gone.errors.split(separator: "\n").count == 1, "\(gone.errors)")
+        let stick = try makeFolder("stick")
+        let mounted = try await Program("/bin/sh").run("-c", "mount -t tmpfs -o size=512k none '\(stick)'")
+        if mounted.status == 0 {
+            let full = try await run("export", stick, "--spool", folder("spool"))
+            #expect(full.status == 73 && full.errors.contains("No space left"), "\(full.errors)")
+            // What was written before is a bundle that tells what it lacks.
+            let half = try await run("import", stick, "--spool", folder("rx"), "--receipts", folder("spool"))
+            #expect(half.status == 65 && half.errors.contains("5-20261121T030001"), "\(half.errors)")
+            _ = try await Program("/bin/sh").run("-c", "umount '\(stick)'")
+        } else {
+            print("NOT TESTED: mounting a tmpfs is not allowed here: \(mounted.errors)")
+        }
+        #expect(try spool.exportMarks().isEmpty && spool.pending() == before)
+    }
+
+    @Test("A stick with a FAT file system")
+    func fat() async throws {
+        let image = folder("fat.img")
+        let stick = try makeFolder("stick")
+        let mounted = try await Program("/bin/sh").run(
+            "-c", "truncate -s 8M '\(image)' && mkfs.vfat '\(image)' >/dev/null && mount -o loop '\(image)' '\(stick)'")
+        guard mounted.status == 0 else {
+            print("NOT TESTED: a FAT file system cannot be mounted here: \(mounted.errors)")
+            return
+        }
+        try await write("spool", 100)
+        let export = try await run("export", stick, "--spool", folder("spool"))
+        let taken = try await run("import", stick, "--spool", folder("rx"))
+        _ = try await Program("/bin/sh").run("-c", "umount '\(stick)'")
+        #expect(export.status == 0 && taken.status == 0, "\(export.errors)\(taken.errors)")
+        #expect(try await run("cat", "--spool", folder("rx")).output == Segments.lines(0..<100))
+    }
+
+    @Test(
+        "rsync brings many machines' spools to a hub that sends them on, whatever way rsync copies", arguments: ["", "--inplace"])
+    func rsyncHub(_ way: String) async throws {
+        guard let rsync = Program.find("rsync") else { return print("NOT TESTED: rsync is missing") }
+        let center = try await Hub(folder("center"))
+        let hub = try makeFolder("hub")
+        let run = try ferry.start(["run", "--spool", "\(hub)/*", "--to", center.url, "--quiet"])
+        for machine in ["a", "b"] {
+            try await write(machine, 200)
+            // Temporary names of other tools, which must not be taken for segments.
+            _ = try makeFolder("hub/\(machine)")
+            let noise = [
+                ".syncthing.5-20261121T030000.000Z-abcdefghijklmnop.jsonl.gz.tmp", ".x.jsonl.gz.Ab12Cd",
+                "~syncthing~x.jsonl.gz.tmp",
+            ]
+            for name in noise { try OpenFile.creating("\(hub)/\(machine)/\(name)").write([1, 2, 3]) }
+            let copy = try await Program(rsync).start(
+                ["-aF", "--remove-source-files"] + (way.isEmpty ? [] : [way]) + [folder(machine) + "/", "\(hub)/\(machine)/"]
+            ).end()
+            #expect(copy.status == 0, "\(copy.errors)")
+        }
+        let end = ContinuousClock.now + .seconds(60)
+        let received = try Spool.open(folder("center"), access: .read)
+        while ContinuousClock.now < end, try received.pending().count < 40 { try await Task.sleep(for: .milliseconds(50)) }
+        run.send(SIGTERM)
+        _ = await run.end()
+        await center.stop()
+        #expect(try received.events(in: [.pending]).count == 400)
+        for machine in ["a", "b"] {
+            #expect(try Spool.open("\(hub)/\(machine)", access: .read).ledgerTotals()[.sent].segments == 20, "kept apart")
+            #expect(try Spool.open("\(hub)/\(machine)", access: .read).rejected().isEmpty)
+        }
+        let fleet = try await self.run("status", "\(hub)/*", "--json")
+        #expect(fleet.status == 0 && fleet.output.split(separator: "\n").count == 2)
+    }
+
+    @Test("Through two relays names, keys and bytes survive, and a circle ends")
+    func relay() async throws {
+        let spool = try Spool.open(folder("origin"), access: .create)
+        let names = try [0, 5, 9].map { priority in
+            try spool.put(Segments.gzip("{\"p\":\(priority)}\n"), as: Segments.name(priority, second: 1, stream: "s\(priority)"))
+        }
+        let end = try await Hub(folder("end"))
+        let middle = try await Hub(folder("middle"))
+        #expect(try await run("upload", "--spool", folder("origin"), "--to", middle.url).status == 0)
+        #expect(try await run("upload", "--spool", folder("middle"), "--to", end.url).status == 0)
+        #expect(try Spool.open(folder("end"), access: .read).pending() == names)
+        // A circle: the middle knows the keys, so it ends there.
+        let back = try await run("upload", "--spool", folder("end"), "--to", middle.url)
+        #expect(back.status == 0)
+        #expect(try Spool.open(folder("middle"), access: .read).pending().isEmpty)
+        await middle.stop()
+        // Where nobody knows the key any more, the number of hops ends it.
+        let seen = try Spool.open(folder("end"), access: .write)
+        let name = try seen.put(Segments.gzip("{}\n"))
+        let file = try #require(try seen.directory.open(name))
+        file.setHops(16)
+        guard file.hops == 16 else {
+            print("NOT TESTED: this file system has no extended attributes")
+            return await end.stop()
+        }
+        let refused = try await run("upload", "--spool", folder("end"), "--to", end.url)
+        #expect(refused.status == 65 && refused.errors.contains("16 receivers"), "\(refused.errors)")
+        await end.stop()
+    }
+}
