@@ -41,6 +41,7 @@ let package = Package(
         .library(name: "FerryUpload", targets: ["FerryUpload"]),
         .library(name: "FerryReceiver", targets: ["FerryReceiver"]),
         .library(name: "FerryTransfer", targets: ["FerryTransfer"]),
+        .library(name: "FerryReplay", targets: ["FerryReplay"]),
     ],
     dependencies: dependencies,
     targets: [
@@ -72,6 +73,11 @@ let package = Package(
             swiftSettings: swiftSettings
         ),
         .target(
+            name: "FerryReplay",
+            dependencies: ["FerrySpool", "FerryIntake", "FerryUpload"],
+            swiftSettings: swiftSettings
+        ),
+        .target(
             name: "FerryReceiver",
             dependencies: [
                 "FerrySpool", "FerryIntake",
@@ -91,7 +97,7 @@ let package = Package(
         .executableTarget(
             name: "ferry",
             dependencies: [
-                "FerrySpool", "FerryUpload", "FerryReceiver", "FerryTransfer",
+                "FerrySpool", "FerryUpload", "FerryReceiver", "FerryTransfer", "FerryReplay",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "Configuration", package: "swift-configuration"),
                 .product(name: "Yams", package: "Yams"),
@@ -114,7 +120,7 @@ let package = Package(
         .testTarget(
             name: "DecisionTests",
             dependencies: [
-                "FerrySpool", "FerryUpload", "FerryReceiver", "FerryIntake", "TestSupport",
+                "FerrySpool", "FerryUpload", "FerryReceiver", "FerryIntake", "FerryReplay", "TestSupport",
                 .product(name: "HTTPTypes", package: "swift-http-types"),
             ],
             swiftSettings: swiftSettings
@@ -122,7 +128,9 @@ let package = Package(
         // The real thing on temporary folders and loopback sockets.
         .testTarget(
             name: "FolderAndSocketTests",
-            dependencies: ["FerrySpool", "FerryUpload", "FerryReceiver", "FerryIntake", "FerryTransfer", "TestSupport"],
+            dependencies: [
+                "FerrySpool", "FerryUpload", "FerryReceiver", "FerryIntake", "FerryTransfer", "FerryReplay", "TestSupport",
+            ],
             swiftSettings: swiftSettings
         ),
         // The built binary against real software, with kills and faults.

@@ -123,13 +123,13 @@ public struct Import {
         return report
     }
 
-    /// So many segments share their forced writes.
-    private static let batchSize = 32
+    /// So many segments share their forced writes; each is an open file until then.
+    private static let batchSize = 256
 
     private mutating func admit(
         _ batch: inout [(arrival: Arrival, entry: ReceivedEntry, segment: BundleManifest.Segment)], _ report: inout ImportReport
     ) throws {
-        let isNew = try hub.admit(batch.map { ($0.arrival, $0.entry) })
+        let isNew = try hub.admit(batch.map { ($0.arrival, $0.entry) }, isBulk: true)
         for (item, isNew) in zip(batch, isNew) {
             let digest = BodyDigest(hexadecimal: item.entry.sha256)
             if isNew {

@@ -16,7 +16,8 @@ struct Ferry: AsyncParsableCommand {
             StatusCommand.self,
             ListCommand.self, CatCommand.self,
             VerifyCommand.self, PruneCommand.self, RetryCommand.self, PauseCommand.self, ResumeCommand.self,
-            DisableCommand.self, EnableCommand.self, FlushCommand.self, ExportCommand.self, ImportCommand.self,
+            DisableCommand.self, EnableCommand.self, FlushCommand.self, ReplayCommand.self, ExportCommand.self,
+            ImportCommand.self,
             AcknowledgeCommand.self, KeygenCommand.self,
             DemoCommand.self,
         ])

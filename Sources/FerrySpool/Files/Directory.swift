@@ -131,6 +131,15 @@ public final class Directory: Sendable {
         return OpenFile(descriptor: opened, path: pathOf(name))
     }
 
+    /// Gives a file anywhere a second name in this folder. Returns `false` when that is not possible between the two places.
+    public func link(_ path: String, as name: String) throws(FileError) -> Bool {
+        if linkat(AT_FDCWD, path, descriptor, name, 0) == 0 || errno == EEXIST { return true }
+        guard errno == EXDEV || errno == EPERM || errno == EACCES || errno == EMLINK || errno == EOPNOTSUPP else {
+            throw FileError("link", path)
+        }
+        return false
+    }
+
     /// Forces names that were added, renamed or removed to the disk.
     public func sync() throws(FileError) {
         // Some file systems know no fsync of folders (EINVAL); they have nothing to force.

@@ -4,14 +4,15 @@ import CZlib
 ///
 /// Equal input at an equal level gives equal bytes, so that a segment that is sealed or split a second time after a crash is
 /// the same segment to a receiver.
-struct GzipWriter: ~Copyable {
+public struct GzipWriter: ~Copyable {
     private let file: OpenFile
     private let stream: UnsafeMutablePointer<z_stream>
     private let output: UnsafeMutableRawBufferPointer
     private var note = MemberNote(events: 0, uncompressed: 0, memberLength: 0)
     private var checksum: UInt32 = 0
 
-    init(file: OpenFile, level: CompressionLevel) throws(FileError) {
+    /// - Parameter file: Empty, and open for reading and writing.
+    public init(file: OpenFile, level: CompressionLevel) throws(FileError) {
         self.file = file
         stream = .allocate(capacity: 1)
         stream.initialize(to: z_stream())
@@ -33,7 +34,7 @@ struct GzipWriter: ~Copyable {
     }
 
     /// Adds bytes that hold `events` whole lines.
-    mutating func write(_ bytes: UnsafeRawBufferPointer, events: Int64) throws(FileError) {
+    public mutating func write(_ bytes: UnsafeRawBufferPointer, events: Int64) throws(FileError) {
         note.events += events
         // zlib takes a null pointer as the wish to start a new checksum.
         guard !bytes.isEmpty else { return }
@@ -43,7 +44,7 @@ struct GzipWriter: ~Copyable {
     }
 
     /// Ends the member and fills in its note. The file is complete then, not yet on the disk.
-    mutating func finish() throws(FileError) {
+    public mutating func finish() throws(FileError) {
         try deflate(UnsafeRawBufferPointer(start: nil, count: 0), flush: Z_FINISH)
         let trailer = [checksum, UInt32(truncatingIfNeeded: note.uncompressed)].flatMap { number in
             (0..<4).map { UInt8(truncatingIfNeeded: number >> ($0 * 8)) }

@@ -91,3 +91,24 @@ extension Spool {
         return states
     }
 }
+
+extension Spool {
+    /// A state file of somebody who keeps a spool for a purpose of their own; `nil` when there is none that can be read.
+    public func state<State: Decodable>(_ type: State.Type, named name: String) throws(FileError) -> State? {
+        try stateDirectory?.readState(type, from: name, warn: { _ in })
+    }
+
+    public func setState(_ state: some Encodable, named name: String, isDurable: Bool) throws(FileError) {
+        try stateDirectory?.writeState(state, to: name, durable: isDurable)
+    }
+
+    /// Deletes a spool of no further use, unless it still holds segments, rejected ones included.
+    public func removeIfEmpty() throws(FileError) {
+        guard try scan().entries.isEmpty, try rejected().isEmpty else { return }
+        do {
+            try FileManager.default.removeItem(atPath: path)
+        } catch {
+            throw FileError("remove", path)
+        }
+    }
+}

@@ -22,17 +22,21 @@ extension Spool {
     /// The line in the log decides. A crash before it leaves nothing but a hidden file that is removed; after it,
     /// ``finishArrivals()`` completes the rename.
     ///
+    /// - Parameter isBulk: One call forces the whole file system to the disk, instead of one for each file.
     /// - Returns: For each, `false` when a segment of that name is there already; nothing is changed then.
-    public func admit(_ arrivals: [(arrival: Arrival, entry: ReceivedEntry)]) throws(FileError) -> [Bool] {
+    public func admit(
+        _ arrivals: [(arrival: Arrival, entry: ReceivedEntry)], isBulk: Bool = false
+    ) throws(FileError) -> [Bool] {
         var isAdmitted = arrivals.map { !directory.contains($0.entry.segment) }
         var entries: [ReceivedEntry] = []
         for index in arrivals.indices where isAdmitted[index] {
-            try arrivals[index].arrival.file.sync()
+            if !isBulk { try arrivals[index].arrival.file.sync() }
             var entry = arrivals[index].entry
             entry.file = arrivals[index].arrival.fileName
             entries.append(entry)
         }
         guard !entries.isEmpty else { return isAdmitted }
+        if isBulk { try directory.syncFileSystem() }
         try logReceived(entries)
         for index in arrivals.indices where isAdmitted[index] {
             isAdmitted[index] = try directory.renameWithoutReplacing(

@@ -21,11 +21,12 @@ public struct Publication: ~Copyable, Sendable {
 
     /// Makes the file a segment, atomically and durably: content to the disk, the name without replacing, the folder to the disk.
     ///
+    /// - Parameter isDurable: Otherwise nothing is forced: for what can be made again.
     /// - Returns: `false` when a segment of that name exists already; nothing is changed then.
-    public consuming func publish(as name: String) throws(FileError) -> Bool {
-        try file.sync()
+    public consuming func publish(as name: String, isDurable: Bool = true) throws(FileError) -> Bool {
+        if isDurable { try file.sync() }
         isPublished = try directory.renameWithoutReplacing(temporaryName, to: name)
-        if isPublished { try directory.sync() }
+        if isPublished, isDurable { try directory.sync() }
         return isPublished
     }
 }

@@ -90,6 +90,9 @@ extension OpenFile {
         return Examination(events: events)
     }
 
+    /// The events that the file's writer noted; `nil` when nobody did.
+    public func notedEvents() throws(FileError) -> Int64? { try walkMembers(length: status().size.bytes).events }
+
     /// No writer of segments has a header near this length.
     private static let longestHeader = 512
 }

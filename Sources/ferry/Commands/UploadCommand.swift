@@ -60,6 +60,7 @@ struct UploadCommand: AsyncParsableCommand {
     enum SentDisposal: EnumerableFlag { case keepSent, deleteSent }
 
     func validate() throws {
+        guard destination.to != nil else { throw ValidationError("Missing expected argument '--to <url>'") }
         guard (1...256).contains(parallel) else { throw ValidationError("--parallel must be 1 to 256") }
         if let limit, limit < 1 { throw ValidationError("--limit must be at least 1") }
         if let deadline, deadline <= .zero { throw ValidationError("--deadline must be longer than 0") }

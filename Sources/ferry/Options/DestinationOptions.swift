@@ -9,7 +9,7 @@ struct DestinationOptions: ParsableArguments {
         help: ArgumentHelp(
             "Where to send: http, https or http+unix://%2Frun%2Fhub.sock/path.",
             discussion: "{segment}, {id}, {priority}, {stream} and {day} stand for the segment's.", valueName: "url"))
-    var to: String
+    var to: String?
 
     @Option(help: "The HTTP method.")
     var method = "POST"
@@ -41,7 +41,9 @@ struct DestinationOptions: ParsableArguments {
     var connectTimeout = Duration.seconds(10)
 
     func validate() throws {
-        do throws(DestinationURLError) { _ = try DestinationURL(to) } catch { throw ValidationError("--to: \(error)") }
+        if let to {
+            do throws(DestinationURLError) { _ = try DestinationURL(to) } catch { throw ValidationError("--to: \(error)") }
+        }
         guard (cert == nil) == (key == nil) else { throw ValidationError("--cert and --key belong together") }
         guard timeout > .zero, connectTimeout > .zero else { throw ValidationError("timeouts must be longer than 0") }
         guard !method.isEmpty, method.utf8.allSatisfy({ (UInt8(ascii: "A")...UInt8(ascii: "Z")).contains($0) }) else {
@@ -58,6 +60,7 @@ struct DestinationOptions: ParsableArguments {
     }
 
     func options() throws -> UploadOptions {
+        guard let to else { throw ValidationError("Missing expected argument '--to <url>'") }
         var options: UploadOptions
         do throws(DestinationURLError) {
             options = UploadOptions(destination: try DestinationURL(to))

@@ -1,0 +1,108 @@
+public import FerrySpool
+
+/// Which events are replayed, and how they are changed: read once, asked for every line.
+public struct EventFilter: Sendable {
+    private let extractor: FieldExtractor
+    private let condition: Condition?
+    private let since: Timestamp?
+    private let until: Timestamp?
+    private let timeField: Int?
+    private let settings: [(setting: Rewriting.Setting, field: Int, parents: [Int])]
+    private let shiftsTime: Bool
+    /// Added to the time of every event, once the first one is known.
+    public var shift: Duration?
+
+    /// What an event needs to pass, and what becomes of it.
+    public struct Options: Sendable {
+        public var since: Timestamp?
+        public var until: Timestamp?
+        /// Where the event's time stands, as a dotted path; `nil`: the segment's time counts.
+        public var timeField: String?
+        /// A condition: see the documentation of `--where`.
+        public var condition: String?
+        /// `key=value`.
+        public var settings: [String] = []
+        /// The first event happens now, the others as long after it as they did.
+        public var shiftsTimeToNow = false
+
+        public init() {}
+    }
+
+    public init(_ options: Options) throws(ConditionError) {
+        var paths: [FieldPath] = []
+        func add(_ path: FieldPath) -> Int {
+            if let index = paths.firstIndex(of: path) { return index }
+            paths.append(path)
+            return paths.count - 1
+        }
+        since = options.since
+        until = options.until
+        if let text = options.timeField {
+            guard let path = FieldPath(text) else { throw ConditionError(message: "'\(text)' is no field", column: 1) }
+            timeField = add(path)
+        } else {
+            timeField = nil
+        }
+        var settings: [(Rewriting.Setting, Int, [Int])] = []
+        for text in options.settings {
+            guard let setting = Rewriting.Setting(text) else {
+                throw ConditionError(message: "'\(text)' must be like key=value or properties.total=3", column: 1)
+            }
+            let parents = (1..<max(setting.path.components.count, 1)).map {
+                add(FieldPath(components: Array(setting.path.components.prefix($0))))
+            }
+            settings.append((setting, add(setting.path), parents))
+        }
+        self.settings = settings
+        condition = if let text = options.condition { try ConditionParser.parse(text, adding: &paths) } else { nil }
+        shiftsTime = options.shiftsTimeToNow && timeField != nil
+        guard paths.count <= 64 else { throw ConditionError(message: "more than 64 fields", column: 1) }
+        extractor = FieldExtractor(paths)
+    }
+
+    /// Whether lines have to be looked at; otherwise whole segments pass as they are.
+    public var looksIntoEvents: Bool { !extractor.paths.isEmpty }
+    /// Whether what passes is changed.
+    var rewrites: Bool { !settings.isEmpty || shiftsTime }
+    var knowsTimes: Bool { timeField != nil }
+
+    /// Space for the fields of one line after another.
+    func makeFields() -> [JSONField?] { Array(repeating: nil, count: extractor.paths.count) }
+
+    enum Verdict {
+        case passes(Timestamp?)
+        case isOut
+        /// It is no JSON object, or has no readable time where one is asked for.
+        case unreadable
+    }
+
+    func judge(_ line: UnsafeBufferPointer<UInt8>, _ fields: inout [JSONField?]) -> Verdict {
+        guard extractor.extract(line, into: &fields) else { return .unreadable }
+        var time: Timestamp?
+        if let timeField {
+            time = EventTime.read(fields[timeField], line)
+            guard let time else { return .unreadable }
+            if !isInRange(time) { return .isOut }
+        }
+        if let condition, !condition.holds(fields, line) { return .isOut }
+        return .passes(time)
+    }
+
+    func isInRange(_ time: Timestamp) -> Bool { (since.map { time >= $0 } ?? true) && (until.map { time < $0 } ?? true) }
+
+    /// The line as it is to be sent; `nil` when it is not changed.
+    func rewritten(_ line: UnsafeBufferPointer<UInt8>, _ fields: [JSONField?], time: Timestamp?) -> [UInt8]? {
+        guard rewrites else { return nil }
+        var edits: [Rewriting.Edit] = []
+        if shiftsTime, let timeField, let field = fields[timeField], let time, let shift {
+            edits.append(.init(range: Rewriting.whole(field), bytes: EventTime.write(time + shift, like: field, line)))
+        }
+        for (setting, field, parents) in settings {
+            edits.append(Rewriting.edit(setting, field: fields[field], parents: parents.map { fields[$0] }, line))
+        }
+        return Rewriting.apply(edits, to: line)
+    }
+
+    /// Whether the first event's time is to be known before anything is sent.
+    var needsShift: Bool { shiftsTime && shift == nil }
+}

@@ -1,0 +1,78 @@
+/// Which events: `name == "Purchase" && properties.total > 10`.
+///
+/// Comparisons `== != < <= > >=` of a path with a string, a number, `true`, `false` or `null`; `contains` and `starts` for strings; `exists`
+/// before a path; `!`, `&&`, `||` and parentheses. What is missing, or of another type, equals nothing but `null` and is in no order.
+indirect enum Condition: Equatable, Sendable {
+    enum Comparison: String, Sendable {
+        case equal = "==", unequal = "!=", less = "<", lessOrEqual = "<=", greater = ">", greaterOrEqual = ">=", contains, starts
+    }
+
+    enum Literal: Equatable, Sendable {
+        case text([UInt8])
+        case number(Double)
+        case boolean(Bool)
+        case null
+    }
+
+    case compare(field: Int, Comparison, Literal)
+    case exists(field: Int)
+    case not(Condition)
+    case and(Condition, Condition)
+    case or(Condition, Condition)
+
+    /// - Parameter fields: The values of the paths, as they were found in the line.
+    func holds(_ fields: [JSONField?], _ line: UnsafeBufferPointer<UInt8>) -> Bool {
+        switch self {
+        case .and(let left, let right): left.holds(fields, line) && right.holds(fields, line)
+        case .or(let left, let right): left.holds(fields, line) || right.holds(fields, line)
+        case .not(let condition): !condition.holds(fields, line)
+        case .exists(let field): fields[field] != nil
+        case .compare(let field, let comparison, let literal): Self.compare(fields[field], comparison, literal, line)
+        }
+    }
+
+    private static func compare(
+        _ field: JSONField?, _ comparison: Comparison, _ literal: Literal, _ line: UnsafeBufferPointer<UInt8>
+    ) -> Bool {
+        switch comparison {
+        case .equal: return equals(field, literal, line)
+        case .unequal: return !equals(field, literal, line)
+        case .contains, .starts:
+            guard let field, field.kind == .string, case .text(let text) = literal else { return false }
+            let value = field.string(line)
+            let wanted = String(decoding: text, as: UTF8.self)
+            return comparison == .contains ? wanted.isEmpty || value.firstRange(of: wanted) != nil : value.hasPrefix(wanted)
+        case .less, .lessOrEqual, .greater, .greaterOrEqual:
+            guard let field else { return false }
+            switch (field.kind, literal) {
+            case (.number, .number(let number)): return isOrdered(field.number(line), number, comparison)
+            // By code points, so that RFC 3339 times in one zone are in order.
+            case (.string, .text(let text)):
+                return isOrdered(field.string(line), String(decoding: text, as: UTF8.self), comparison)
+            default: return false
+            }
+        }
+    }
+
+    private static func equals(_ field: JSONField?, _ literal: Literal, _ line: UnsafeBufferPointer<UInt8>) -> Bool {
+        guard let field else { return literal == .null }
+        switch (field.kind, literal) {
+        case (.string, .text(let text)): return field.equals(text, line)
+        case (.number, .number(let number)): return field.number(line) == number
+        case (.yes, .boolean(let value)): return value
+        case (.no, .boolean(let value)): return !value
+        case (.null, .null): return true
+        default: return false
+        }
+    }
+
+    private static func isOrdered<Value: Comparable>(_ left: Value, _ right: Value, _ comparison: Comparison) -> Bool {
+        switch comparison {
+        case .less: left < right
+        case .lessOrEqual: left <= right
+        case .greater: left > right
+        case .greaterOrEqual: left >= right
+        case .equal, .unequal, .contains, .starts: false
+        }
+    }
+}

@@ -1,0 +1,92 @@
+import FerrySpool
+import Glibc
+
+/// A value in a line, where it stands: nothing is copied or decoded until somebody asks.
+struct JSONField: Equatable {
+    enum Kind: UInt8 { case string, number, yes, no, null, object, array }
+
+    let kind: Kind
+    /// The value's bytes in the line; of a string without its quotes.
+    let range: Range<Int>
+    /// It holds backslashes.
+    var isEscaped = false
+
+    /// The text of a string.
+    func string(_ line: UnsafeBufferPointer<UInt8>) -> String {
+        isEscaped ? JSONText.unescaped(line[range]) : String(decoding: line[range], as: UTF8.self)
+    }
+
+    /// Whether a string is this text.
+    func equals(_ text: [UInt8], _ line: UnsafeBufferPointer<UInt8>) -> Bool {
+        guard isEscaped else {
+            return range.count == text.count && memcmp(line.baseAddress! + range.lowerBound, text, text.count) == 0
+        }
+        return Array(JSONText.unescaped(line[range]).utf8) == text
+    }
+
+    /// A number's value.
+    func number(_ line: UnsafeBufferPointer<UInt8>) -> Double {
+        var integer: Int64 = 0
+        var position = range.lowerBound
+        let isNegative = line[position] == UInt8(ascii: "-")
+        if isNegative { position += 1 }
+        while position < range.upperBound, position - range.lowerBound < 18, line[position] &- UInt8(ascii: "0") < 10 {
+            integer = integer * 10 + Int64(line[position] &- UInt8(ascii: "0"))
+            position += 1
+        }
+        if position == range.upperBound { return Double(isNegative ? -integer : integer) }
+        return Double(String(decoding: line[range], as: UTF8.self)) ?? .nan
+    }
+}
+
+enum JSONText {
+    /// The text that a string's bytes stand for (RFC 8259, section 7).
+    static func unescaped(_ bytes: Slice<UnsafeBufferPointer<UInt8>>) -> String {
+        var scalars = String.UnicodeScalarView()
+        var plain: [UInt8] = []
+        var index = bytes.startIndex
+        func flush() {
+            scalars.append(contentsOf: String(decoding: plain, as: UTF8.self).unicodeScalars)
+            plain = []
+        }
+        func unit(at start: Int) -> UInt16? {
+            guard start + 4 <= bytes.endIndex else { return nil }
+            return UInt16(String(decoding: bytes[start..<start + 4], as: UTF8.self), radix: 16)
+        }
+        while index < bytes.endIndex {
+            guard bytes[index] == UInt8(ascii: "\\"), index + 1 < bytes.endIndex else {
+                plain.append(bytes[index])
+                index += 1
+                continue
+            }
+            let escape = bytes[index + 1]
+            index += 2
+            switch escape {
+            case UInt8(ascii: "n"): plain.append(10)
+            case UInt8(ascii: "t"): plain.append(9)
+            case UInt8(ascii: "r"): plain.append(13)
+            case UInt8(ascii: "b"): plain.append(8)
+            case UInt8(ascii: "f"): plain.append(12)
+            case UInt8(ascii: "u"):
+                flush()
+                guard let first = unit(at: index) else { continue }
+                index += 4
+                if UTF16.isLeadSurrogate(first), index + 2 <= bytes.endIndex, bytes[index] == UInt8(ascii: "\\"),
+                    let second = unit(at: index + 2), UTF16.isTrailSurrogate(second)
+                {
+                    index += 6
+                    let value = 0x10000 + (UInt32(first) - 0xd800) << 10 + (UInt32(second) - 0xdc00)
+                    scalars.append(Unicode.Scalar(value) ?? "\u{fffd}")
+                } else {
+                    scalars.append(Unicode.Scalar(first) ?? "\u{fffd}")
+                }
+            default: plain.append(escape)
+            }
+        }
+        flush()
+        return String(scalars)
+    }
+
+    /// A string with quotes and escapes.
+    static func quoted(_ text: String) -> [UInt8] { Array(text.jsonQuoted.utf8) }
+}

@@ -1,0 +1,187 @@
+import FerrySpool
+import FerryUpload
+import Synchronization
+
+/// Sends events at the pace that they once had, or at a fixed rate: a feeder publishes each group of events at its moment, and a runner
+/// sends it as it appears.
+struct PacedReplay {
+    private let options: ReplayOptions
+    private let onEvent: @Sendable (UploadEvent) -> Void
+
+    init(_ options: ReplayOptions, onEvent: @escaping @Sendable (UploadEvent) -> Void) {
+        self.options = options
+        self.onEvent = onEvent
+    }
+
+    /// Events that are closer than this leave together.
+    private static let grain = Duration.milliseconds(2)
+    /// At a fixed rate so many requests a second at most.
+    private static let requestsPerSecond = 50.0
+
+    private final class Totals: Sendable {
+        let report = Mutex(ReplayReport())
+
+        func count(_ event: UploadEvent) {
+            report.withLock { report in
+                switch event {
+                case .sent(let entry):
+                    report.sent += 1
+                    report.sentBytes += entry.bytes
+                    report.sentEvents += entry.events ?? 0
+                case .rejected: report.rejected += 1
+                case .split, .backsOff, .warning: break
+                }
+            }
+        }
+    }
+
+    func run(
+        _ files: [ReplayFile], _ run: inout ReplayRun, _ filter: EventFilter, _ start: ReplayReport,
+        isStopped: @escaping @Sendable () -> Bool
+    ) async throws -> ReplayReport {
+        let totals = Totals()
+        // What an earlier process had published.
+        let earlier = Int64(try run.spool.scan().entries.count)
+        let onEvent = onEvent
+        let schedule = SchedulePolicy(interval: .seconds(60), events: 1)
+        let runner = try Runner(
+            [SpoolPlace(run.spool.path)], options: RunOptions(upload: options.uploadOptions(run), schedule: schedule),
+            onEvent: { event in
+                guard case .upload(_, let event) = event else { return }
+                totals.count(event)
+                onEvent(event)
+            })
+        var feeder = Feeder(options: options, stage: Stage(run, options, filter, start), isStopped: isStopped)
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            group.addTask { await runner.run() }
+            defer { runner.stop() }
+            // The first event's moment is when the runner is ready for it.
+            while runner.snapshot().spools.isEmpty, !isStopped() { try await Task.sleep(for: .milliseconds(1)) }
+            try await feeder.feed(files, &run)
+            let fed = feeder.groups + earlier
+            try await wait(for: runner, isStopped) { totals.report.withLock { $0.sent + Int64($0.rejected) } >= fed }
+        }
+        var report = feeder.stage.report
+        let sent = totals.report.withLock { $0 }
+        report.sourcesDone = run.position.sources
+        report.sent = sent.sent
+        report.sentBytes = sent.sentBytes
+        report.sentEvents = sent.sentEvents
+        report.rejected = sent.rejected
+        report.remaining = try run.spool.scan().entries.count
+        return report
+    }
+
+    /// Waits for what was fed, for as long as the destination is well.
+    private func wait(for runner: Runner, _ isStopped: () -> Bool, until isDone: () -> Bool) async throws {
+        while !isDone(), !isStopped(), runner.snapshot().spools.first?.blocker == nil {
+            try await Task.sleep(for: .milliseconds(20))
+        }
+    }
+
+    /// Reads the sources and publishes their events in time.
+    private struct Feeder {
+        let options: ReplayOptions
+        var stage: Stage
+        let isStopped: @Sendable () -> Bool
+        private var group: [UInt8] = []
+        private var groupEvents: Int64 = 0
+        private var groupTime: Timestamp?
+        private var groupLine: Int64 = 0
+        /// The time of the first event, and when it was sent.
+        private var origin: (event: Timestamp, at: ContinuousClock.Instant)?
+        private var fed: Int64 = 0
+        /// Segments that were published.
+        private(set) var groups: Int64 = 0
+
+        init(options: ReplayOptions, stage: Stage, isStopped: @escaping @Sendable () -> Bool) {
+            self.options = options
+            self.stage = stage
+            self.isStopped = isStopped
+        }
+
+        mutating func feed(_ files: [ReplayFile], _ run: inout ReplayRun) async throws {
+            while run.position.sources < files.count, !isStopped() {
+                let file = files[run.position.sources]
+                // A segment's lines fit into memory as they come; its events are sent one after the other.
+                var lines: [(bytes: [UInt8], time: Timestamp, number: Int64)] = []
+                do {
+                    lines = try read(file, from: run.position.lines)
+                } catch {
+                    stage.noteDamage(file, error)
+                }
+                for line in lines {
+                    if isStopped() { break }
+                    try await add(line.bytes, at: line.time, line.number, of: file, &run)
+                }
+                try await flush(file, &run)
+                if isStopped() { return }
+                try run.save(isDurable: false) { [shift = stage.filter.shift] position in
+                    position.sources += 1
+                    position.lines = 0
+                    position.shift = shift?.wholeMilliseconds
+                }
+            }
+        }
+
+        private mutating func read(_ file: ReplayFile, from start: Int64) throws -> [(
+            bytes: [UInt8], time: Timestamp, number: Int64
+        )] {
+            var lines: [(bytes: [UInt8], time: Timestamp, number: Int64)] = []
+            var number: Int64 = 0
+            try stage.forEachPassing(file) { bytes, time in
+                if number >= start { lines.append((bytes, time, number)) }
+                number += 1
+            }
+            return lines
+        }
+
+        private mutating func add(
+            _ bytes: [UInt8], at time: Timestamp, _ number: Int64, of file: ReplayFile, _ run: inout ReplayRun
+        ) async throws {
+            if groupEvents > 0, !belongs(time) { try await flush(file, &run) }
+            if groupEvents == 0 {
+                groupTime = time
+                groupLine = number
+            }
+            group += bytes + [10]
+            groupEvents += 1
+        }
+
+        /// Whether an event leaves together with those that are gathered.
+        private func belongs(_ time: Timestamp) -> Bool {
+            switch options.pace {
+            case .unlimited: true
+            case .original(let factor): (time - groupTime!) / factor < PacedReplay.grain
+            case .rate(let rate): Double(groupEvents) < rate / PacedReplay.requestsPerSecond
+            }
+        }
+
+        /// Publishes what is gathered when its moment has come.
+        private mutating func flush(_ file: ReplayFile, _ run: inout ReplayRun) async throws {
+            guard groupEvents > 0, let time = groupTime else { return }
+            let now = ContinuousClock.now
+            if origin == nil { origin = (time, now) }
+            let offset: Duration =
+                switch options.pace {
+                case .unlimited: .zero
+                case .original(let factor): (time - origin!.event) / factor
+                case .rate(let rate): .seconds(Double(fed) / rate)
+                }
+            let due = origin!.at + offset
+            if due > now { try await Task.sleep(until: due, tolerance: .zero, clock: .continuous) }
+            let segment = stage.name(for: file, created: time, line: groupLine)
+            let publication = try run.spool.publication(of: segment)
+            var writer = try GzipWriter(file: publication.file, level: ReplayOptions.level)
+            try group.withUnsafeBytes { try writer.write($0, events: groupEvents) }
+            try writer.finish()
+            _ = try publication.publish(as: segment.fileName, isDurable: false)
+            fed += groupEvents
+            groups += 1
+            let done = groupLine + groupEvents
+            group = []
+            groupEvents = 0
+            try run.save(isDurable: false) { $0.lines = done }
+        }
+    }
+}

@@ -1,0 +1,182 @@
+public import FerrySpool
+public import FerryUpload
+import Glibc
+import Synchronization
+
+/// Sends archived events again.
+///
+/// Sources are staged, some hundred at a time, in a spool of the run's own and sent from there as everything else is: what fails is
+/// retried, and an interrupted run goes on where it was. The sources are never changed.
+public final class Replay: Sendable {
+    private let options: ReplayOptions
+    private let filter: EventFilter
+    private let onEvent: @Sendable (UploadEvent) -> Void
+    private let current = Mutex<UploadPass?>(nil)
+    private let isStopped = Atomic<Bool>(false)
+
+    public init(
+        _ options: ReplayOptions, onEvent: @escaping @Sendable (UploadEvent) -> Void = { _ in }
+    ) throws(ConditionError) {
+        self.options = options
+        self.onEvent = onEvent
+        filter = try EventFilter(options.filter)
+    }
+
+    /// Finishes what is under way, and ends; the run can be resumed.
+    public func stop() {
+        isStopped.store(true, ordering: .relaxed)
+        current.withLock { $0 }?.stop()
+    }
+
+    /// The sources, in the order in which they are sent.
+    func files() throws(FileError) -> [ReplayFile] {
+        var files: [ReplayFile] = []
+        for path in options.paths { files += try ReplaySource.files(path) }
+        files = files.filter { file in
+            (options.priority == nil || file.segment.priority == options.priority)
+                && (options.stream == nil || file.segment.stream == options.stream)
+                && (filter.knowsTimes || filter.isInRange(file.segment.created))
+        }
+        // By time alone where gaps matter: a crash and a page view of one second belong together.
+        let isPaced = options.pace != .unlimited
+        files.sort { left, right in
+            isPaced
+                ? (left.segment.created, left.path) < (right.segment.created, right.path)
+                : (left.segment.fileName, left.path) < (right.segment.fileName, right.path)
+        }
+        return Array(files.prefix(options.limit ?? .max))
+    }
+
+    /// Staged together: little enough for the disk, enough to keep the connections busy.
+    private static let chunkFiles = 1000
+    private static let chunkBytes = ByteCount.mebibytes(256)
+
+    /// Sends everything that is not sent yet.
+    ///
+    /// - Throws: ``FileError`` or ``UploadError``.
+    public func run(_ run: ReplayRun) async throws -> ReplayReport {
+        var run = run
+        let files = try files()
+        var report = ReplayReport()
+        report.run = run.id
+        report.sources = files.count
+        var filter = filter
+        filter.shift = run.position.shift.map { .milliseconds($0) }
+        if options.pace != .unlimited {
+            return try await PacedReplay(options, onEvent: onEvent).run(files, &run, filter, report) { [self] in
+                isStopped.load(ordering: .relaxed)
+            }
+        }
+        var stage = Stage(run, options, filter, report)
+        var next = min(run.position.sources, files.count)
+        // What an earlier process had staged.
+        var outcome = try await send(run)
+        while next < files.count, outcome.stopReason == nil, !isStopped.load(ordering: .relaxed) {
+            next = try fill(&stage, files, from: next)
+            try run.spool.directory.syncFileSystem()
+            try run.save {
+                $0.sources = next
+                $0.shift = stage.filter.shift?.wholeMilliseconds
+            }
+            outcome.add(try await send(run))
+        }
+        report = stage.report
+        report.sourcesDone = next
+        report.take(outcome)
+        return report
+    }
+
+    private func fill(_ stage: inout Stage, _ files: [ReplayFile], from start: Int) throws -> Int {
+        var index = start
+        var bytes = ByteCount.zero
+        while index < files.count, index - start < Self.chunkFiles, bytes < Self.chunkBytes {
+            do {
+                try stage.add(files[index])
+            } catch let error as FileError where error.isOutOfSpace {
+                throw error
+            } catch {
+                // One file that cannot be read does not end the others.
+                stage.noteDamage(files[index], error)
+            }
+            bytes += files[index].size
+            index += 1
+        }
+        return index
+    }
+
+    private func send(_ run: ReplayRun) async throws -> UploadReport {
+        let pass = try UploadPass(run.spool, options: options.uploadOptions(run), onEvent: onEvent)
+        current.withLock { $0 = pass }
+        if isStopped.load(ordering: .relaxed) { pass.stop() }
+        defer { current.withLock { $0 = nil } }
+        return try await pass.run()
+    }
+
+    /// How many events there are in each hour, and how many were left out.
+    public func dryRun() throws -> (hours: [(hour: Timestamp, events: Int64)], report: ReplayReport) {
+        var counts: [Int64: Int64] = [:]
+        var report = ReplayReport()
+        let files = try files()
+        report.sources = files.count
+        let hour: Int64 = 3_600_000
+        func add(_ time: Timestamp, _ events: Int64) { counts[time.milliseconds / hour * hour, default: 0] += events }
+        for file in files {
+            do {
+                var fields = filter.makeFields()
+                if !filter.looksIntoEvents, file.form == .gzip, let noted = try OpenFile.reading(file.path).notedEvents() {
+                    add(file.segment.created, noted)
+                    report.sentEvents += noted
+                } else {
+                    try file.forEachLine(limit: options.upload.inflateLimit) { line in
+                        switch filter.looksIntoEvents ? filter.judge(line, &fields) : .passes(nil) {
+                        case .passes(let time):
+                            add(time ?? file.segment.created, 1)
+                            report.sentEvents += 1
+                        case .isOut: report.leftOut += 1
+                        case .unreadable: report.unreadable += 1
+                        }
+                    }
+                }
+                report.sourcesDone += 1
+            } catch {
+                report.damaged.append((file.path, "\(error)"))
+            }
+        }
+        return (counts.sorted { $0.key < $1.key }.map { (Timestamp(milliseconds: $0.key), $0.value) }, report)
+    }
+}
+
+extension ReplayOptions {
+    /// As the run's spool is sent.
+    func uploadOptions(_ run: ReplayRun) -> UploadOptions {
+        var options = upload
+        options.headers.append(.init(name: "Ferry-Replay", value: run.id, isSecret: false))
+        // The original is still there.
+        options.keepsSent = false
+        return options
+    }
+}
+
+extension UploadReport {
+    fileprivate mutating func add(_ other: UploadReport) {
+        sent.add(other.sent)
+        sentEvents += other.sentEvents
+        rejected += other.rejected
+        split += other.split
+        remaining = other.remaining
+        stopReason = other.stopReason
+        destinationWaitsUntil = other.destinationWaitsUntil
+    }
+}
+
+extension ReplayReport {
+    fileprivate mutating func take(_ outcome: UploadReport) {
+        sent = outcome.sent.segments
+        sentBytes = outcome.sent.bytes
+        sentEvents = outcome.sentEvents
+        rejected = outcome.rejected
+        remaining = outcome.remaining
+        stopReason = outcome.stopReason
+        destinationWaitsUntil = outcome.destinationWaitsUntil
+    }
+}

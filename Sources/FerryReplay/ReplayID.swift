@@ -1,0 +1,6 @@
+import FerryIntake
+
+/// IDs of replayed segments: made from the run's and the original's, so that an interrupted replay goes on with the same.
+enum ReplayID {
+    static func id(of text: String) -> String { ReceivedID(text).text }
+}

@@ -1,0 +1,58 @@
+public import FerrySpool
+public import FerryUpload
+
+/// What is replayed, how, and where to.
+public struct ReplayOptions: Sendable {
+    /// How fast events follow one another.
+    public enum Pace: Equatable, Sendable {
+        /// As fast as the destination takes them.
+        case unlimited
+        /// With the original gaps between events, divided by this.
+        case original(factor: Double)
+        /// So many events a second.
+        case rate(Double)
+    }
+
+    /// Spools (their `sent/` is meant), folders and files.
+    public var paths: [String]
+    public var upload: UploadOptions
+    public var filter = EventFilter.Options()
+    public var priority: Priority?
+    public var stream: String?
+    public var pace = Pace.unlimited
+    /// At most this many source segments.
+    public var limit: Int?
+    /// A receiver knows segments by their keys, and takes no key twice: replayed segments have keys of their own, unless this is set.
+    public var keepsKeys = false
+
+    public init(paths: [String], upload: UploadOptions) {
+        self.paths = paths
+        self.upload = upload
+    }
+
+    static let level = CompressionLevel.standard
+}
+
+/// What a replay did.
+public struct ReplayReport: Sendable {
+    public var run = ""
+    /// Source files, and those that were gone through.
+    public var sources = 0
+    public var sourcesDone = 0
+    public var sent: Int64 = 0
+    public var sentBytes = ByteCount.zero
+    public var sentEvents: Int64 = 0
+    public var rejected = 0
+    /// Events that the filter left out.
+    public var leftOut: Int64 = 0
+    /// Lines that are no JSON objects, or have no readable time where one is asked for.
+    public var unreadable: Int64 = 0
+    /// Files that cannot be read, each with the reason.
+    public var damaged: [(path: String, reason: String)] = []
+    /// Staged, and not delivered yet.
+    public var remaining = 0
+    public var stopReason: PassPlan.StopReason?
+    public var destinationWaitsUntil: Timestamp?
+
+    public var isComplete: Bool { sourcesDone == sources && remaining == 0 }
+}

@@ -1,0 +1,64 @@
+public import FerrySpool
+
+/// The folder of one replay: a spool of its own, with what is staged, and how far the sources were gone through.
+public struct ReplayRun: Sendable {
+    public let id: String
+    public let spool: Spool
+
+    /// What is needed to go on: the content of `.ferry/replay.json`.
+    public struct Position: Codable, Equatable, Sendable {
+        public var version = 1
+        /// The command's arguments.
+        public var arguments: [String]
+        /// Source files that are done.
+        public var sources = 0
+        /// Lines of the next one that are done.
+        public var lines: Int64 = 0
+        /// What the times are shifted by, in milliseconds.
+        public var shift: Int64?
+        public var startedAt: Timestamp
+    }
+
+    public private(set) var position: Position
+
+    /// Begins a replay.
+    ///
+    /// - Parameter folder: Where the folders of replays lie.
+    public static func begin(in folder: String, arguments: [String], at now: Timestamp) throws(FileError) -> ReplayRun {
+        let id = SegmentID.random()
+        let spool = try Spool.open("\(folder)/\(id)", access: .create)
+        var run = ReplayRun(id: id, spool: spool, position: Position(arguments: arguments, startedAt: now))
+        try run.save { _ in }
+        return run
+    }
+
+    /// Goes on with one that was interrupted; `nil` when there is none.
+    public static func resume(_ id: String, in folder: String) throws(FileError) -> ReplayRun? {
+        guard id.utf8.allSatisfy({ $0.isIDByte }), let spool = try? Spool.open("\(folder)/\(id)", access: .write),
+            let position = try spool.state(Position.self, named: Self.fileName)
+        else { return nil }
+        return ReplayRun(id: id, spool: spool, position: position)
+    }
+
+    private static let fileName = "replay.json"
+
+    private init(id: String, spool: Spool, position: Position) {
+        self.id = id
+        self.spool = spool
+        self.position = position
+    }
+
+    mutating func save(isDurable: Bool = true, _ change: (inout Position) -> Void) throws(FileError) {
+        change(&position)
+        try spool.setState(position, named: Self.fileName, isDurable: isDurable)
+    }
+
+    /// Everything is delivered: nothing of the run is left.
+    public func remove() throws(FileError) { try spool.removeIfEmpty() }
+}
+
+extension UInt8 {
+    fileprivate var isIDByte: Bool {
+        (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(self) || (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(self)
+    }
+}

@@ -1,0 +1,147 @@
+import FerrySpool
+import FerryUpload
+import Glibc
+
+/// Puts what is to be replayed into the run's spool.
+struct Stage {
+    private let run: ReplayRun
+    private let options: ReplayOptions
+    private(set) var filter: EventFilter
+    private(set) var report: ReplayReport
+
+    init(_ run: ReplayRun, _ options: ReplayOptions, _ filter: EventFilter, _ report: ReplayReport) {
+        self.run = run
+        self.options = options
+        self.filter = filter
+        self.report = report
+    }
+
+    /// The name of what is made from a source.
+    ///
+    /// - Parameter line: Where in the source it begins, when it is only a part.
+    func name(for file: ReplayFile, created: Timestamp? = nil, line: Int64? = nil) -> SegmentName {
+        if options.keepsKeys, line == nil { return file.segment }
+        let part = line.map { "~\($0)" } ?? ""
+        let id = options.keepsKeys ? file.segment.id + part : run.id + "~" + file.segment.fileName + part
+        return SegmentName(
+            priority: file.segment.priority, created: created ?? file.segment.created, id: ReplayID.id(of: id),
+            stream: file.segment.stream)!
+    }
+
+    /// Stages one source: as it is when nothing in it changes, otherwise what passes the filter.
+    mutating func add(_ file: ReplayFile) throws {
+        if !filter.looksIntoEvents {
+            guard filter.isInRange(file.segment.created) else { return }
+            return file.form == .gzip ? try passThrough(file) : try addLines(of: file)
+        }
+        try addLines(of: file)
+    }
+
+    private mutating func passThrough(_ file: ReplayFile) throws {
+        let name = name(for: file).fileName
+        // A second name costs nothing; between file systems it takes a copy.
+        if try run.spool.directory.link(file.path, as: name) { return }
+        let publication = try run.spool.publication(of: SegmentName(name)!)
+        let source = try OpenFile.reading(file.path)
+        let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: 1 << 18, alignment: 16)
+        defer { buffer.deallocate() }
+        var offset: Int64 = 0
+        while true {
+            let count = try source.read(into: buffer, at: offset)
+            if count == 0 { break }
+            try publication.file.write(UnsafeRawBufferPointer(rebasing: buffer[..<count]))
+            offset += Int64(count)
+        }
+        _ = try publication.publish(as: name, isDurable: false)
+    }
+
+    private mutating func addLines(of file: ReplayFile) throws {
+        let segment = name(for: file)
+        let publication = try run.spool.publication(of: segment)
+        let sink = LineSink(publication.file)
+        var fields = filter.makeFields()
+        var leftOut: Int64 = 0
+        try file.forEachLine(limit: options.upload.inflateLimit) { line in
+            guard let bytes = judge(line, &fields, file) else {
+                leftOut += 1
+                return
+            }
+            if let bytes { try bytes.withUnsafeBufferPointer(sink.add) } else { try sink.add(line) }
+        }
+        report.leftOut += leftOut
+        guard sink.events > 0 else { return }
+        // Everything passes as it is: no need to send other bytes than the original's.
+        if leftOut == 0, !filter.rewrites, file.form == .gzip { return try passThrough(file) }
+        try sink.finish()
+        _ = try publication.publish(as: segment.fileName, isDurable: false)
+    }
+
+    /// Whether a line passes: `nil` when not; the line's new bytes when it is changed.
+    private mutating func judge(_ line: UnsafeBufferPointer<UInt8>, _ fields: inout [JSONField?], _ file: ReplayFile) -> [UInt8]??
+    {
+        guard filter.looksIntoEvents else { return .some(nil) }
+        switch filter.judge(line, &fields) {
+        case .passes(let time):
+            noteFirst(time)
+            return .some(filter.rewritten(line, fields, time: time))
+        case .isOut: return nil
+        case .unreadable:
+            report.unreadable += 1
+            return nil
+        }
+    }
+
+    /// Every event of a source that passes, as it is to be sent, with its time.
+    mutating func forEachPassing(_ file: ReplayFile, _ body: ([UInt8], Timestamp) throws -> Void) throws {
+        var fields = filter.makeFields()
+        try file.forEachLine(limit: options.upload.inflateLimit) { line in
+            guard filter.looksIntoEvents else { return try body(Array(line), file.segment.created) }
+            switch filter.judge(line, &fields) {
+            case .passes(let time):
+                noteFirst(time)
+                try body(filter.rewritten(line, fields, time: time) ?? Array(line), time ?? file.segment.created)
+            case .isOut: report.leftOut += 1
+            case .unreadable: report.unreadable += 1
+            }
+        }
+    }
+
+    /// The first event's time decides what all are shifted by.
+    mutating func noteFirst(_ time: Timestamp?) {
+        guard filter.needsShift, let time else { return }
+        filter.shift = Timestamp.now() - time
+    }
+
+    mutating func noteDamage(_ file: ReplayFile, _ error: any Error) { report.damaged.append((file.path, "\(error)")) }
+}
+
+/// Compresses lines into a file, from the first line on.
+private final class LineSink {
+    private let file: OpenFile
+    private var writer: GzipWriter?
+    private var batch: [UInt8] = []
+    private var batched: Int64 = 0
+    private(set) var events: Int64 = 0
+
+    init(_ file: OpenFile) { self.file = file }
+
+    func add(_ line: UnsafeBufferPointer<UInt8>) throws {
+        batch += line
+        batch.append(10)
+        batched += 1
+        events += 1
+        if batch.count >= 1 << 18 { try flush() }
+    }
+
+    func finish() throws {
+        try flush()
+        try writer?.finish()
+    }
+
+    private func flush() throws {
+        if writer == nil { writer = try GzipWriter(file: file, level: ReplayOptions.level) }
+        try batch.withUnsafeBytes { bytes in try writer?.write(bytes, events: batched) }
+        batch.removeAll(keepingCapacity: true)
+        batched = 0
+    }
+}

@@ -1,0 +1,136 @@
+import FerrySpool
+import Foundation
+import TestSupport
+import Testing
+
+@testable import FerryReplay
+
+@Suite("Which events are replayed, and as what")
+struct ReplayDecisionTests {
+    private static let line =
+        #"{"name":"Purchase","time":"2026-11-21T03:00:00Z","properties":{"total":12.5,"count":3,"a key":"x","tags":["a","b"],"nested":{"deep":true}},"user":null,"text":"say \"hi\" é"}"#
+
+    private func holds(_ condition: String, _ line: String = ReplayDecisionTests.line) throws -> Bool {
+        var options = EventFilter.Options()
+        options.condition = condition
+        let filter = try EventFilter(options)
+        var fields = filter.makeFields()
+        return Array(line.utf8).withUnsafeBufferPointer {
+            if case .passes = filter.judge($0, &fields) { true } else { false }
+        }
+    }
+
+    @Test(
+        "Conditions",
+        arguments: [
+            (#"name == "Purchase" && properties.total > 10"#, true), (#"name == "Purchase" && properties.total > 12.5"#, false),
+            ("properties.total >= 12.5", true), ("properties.count < 3", false), ("properties.count <= 3", true),
+            ("properties.nested.deep == true", true), ("properties.nested.deep != false", true), ("user == null", true),
+            ("missing == null", true), ("missing != 3", true), ("missing > 3", false), ("exists properties.tags", true),
+            ("exists properties.none", false), (#"properties["a key"] == 'x'"#, true), (#"name contains "chas""#, true),
+            (#"name starts "Pur""#, true), (#"name starts "chas""#, false), (#"!(name == "x") && !exists other"#, true),
+            (#"name == "x" || properties.count == 3"#, true), (#"name == "x" && name == "y" || properties.count == 3"#, true),
+            (#"name == "x" && (name == "y" || properties.count == 3)"#, false), (#"text == 'say "hi" é'"#, true),
+            (#"time >= "2026-11-21" && time < "2026-11-22""#, true), ("name > 3", false), ("properties.count == -3", false),
+            ("properties.total == 1.25e1", true),
+        ])
+    func conditions(_ text: String, _ expected: Bool) throws { #expect(try holds(text) == expected, "\(text)") }
+
+    @Test(
+        "Mistakes are told with their place",
+        arguments: [
+            ("", 1), ("name", 5), ("name ==", 8), ("name == ", 9), ("name == \"x", 9), ("(name == 1", 11),
+            ("name == 1 name == 2", 11),
+            ("name === 1", 8), ("&& name == 1", 1), ("name == 1 &&", 13), ("a..b == 1", 3), ("name = 1", 6),
+        ])
+    func mistakes(_ text: String, _ column: Int) throws {
+        var options = EventFilter.Options()
+        options.condition = text
+        do throws(ConditionError) {
+            _ = try EventFilter(options)
+            Issue.record("taken: \(text)")
+        } catch {
+            #expect(error.column == column, "\(text): \(error)")
+        }
+    }
+
+    @Test("A mutated condition or line is read or refused, never more")
+    func mutation() throws {
+        var generator = Seeded(seed: 31)
+        let condition = Array(#"!(name == "Purchase" && properties["a key"] > 10.5) || exists user.id"#.utf8)
+        let line = Array(Self.line.utf8)
+        for _ in 0..<5000 {
+            func mutated(_ bytes: [UInt8]) -> String {
+                var bytes = bytes
+                for _ in 0..<Int.random(in: 1...4, using: &generator) {
+                    bytes[.random(in: 0..<bytes.count, using: &generator)] = .random(in: 1...255, using: &generator)
+                }
+                bytes.removeLast(.random(in: 0..<6, using: &generator))
+                return String(decoding: bytes, as: UTF8.self)
+            }
+            _ = try? holds(mutated(condition))
+            _ = try holds(#"name == "Purchase" && properties.nested.deep == true"#, mutated(line))
+        }
+    }
+
+    @Test("What is found in a line is what Foundation finds")
+    func extraction() throws {
+        let paths = ["name", "properties.total", "properties.nested.deep", "properties.tags", "user", "text", "properties.none"]
+        let extractor = FieldExtractor(paths.map { FieldPath($0)! })
+        for text in [Self.line, Self.line.replacingOccurrences(of: ":", with: " :\t").replacingOccurrences(of: ",", with: " , ")]
+        {
+            let bytes = Array(text.utf8)
+            var fields: [JSONField?] = Array(repeating: nil, count: paths.count)
+            bytes.withUnsafeBufferPointer { line in
+                #expect(extractor.extract(line, into: &fields))
+                #expect(fields[0]?.string(line) == "Purchase" && fields[1]?.number(line) == 12.5)
+                #expect(fields[2]?.kind == .yes && fields[3]?.kind == .array && fields[4]?.kind == .null && fields[6] == nil)
+                #expect(fields[5]?.string(line) == "say \"hi\" é")
+            }
+        }
+    }
+
+    @Test(
+        "Fields are set where they are, added where they are not, and the rest stays byte for byte",
+        arguments: [
+            (#"{"a":1,"b":"x"}"#, ["a=2"], #"{"a":2,"b":"x"}"#), (#"{"a":1,"b":"x"}"#, ["b=y z"], #"{"a":1,"b":"y z"}"#),
+            (#"{"a":1}"#, ["c=true"], #"{"c":true,"a":1}"#), (#"{ }"#, ["c=1"], #"{"c":1 }"#),
+            (#"{"p":{"q":1}}"#, ["p.q=null"], #"{"p":{"q":null}}"#), (#"{"p":{}}"#, ["p.q.r=1"], #"{"p":{"q":{"r":1}}}"#),
+            (#"{"p":3}"#, ["p.q=1"], #"{"p":{"q":1}}"#), (#"{"x":[1]}"#, ["p.q=[1,2]"], #"{"p":{"q":[1,2]},"x":[1]}"#),
+            (#"{"a":"1","b":2}"#, ["a=3", "b=4"], #"{"a":3,"b":4}"#), (#"{"a":1}"#, ["a=say \"hi\""], #"{"a":"say \"hi\""}"#),
+        ])
+    func rewriting(_ line: String, _ settings: [String], _ expected: String) throws {
+        var options = EventFilter.Options()
+        options.settings = settings
+        let filter = try EventFilter(options)
+        var fields = filter.makeFields()
+        let bytes = Array(line.utf8)
+        let result = bytes.withUnsafeBufferPointer { line -> [UInt8]? in
+            _ = filter.judge(line, &fields)
+            return filter.rewritten(line, fields, time: nil)
+        }
+        #expect(result.map { String(decoding: $0, as: UTF8.self) } == expected)
+    }
+
+    @Test(
+        "Times are read and shifted in the form that they have",
+        arguments: [
+            (#"{"t":"2026-11-21T03:00:00.000Z"}"#, #"{"t":"2026-11-21T04:00:00.000Z"}"#),
+            (#"{"t":1795230000}"#, #"{"t":1795233600}"#),
+            (#"{"t":1795230000000}"#, #"{"t":1795233600000}"#), (#"{"t":1795230000.5}"#, #"{"t":1795233600.5}"#),
+        ])
+    func times(_ line: String, _ expected: String) throws {
+        var options = EventFilter.Options()
+        options.timeField = "t"
+        options.shiftsTimeToNow = true
+        var filter = try EventFilter(options)
+        filter.shift = .seconds(3600)
+        var fields = filter.makeFields()
+        let result = Array(line.utf8).withUnsafeBufferPointer { line -> [UInt8]? in
+            guard case .passes(let time) = filter.judge(line, &fields) else { return nil }
+            #expect(time.map { $0.milliseconds / 1000 } == 1_795_230_000)
+            return filter.rewritten(line, fields, time: time)
+        }
+        #expect(result.map { String(decoding: $0, as: UTF8.self) } == expected)
+    }
+}
