@@ -123,8 +123,14 @@ public struct Import {
         return report
     }
 
-    /// So many segments share their forced writes; each is an open file until then.
-    private static let batchSize = 256
+    /// So many segments share their forced writes. Each is an open file until then: as many as the process may have, with some to spare.
+    private static let batchSize: Int = {
+        var limit = rlimit()
+        guard getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit) == 0 else { return 256 }
+        limit.rlim_cur = max(limit.rlim_cur, min(limit.rlim_max, 4096))
+        _ = setrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit)
+        return max(64, min(Int(limit.rlim_cur) / 2, 2048))
+    }()
 
     private mutating func admit(
         _ batch: inout [(arrival: Arrival, entry: ReceivedEntry, segment: BundleManifest.Segment)], _ report: inout ImportReport

@@ -127,6 +127,31 @@ struct TransferProgramTests {
         #expect(fleet.status == 0 && fleet.output.split(separator: "\n").count == 2)
     }
 
+    @Test("A fleet's status: who is behind, who is late, who has been silent for longer than usual")
+    func fleet() async throws {
+        let now = Timestamp.now()
+        // Ten segments a minute apart each; the last one was opened so many minutes ago.
+        for (machine, minutesAgo) in [("busy", 1), ("silent", 180)] {
+            let spool = try Spool.open(folder("hub/\(machine)"), access: .create)
+            for index in 0..<10 {
+                let created = now - .seconds((minutesAgo + index) * 60)
+                try spool.put(
+                    Segments.gzip("{}\n"),
+                    as: try #require(SegmentName(priority: .normal, created: created, id: SegmentID.random())))
+            }
+        }
+        _ = try Spool.open(folder("hub/new"), access: .create)
+        let status = try await run("status", folder("hub/*"), "--due", "00:00")
+        let lines = status.output.split(separator: "\n").map(String.init)
+        #expect(status.status == 0 && lines.count == 4, "\(status.errors)")
+        #expect(lines.filter { $0.hasSuffix("silent for longer than usual") }.count == 1)
+        #expect(lines.contains { $0.contains("/silent") && $0.contains("silent for longer") })
+        let json = try await run("status", folder("hub/*"), "--json")
+        #expect(json.output.contains("\"isSilent\":true") && json.output.contains("\"pending\":10"))
+        let gone = try await run("status", folder("hub/busy"), folder("hub/nowhere"))
+        #expect(gone.status == 74 && gone.output.contains("No such file"))
+    }
+
     @Test("Through two relays names, keys and bytes survive, and a circle ends")
     func relay() async throws {
         let spool = try Spool.open(folder("origin"), access: .create)

@@ -162,7 +162,7 @@ struct ReplayCommand: AsyncParsableCommand {
             command.quiet = quiet
             command.output = output
             command.state = state
-            return try await command.go(run)
+            return try await command.go(run, isResumed: true)
         }
         // What is wrong with the options is to be told before there is a run.
         if dryRun { return try showHours(try makeReplay { _ in }) }
@@ -170,18 +170,23 @@ struct ReplayCommand: AsyncParsableCommand {
         try await go(try ReplayRun.begin(in: stateFolder, arguments: Array(CommandLine.arguments.dropFirst(2)), at: .now()))
     }
 
-    private func makeReplay(_ onEvent: @escaping @Sendable (UploadEvent) -> Void) throws -> Replay {
+    /// - Parameter isResumed: Somebody wants to go on now, whatever was to be waited for.
+    private func makeReplay(
+        isResumed: Bool = false, _ onEvent: @escaping @Sendable (UploadEvent) -> Void
+    ) throws -> Replay {
         do {
-            return try Replay(try options(), onEvent: onEvent)
+            var options = try options()
+            options.upload.ignoresWaits = isResumed
+            return try Replay(options, onEvent: onEvent)
         } catch let error as ConditionError {
             throw ValidationError("--where: \(error)")
         }
     }
 
-    private func go(_ run: ReplayRun) async throws {
+    private func go(_ run: ReplayRun, isResumed: Bool = false) async throws {
         let log = Log(isQuiet: quiet)
         let progress = Progress(isShown: !quiet && !output.json, log: log)
-        let replay = try makeReplay { progress.show($0) }
+        let replay = try makeReplay(isResumed: isResumed) { progress.show($0) }
         let report: ReplayReport
         do {
             report = try await Interruptible.run {
