@@ -1,4 +1,5 @@
 import FerrySpool
+import Foundation
 import Synchronization
 import TestSupport
 import Testing
@@ -156,6 +157,21 @@ struct PaceTests {
         _ = try put(spool, 1)
         let broken = Hub { _ in 401 }
         #expect(try await UploadPass.flush(spool, options: self.options(broken), deadline: .seconds(60)) == .failed)
+    }
+
+    @Test("A pause in the middle of a pass ends it")
+    func pausedMidway() async throws {
+        let spool = try folder.spool()
+        _ = try put(spool, 50)
+        let hub = Hub { _ in
+            // The first request pauses the spool; what follows would take a minute.
+            _ = try? spool.setControl(at: .now()) { $0.isPaused = true }
+            Thread.sleep(forTimeInterval: 1.5)
+            return 200
+        }
+        let report = try await UploadPass(spool, options: self.options(hub)).run()
+        #expect(report.stopReason == .paused && report.control.isPaused)
+        #expect(hub.requests.count < 5 && report.remaining == 50 - Int(report.sent.segments))
     }
 
     @Test("File work is done even in a task that is cancelled")

@@ -41,6 +41,8 @@ public struct PassPlan: Sendable {
         case headWaits
         case deadline
         case interrupted
+        /// Somebody paused or disabled the spool.
+        case paused
         /// The folder or the disk failed.
         case localFailure
     }

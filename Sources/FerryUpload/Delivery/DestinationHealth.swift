@@ -50,7 +50,7 @@ struct DestinationHealth: Sendable {
             failures += 1
             wait = retryAfter.map { max($0, Self.leastWait) } ?? backOff.wait(afterFailures: failures, using: &generator)
         case .misconfigured(let why): reason = why
-        case .off, .headWaits, .deadline, .interrupted, .localFailure: return false
+        case .off, .headWaits, .deadline, .interrupted, .paused, .localFailure: return false
         }
         state = RetryState(
             attempts: (state?.attempts ?? 0) + 1, failures: failures, firstAttemptAt: state?.firstAttemptAt ?? now,

@@ -12,7 +12,7 @@ public enum FlushResult: Equatable, Sendable {
     public init(_ report: UploadReport) {
         switch report.stopReason {
         case .misconfigured, .unwell, .off, .headWaits, .localFailure: self = .failed
-        case .deadline, .interrupted, nil:
+        case .deadline, .interrupted, .paused, nil:
             if report.sent.segments > 0 {
                 self = .sent(more: report.remaining > 0)
             } else {

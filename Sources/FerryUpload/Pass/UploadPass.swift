@@ -95,6 +95,7 @@ public final class UploadPass: Sendable {
             report.rejected = sent.rejected
             report.split = sent.split
             report.stopReason = dispatcher.read(\.plan.stopReason)
+            if report.stopReason == .paused { report.control = try spool.control() }
             report.destinationWaitsUntil = destinationWaitsUntil
             // The last round of a pass that was not stopped ended nothing: its listing is what is there.
             report.remaining =
@@ -118,12 +119,21 @@ public final class UploadPass: Sendable {
                 await tools.settler.run()
             }
             group.addTask { [workers] in await workers.followTimetable() }
+            group.addTask { await self.obeyControl() }
             await runUntilDeadline()
             tools.settler.close()
             group.cancelAll()
         }
         if let failure = dispatcher.read(\.failure) { throw failure }
         if let failure = tools.settler.failure { throw failure }
+    }
+
+    /// Notices within a second when somebody pauses or disables the spool, until cancelled.
+    private func obeyControl() async {
+        while true {
+            do { try await Task.sleep(for: .seconds(1)) } catch { return }
+            if let control = try? spool.control(), control.stopsSending { dispatcher.stop(.paused) }
+        }
     }
 
     private func runUntilDeadline() async {

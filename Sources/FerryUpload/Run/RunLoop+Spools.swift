@@ -39,9 +39,14 @@ extension RunLoop {
         }
         let now = runner.moment()
         guard case .success(let (spool, recovery)) = opening else {
-            if spools.indices.contains(number) { spools[number].close(at: now.steady) }
+            if spools.indices.contains(number) {
+                spools[number].close(at: now.steady)
+            } else if case .failure(let error) = opening, unusable.insert(path).inserted {
+                runner.onEvent(.blocked(spool: path, .unavailable(error.description)))
+            }
             return
         }
+        unusable.remove(path)
         let counters = runner.counters
         let onEvent = runner.onEvent
         let tools = LaneTools(spool, options: runner.options.upload, now: runner.now) { event in

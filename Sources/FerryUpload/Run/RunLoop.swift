@@ -17,6 +17,8 @@ struct RunLoop {
     /// When to look at the network: its news come in bursts.
     private var networkLook: Duration?
     var blockers: [Blocker?] = []
+    /// Folders that could not be opened so far: told once.
+    var unusable: Set<String> = []
     private var isStopping = false
 
     init(_ runner: Runner, addSettler: @escaping (Settler) -> Void) {

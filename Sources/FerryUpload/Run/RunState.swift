@@ -121,7 +121,7 @@ struct RunState {
             retriesAt =
                 now.steady + options.upload.backOff.wait(afterFailures: misconfigurations, using: &generator)
         // Strict order: the head of the line has a back-off of its own, and the lane wakes it.
-        case .headWaits, .deadline, .interrupted, .localFailure, .unwell, .off, .misconfigured: break
+        case .headWaits, .deadline, .interrupted, .paused, .localFailure, .unwell, .off, .misconfigured: break
         case nil:
             retriesAt = nil
             if delivery.plan.isProvenWell { misconfigurations = 0 }

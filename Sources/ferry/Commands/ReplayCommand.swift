@@ -211,7 +211,7 @@ struct ReplayCommand: AsyncParsableCommand {
         switch report.stopReason {
         case .unwell(let reason, _), .misconfigured(let reason), .off(let reason):
             log.error("\(destination.to ?? ""): \(reason.message)")
-        case .headWaits, .deadline, .interrupted, .localFailure, nil: break
+        case .headWaits, .deadline, .interrupted, .paused, .localFailure, nil: break
         }
         if output.json {
             struct Line: Encodable {

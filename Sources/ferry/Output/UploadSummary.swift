@@ -13,7 +13,7 @@ struct UploadSummary {
         case .off: return .remaining
         case .interrupted: return .interrupted
         case .localFailure: return .localFailure
-        case .unwell, .headWaits, .deadline, nil: break
+        case .unwell, .headWaits, .deadline, .paused, nil: break
         }
         if report.remaining > 0 { return .remaining }
         return report.rejected > 0 ? .badData : .done
@@ -28,8 +28,11 @@ struct UploadSummary {
         case .headWaits: "the first segment in line must wait, and with --order strict all others wait behind it"
         case .deadline: "the deadline is over; what is left is kept"
         case .interrupted, .localFailure: nil
-        case nil where report.control.isDisabled: "the spool is disabled: nothing is sent; ferry enable changes that"
-        case nil where report.control.isPaused: "the spool is paused: nothing is sent; ferry resume changes that"
+        case .paused where report.control.isDisabled, nil where report.control.isDisabled:
+            "the spool is disabled: nothing is sent; ferry enable changes that"
+        case .paused where report.control.isPaused, nil where report.control.isPaused:
+            "the spool is paused: nothing is sent; ferry resume changes that"
+        case .paused: "the spool was paused for a moment; call again"
         case nil: report.destinationWaitsUntil.map { _ in "\(destination) failed before: \(nextTry)" }
         }
     }
@@ -98,6 +101,7 @@ struct UploadSummary {
         case .headWaits: "head-waits"
         case .deadline: "deadline"
         case .interrupted: "interrupted"
+        case .paused: report.control.isDisabled ? "disabled" : "paused"
         case .localFailure: "local-failure"
         case nil where report.control.isDisabled: "disabled"
         case nil where report.control.isPaused: "paused"
