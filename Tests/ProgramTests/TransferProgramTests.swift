@@ -73,6 +73,30 @@ struct TransferProgramTests {
         #expect(try spool.exportMarks().isEmpty && spool.pending() == before)
     }
 
+    @Test("A stick that is taken away while it is written: the export fails, and nothing is marked")
+    func takenAway() async throws {
+        let spool = try Spool.open(folder("spool"), access: .create)
+        for second in 0..<40 { try spool.put(Segments.gzip(Segments.noise(2_000_000)), as: Segments.name(second: second)) }
+        let stick = try makeFolder("stick")
+        let mounted = try await Program("/bin/sh").run("-c", "mount -t tmpfs -o size=400m none '\(stick)'")
+        guard mounted.status == 0 else { return print("NOT TESTED: mounting a tmpfs is not allowed here: \(mounted.errors)") }
+        let export = try ferry.start(["export", stick, "--spool", spool.path])
+        var names: [String] = []
+        while names.isEmpty {
+            names = try FileManager.default.contentsOfDirectory(atPath: stick)
+            try await Task.sleep(for: .milliseconds(1))
+        }
+        // Stopped while we take the stick away, so that it cannot be faster than us.
+        export.send(SIGSTOP)
+        let isUnfinished = try FileManager.default.contentsOfDirectory(atPath: stick).contains { $0.hasSuffix(".part") }
+        _ = try await Program("/bin/sh").run("-c", "umount -l '\(stick)'")
+        export.send(SIGCONT)
+        let end = await export.end()
+        guard isUnfinished else { return print("NOT TESTED: the export was faster than this test") }
+        #expect(end.status == 74 && end.errors.split(separator: "\n").count == 1, "\(end.output)\(end.errors)")
+        #expect(try spool.exportMarks().isEmpty && spool.pending().count == 40)
+    }
+
     @Test("A stick with a FAT file system")
     func fat() async throws {
         let image = folder("fat.img")

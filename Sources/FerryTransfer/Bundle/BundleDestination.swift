@@ -41,6 +41,10 @@ struct BundleDestination {
             throw FileError("name", parent.pathOf(name), code: EEXIST)
         }
         try parent.syncFileSystem()
+        // A stick that was pulled out, and unmounted behind our back, takes every write and keeps none.
+        guard try Directory.open(parent.path).identity() == parent.identity() else {
+            throw FileError("find the stick at", parent.path, code: ENODEV)
+        }
         return parent.pathOf(name)
     }
 }
