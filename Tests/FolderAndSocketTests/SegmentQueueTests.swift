@@ -80,6 +80,23 @@ struct SegmentQueueTests {
         #expect(order(&queue) == ["0:8", "5:1", "5:6", "5:7", "5:9", "9:0"])
     }
 
+    @Test("What waits comes back when its time has come, and when the clock was set back by days")
+    func waiting() throws {
+        let spool = try folder.spool()
+        let now = moment(0)
+        var lane = Lane(
+            LaneTools(spool, options: UploadOptions(destination: try DestinationURL("http://hub/")), now: { now }) { _ in })
+        for second in 0..<3 { try spool.put(Segments.gzip("{}\n"), as: Segments.name(second: second)) }
+        lane.begin(try spool.scan(sizes: true))
+        for until in [now + .seconds(60), now + .seconds(3 * 86_400)] {
+            guard let item = lane.takeNext() else { throw Missing() }
+            lane.setAside(item, hasSidecar: false, until: until)
+        }
+        #expect(lane.wake(at: now).count == 1)
+        #expect(lane.wake(at: now + .seconds(59)).isEmpty && lane.nextWake == now + .seconds(60))
+        #expect(lane.wake(at: now + .seconds(60)).count == 1 && lane.waiting.isEmpty)
+    }
+
     @Test("Whatever comes and goes, in whatever order: each leaves once, the most urgent first")
     func property() throws {
         var generator = Seeded(seed: 5)

@@ -194,12 +194,13 @@ struct Lane {
     /// Also for a segment that cannot be opened.
     static let longestPatience = Duration.seconds(60)
 
-    /// Puts back what has waited long enough, or everything. Returns what is in the queue again.
+    /// Puts back what has waited long enough, or everything. Returns what is in the queue again. A moment further away than any wait
+    /// shows a clock that was set back since, and counts as over.
     @discardableResult
     mutating func wake(at now: Timestamp, all: Bool = false) -> [SpoolListing.Entry] {
         guard !waiting.isEmpty else { return [] }
         var woken: [SpoolListing.Entry] = []
-        for (name, wait) in waiting where all || wait.until.map({ $0 <= now }) ?? false {
+        for (name, wait) in waiting where all || wait.until.map({ $0 <= now || $0 > now + RetryAfter.longest }) ?? false {
             waiting[name] = nil
             isAddedTo = true
             if let entry = queue.insert(name, in: tools.spool, hasSidecar: wait.hasSidecar) { woken.append(entry) }
