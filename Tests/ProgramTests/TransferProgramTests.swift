@@ -151,6 +151,35 @@ struct TransferProgramTests {
         #expect(fleet.status == 0 && fleet.output.split(separator: "\n").count == 2)
     }
 
+    @Test("A replay that found nobody goes on with --resume, as it was begun, and leaves nothing behind")
+    func replay() async throws {
+        try await write("spool", 100)
+        let first = try await Hub(folder("hub"))
+        #expect(try await run("upload", "--spool", folder("spool"), "--to", first.url).status == 0)
+        let port = first.port
+        await first.stop()
+        let state = folder("state")
+        let stopped = try await run(
+            "replay", folder("spool"), "--to", first.url, "--state", state, "--where", "n >= 42 && n < 45", "--set", "again=true",
+            "--json")
+        #expect(stopped.status == 75, "\(stopped.errors)")
+        let run = try #require(try FileManager.default.contentsOfDirectory(atPath: state).first)
+        #expect(stopped.output.contains("\"run\":\"\(run)\"") && stopped.output.contains("\"leftOut\":97"))
+        let hub = try await Hub(folder("second"), port: port)
+        let resumed = try await self.run("replay", "--resume", run, "--state", state)
+        #expect(resumed.status == 0 && resumed.output.contains("3 events"), "\(resumed.output)\(resumed.errors)")
+        await hub.stop()
+        let received = try await self.run("cat", "--spool", folder("second"))
+        #expect(received.output == (42..<45).map { "{\"again\":true,\"n\":\($0)}\n" }.joined())
+        #expect(try FileManager.default.contentsOfDirectory(atPath: state).isEmpty)
+        #expect(try await self.run("replay", "--resume", run, "--state", state).status == 64)
+        let wrong = try await self.run("replay", folder("spool"), "--to", hub.url, "--where", "n >=")
+        #expect(wrong.status == 64 && wrong.errors.contains("at character 5"), "\(wrong.errors)")
+        let chart = try await self.run("replay", folder("spool"), "--to", hub.url, "--dry-run")
+        #expect(
+            chart.status == 0 && chart.output.contains("100 events of 10 sources would be sent, 0 left out"), "\(chart.output)")
+    }
+
     @Test("A fleet's status: who is behind, who is late, who has been silent for longer than usual")
     func fleet() async throws {
         let now = Timestamp.now()

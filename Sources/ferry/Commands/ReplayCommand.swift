@@ -26,49 +26,7 @@ struct ReplayCommand: AsyncParsableCommand {
     @OptionGroup var destination: DestinationOptions
     @OptionGroup var output: JSONOption
 
-    @Option(help: ArgumentHelp("Only events from this moment on (RFC 3339).", valueName: "time"))
-    var since: String?
-
-    @Option(help: ArgumentHelp("Only events before this moment.", valueName: "time"))
-    var until: String?
-
-    @Option(
-        help: ArgumentHelp(
-            "Where an event's time stands: RFC 3339, or seconds or milliseconds since 1970. Default: its segment's.",
-            valueName: "field"))
-    var timeField: String?
-
-    @Option(help: "Only this priority.")
-    var priority: Priority?
-
-    @Option(help: "Only this stream.")
-    var stream: String?
-
-    @Option(name: .customLong("where"), help: ArgumentHelp("Only events for which this holds.", valueName: "condition"))
-    var condition: String?
-
-    @Option(
-        name: .customLong("set"),
-        help: ArgumentHelp("Set a field of every event; a value that is no JSON is a string.", valueName: "field=value"))
-    var settings: [String] = []
-
-    @Option(
-        help: ArgumentHelp(
-            "now: the first event happens now, the others as long after it as they did. Needs --time-field.", valueName: "now"))
-    var shiftTime: String?
-
-    @Option(
-        help: ArgumentHelp("max, or 1x, 10x, 0.5x: with the original gaps between events, divided by this.", valueName: "factor"))
-    var speed = "max"
-
-    @Option(help: ArgumentHelp("So many events a second, like 500/s.", valueName: "rate"))
-    var rate: String?
-
-    @Option(help: ArgumentHelp("At most this many sources.", valueName: "n"))
-    var limit: Int?
-
-    @Flag(help: "Keep the original keys: a receiver that knows them answers that it has them.")
-    var sameKeys = false
+    @OptionGroup var selection: ReplaySelection
 
     @Flag(help: "Count the events of each hour, and send nothing.")
     var dryRun = false
@@ -93,55 +51,13 @@ struct ReplayCommand: AsyncParsableCommand {
         guard destination.to != nil else { throw ValidationError("Missing expected argument '--to <url>'") }
         guard !paths.isEmpty else { throw ValidationError("name what to send again: a spool, a folder or a file") }
         guard (1...256).contains(parallel) else { throw ValidationError("--parallel must be 1 to 256") }
-        if let limit, limit < 1 { throw ValidationError("--limit must be at least 1") }
-        _ = try time(since, "--since")
-        _ = try time(until, "--until")
-        _ = try pace()
-        if let shiftTime {
-            guard shiftTime == "now" else { throw ValidationError("--shift-time must be now") }
-            guard timeField != nil else { throw ValidationError("--shift-time needs --time-field") }
-        }
-    }
-
-    private func time(_ text: String?, _ option: String) throws -> Timestamp? {
-        guard let text else { return nil }
-        guard let time = Timestamp(rfc3339: text) else {
-            throw ValidationError("\(option) '\(text)' must be like 2026-11-21T00:00:00Z")
-        }
-        return time
-    }
-
-    private func pace() throws -> ReplayOptions.Pace {
-        if let rate {
-            guard speed == "max" else { throw ValidationError("--rate and --speed exclude each other") }
-            let number = rate.hasSuffix("/s") ? String(rate.dropLast(2)) : rate
-            guard let value = Double(number), value > 0, value.isFinite else {
-                throw ValidationError("--rate '\(rate)' must be like 500/s")
-            }
-            return .rate(value)
-        }
-        if speed == "max" { return .unlimited }
-        guard speed.hasSuffix("x"), let factor = Double(speed.dropLast()), factor > 0, factor.isFinite else {
-            throw ValidationError("--speed '\(speed)' must be max or like 1x, 10x, 0.5x")
-        }
-        return .original(factor: factor)
     }
 
     private func options() throws -> ReplayOptions {
         var upload = try destination.options()
         upload.parallel = parallel
         var options = ReplayOptions(paths: paths, upload: upload)
-        options.filter.since = try time(since, "--since")
-        options.filter.until = try time(until, "--until")
-        options.filter.timeField = timeField
-        options.filter.condition = condition
-        options.filter.settings = settings
-        options.filter.shiftsTimeToNow = shiftTime != nil
-        options.priority = priority
-        options.stream = stream
-        options.pace = try pace()
-        options.limit = limit
-        options.keepsKeys = sameKeys
+        try selection.apply(to: &options)
         return options
     }
 
@@ -165,7 +81,7 @@ struct ReplayCommand: AsyncParsableCommand {
             return try await command.go(run, isResumed: true)
         }
         // What is wrong with the options is to be told before there is a run.
-        if dryRun { return try showHours(try makeReplay { _ in }) }
+        if dryRun { return try HourChart(isJSON: output.json).print(try makeReplay { _ in }) }
         _ = try makeReplay { _ in }
         try await go(try ReplayRun.begin(in: stateFolder, arguments: Array(CommandLine.arguments.dropFirst(2)), at: .now()))
     }
@@ -198,80 +114,11 @@ struct ReplayCommand: AsyncParsableCommand {
             throw CommandFailure(.localFailure, "\(error); ferry replay --resume \(run.id) goes on")
         }
         progress.end()
-        try show(report, log)
+        try ReplaySummary(report: report, isJSON: output.json, isQuiet: quiet, state: stateFolder).print()
         if report.isComplete { try run.remove() }
         if case .misconfigured = report.stopReason { throw ExitStatus.misconfigured.code }
         if report.stopReason == .interrupted { throw ExitStatus.interrupted.code }
         if !report.isComplete { throw ExitStatus.remaining.code }
         if report.rejected > 0 || !report.damaged.isEmpty || report.unreadable > 0 { throw ExitStatus.badData.code }
-    }
-
-    private func show(_ report: ReplayReport, _ log: Log) throws {
-        for (path, reason) in report.damaged { log.error("\(path) is left out: \(reason)") }
-        switch report.stopReason {
-        case .unwell(let reason, _), .misconfigured(let reason), .off(let reason):
-            log.error("\(destination.to ?? ""): \(reason.message)")
-        case .headWaits, .deadline, .interrupted, .paused, .localFailure, nil: break
-        }
-        if output.json {
-            struct Line: Encodable {
-                let run: String
-                let sources: Int
-                let sourcesDone: Int
-                let sent: Int64
-                let sentBytes: Int64
-                let sentEvents: Int64
-                let leftOut: Int64
-                let unreadable: Int64
-                let rejected: Int
-                let damaged: Int
-                let remaining: Int
-            }
-            try StandardOutput.print(
-                Line(
-                    run: report.run, sources: report.sources, sourcesDone: report.sourcesDone, sent: report.sent,
-                    sentBytes: report.sentBytes.bytes, sentEvents: report.sentEvents, leftOut: report.leftOut,
-                    unreadable: report.unreadable, rejected: report.rejected, damaged: report.damaged.count,
-                    remaining: report.remaining
-                ).jsonLine())
-        } else if !quiet {
-            let events = report.sentEvents > 0 ? ", \(counted(report.sentEvents, "event"))" : ""
-            try StandardOutput.print(
-                "replayed \(counted(report.sent, "segment")) (\(report.sentBytes)\(events)) of \(counted(report.sourcesDone, "source")) as run \(report.run)"
-            )
-            if report.leftOut > 0 { try StandardOutput.print("\(counted(report.leftOut, "event")) left out") }
-            if report.unreadable > 0 { try StandardOutput.print("\(counted(report.unreadable, "line")) could not be read") }
-            if report.rejected > 0 {
-                try StandardOutput.print("\(report.rejected) rejected, kept in \(stateFolder)/\(report.run)/rejected")
-            }
-            if !report.isComplete { try StandardOutput.print("not complete: ferry replay --resume \(report.run) goes on") }
-        }
-        try StandardOutput.flush()
-    }
-
-    /// A small chart.
-    private func showHours(_ replay: Replay) throws {
-        let (hours, report) = try replay.dryRun()
-        if output.json {
-            struct Line: Encodable {
-                let hour: Timestamp
-                let events: Int64
-            }
-            for (hour, events) in hours { try StandardOutput.print(Line(hour: hour, events: events).jsonLine()) }
-        } else {
-            let most = hours.map(\.events).max() ?? 1
-            let width = "\(most)".count
-            for (hour, events) in hours {
-                let bar = String(repeating: "#", count: max(1, Int(Double(events) / Double(most) * 40)))
-                let number = String(repeating: " ", count: width - "\(events)".count) + "\(events)"
-                try StandardOutput.print("\(hour.rfc3339.prefix(13)):00Z  \(number)  \(bar)")
-            }
-            try StandardOutput.print(
-                "\(counted(report.sentEvents, "event")) of \(counted(report.sourcesDone, "source")) would be sent, \(report.leftOut) left out"
-            )
-        }
-        for (path, reason) in report.damaged { Log(isQuiet: quiet).error("\(path): \(reason)") }
-        try StandardOutput.flush()
-        if !report.damaged.isEmpty { throw ExitStatus.badData.code }
     }
 }

@@ -1,0 +1,86 @@
+import FerryReplay
+import FerrySpool
+import FerryUpload
+
+/// What a replay says at its end.
+struct ReplaySummary {
+    let report: ReplayReport
+    let isJSON: Bool
+    let isQuiet: Bool
+    /// Where its run's folder lies.
+    let state: String
+
+    func print() throws {
+        let log = Log(isQuiet: isQuiet)
+        for (path, reason) in report.damaged { log.error("\(path) is left out: \(reason)") }
+        switch report.stopReason {
+        case .unwell(let reason, _), .misconfigured(let reason), .off(let reason):
+            log.error("the destination: \(reason.message)")
+        case .headWaits, .deadline, .interrupted, .paused, .localFailure, nil: break
+        }
+        if isJSON {
+            struct Line: Encodable {
+                let run: String
+                let sources: Int
+                let sourcesDone: Int
+                let sent: Int64
+                let sentBytes: Int64
+                let sentEvents: Int64
+                let leftOut: Int64
+                let unreadable: Int64
+                let rejected: Int
+                let damaged: Int
+                let remaining: Int
+            }
+            try StandardOutput.print(
+                Line(
+                    run: report.run, sources: report.sources, sourcesDone: report.sourcesDone, sent: report.sent,
+                    sentBytes: report.sentBytes.bytes, sentEvents: report.sentEvents, leftOut: report.leftOut,
+                    unreadable: report.unreadable, rejected: report.rejected, damaged: report.damaged.count,
+                    remaining: report.remaining
+                ).jsonLine())
+        } else if !isQuiet {
+            let events = report.sentEvents > 0 ? ", \(counted(report.sentEvents, "event"))" : ""
+            try StandardOutput.print(
+                "replayed \(counted(report.sent, "segment")) (\(report.sentBytes)\(events)) of \(counted(report.sourcesDone, "source")) as run \(report.run)"
+            )
+            if report.leftOut > 0 { try StandardOutput.print("\(counted(report.leftOut, "event")) left out") }
+            if report.unreadable > 0 { try StandardOutput.print("\(counted(report.unreadable, "line")) could not be read") }
+            if report.rejected > 0 {
+                try StandardOutput.print("\(report.rejected) rejected, kept in \(state)/\(report.run)/rejected")
+            }
+            if !report.isComplete { try StandardOutput.print("not complete: ferry replay --resume \(report.run) goes on") }
+        }
+        try StandardOutput.flush()
+    }
+}
+
+/// How many events of each hour would be sent: a small chart.
+struct HourChart {
+    let isJSON: Bool
+
+    func print(_ replay: Replay) throws {
+        let (hours, report) = try replay.dryRun()
+        if isJSON {
+            struct Line: Encodable {
+                let hour: Timestamp
+                let events: Int64
+            }
+            for (hour, events) in hours { try StandardOutput.print(Line(hour: hour, events: events).jsonLine()) }
+        } else {
+            let most = hours.map(\.events).max() ?? 1
+            let width = "\(most)".count
+            for (hour, events) in hours {
+                let bar = String(repeating: "#", count: max(1, Int(Double(events) / Double(most) * 40)))
+                let number = String(repeating: " ", count: width - "\(events)".count) + "\(events)"
+                try StandardOutput.print("\(hour.rfc3339.prefix(13)):00Z  \(number)  \(bar)")
+            }
+            try StandardOutput.print(
+                "\(counted(report.sentEvents, "event")) of \(counted(report.sourcesDone, "source")) would be sent, \(report.leftOut) left out"
+            )
+        }
+        for (path, reason) in report.damaged { Log(isQuiet: false).error("\(path): \(reason)") }
+        try StandardOutput.flush()
+        if !report.damaged.isEmpty { throw ExitStatus.badData.code }
+    }
+}
