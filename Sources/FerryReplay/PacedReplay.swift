@@ -103,18 +103,20 @@ struct PacedReplay {
         mutating func feed(_ files: [ReplayFile], _ run: inout ReplayRun) async throws {
             while run.position.sources < files.count, !isStopped() {
                 let file = files[run.position.sources]
-                // A segment's lines fit into memory as they come; its events are sent one after the other.
-                var lines: [(bytes: [UInt8], time: Timestamp, number: Int64)] = []
-                do {
-                    lines = try read(file, from: run.position.lines)
-                } catch {
-                    stage.noteDamage(file, error)
-                }
-                for line in lines {
-                    if isStopped() { break }
-                    try await add(line.bytes, at: line.time, line.number, of: file, &run)
-                }
-                try await flush(file, &run)
+                var lines: [Line] = []
+                repeat {
+                    do {
+                        lines = try read(file, from: run.position.lines)
+                    } catch {
+                        lines = []
+                        stage.noteDamage(file, error)
+                    }
+                    for line in lines {
+                        if isStopped() { break }
+                        try await add(line, of: file, &run)
+                    }
+                    try await flush(file, &run)
+                } while lines.count == Self.linesInMemory && !isStopped()
                 if isStopped() { return }
                 try run.save(isDurable: false) { [shift = stage.filter.shift] position in
                     position.sources += 1
@@ -124,27 +126,39 @@ struct PacedReplay {
             }
         }
 
-        private mutating func read(_ file: ReplayFile, from start: Int64) throws -> [(
-            bytes: [UInt8], time: Timestamp, number: Int64
-        )] {
-            var lines: [(bytes: [UInt8], time: Timestamp, number: Int64)] = []
+        private struct Line {
+            let bytes: [UInt8]
+            let time: Timestamp
+            /// Its place among those of its source that pass.
+            let number: Int64
+        }
+
+        /// As many as are held at once; of a longer source the beginning is passed over again for what follows.
+        private static let linesInMemory = 20_000
+
+        private struct Enough: Error {}
+
+        private mutating func read(_ file: ReplayFile, from start: Int64) throws -> [Line] {
+            var lines: [Line] = []
             var number: Int64 = 0
-            try stage.forEachPassing(file) { bytes, time in
-                if number >= start { lines.append((bytes, time, number)) }
-                number += 1
-            }
+            do {
+                try stage.forEachPassing(file) { bytes, time in
+                    if number >= start { lines.append(Line(bytes: bytes, time: time, number: number)) }
+                    number += 1
+                    if lines.count == Self.linesInMemory { throw Enough() }
+                }
+            } catch is Enough {}
             return lines
         }
 
-        private mutating func add(
-            _ bytes: [UInt8], at time: Timestamp, _ number: Int64, of file: ReplayFile, _ run: inout ReplayRun
-        ) async throws {
+        private mutating func add(_ line: Line, of file: ReplayFile, _ run: inout ReplayRun) async throws {
+            let time = line.time
             if groupEvents > 0, !belongs(time) { try await flush(file, &run) }
             if groupEvents == 0 {
                 groupTime = time
-                groupLine = number
+                groupLine = line.number
             }
-            group += bytes + [10]
+            group += line.bytes + [10]
             groupEvents += 1
         }
 

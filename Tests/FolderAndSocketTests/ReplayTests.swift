@@ -149,6 +149,16 @@ struct ReplayTests {
         #expect(later[5] - again >= .milliseconds(250))
     }
 
+    @Test("A source that is longer than what is held in memory is paced whole, each event once and in order")
+    func longSource() async throws {
+        try OpenFile.creating(folder("a.jsonl")).write(Array(Segments.lines(0..<45_000).utf8))
+        let seen = Seen()
+        let server = ScriptedServer.answering { seen.answer($0) }
+        let (report, _) = try await replay(server, [folder("a.jsonl")]) { $0.pace = .rate(2_000_000) }
+        #expect(report.sentEvents == 45_000 && report.isComplete)
+        #expect(try lines(seen).joined(separator: "\n") + "\n" == Segments.lines(0..<45_000))
+    }
+
     @Test("A dry run counts the events of each hour")
     func dryRun() throws {
         let spool = try archive()
