@@ -82,6 +82,10 @@ struct RunTests {
         #expect(line("interval") == "9s flag" && line("threshold.events") == "10 environment")
         #expect(line("parallel") == "2 file" && line("order") == "strict profile" && line("timeout") == "30s default")
         #expect(line("spools") == "a, b file")
+        let alone = try await ferry.run("config", "show", "--explain")
+        #expect(alone.status == 0 && alone.errors.isEmpty && alone.output.contains("Which SDK's numbers to begin with."))
+        let nothing = try await ferry.run("run")
+        #expect(nothing.status == 78 && nothing.errors.split(separator: "\n").count == 2, "\(nothing.errors)")
         for (profile, interval, events, order) in [
             ("appcenter", "6s", "50", "priority"), ("google-analytics", "120s", "off", "strict"),
             ("sensors", "15s", "100", "strict"),

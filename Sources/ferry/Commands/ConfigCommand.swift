@@ -19,12 +19,15 @@ struct ConfigShowCommand: ParsableCommand {
     @OptionGroup var config: ConfigOptions
     @OptionGroup var output: JSONOption
 
+    @Flag(help: "Also say what each setting is.")
+    var explain = false
+
     func run() throws {
         let configuration = config.configuration()
         if output.json {
             try StandardOutput.print(ConfigListing.json(configuration))
         } else {
-            try ConfigListing.lines(configuration).forEach(StandardOutput.print)
+            try ConfigListing.lines(configuration, explains: explain).forEach(StandardOutput.print)
         }
         try StandardOutput.flush()
         guard configuration.problems.isEmpty else {

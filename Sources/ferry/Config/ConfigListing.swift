@@ -2,11 +2,14 @@ import FerrySpool
 
 /// Prints every effective value and where it comes from.
 enum ConfigListing {
-    static func lines(_ configuration: RunConfiguration) -> [String] {
-        var table = Table(["SETTING", "VALUE", "FROM"])
+    /// - Parameter explains: Also what each setting is.
+    static func lines(_ configuration: RunConfiguration, explains: Bool) -> [String] {
+        var table = Table(["SETTING", "VALUE", "FROM"] + (explains ? ["WHAT IT IS"] : []))
         for setting in Settings.all {
             let value = configuration.values[setting.key]
-            table.add([setting.key, value.map { $0.texts.joined(separator: ", ") } ?? "-", value?.origin.rawValue ?? "-"])
+            table.add(
+                [setting.key, value.map { $0.texts.joined(separator: ", ") } ?? "-", value?.origin.rawValue ?? "-"]
+                    + (explains ? [setting.summary] : []))
         }
         return table.lines
     }

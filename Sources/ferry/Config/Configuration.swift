@@ -187,7 +187,7 @@ struct RunConfiguration {
     private mutating func checkTogether() {
         if values["to"] == nil { missing.append(.init(place: .nowhere, "'to' is missing: where to send")) }
         if values["spools"]?.texts.isEmpty ?? true {
-            problems.append(.init(place: .nowhere, "'spools' is missing: which folders to send from"))
+            missing.append(.init(place: .nowhere, "'spools' is missing: which folders to send from"))
         }
         if (values["tls.cert"] == nil) != (values["tls.key"] == nil) {
             problems.append(.init(place: .nowhere, "'tls.cert' and 'tls.key' belong together"))
