@@ -84,4 +84,96 @@ struct CrashTests {
         #expect(Set(received) == Set((0..<total * 5).map { "{\"n\":\($0)}" }))
         #expect(try source.rejected().isEmpty)
     }
+
+    @Test(
+        "ferry run and its hub killed again and again, while segments appear and leave joined: everything arrives, nothing twice")
+    func longRunning() async throws {
+        let spools = try ["a", "b"].map { try folder.spool("spools/\($0)") }
+        var generator = Seeded(seed: UInt64(getpid()) &+ 2)
+        let hubPath = folder("hub")
+        var hub = try await Hub(hubPath)
+        let port = hub.port
+        let arguments = [
+            "run", "--spool", folder("spools/*"), "--to", hub.url, "--quiet", "--set", "coalesce=64KiB", "--set",
+            "back-off.intervals=50ms",
+        ]
+        var run = try Program().start(arguments)
+        var total = 0
+        for round in 0..<20 {
+            for _ in 0..<Int.random(in: 5...40, using: &generator) {
+                let spool = spools[total % 2]
+                try spool.put(Segments.gzip("{\"n\":\(total)}\n"), as: Segments.name([0, 5, 9][total % 3], second: total))
+                total += 1
+            }
+            try await Task.sleep(for: .milliseconds(Int.random(in: 5...200, using: &generator)))
+            if round.isMultiple(of: 3) {
+                hub.running.send(SIGKILL)
+                _ = await hub.running.end()
+                hub = try await Hub(hubPath, port: port)
+            } else {
+                run.send(SIGKILL)
+                _ = await run.end()
+                run = try Program().start(arguments)
+            }
+        }
+        let end = ContinuousClock.now + .seconds(60)
+        while ContinuousClock.now < end, try !spools.allSatisfy({ try $0.pending().isEmpty }) {
+            try await Task.sleep(for: .milliseconds(20))
+        }
+        // The last one may have just begun, and not be listening to signals yet.
+        while ContinuousClock.now < end, try spools[1].uploaderMark()?.isRunning != true {
+            try await Task.sleep(for: .milliseconds(20))
+        }
+        run.send(SIGTERM)
+        #expect(await run.end().status == 0)
+        await hub.stop()
+        _ = try await Program().run("status", "--spool", hubPath)
+        let received = try Spool.open(hubPath, access: .read).events(in: [.pending])
+        #expect(received.count == total && Set(received) == Set((0..<total).map { "{\"n\":\($0)}" }))
+        for spool in spools {
+            #expect(try spool.pending().isEmpty && spool.rejected().isEmpty)
+        }
+    }
+
+    @Test("Export and import killed at any moment: bundles that came through in parts give everything, once")
+    func transfer() async throws {
+        let spool = try folder.spool()
+        let total = 60
+        for number in 0..<total {
+            try spool.put(
+                Segments.gzip("{\"n\":\(number)}\n" + String(repeating: "{}\n", count: 5000)), as: Segments.name(second: number))
+        }
+        try FileManager.default.createDirectory(atPath: folder("stick"), withIntermediateDirectories: true)
+        var generator = Seeded(seed: UInt64(getpid()) &+ 3)
+        var rounds = 0
+        while try !spool.pending().isEmpty, rounds < 40 {
+            rounds += 1
+            for command in [
+                ["export", folder("stick"), "--spool", spool.path], ["import", folder("stick"), "--spool", folder("hub")],
+            ] {
+                let running = try Program().start(command)
+                // The last rounds come to their end.
+                if rounds < 10 {
+                    try await Task.sleep(for: .milliseconds(Int.random(in: 5...60, using: &generator)))
+                    running.send(SIGKILL)
+                }
+                _ = await running.end()
+            }
+            for name in try FileManager.default.contentsOfDirectory(atPath: folder("stick"))
+            where name.hasPrefix("ferry-receipt-") {
+                _ = try await Program().run("acknowledge", folder("stick/\(name)"), "--spool", spool.path)
+            }
+            // Bundles that were never finished, as sticks that were lost.
+            for mark in try spool.exportMarks() {
+                _ = try await Program().run("export", "--forget", mark.bundle, "--spool", spool.path)
+            }
+        }
+        #expect(rounds < 40)
+        _ = try await Program().run("status", "--spool", folder("hub"))
+        let hub = try Spool.open(folder("hub"), access: .read)
+        #expect(try hub.pending().count == total)
+        let numbers = try hub.events(in: [.pending]).filter { $0 != "{}" }
+        #expect(numbers.count == total && Set(numbers).count == total)
+        #expect(try spool.files(in: [.sent]).count == total)
+    }
 }
