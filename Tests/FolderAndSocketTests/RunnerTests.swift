@@ -263,6 +263,20 @@ struct RunnerTests {
         }
     }
 
+    @Test("A spool that is gone has nothing left to be looked after, and is asked for less and less often")
+    func closed() throws {
+        var spool = RunningSpool(try folder.spool())
+        spool.needsScan = true
+        spool.recoversAt = .seconds(3)
+        var waits: [Duration] = []
+        for _ in 0..<8 {
+            spool.close(at: .seconds(100))
+            waits.append(spool.opensAt - .seconds(100))
+        }
+        #expect(!spool.isOpen && !spool.needsScan && spool.recoversAt == nil)
+        #expect(waits == [5, 10, 20, 40, 80, 160, 300, 300].map { .seconds($0) })
+    }
+
     @Test("Limits are kept while it runs")
     func limits() async throws {
         let spool = try folder.spool()

@@ -49,7 +49,7 @@ struct RunLoop {
         await checkSpools()
         await settle()
         await runner.signals.forEach { signals in
-            for signal in signals { await handle(signal) }
+            for signal in signals { handle(signal) }
             if isStopping { return false }
             await lookAround()
             await settle()
@@ -58,11 +58,10 @@ struct RunLoop {
         timer?.cancel()
     }
 
-    private mutating func handle(_ signal: Runner.Signal) async {
+    private mutating func handle(_ signal: Runner.Signal) {
         switch signal {
         case .news(let number, let news): handle(news, of: number)
         case .networkNews: networkLook = networkLook ?? runner.moment().steady + Self.networkSettling
-        case .verdict(let verdict): setVerdict(verdict)
         case .ask:
             let now = runner.moment()
             dispatcher.change { state.ask(&$0, at: now) }
@@ -148,7 +147,7 @@ struct RunLoop {
         var wake = min(next ?? now.steady + Self.longestSleep, now.steady + Self.longestSleep, nextCheck, nextHousekeeping)
         if watch.pollInterval != nil { wake = min(wake, nextPoll) }
         if let networkLook { wake = min(wake, networkLook) }
-        for spool in spools {
+        for spool in spools where spool.isOpen {
             if let at = spool.recoversAt { wake = min(wake, at) }
             if spool.needsScan { wake = min(wake, spool.nextScan) }
         }

@@ -42,7 +42,6 @@ public final class Runner: Sendable {
     enum Signal: Sendable {
         case news(Int, FolderNews)
         case networkNews
-        case verdict(NetworkVerdict)
         /// Nothing is under way any more.
         case idle
         case ask

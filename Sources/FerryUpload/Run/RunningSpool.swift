@@ -71,6 +71,8 @@ struct RunningSpool {
     mutating func close(at now: Duration) {
         isOpen = false
         mark = nil
+        needsScan = false
+        recoversAt = nil
         // A disk that is full, or a folder that is forbidden, stays so for a while.
         opensAt = now + .seconds(min(5 << min(failures, 6), 300))
         failures += 1
