@@ -72,6 +72,24 @@ struct SendScheduleTests {
         schedule.drained(at: .seconds(100_002))
         #expect(schedule.gate(at: .seconds(100_003)) == .closed)
     }
+
+    @Test("A flush is obeyed once: not again by the next process, and not for another change")
+    func flushOnce() throws {
+        let upload = UploadOptions(destination: try DestinationURL("http://hub/"))
+        var state = RunState(RunOptions(upload: upload, schedule: SchedulePolicy(interval: .zero, criticalDelay: nil)))
+        let now = Moment(wall: Timestamp(rfc3339: "2026-11-21T12:00:00Z")!, steady: .zero)
+        var control = SpoolControl()
+        control.flushRequestedAt = now.wall - .seconds(60)
+        state.add(control, at: now)
+        #expect(state.spools[0].schedule.gate(at: .zero) == .closed)
+        control.isPaused = true
+        let isAskedByPause = state.setControl(control, of: 0)
+        control.flushRequestedAt = now.wall
+        let isAsked = state.setControl(control, of: 0)
+        let isAskedAgain = state.setControl(control, of: 0)
+        #expect(!isAskedByPause && isAsked && !isAskedAgain)
+        #expect(state.spools[0].schedule.gate(at: .zero) == .open)
+    }
 }
 
 @Suite("Which interfaces may be used")

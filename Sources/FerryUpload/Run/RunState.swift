@@ -29,8 +29,9 @@ struct RunState {
     /// A spool joins.
     mutating func add(_ control: SpoolControl, at now: Moment) {
         spools.append(Spool(schedule: SendSchedule(options.schedule, now: now.steady)))
-        _ = setControl(control, of: spools.count - 1)
+        // What was asked for before has been done, or was for another process.
         spools[spools.count - 1].flushedAt = control.flushRequestedAt
+        _ = setControl(control, of: spools.count - 1)
     }
 
     mutating func stored(_ entry: SpoolListing.Entry, events: Int64, in spool: Int, at now: Moment) {
