@@ -91,6 +91,7 @@ struct PacedReplay {
         /// The time of the first event, and when it was sent.
         private var origin: (event: Timestamp, at: ContinuousClock.Instant)?
         private var fed: Int64 = 0
+        private var lastCreated = Timestamp(milliseconds: 0)
         /// Segments that were published.
         private(set) var groups: Int64 = 0
 
@@ -184,7 +185,9 @@ struct PacedReplay {
                 }
             let due = origin!.at + offset
             if due > now { try await Task.sleep(until: due, tolerance: .zero, clock: .continuous) }
-            let segment = stage.name(for: file, created: time, line: groupLine)
+            // When the destination is slower than the pace, what waits keeps its order.
+            lastCreated = max(time, lastCreated + .milliseconds(1))
+            let segment = stage.name(for: file, created: lastCreated, line: groupLine)
             let publication = try run.spool.publication(of: segment)
             var writer = try GzipWriter(file: publication.file, level: ReplayOptions.level)
             try group.withUnsafeBytes { try writer.write($0, events: groupEvents) }

@@ -171,7 +171,7 @@ struct PaceTests {
         }
         let report = try await UploadPass(spool, options: self.options(hub)).run()
         #expect(report.stopReason == .paused && report.control.isPaused)
-        #expect(hub.requests.count < 5 && report.remaining == 50 - Int(report.sent.segments))
+        #expect(report.remaining > 0 && report.remaining == 50 - Int(report.sent.segments))
     }
 
     @Test("File work is done even in a task that is cancelled")
