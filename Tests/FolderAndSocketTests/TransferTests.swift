@@ -111,9 +111,8 @@ struct TransferTests {
         let order = try spool.pending()
         let first = try export(spool, to: stick()) { $0.maxBytes = ByteCount(30_000) }
         #expect(first.segments > 3 && first.left > 3)
-        let size = try FileManager.default.subpathsOfDirectory(atPath: try #require(first.path)).reduce(0) { sum, name in
-            sum + Int(try FileManager.default.attributesOfItem(atPath: first.path! + "/" + name)[.size] as! UInt64)
-        }
+        let bundle = try Directory.open(try #require(first.path))
+        let size = try bundle.names().reduce(0 as Int64) { $0 + (try bundle.status($1)?.size.bytes ?? 0) }
         #expect(size <= 30_000)
         let mark = try #require(try spool.exportMarks().first)
         #expect(mark.segments.map(\.name) == Array(order.prefix(first.segments)))
