@@ -1,4 +1,3 @@
-import Crypto
 import FerryIntake
 import FerrySpool
 import NIOPosix
@@ -69,7 +68,7 @@ actor Admission {
                 for (candidate, isStored) in zip(candidates, isStored) {
                     if isStored {
                         results.append(.stored)
-                    } else if try spool.directory.digest(of: candidate.entry.segment) == candidate.digest {
+                    } else if try spool.directory.open(candidate.entry.segment)?.digest().digest == candidate.digest {
                         // The segment came another way, by rsync say, with its name and so its key.
                         try spool.logReceived([candidate.entry])
                         results.append(.duplicate)
@@ -81,20 +80,6 @@ actor Admission {
             } catch {
                 return .failure(error)
             }
-        }
-    }
-}
-
-extension Directory {
-    fileprivate func digest(of name: String) throws(FileError) -> BodyDigest? {
-        guard let file = try open(name) else { return nil }
-        var hash = SHA256()
-        var offset: Int64 = 0
-        while true {
-            let bytes = try file.readBytes(1 << 16, at: offset)
-            if bytes.isEmpty { return BodyDigest(hash.finalize()) }
-            hash.update(data: bytes)
-            offset += Int64(bytes.count)
         }
     }
 }

@@ -31,6 +31,8 @@ public struct ExportReport: Sendable {
     public var left = 0
     /// Segments that somebody was just sending, or that may be still being written.
     public var busy = 0
+    /// Segments that are no whole gzip: cut off, still on their way, or damaged. They stay.
+    public var damaged = 0
     /// Segments that travel in an earlier bundle.
     public var alreadyExported = 0
 }
@@ -49,8 +51,8 @@ public struct Export {
 
     /// What the manifest, the tar headers and the medium's own bookkeeping take for each segment.
     private static let overhead: Int64 = 2048
-    /// cp, scp and rsync never pause for so long while a file is written on one machine.
-    private static let quietPeriod = Duration.seconds(5)
+    /// Against gzip bombs with names from other tools, which are inflated to see whether they are whole.
+    private static let inflateLimit = ByteCount.mebibytes(1024)
 
     /// - Throws: ``FileError``, of the spool or of the medium; marks are taken back then, and the spool is as it was.
     public func run(to destination: String) throws -> ExportReport {
@@ -99,6 +101,11 @@ public struct Export {
                 report.busy += 1
                 continue
             }
+            // What an upload would not send does not travel either: a receipt would end it.
+            guard try claim.examine(.auto, inflateLimit: Self.inflateLimit).damage == nil else {
+                report.damaged += 1
+                continue
+            }
             if options.maxBytes != nil { room -= size + Self.overhead }
             chosen.append(name)
         }
@@ -107,7 +114,7 @@ public struct Export {
 
     /// A file with a name from another tool may be still being written.
     private func isSettled(_ claim: Claim) -> Bool {
-        claim.segmentName != nil || abs((now - claim.status.changed).wholeMilliseconds) >= Self.quietPeriod.wholeMilliseconds
+        claim.segmentName != nil || ForeignFile.isQuiet(changed: claim.status.changed, now: now)
     }
 
     private func describe(_ names: [String], _ report: inout ExportReport) throws -> [BundleManifest.Segment] {
@@ -118,7 +125,7 @@ public struct Export {
                 continue
             }
             let status = try file.status()
-            let (digest, bytes) = try FileRegion(file, size: status.size.bytes).digest()
+            let (digest, bytes) = try file.digest(size: status.size.bytes)
             let events = try spool.notedEvents(of: name)
             segments.append(
                 .init(

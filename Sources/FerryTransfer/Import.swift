@@ -90,7 +90,9 @@ public struct Import {
         var batch: [(arrival: Arrival, entry: ReceivedEntry, segment: BundleManifest.Segment)] = []
         defer { for item in batch { hub.discard(item.arrival) } }
         for segment in manifest.segments {
-            guard let digest = BodyDigest(hexadecimal: segment.sha256) else { continue }
+            guard let digest = BodyDigest(hexadecimal: segment.sha256) else {
+                preconditionFailure("a manifest with such a checksum is refused")
+            }
             if let known = index[segment.key] {
                 if known == digest {
                     report.known += 1
@@ -145,7 +147,7 @@ public struct Import {
                 hub.discard(item.arrival)
                 // It came another way, by rsync say.
                 guard let file = try hub.directory.open(item.entry.segment),
-                    try FileRegion(file, size: file.status().size.bytes).digest().digest == digest
+                    try file.digest().digest == digest
                 else {
                     report.damaged.append((item.segment.name, "the hub has another segment of this name"))
                     continue

@@ -86,7 +86,7 @@ extension Spool {
             switch claim(segment.name) {
             case .claimed(let claim):
                 // The name may have been used again meanwhile, for other bytes.
-                guard try FileRegion(claim.file, size: claim.status.size.bytes).digest().digest.hexadecimal == segment.sha256
+                guard try claim.file.digest().digest.hexadecimal == segment.sha256
                 else {
                     result.alreadyGone += 1
                     continue

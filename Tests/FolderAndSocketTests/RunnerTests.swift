@@ -270,9 +270,10 @@ struct RunnerTests {
         spool.recoversAt = .seconds(3)
         var waits: [Duration] = []
         for _ in 0..<8 {
-            spool.close(at: .seconds(100))
+            spool.close(FileError("open", "x", code: 2), at: .seconds(100))
             waits.append(spool.opensAt - .seconds(100))
         }
+        #expect(spool.failure?.code == 2)
         #expect(!spool.isOpen && !spool.needsScan && spool.recoversAt == nil)
         #expect(waits == [5, 10, 20, 40, 80, 160, 300, 300].map { .seconds($0) })
     }

@@ -271,6 +271,40 @@ struct TransferTests {
         }
     }
 
+    @Test("What is no whole gzip does not travel: a receipt would end it while it is still on its way")
+    func damaged() throws {
+        let spool = try source()
+        var writing = SegmentWriter.Options()
+        writing.priority = .critical
+        let writer = SegmentWriter(spool: spool, options: writing)
+        let event = Array("{\"n\":1}".utf8)
+        try event.withUnsafeBufferPointer { try writer.append($0, at: .now) }
+        let half = try #require(writer.finish().first).fileName
+        let file = try #require(try spool.directory.open(half))
+        let whole = try file.readBytes(1 << 16, at: 0)
+        try OpenFile.creating(spool.path + "/copied.jsonl.gz").write(Array(whole.dropLast(9)))
+        try FileManager.default.removeItem(atPath: spool.path + "/" + half)
+        try OpenFile.creating(spool.path + "/" + half).write(Array(whole.dropLast(9)))
+        let report = try Export(spool, options: ExportOptions(), now: .now() + .seconds(60)).run(to: stick())
+        #expect(report.segments == 5 && report.damaged == 2)
+        let marked = try spool.exportedSegments()
+        #expect(!marked.contains(half) && !marked.contains("copied.jsonl.gz"))
+    }
+
+    @Test("A checksum that is none is refused with its line")
+    func noChecksum() throws {
+        let path = try #require(try export(source(), to: stick()).path)
+        var text = String(decoding: try OpenFile.reading("\(path)/manifest.jsonl").readBytes(1 << 20, at: 0), as: UTF8.self)
+        let start = try #require(text.range(of: "\"sha256\":\"")).upperBound
+        text.replaceSubrange(start..<text.index(start, offsetBy: 64), with: String(repeating: "z", count: 64))
+        do throws(BundleManifest.Problem) {
+            _ = try BundleManifest(Array(text.utf8))
+            Issue.record("taken")
+        } catch {
+            #expect(error.line == 2)
+        }
+    }
+
     @Test("Mutated manifests are read or refused, never more")
     func mutatedManifests() throws {
         let spool = try source()

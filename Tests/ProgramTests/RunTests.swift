@@ -255,6 +255,11 @@ struct RunTests {
         let status = try await ferry.run(
             "status", "--spool", folder("spool"), "--due", "04:00", "--timezone", "America/Sao_Paulo")
         #expect(status.output.contains("late      1 segment") && status.output.contains("(04:00 in America/Sao_Paulo)"))
+        // Today's or yesterday's there: it leaves by the next deadline or the one after.
+        let due = status.output.split(separator: "\n").filter { $0.hasPrefix("due ") }
+        #expect(
+            due.count == 2 && due.filter { $0.contains("1 segment,") }.count == 1
+                && due.filter { $0.contains("0 segments,") }.count == 1)
     }
 }
 

@@ -1,4 +1,5 @@
 import Crypto
+import FerryIntake
 public import FerrySpool
 
 /// What a bundle holds: the first file in it, one JSON value a line.
@@ -80,7 +81,7 @@ public struct BundleManifest: Equatable, Sendable {
                 throw Problem(line: line, reason: "has a file name out of turn")
             }
             guard Self.isSafe(segment.name) else { throw Problem(line: line, reason: "has a name that no segment may have") }
-            guard segment.bytes > 0, segment.sha256.utf8.count == 64, (1...400).contains(segment.key.utf8.count),
+            guard segment.bytes > 0, BodyDigest(hexadecimal: segment.sha256) != nil, (1...400).contains(segment.key.utf8.count),
                 segment.key.utf8.allSatisfy({ $0 > 0x20 && $0 < 0x7f })
             else { throw Problem(line: line, reason: "has no proper size, checksum or key") }
             guard names.insert(segment.name).inserted else {

@@ -24,6 +24,20 @@ struct FileRegion {
         return count
     }
 
+    /// Hands its bytes out, piece by piece.
+    func forEachPiece(_ body: (UnsafeRawBufferPointer) throws -> Void) throws {
+        var region = self
+        let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: Self.pieceSize, alignment: 16)
+        defer { buffer.deallocate() }
+        while true {
+            let count = try region.read(into: buffer)
+            if count == 0 { return }
+            try body(UnsafeRawBufferPointer(rebasing: buffer[..<count]))
+        }
+    }
+
+    private static let pieceSize = 1 << 18
+
     /// All of it.
     ///
     /// - Parameter limit: More is not read: a wrong file must not fill the memory.

@@ -1,7 +1,7 @@
 import FerrySpool
 
 /// What of a spool may leave now.
-public enum LaneGate: Comparable, Sendable {
+enum LaneGate: Comparable, Sendable {
     case closed
     /// Critical segments alone.
     case critical

@@ -29,7 +29,7 @@ extension RunLoop {
     private mutating func close(_ number: Int, _ failure: FileError) {
         watch.remove(number)
         dispatcher.change { $0.fail(failure, lane: number) }
-        spools[number].close(at: runner.moment().steady)
+        spools[number].close(failure, at: runner.moment().steady)
     }
 
     /// - Parameter id: Which spool must be there; another folder in its place is left alone.
@@ -38,12 +38,12 @@ extension RunLoop {
             do throws(FileError) { return .success(try RunningSpool.open(path, id: id)) } catch { return .failure(error) }
         }
         let now = runner.moment()
-        guard case .success(let (spool, recovery)) = opening else {
-            if spools.indices.contains(number) {
-                spools[number].close(at: now.steady)
-            } else if case .failure(let error) = opening, unusable.insert(path).inserted {
-                runner.onEvent(.blocked(spool: path, .unavailable(error.description)))
-            }
+        let (spool, recovery): (Spool, Recovery)
+        switch opening {
+        case .success(let opened): (spool, recovery) = opened
+        case .failure(let error) where spools.indices.contains(number): return spools[number].close(error, at: now.steady)
+        case .failure(let error):
+            if unusable.insert(path).inserted { runner.onEvent(.blocked(spool: path, .unavailable(error.description))) }
             return
         }
         unusable.remove(path)

@@ -155,7 +155,7 @@ struct RunLoop {
     }
 
     private func blocker(of number: Int) -> Blocker? {
-        if !spools[number].isOpen { return .unavailable("\(spools[number].path) is not there, or cannot be used") }
+        if !spools[number].isOpen { return .unavailable(spools[number].failure?.description ?? "it is not there") }
         let control = state.spools[number].control
         return control.isDisabled ? .disabled : control.isPaused ? .paused : nil
     }

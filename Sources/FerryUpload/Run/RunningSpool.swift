@@ -5,6 +5,8 @@ struct RunningSpool {
     let path: String
     private(set) var spool: Spool
     private(set) var isOpen = true
+    /// Why it was closed.
+    private(set) var failure: FileError?
     /// Tells others that it is looked after.
     private var mark: OpenFile?
     /// When to try to open it again.
@@ -68,8 +70,9 @@ struct RunningSpool {
         mark = (try? spool.leaveMark(text)) ?? nil
     }
 
-    mutating func close(at now: Duration) {
+    mutating func close(_ failure: FileError, at now: Duration) {
         isOpen = false
+        self.failure = failure
         mark = nil
         needsScan = false
         recoversAt = nil

@@ -12,7 +12,7 @@ struct ExportCommand: ParsableCommand {
 
             Example: ferry export /media/stick --max-bytes 8GB --sign site.key --encrypt-to hub.pub
 
-            Exit status: 0 done, 75 some did not fit or were busy, 74 the stick or the spool failed and nothing is marked.
+            Exit status: 0 done, 75 some did not fit, were busy or are damaged, 74 the stick or the spool failed and nothing is marked.
             """)
 
     @Argument(help: ArgumentHelp("The folder to put the bundle into, on a stick say.", valueName: "dest"))
@@ -65,7 +65,7 @@ struct ExportCommand: ParsableCommand {
                 error.isOutOfSpace ? .spoolFull : .localFailure, "\(error). Nothing is marked; the spool is as it was")
         }
         try show(report)
-        if report.left > 0 || report.busy > 0 { throw ExitStatus.remaining.code }
+        if report.left > 0 || report.busy > 0 || report.damaged > 0 { throw ExitStatus.remaining.code }
     }
 
     private func forgetBundle(_ bundle: String, _ spool: Spool) throws {
@@ -86,12 +86,14 @@ struct ExportCommand: ParsableCommand {
                 let events: Int64
                 let left: Int
                 let busy: Int
+                let damaged: Int
                 let alreadyExported: Int
             }
             try StandardOutput.print(
                 Line(
                     path: report.path, bundle: report.path == nil ? nil : report.bundle, segments: report.segments,
                     bytes: report.bytes.bytes, events: report.events, left: report.left, busy: report.busy,
+                    damaged: report.damaged,
                     alreadyExported: report.alreadyExported
                 ).jsonLine())
         } else if !spoolOptions.quiet {
@@ -104,6 +106,9 @@ struct ExportCommand: ParsableCommand {
             }
             if report.left > 0 { try StandardOutput.print("\(report.left) did not fit") }
             if report.busy > 0 { try StandardOutput.print("\(report.busy) were busy, or may be still being written") }
+            if report.damaged > 0 {
+                try StandardOutput.print("\(report.damaged) are no whole gzip, and stay; ferry verify tells why")
+            }
             if report.alreadyExported > 0 {
                 try StandardOutput.print("\(report.alreadyExported) travel already; --again includes them")
             }

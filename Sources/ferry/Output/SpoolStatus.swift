@@ -40,6 +40,9 @@ struct SpoolStatus: Encodable {
         /// The next one, and what must arrive by it.
         let next: Timestamp
         var due = Amount(segments: 0, bytes: 0)
+        /// The one after it, and what is not due before.
+        let following: Timestamp
+        var dueLater = Amount(segments: 0, bytes: 0)
         /// What missed its own.
         var late = Amount(segments: 0, bytes: 0)
     }
@@ -86,7 +89,10 @@ struct SpoolStatus: Encodable {
         }
         let rule = rule ?? known?.mark.deadline.flatMap { DeliveryDeadline($0) }
         let standing = rule?.standing(at: now)
-        if let rule, let standing { deadline = Deadline(rule: "\(rule.time) in \(rule.zone.name)", next: standing.next) }
+        if let rule, let standing {
+            deadline = Deadline(
+                rule: "\(rule.time) in \(rule.zone.name)", next: standing.next, following: rule.standing(at: standing.next).next)
+        }
         let listing = try spool.scan(sizes: true)
         let readsHeaders = listing.entries.count <= Self.mostHeadersRead
         for entry in listing.entries {
@@ -97,9 +103,7 @@ struct SpoolStatus: Encodable {
             let last = priorities.count - 1
             priorities[last].segments += 1
             priorities[last].bytes += entry.size?.bytes ?? 0
-            if let standing, entry.created < standing.dueBefore {
-                deadline?.add(entry.size ?? .zero, isLate: entry.created < standing.lateBefore)
-            }
+            if let standing { deadline?.add(entry.size ?? .zero, created: entry.created, standing) }
             if readsHeaders, let sum = priorities[last].events {
                 priorities[last].events = try spool.notedEvents(of: listing.name(of: entry)).map { sum + $0 }
             }
@@ -124,14 +128,21 @@ struct SpoolStatus: Encodable {
 }
 
 extension SpoolStatus.Deadline {
-    fileprivate mutating func add(_ size: ByteCount, isLate: Bool) {
-        if isLate {
-            late.segments += 1
-            late.bytes += size.bytes
+    fileprivate mutating func add(_ size: ByteCount, created: Timestamp, _ standing: DeliveryDeadline.Standing) {
+        if created < standing.lateBefore {
+            late.add(size)
+        } else if created < standing.dueBefore {
+            due.add(size)
         } else {
-            due.segments += 1
-            due.bytes += size.bytes
+            dueLater.add(size)
         }
+    }
+}
+
+extension SpoolStatus.Amount {
+    fileprivate mutating func add(_ size: ByteCount) {
+        segments += 1
+        bytes += size.bytes
     }
 }
 
@@ -179,9 +190,10 @@ extension SpoolStatus {
         lines.append("rejected  \(amount(Amount(segments: Int64(rejected.count), bytes: rejected.reduce(0) { $0 + $1.bytes })))")
         lines.append("dropped   \(amount(ledger["expired"])) by age, \(amount(ledger["evicted"])) for room")
         if let deadline {
-            lines.append(
-                "due       \(amount(deadline.due)) by \(deadline.next.rfc3339) (\(deadline.rule)), in \((deadline.next - at).forPeople)"
-            )
+            for (amount, moment) in [(deadline.due, deadline.next), (deadline.dueLater, deadline.following)] {
+                lines.append(
+                    "due       \(self.amount(amount)) by \(moment.rfc3339) (\(deadline.rule)), in \((moment - at).forPeople)")
+            }
             if deadline.late.segments > 0 { lines.append("late      \(amount(deadline.late))") }
         }
         if openJournals > 0 { lines.append("writing   \(openJournals) open journals") }

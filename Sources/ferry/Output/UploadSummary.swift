@@ -26,7 +26,7 @@ struct UploadSummary {
         case .unwell(let reason, _): "\(destination): \(reason.message). Everything is kept, \(nextTry)"
         case .off(let reason): "\(destination): \(reason.message). All retries failed; this process sends nothing more"
         case .headWaits: "the first segment in line must wait, and with --order strict all others wait behind it"
-        case .deadline: "the deadline is over; what is left is kept"
+        case .deadline: "the time does not suffice for more; what is left is kept"
         case .interrupted, .localFailure: nil
         case .paused where report.control.isDisabled, nil where report.control.isDisabled:
             "the spool is disabled: nothing is sent; ferry enable changes that"

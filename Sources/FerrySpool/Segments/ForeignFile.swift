@@ -1,13 +1,11 @@
-import FerrySpool
-
 /// Whether a file with a name from another tool is complete. Nobody published it in one step: it may be still being copied.
-enum ForeignFile {
+public enum ForeignFile {
     /// cp, scp and rsync never pause for so long while a file is written on one machine.
-    static let quietPeriod = Duration.seconds(5)
+    public static let quietPeriod = Duration.seconds(5)
     /// A copy that stood still for so long, and is no whole gzip file, was given up.
-    static let patience = Duration.seconds(600)
+    public static let patience = Duration.seconds(600)
 
-    enum Readiness: Equatable {
+    public enum Readiness: Equatable, Sendable {
         case ready
         /// Left alone until then.
         case settling(until: Timestamp)
@@ -18,12 +16,12 @@ enum ForeignFile {
     /// Whether it makes sense to look into the file.
     ///
     /// - Parameter changed: The kernel's time of the last change, which no tool can set.
-    static func isQuiet(changed: Timestamp, now: Timestamp) -> Bool {
+    public static func isQuiet(changed: Timestamp, now: Timestamp) -> Bool {
         // A change far in the future shows a clock that was set back since: nobody can tell how long ago it was.
         abs((now - changed).wholeMilliseconds) >= quietPeriod.wholeMilliseconds
     }
 
-    static func readiness(changed: Timestamp, isWhole: Bool, now: Timestamp) -> Readiness {
+    public static func readiness(changed: Timestamp, isWhole: Bool, now: Timestamp) -> Readiness {
         guard isQuiet(changed: changed, now: now) else { return .settling(until: changed + quietPeriod) }
         if isWhole { return .ready }
         return now - changed >= patience ? .givenUp : .settling(until: max(changed, now) + patience)
@@ -33,7 +31,7 @@ enum ForeignFile {
     /// do not: so it is damaged only when it is quiet, and cut off only when nobody went on with it for long.
     ///
     /// - Returns: `nil` when it will never be whole.
-    static func mayBecomeWhole(_ damage: GzipDamage.Kind, changed: Timestamp, now: Timestamp) -> Timestamp? {
+    public static func mayBecomeWhole(_ damage: GzipDamage.Kind, changed: Timestamp, now: Timestamp) -> Timestamp? {
         guard isQuiet(changed: changed, now: now) else { return changed + quietPeriod }
         switch damage {
         case .truncated, .empty: return now - changed >= patience ? nil : changed + patience
