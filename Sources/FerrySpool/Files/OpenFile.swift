@@ -98,8 +98,11 @@ public final class OpenFile: Sendable {
         }
     }
 
+    /// Cuts the file off; what is written next follows there.
     func truncate(to length: Int64) throws(FileError) {
-        guard ftruncate(descriptor, off_t(length)) == 0 else { throw FileError("truncate", path) }
+        guard ftruncate(descriptor, off_t(length)) == 0, lseek(descriptor, off_t(length), SEEK_SET) >= 0 else {
+            throw FileError("truncate", path)
+        }
     }
 
     /// Forces data and size to the disk.

@@ -38,11 +38,14 @@ public final class Journal: Sendable {
         do throws(FileError) {
             try file.write(lines)
         } catch {
-            let length = try file.status().size.bytes
-            try? file.truncate(to: wholeLines(upTo: length))
+            // Where not even that is possible, its own error tells that nothing may be appended any more.
+            try file.truncate(to: wholeLines(upTo: file.status().size.bytes))
             throw error
         }
     }
+
+    /// Forces what was appended to the disk, from any thread.
+    public func sync() throws(FileError) { try file.sync() }
 
     /// The length of the whole lines at the start of the journal.
     func wholeLines(upTo length: Int64) throws(FileError) -> Int64 {
@@ -64,7 +67,11 @@ public final class Journal: Sendable {
 
 extension Spool {
     /// Opens a new journal for a segment.
-    public func openJournal(_ segment: SegmentName) throws(FileError) -> Journal {
-        try Journal.create(segment, in: directory)
+    ///
+    /// - Parameter isDurable: Also force its name to the disk, so that what ``Journal/sync()`` forces there survives a power cut.
+    public func openJournal(_ segment: SegmentName, isDurable: Bool = false) throws(FileError) -> Journal {
+        let journal = try Journal.create(segment, in: directory)
+        if isDurable { try directory.sync() }
+        return journal
     }
 }
