@@ -39,6 +39,7 @@ let package = Package(
         .executable(name: "ferry", targets: ["ferry"]),
         .library(name: "FerrySpool", targets: ["FerrySpool"]),
         .library(name: "FerryUpload", targets: ["FerryUpload"]),
+        .library(name: "FerryTracker", targets: ["FerryTracker"]),
         .library(name: "FerryReceiver", targets: ["FerryReceiver"]),
         .library(name: "FerryTransfer", targets: ["FerryTransfer"]),
         .library(name: "FerryReplay", targets: ["FerryReplay"]),
@@ -62,6 +63,9 @@ let package = Package(
             ],
             swiftSettings: swiftSettings
         ),
+        // What runs in signal handlers and forks.
+        .target(name: "CTracker"),
+        .target(name: "FerryTracker", dependencies: ["FerrySpool", "CTracker"], swiftSettings: swiftSettings),
         .target(
             name: "FerryIntake",
             dependencies: ["FerrySpool", .product(name: "Crypto", package: "swift-crypto")],
@@ -116,11 +120,14 @@ let package = Package(
             path: "Tests/TestSupport",
             swiftSettings: swiftSettings
         ),
+        // A program that tracks, for the tests of whole programs.
+        .executableTarget(
+            name: "tracker-host", dependencies: ["FerryTracker"], path: "Tests/TrackerHost", swiftSettings: swiftSettings),
         // Pure decisions: no files, no sockets, no clocks; milliseconds.
         .testTarget(
             name: "DecisionTests",
             dependencies: [
-                "FerrySpool", "FerryUpload", "FerryReceiver", "FerryIntake", "FerryReplay", "TestSupport",
+                "FerrySpool", "FerryUpload", "FerryReceiver", "FerryIntake", "FerryReplay", "FerryTracker", "TestSupport",
                 .product(name: "HTTPTypes", package: "swift-http-types"),
             ],
             swiftSettings: swiftSettings
@@ -129,14 +136,15 @@ let package = Package(
         .testTarget(
             name: "FolderAndSocketTests",
             dependencies: [
-                "FerrySpool", "FerryUpload", "FerryReceiver", "FerryIntake", "FerryTransfer", "FerryReplay", "TestSupport",
+                "FerrySpool", "FerryUpload", "FerryReceiver", "FerryIntake", "FerryTransfer", "FerryReplay", "FerryTracker",
+                "TestSupport",
             ],
             swiftSettings: swiftSettings
         ),
         // The built binary against real software, with kills and faults.
         .testTarget(
             name: "ProgramTests",
-            dependencies: ["ferry", "FerrySpool", "TestSupport"],
+            dependencies: ["ferry", "tracker-host", "FerrySpool", "TestSupport"],
             swiftSettings: swiftSettings
         ),
     ]

@@ -47,17 +47,6 @@ struct RunnerTests {
     }
 
     /// Waits until something is so; a test that waits in vain fails.
-    private func eventually(
-        _ what: String, _ condition: @Sendable () throws -> Bool
-    ) async throws {
-        let end = ContinuousClock.now + .seconds(30)
-        while ContinuousClock.now < end {
-            if try condition() { return }
-            try await Task.sleep(for: .milliseconds(5))
-        }
-        Issue.record("in vain: \(what)")
-    }
-
     @discardableResult
     private func put(_ spool: Spool, _ priority: Int = 5, second: Int = 0) throws -> String {
         try spool.put(Segments.gzip("{\"n\":\(second)}\n"), as: Segments.name(priority, second: second))

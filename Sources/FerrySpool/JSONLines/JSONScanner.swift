@@ -249,7 +249,7 @@ extension UnsafeBufferPointer<UInt8> {
     /// The first index from `start` on whose byte ends a run of printable ASCII without quote and backslash.
     ///
     /// Eight bytes at a time, by the zero-byte test of "Bit Twiddling Hacks": most bytes of events are in strings.
-    fileprivate func endOfPlainText(from start: Int) -> Int {
+    package func endOfPlainText(from start: Int) -> Int {
         let ones: UInt64 = 0x0101_0101_0101_0101
         let highs: UInt64 = 0x8080_8080_8080_8080
         let raw = UnsafeRawPointer(baseAddress!)

@@ -11,6 +11,9 @@ public struct Priority: Hashable, Comparable, Sendable {
 
     private init(unchecked level: UInt8) { self.level = level }
 
+    /// How many there are.
+    public static let levels = 10
+
     /// Leaves first: crashes, purchases.
     public static let critical = Priority(unchecked: 0)
     /// The default, and the priority of files with names from other tools.

@@ -6,6 +6,8 @@ public struct RetentionReport: Equatable, Sendable {
     public var isClockSettling = false
     /// Bytes over the size limit that could not be freed: everything droppable is claimed or too urgent.
     public var stillOver = ByteCount.zero
+    /// What each priority, from 0 to 9, holds afterwards; empty without limits.
+    public var stored: [ByteCount] = []
 
     public init() {}
 }
@@ -31,18 +33,24 @@ extension Spool {
             },
             limits: limits, overhead: listing.sidecarBytes + room, now: trustedNow, atMost: atMost)
 
+        report.stored = .init(repeating: .zero, count: Priority.levels)
+        for entry in listing.entries { report.stored[Int(entry.priority.level)] += entry.size ?? .zero }
         for index in plan.expired {
+            let entry = listing.entries[index]
             let dropped = try drop(
-                listing.name(of: listing.entries[index]), .expired, .expired, at: clock.wall,
+                listing.name(of: entry), .expired, .expired, at: clock.wall,
                 why: "older than \(limits.maxAge!.forPeople)")
             report.expired.add(dropped)
+            report.stored[Int(entry.priority.level)] = report.stored[Int(entry.priority.level)] - (dropped ?? .zero)
         }
         var remaining = plan.remaining
         for index in plan.evicted where remaining > limits.maxBytes! {
+            let entry = listing.entries[index]
             let dropped = try drop(
-                listing.name(of: listing.entries[index]), .evicted, .evicted, at: clock.wall,
+                listing.name(of: entry), .evicted, .evicted, at: clock.wall,
                 why: "the spool was larger than \(limits.maxBytes!)")
             report.evicted.add(dropped)
+            report.stored[Int(entry.priority.level)] = report.stored[Int(entry.priority.level)] - (dropped ?? .zero)
             remaining = remaining - (dropped ?? .zero)
         }
         if let maxBytes = limits.maxBytes, remaining > maxBytes { report.stillOver = remaining - maxBytes }

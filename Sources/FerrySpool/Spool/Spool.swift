@@ -15,7 +15,7 @@ public final class Spool: Sendable {
 
     public let directory: Directory
     /// `.ferry/`; `nil` when the spool was opened for reading and has none yet.
-    let stateDirectory: Directory?
+    package let stateDirectory: Directory?
     /// Random, made when the spool is: part of the idempotency keys of files whose names are not unique by themselves.
     public let id: String
 

@@ -1,15 +1,23 @@
 extension Timestamp {
     /// RFC 3339 with milliseconds: `2026-11-21T03:15:02.123Z`.
     public var rfc3339: String {
-        let time = CivilTime(self)
-        return String(unsafeUninitializedCapacity: 24) { buffer in
-            var text = DigitWriter(buffer: buffer)
-            text.date(time, separator: UInt8(ascii: "-"))
-            text.byte(UInt8(ascii: "T"))
-            text.clock(time, separator: UInt8(ascii: ":"))
-            text.byte(UInt8(ascii: "Z"))
-            return text.count
+        String(unsafeUninitializedCapacity: Self.rfc3339Length) { buffer in
+            writeRFC3339(to: buffer)
+            return Self.rfc3339Length
         }
+    }
+
+    /// The bytes of ``rfc3339``.
+    package static let rfc3339Length = 24
+
+    /// Writes ``rfc3339`` into memory with room for it.
+    package func writeRFC3339(to buffer: UnsafeMutableBufferPointer<UInt8>) {
+        let time = CivilTime(self)
+        var text = DigitWriter(buffer: buffer)
+        text.date(time, separator: UInt8(ascii: "-"))
+        text.byte(UInt8(ascii: "T"))
+        text.clock(time, separator: UInt8(ascii: ":"))
+        text.byte(UInt8(ascii: "Z"))
     }
 
     /// The form in segment names: `20261121T031502.123Z`. Its byte order is time order.

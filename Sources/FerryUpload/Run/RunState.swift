@@ -1,12 +1,5 @@
 import FerrySpool
 
-/// A moment by two clocks: the wall's, which people set, and one that only goes forward.
-struct Moment: Sendable {
-    var wall: Timestamp
-    /// Since any fixed moment.
-    var steady: Duration
-}
-
 /// What a long-running uploader knows, and when it does what: no I/O, no clock.
 struct RunState {
     /// One spool.

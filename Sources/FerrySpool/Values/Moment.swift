@@ -1,0 +1,20 @@
+import Glibc
+
+/// A moment by two clocks: the wall's, which people set, and one that only goes forward.
+public struct Moment: Sendable {
+    public var wall: Timestamp
+    /// Since any fixed moment.
+    public var steady: Duration
+
+    public init(wall: Timestamp, steady: Duration) {
+        self.wall = wall
+        self.steady = steady
+    }
+
+    /// The machine's clocks; the steady one stands still while the machine sleeps (CLOCK_MONOTONIC).
+    public static func now() -> Moment {
+        var time = timespec()
+        clock_gettime(CLOCK_MONOTONIC, &time)
+        return Moment(wall: .now(), steady: .nanoseconds(time.tv_sec * 1_000_000_000 + time.tv_nsec))
+    }
+}

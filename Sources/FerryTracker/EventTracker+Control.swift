@@ -1,0 +1,54 @@
+import FerrySpool
+import Synchronization
+
+extension EventTracker {
+    /// Whether events are stored. Obeyed by every program that uses the spool, and after the next start.
+    public var isEnabled: Bool { !control.isDisabled }
+
+    /// Whether what is stored waits until ``setPaused(_:)`` is told otherwise.
+    public var isPaused: Bool { control.isPaused }
+
+    private var control: SpoolControl { (try? recorder.spool.control()) ?? state.withLock(\.control) }
+
+    /// Stops storing, or starts again. What is stored stays, unless it is to be deleted.
+    ///
+    /// - Parameter deletingStored: When disabling: also delete what waits in the spool, whoever stored it. Each segment is a line in the
+    ///   ledger.
+    public func setEnabled(_ isEnabled: Bool, deletingStored: Bool = false) throws(TrackerFailure) {
+        try change { $0.isDisabled = !isEnabled }
+        guard !isEnabled, deletingStored else { return }
+        do throws(FileError) {
+            try publisher.publishAll()
+            _ = try recorder.spool.dropAll(
+                createdBefore: .distantFuture, at: now().wall, why: "the tracker was disabled and told to delete what is stored")
+        } catch {
+            throw .file(error)
+        }
+    }
+
+    /// Stops sending, or starts again; events are stored all the same.
+    public func setPaused(_ isPaused: Bool) throws(TrackerFailure) { try change { $0.isPaused = isPaused } }
+
+    private func change(_ body: (inout SpoolControl) -> Void) throws(TrackerFailure) {
+        do throws(FileError) {
+            let control = try recorder.spool.setControl(at: now().wall, body)
+            state.withLock { $0.control = control }
+        } catch {
+            throw .file(error)
+        }
+    }
+
+    /// At the latest so long after its first event a segment is published; zero or negative: only by a flush.
+    public var interval: Duration { recorder.interval }
+
+    /// Changes the interval. What is stored is flushed first, as in Sensors Analytics' SDK.
+    ///
+    /// - Throws: ``TrackerFailure/intervalIsFixed`` with App Center's profile, ``TrackerFailure/interval(_:allowed:)``, or the flush's failure.
+    public func setInterval(_ interval: Duration) async throws(TrackerFailure) {
+        let rule = configuration.intervalRule
+        guard rule.change == .flushes else { throw .intervalIsFixed }
+        guard rule.allowed.contains(interval) else { throw .interval(interval, allowed: rule.allowed) }
+        recorder.setInterval(interval)
+        try await flush()
+    }
+}

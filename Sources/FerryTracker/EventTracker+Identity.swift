@@ -1,0 +1,47 @@
+import FerrySpool
+import Synchronization
+
+extension EventTracker {
+    /// App Center's limit.
+    private static let longestUserID = 256
+
+    /// The random id that the spool was given at its first start.
+    public var anonymousID: String { state.withLock(\.identity.anonymousID) }
+
+    /// Whoever is logged in.
+    public var userID: String? { state.withLock(\.identity.userID) }
+
+    /// Events are this user's from now on, after the next start as well.
+    ///
+    /// - Parameter user: 1 to 256 characters.
+    public func login(_ user: String) throws(TrackerFailure) {
+        guard !user.isEmpty, user.utf16.count <= Self.longestUserID else {
+            throw .userID(length: user.utf16.count, maximum: Self.longestUserID)
+        }
+        try setUser(user)
+    }
+
+    /// Events are nobody's from now on; the anonymous id stays.
+    public func logout() throws(TrackerFailure) { try setUser(nil) }
+
+    private func setUser(_ user: String?) throws(TrackerFailure) {
+        let identity = state.withLock { state in
+            state.setUser(user)
+            return state.identity
+        }
+        do throws(FileError) { try recorder.spool.setIdentity(identity) } catch { throw .file(error) }
+    }
+
+    /// Properties of every event from now on, until the process ends; an event's own and the dynamic ones go first. Adds to those that
+    /// are there.
+    public func setSuperProperties(_ properties: EventProperties) {
+        state.withLock { $0.superProperties = $0.superProperties.merging(properties) }
+    }
+
+    public func removeSuperProperty(_ key: String) { state.withLock { $0.superProperties[key] = nil } }
+    public func removeAllSuperProperties() { state.withLock { $0.superProperties = [:] } }
+    public var superProperties: EventProperties { state.withLock(\.superProperties) }
+
+    /// Instead of the locale's country; `nil`: none.
+    public func setCountryCode(_ code: String?) { state.withLock { $0.setCountry(code) } }
+}

@@ -1,0 +1,78 @@
+public import FerrySpool
+import Synchronization
+
+extension EventTracker {
+    /// The session that events belong to now: a UUID. `nil` in manual mode, until ``startSession()``.
+    public var sessionID: String? { state.withLock(\.sessions.id) }
+
+    /// Begins a session; the events before it keep theirs.
+    @discardableResult
+    public func startSession() -> String {
+        let id = state.withLock { state in
+            let id = state.newID()
+            state.change { $0.sessions.start(newID: id) }
+            return id
+        }
+        crashSession(id)
+        return id
+    }
+
+    /// The program comes before a person: timers run, and a new session begins if it was away for long.
+    public func enterForeground() {
+        let now = now().steady
+        let (milestone, session) = state.withLock { state in
+            let id = state.newID()
+            let milestone = state.change { $0.sessions.enterForeground(newID: id, at: now) }
+            state.timers.enterForeground(at: now)
+            return (milestone, state.sessions.id)
+        }
+        crashSession(session)
+        tell(milestone)
+    }
+
+    /// The program goes to the background: timers stand still, and everything tracked is published soon.
+    public func enterBackground() {
+        let now = now().steady
+        let milestone = state.withLock { state in
+            state.timers.enterBackground(at: now)
+            return state.sessions.enterBackground(at: now)
+        }
+        tell(milestone)
+        publisher.publishSoon()
+    }
+
+    /// Starts to time an event. A timer of that name that runs already starts anew.
+    public func startTimer(_ name: String) {
+        let now = now().steady
+        state.withLock { $0.timers.start(name, at: now) }
+    }
+
+    /// The time until ``resumeTimer(_:)`` does not count.
+    public func pauseTimer(_ name: String) throws(TrackerFailure) {
+        let now = now().steady
+        guard state.withLock({ $0.timers.pause(name, at: now) }) else { throw .noTimer(name) }
+    }
+
+    public func resumeTimer(_ name: String) throws(TrackerFailure) {
+        let now = now().steady
+        guard state.withLock({ $0.timers.resume(name, at: now) }) else { throw .noTimer(name) }
+    }
+
+    /// Tracks an event of the timer's name, with its time as `$event_duration` in seconds.
+    public func endTimer(
+        _ name: String, properties: EventProperties = [:], priority: Priority = .normal
+    ) throws(TrackerFailure) {
+        let now = now().steady
+        guard let time = state.withLock({ $0.timers.end(name, at: now) }) else { throw .noTimer(name) }
+        try record(
+            name, properties: properties, reserved: [EventTimers.durationKey: .double(time.inMilliseconds)], priority: priority)
+    }
+
+    /// Forgets a timer without an event.
+    public func removeTimer(_ name: String) {
+        let now = now().steady
+        _ = state.withLock { $0.timers.end(name, at: now) }
+    }
+
+    public func removeAllTimers() { state.withLock { $0.timers.removeAll() } }
+}

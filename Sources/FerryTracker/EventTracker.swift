@@ -1,0 +1,203 @@
+import CTracker
+public import FerrySpool
+import Synchronization
+
+/// Records events into a spool, from any thread or task.
+///
+/// An event is in a journal in the spool's folder when ``track(_:properties:priority:)`` returns, and survives the process from then on.
+/// Another thread turns journals into segments, which `ferry run`, `ferry upload`, or an uploader in the same process sends.
+///
+/// ```swift
+/// let tracker = try EventTracker(spool: "/var/spool/myapp")
+/// try tracker.track("export finished", properties: ["rows": 1200, "format": "csv"])
+/// ```
+public final class EventTracker: Sendable {
+    public let configuration: TrackerConfiguration
+    let state: Mutex<TrackerState>
+    let recorder: Recorder
+    let publisher: Publisher
+    let now: @Sendable () -> Moment
+    private let forks: Int32
+    private let crashes: CrashRecording?
+
+    /// Opens a spool, and makes it when there is none.
+    ///
+    /// - Parameters:
+    ///   - now: Where the time comes from.
+    /// - Throws: ``TrackerFailure/file(_:)`` when the folder cannot be used. A program that must run without it goes on without a tracker.
+    public init(
+        spool path: String, configuration: TrackerConfiguration = .init(), now: @escaping @Sendable () -> Moment = Moment.now
+    ) throws(TrackerFailure) {
+        self.configuration = configuration
+        self.now = now
+        ferry_watch_forks()
+        forks = ferry_fork_count()
+        let start = now()
+        if let stream = configuration.stream {
+            let isLabel = SegmentName(priority: .normal, created: start.wall, id: SegmentID.random(), stream: stream) != nil
+            precondition(isLabel, "a stream is 1 to 64 characters of a-z, 0-9, _ and -")
+        }
+        var ids = EventIDSource()
+        let spool: Spool
+        let identity: (identity: SpoolIdentity, isNew: Bool)
+        var control: SpoolControl
+        do throws(FileError) {
+            spool = try Spool.open(path, access: .create)
+            identity = try spool.identity(orNew: SpoolIdentity(anonymousID: ids.next().text, createdAt: start.wall))
+            control = try spool.control()
+        } catch {
+            throw .file(error)
+        }
+        let sessions = SessionKeeper(configuration.sessions, newID: ids.next().text, at: start.steady)
+        var state = TrackerState(
+            identity: identity.identity, device: Machine.facts(id: identity.identity.anonymousID, configuration),
+            sessions: sessions)
+        state.control = control
+        self.state = Mutex(state)
+        recorder = Recorder(
+            spool, rules: configuration.batch, maxBytes: configuration.retention.maxBytes,
+            options: .init(stream: configuration.stream, durability: configuration.durability))
+        publisher = Publisher(
+            recorder,
+            options: .init(
+                level: configuration.level, retention: configuration.retention, warn: configuration.onWarning, now: now))
+        crashes =
+            configuration.reportsCrashes ? CrashRecording(in: spool, id: ids.next(), app: state.device, at: start.wall) : nil
+        begin(isFirstStart: identity.isNew)
+    }
+
+    private func begin(isFirstStart: Bool) {
+        // Which events find room is known before the first one comes.
+        if configuration.retention.maxBytes != nil { publisher.sweep() }
+        publisher.perform { [configuration] in _ = try? $0.recover(level: configuration.level) }
+        publisher.start()
+        crashes?.follow(session: state.withLock(\.sessions.id))
+        if configuration.reportsCrashes { reportCrashes() }
+        tell(state.withLock(\.sessions.launch), isFirstStart: isFirstStart)
+        if configuration.sealsOnTermination { TerminationSeal.register(self) }
+    }
+
+    deinit { try? close() }
+
+    /// Stores an event.
+    ///
+    /// When this returns, the event survives the death of the process, or with ``Durability/disk`` a power cut.
+    ///
+    /// - Parameters:
+    ///   - name: Up to 256 characters, unless ``TrackerConfiguration/limits`` say otherwise.
+    ///   - priority: ``Priority/critical`` events are published within 3 s and sent first.
+    /// - Throws: ``TrackerFailure``; the event is not stored then.
+    public func track(
+        _ name: String, properties: EventProperties = [:], priority: Priority = .normal
+    ) throws(TrackerFailure) {
+        try record(name, properties: properties, priority: priority)
+    }
+
+    /// - Parameters:
+    ///   - reserved: The tracker's own properties.
+    ///   - time: When it happened; now, unless it is told later.
+    func record(
+        _ name: String, properties: EventProperties, reserved: EventProperties = [:], priority: Priority = .normal,
+        time: Timestamp? = nil, id: EventID? = nil, context: EventContext? = nil
+    ) throws(TrackerFailure) {
+        do throws(TrackerFailure) {
+            let now = now()
+            guard ferry_fork_count() == forks else { throw .forked }
+            refreshControl(at: now)
+            let admission = try state.withLock { (state) throws(TrackerFailure) in try state.admit(name, configuration.limits) }
+            var defaults = admission.superProperties.isEmpty ? [] : [admission.superProperties]
+            if let dynamic = configuration.dynamicProperties { defaults.insert(dynamic(), at: 0) }
+            var encoder = EventEncoder(configuration.limits)
+            do throws(LimitBreach) {
+                try encoder.encode(
+                    .init(
+                        time: time ?? now.wall, name: name, id: id ?? admission.id, context: context ?? admission.context,
+                        properties: properties, reserved: reserved, defaults: defaults))
+            } catch {
+                throw .limit(error)
+            }
+            if try recorder.store(encoder.line.bytes, priority, at: now) == .withNews { publisher.kick() }
+            if !encoder.truncated.isEmpty { warn(of: encoder.truncated, in: name) }
+        } catch {
+            noteFailure(error)
+            throw error
+        }
+    }
+
+    private func refreshControl(at now: Moment) {
+        guard state.withLock({ $0.claimsControlCheck(at: now.steady) }) else { return }
+        // A spool that cannot be read fails when it is written.
+        if let control = try? recorder.spool.control() { state.withLock { $0.control = control } }
+    }
+
+    private func warn(of truncated: [LimitBreach], in name: String) {
+        for breach in state.withLock({ $0.note(truncated) }) { configuration.onWarning(.truncated(event: name, breach)) }
+    }
+
+    private func noteFailure(_ failure: TrackerFailure) {
+        state.withLock { $0.statistics.failed += 1 }
+        switch failure {
+        case .file: publisher.reopen()
+        case .spoolFull: publisher.lookForRoom()
+        default: break
+        }
+    }
+
+    /// Tells an event of the tracker's own. What cannot be stored is counted.
+    func tell(_ milestone: SessionKeeper.Milestone?, isFirstStart: Bool = false) {
+        guard let (name, properties) = milestone?.event(isFirstTime: isFirstStart) else { return }
+        try? record(name, properties: [:], reserved: properties)
+    }
+
+    /// Publishes everything that was tracked, waits for it, and asks whoever uploads to send it now.
+    ///
+    /// - Throws: Why something could not be published; its events are safe in their journal.
+    public func flush() async throws(TrackerFailure) {
+        do throws(FileError) {
+            try await publisher.publishAll()
+            try askForUpload()
+        } catch {
+            throw .file(error)
+        }
+    }
+
+    /// ``flush()`` for code without tasks. The calling thread waits for the disk.
+    public func flushAndWait() throws(TrackerFailure) {
+        do throws(FileError) {
+            try publisher.publishAll()
+            try askForUpload()
+        } catch {
+            throw .file(error)
+        }
+    }
+
+    private func askForUpload() throws(FileError) {
+        let now = now().wall
+        _ = try recorder.spool.setControl(at: now) { $0.flushRequestedAt = now }
+    }
+
+    /// Ends the session, publishes everything and waits for it. Nothing can be tracked afterwards.
+    ///
+    /// Letting go of the last reference to the tracker does the same.
+    ///
+    /// - Throws: Why something could not be published; its events are safe in their journal, and whoever opens the spool next does it.
+    public func close() throws(TrackerFailure) {
+        guard ferry_fork_count() == forks else { return }
+        let now = now()
+        let milestone = state.withLock { $0.sessions.end(at: now.steady) }
+        tell(milestone)
+        guard recorder.close() else { return }
+        crashes?.end()
+        defer { publisher.end() }
+        do throws(FileError) { try publisher.publishAll() } catch { throw .file(error) }
+    }
+
+    func crashSession(_ id: String?) { crashes?.follow(session: id) }
+
+    /// What the tracker has done so far.
+    public var statistics: TrackerStatistics {
+        var statistics = state.withLock(\.statistics)
+        statistics.stored = recorder.stored
+        return statistics
+    }
+}

@@ -1,0 +1,57 @@
+public import FoundationEssentials
+
+/// A value that an event's property can have: what JSON has, and moments.
+public enum PropertyValue: Equatable, Sendable {
+    case string(String)
+    case bool(Bool)
+    case int(Int)
+    /// Infinities and NaN have no form in JSON (RFC 8259, section 6): see ``LimitBreach/notFinite(key:)``.
+    case double(Double)
+    /// Written as text, RFC 3339 in UTC with milliseconds.
+    case date(Date)
+    case array([PropertyValue])
+    case object(EventProperties)
+}
+
+extension PropertyValue: ExpressibleByStringLiteral, ExpressibleByStringInterpolation, ExpressibleByBooleanLiteral,
+    ExpressibleByIntegerLiteral, ExpressibleByFloatLiteral, ExpressibleByArrayLiteral, ExpressibleByDictionaryLiteral
+{
+    public init(stringLiteral value: String) { self = .string(value) }
+    public init(booleanLiteral value: Bool) { self = .bool(value) }
+    public init(integerLiteral value: Int) { self = .int(value) }
+    public init(floatLiteral value: Double) { self = .double(value) }
+    public init(arrayLiteral elements: PropertyValue...) { self = .array(elements) }
+    public init(dictionaryLiteral elements: (String, PropertyValue)...) { self = .object(EventProperties(elements)) }
+}
+
+extension PropertyValue: Decodable {
+    /// Reads any JSON value but `null`, which no property has.
+    public init(from decoder: any Decoder) throws {
+        if let keyed = try? decoder.container(keyedBy: PropertyKey.self) {
+            self = .object(try EventProperties(keyed))
+        } else if var list = try? decoder.unkeyedContainer() {
+            var elements: [PropertyValue] = []
+            while !list.isAtEnd { elements.append(try list.decode(PropertyValue.self)) }
+            self = .array(elements)
+        } else {
+            let container = try decoder.singleValueContainer()
+            if let value = try? container.decode(Bool.self) {
+                self = .bool(value)
+            } else if let value = try? container.decode(Int.self) {
+                self = .int(value)
+            } else if let value = try? container.decode(Double.self) {
+                self = .double(value)
+            } else {
+                self = .string(try container.decode(String.self))
+            }
+        }
+    }
+}
+
+struct PropertyKey: CodingKey {
+    let stringValue: String
+    var intValue: Int? { nil }
+
+    init(stringValue: String) { self.stringValue = stringValue }
+    init?(intValue: Int) { nil }
+}

@@ -1,0 +1,57 @@
+/// What an event may hold, and what becomes of one that holds more.
+///
+/// The numbers are those that App Center documents for its custom events. Lengths are counted as its SDK counts them, in UTF-16 code
+/// units; text is cut between characters, never inside one.
+public struct EventLimits: Equatable, Sendable {
+    /// What becomes of an event beyond a limit.
+    public enum Policy: Equatable, Sendable {
+        /// What is too much is left out, with one warning for each kind.
+        case truncate
+        /// The event is not stored; `track` throws ``TrackerFailure/limit(_:)``.
+        case drop
+        /// The limit does not exist.
+        case off
+    }
+
+    /// A number and what it means to be over it.
+    public struct Limit: Equatable, Sendable {
+        public var maximum: Int
+        public var policy: Policy
+
+        public init(_ maximum: Int, _ policy: Policy = .truncate) {
+            self.maximum = maximum
+            self.policy = policy
+        }
+    }
+
+    /// Properties of an event, those of the tracker's own included but for the names that begin with `$`.
+    public var properties = Limit(20)
+    /// Different event names in the life of a tracker. A name cannot be truncated: here `truncate` drops the event as well.
+    public var names = Limit(200)
+    /// Characters of an event's name.
+    public var nameLength = Limit(256)
+    /// Characters of a property's key, at any depth.
+    public var keyLength = Limit(125)
+    /// Characters of a property's text, at any depth.
+    public var valueLength = Limit(125)
+    /// Numbers that JSON has no form for: left out, or the event is not stored, or written as `null`.
+    public var notFinite = Policy.truncate
+
+    public init() {}
+
+    /// As App Center documents them and as its SDK acts.
+    public static let appCenter = EventLimits()
+
+    /// Everything is stored as it is.
+    public static let none = EventLimits(all: .off)
+
+    /// The same numbers with another policy.
+    public init(all policy: Policy) {
+        properties.policy = policy
+        names.policy = policy
+        nameLength.policy = policy
+        keyLength.policy = policy
+        valueLength.policy = policy
+        notFinite = policy
+    }
+}

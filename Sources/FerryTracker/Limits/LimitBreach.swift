@@ -1,0 +1,63 @@
+/// How an event was beyond a limit.
+public enum LimitBreach: Error, Equatable, Sendable, CustomStringConvertible {
+    case name(length: Int, maximum: Int)
+    case names(maximum: Int)
+    case properties(count: Int, maximum: Int)
+    case key(String, length: Int, maximum: Int)
+    case value(key: String, length: Int, maximum: Int)
+    case notFinite(key: String)
+
+    /// What it is about: a warning is given once for each.
+    enum Kind: Hashable { case name, names, properties, key, value, notFinite }
+
+    var kind: Kind {
+        switch self {
+        case .name: .name
+        case .names: .names
+        case .properties: .properties
+        case .key: .key
+        case .value: .value
+        case .notFinite: .notFinite
+        }
+    }
+
+    public var description: String {
+        switch self {
+        case .name(let length, let maximum): "the event's name has \(length) characters, and may have \(maximum)"
+        case .names(let maximum): "there are more than \(maximum) different event names"
+        case .properties(let count, let maximum): "the event has \(count) properties, and may have \(maximum)"
+        case .key(let key, let length, let maximum): "the key '\(key)' has \(length) characters, and may have \(maximum)"
+        case .value(let key, let length, let maximum): "the text of '\(key)' has \(length) characters, and may have \(maximum)"
+        case .notFinite(let key): "'\(key)' is a number that JSON has no form for"
+        }
+    }
+}
+
+/// The names that events had so far.
+struct NameRegister {
+    private var names: Set<String> = []
+
+    /// - Returns: Whether an event of this name may be stored.
+    mutating func admits(_ name: String, _ limit: EventLimits.Limit) -> Bool {
+        if limit.policy == .off || names.contains(name) { return true }
+        guard names.count < limit.maximum else { return false }
+        names.insert(name)
+        return true
+    }
+}
+
+extension String {
+    /// The longest part at the start with at most so many UTF-16 code units that ends between two characters; `nil` when all of it fits.
+    func cut(to maximum: Int) -> Substring? {
+        guard utf8.count > maximum, utf16.count > maximum else { return nil }
+        var length = 0
+        var end = startIndex
+        while end < endIndex {
+            let next = index(after: end)
+            length += self[end..<next].utf16.count
+            if length > maximum { break }
+            end = next
+        }
+        return self[..<end]
+    }
+}

@@ -1,0 +1,36 @@
+import FerrySpool
+
+/// When the events in a journal become a segment: the decision, without a file or a clock.
+public struct BatchRules: Equatable, Sendable {
+    /// So many events make a segment. 50, as in App Center's and Sensors Analytics' requests.
+    public var events = 50
+    /// At the latest so long after the segment's first event; `.zero`: only when somebody flushes. 6 s, App Center's transmission interval.
+    public var interval = Duration.seconds(6)
+    /// The same for critical events. Published within 3 s, as App Center sends them, with a second for the disk.
+    public var criticalInterval = Duration.seconds(2)
+
+    public init() {}
+
+    /// While the disk or the compressor is behind, journals grow beyond ``events``: to this size, then a new one is begun.
+    static let largestJournal = ByteCount.mebibytes(16)
+    /// So many full journals may wait for the compressor, each an open file; then the newest grows on.
+    static let mostWaiting = 32
+
+    /// A journal's content.
+    struct Fill: Equatable {
+        var events = 0
+        var bytes = ByteCount.zero
+        /// When its first event came.
+        let since: Duration
+    }
+
+    /// When a journal is to be published, whatever comes; `nil`: not by itself.
+    func due(_ fill: Fill, _ priority: Priority) -> Duration? {
+        if priority == .critical { return fill.since + criticalInterval }
+        return interval > .zero ? fill.since + interval : nil
+    }
+
+    func isDue(_ fill: Fill, _ priority: Priority, at now: Duration) -> Bool {
+        fill.events >= events || due(fill, priority).map { $0 <= now } ?? false
+    }
+}

@@ -1,0 +1,190 @@
+import Dispatch
+import FerrySpool
+import Synchronization
+
+/// Turns journals into segments and keeps the spool's limits, on a thread of its own.
+final class Publisher: Sendable {
+    private let recorder: Recorder
+    private let options: Options
+    private let thread = WorkThread()
+    private let state = Mutex(State())
+
+    struct Options: Sendable {
+        var level = CompressionLevel.standard
+        var retention = RetentionLimits()
+        var warn: @Sendable (TrackerWarning) -> Void
+        var now: @Sendable () -> Moment
+    }
+
+    private struct State {
+        /// After a failure.
+        var pausedUntil: Duration?
+        var failures = 0
+        /// When the spool is to be looked through, and when it last was.
+        var nextSweep = Duration.zero
+        var lastSweep: Duration?
+        var nextReopening = Duration.zero
+    }
+
+    init(_ recorder: Recorder, options: Options) {
+        self.recorder = recorder
+        self.options = options
+    }
+
+    /// Begins to look after the journals.
+    func start() { thread.start { [self] in work() } }
+
+    /// Does what it was asked to, and no more.
+    func end() { thread.end() }
+
+    /// The spool is looked through so often for what others store and what gets too old.
+    private static let sweepInterval = Duration.seconds(60)
+    /// A full or missing spool is looked at again so often while somebody tries to store.
+    private static let fullInterval = Duration.seconds(1)
+    /// After a failed publication: 1 s, 2 s, … up to a minute.
+    private static func pause(after failures: Int) -> Duration { .seconds(min(60, 1 << min(failures - 1, 6))) }
+
+    /// Looks after the journals soon.
+    func kick() { thread.wake() }
+
+    /// Publishes everything that is stored, some time soon.
+    func publishSoon() { thread.perform { [self] in _ = publish(all: true) } }
+
+    /// The spool could not be written: perhaps its folder is another by now, a medium that was put back.
+    func reopen() {
+        let now = options.now().steady
+        let isDue = state.withLock { state in
+            guard now >= state.nextReopening else { return false }
+            state.nextReopening = now + Self.fullInterval
+            return true
+        }
+        guard isDue else { return }
+        thread.perform { [recorder] in
+            let spool = recorder.spool
+            guard let again = try? Spool.open(spool.path, access: .write),
+                (try? again.directory.identity()) != (try? spool.directory.identity())
+            else { return }
+            recorder.replace(again)
+        }
+    }
+
+    /// Runs something with the spool, after what is under way.
+    func perform(_ body: @escaping @Sendable (Spool) -> Void) { thread.perform { [recorder] in body(recorder.spool) } }
+
+    /// Publishes everything that is stored, and waits for it.
+    ///
+    /// - Throws: Why something could not be published. It is safe in its journal.
+    func publishAll() throws(FileError) {
+        let answer = Mutex<FileError?>(nil)
+        let isDone = DispatchSemaphore(value: 0)
+        thread.perform { [self] in
+            let failure = publishNow()
+            answer.withLock { $0 = failure }
+            isDone.signal()
+        }
+        isDone.wait()
+        if let failure = answer.withLock(\.self) { throw failure }
+    }
+
+    /// The same for tasks, whose threads must not wait for a disk.
+    func publishAll() async throws(FileError) {
+        let failure: FileError? = await withCheckedContinuation { continuation in
+            thread.perform { [self] in continuation.resume(returning: publishNow()) }
+        }
+        if let failure { throw failure }
+    }
+
+    /// Whatever failed before.
+    private func publishNow() -> FileError? {
+        state.withLock { $0.pausedUntil = nil }
+        return publish(all: true)
+    }
+
+    /// Returns after what time there is something to do.
+    private func work() -> Duration? {
+        let now = options.now().steady
+        if let until = state.withLock(\.pausedUntil), until > now { return until - now }
+        _ = publish(all: false)
+        sweepIfDue()
+        let next = [
+            recorder.nextDue, state.withLock(\.pausedUntil),
+            options.retention.isUnlimited ? nil : state.withLock(\.nextSweep),
+        ]
+        return next.compactMap { $0 }.min().map { $0 - options.now().steady }
+    }
+
+    /// Publishes the journals that are due, until one fails.
+    private func publish(all: Bool) -> FileError? {
+        while let (batch, spool) = recorder.take(at: options.now().steady, all: all) {
+            do throws(FileError) {
+                try seal(batch, in: spool)
+                recorder.release(batch)
+                state.withLock { state in
+                    state.failures = 0
+                    state.pausedUntil = nil
+                }
+            } catch {
+                recorder.putBack(batch)
+                let now = options.now().steady
+                let isFirst = state.withLock { state in
+                    state.failures += 1
+                    state.pausedUntil = now + Self.pause(after: state.failures)
+                    return state.failures == 1
+                }
+                if isFirst { options.warn(.sealing(error)) }
+                return error
+            }
+        }
+        return nil
+    }
+
+    private func seal(_ batch: Recorder.Batch, in spool: Spool) throws(FileError) {
+        do throws(FileError) {
+            try note(spool.seal(batch.journal, level: options.level), in: spool)
+        } catch {
+            // The folder may have been removed, or be another medium: what is in the journal is still ours to publish.
+            guard let again = try? Spool.open(spool.path, access: .create),
+                (try? again.directory.identity()) != (try? spool.directory.identity())
+            else { throw error }
+            recorder.replace(again)
+            try note(again.seal(batch.journal, level: options.level), in: again)
+        }
+    }
+
+    private func note(_ sealed: SealedJournal, in spool: Spool) throws(FileError) {
+        guard options.retention.maxBytes != nil, case .published(let segment, _) = sealed else { return }
+        let size = try spool.directory.status(segment.fileName)?.size ?? .zero
+        if recorder.addStored(size, segment.priority) { state.withLock { $0.nextSweep = .zero } }
+    }
+
+    /// An event found no room: perhaps there is some by now.
+    func lookForRoom() {
+        let now = options.now().steady
+        let isDue = state.withLock { state in
+            guard state.lastSweep.map({ now - $0 >= Self.fullInterval }) ?? true else { return false }
+            state.nextSweep = now
+            return true
+        }
+        if isDue { kick() }
+    }
+
+    private func sweepIfDue() {
+        guard !options.retention.isUnlimited else { return }
+        let now = options.now().steady
+        if state.withLock({ $0.nextSweep <= now }) { sweep() }
+    }
+
+    /// Applies the limits, and finds out what the spool holds. To be called by the thread, or before it starts.
+    func sweep() {
+        let now = options.now().steady
+        state.withLock { state in
+            state.lastSweep = now
+            state.nextSweep = now + Self.sweepInterval
+        }
+        let report: RetentionReport
+        // What cannot be listed now is listed at the next look; storing goes on.
+        do throws(FileError) { report = try recorder.spool.applyRetention(options.retention) } catch { return }
+        recorder.setStored(report.stored)
+        if report.expired.segments + report.evicted.segments > 0 { options.warn(.dropped(report)) }
+    }
+}

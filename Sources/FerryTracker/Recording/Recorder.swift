@@ -1,0 +1,178 @@
+import FerrySpool
+import Synchronization
+
+/// Puts lines into journals, one for each priority: the part of tracking that is done on the caller's thread.
+final class Recorder: Sendable {
+    /// A journal with what is in it.
+    struct Batch: Sendable {
+        let journal: Journal
+        var fill: BatchRules.Fill
+        var priority: Priority { journal.segment.priority }
+    }
+
+    /// What became of storing an event, for whoever looks after the journals.
+    enum Stored {
+        case quietly
+        /// A journal was begun or is full.
+        case withNews
+    }
+
+    private struct State {
+        var spool: Spool
+        var rules: BatchRules
+        var open = [Batch?](repeating: nil, count: Priority.levels)
+        /// Full journals, oldest first.
+        var waiting: [Batch] = []
+        var unsealed = ByteCount.zero
+        /// `nil` without a size limit.
+        var room: RoomRule?
+        var lastCreated = Timestamp(milliseconds: 0)
+        var isClosed = false
+        var stored = 0
+    }
+
+    private let state: Mutex<State>
+    private let options: Options
+
+    struct Options: Sendable {
+        var stream: String?
+        var durability = Durability.process
+    }
+
+    /// - Parameter maxBytes: The spool's size limit.
+    init(_ spool: Spool, rules: BatchRules, maxBytes: ByteCount?, options: Options) {
+        state = Mutex(State(spool: spool, rules: rules, room: maxBytes.map(RoomRule.init)))
+        self.options = options
+    }
+
+    /// Stores a line: when this returns, it survives the process, or with ``Durability/disk`` a power cut.
+    func store(_ line: UnsafeRawBufferPointer, _ priority: Priority, at now: Moment) throws(TrackerFailure) -> Stored {
+        let (journal, stored) = try state.withLock { (state) throws(TrackerFailure) in
+            try Self.store(line, priority, at: now, options, &state)
+        }
+        if options.durability == .disk {
+            // Outside the lock: threads that force the same journal share the disk's work.
+            do throws(FileError) { try journal.sync() } catch { throw .file(error) }
+        }
+        return stored
+    }
+
+    private static func store(
+        _ line: UnsafeRawBufferPointer, _ priority: Priority, at now: Moment, _ options: Options, _ state: inout State
+    ) throws(TrackerFailure) -> (Journal, Stored) {
+        if state.isClosed { throw .closed }
+        let size = ByteCount(Int64(line.count))
+        if let room = state.room, !room.hasRoom(for: priority, unsealed: state.unsealed + size) {
+            throw .spoolFull(limit: room.limit)
+        }
+        let level = Int(priority.level)
+        var isNew = false
+        if state.open[level] == nil {
+            state.open[level] = try open(priority, at: now, options, &state)
+            isNew = true
+        }
+        do throws(FileError) {
+            try state.open[level]!.journal.append(line)
+        } catch {
+            // A journal on a full disk is whole and can go on later. What is wrong otherwise is wrong with this journal: what is in it is
+            // published, or found by the next who opens the spool.
+            if !error.isOutOfSpace, let batch = state.open[level].take(), batch.fill.events > 0 { state.waiting.append(batch) }
+            throw .file(error)
+        }
+        state.open[level]!.fill.events += 1
+        state.open[level]!.fill.bytes += size
+        state.unsealed += size
+        state.stored += 1
+        let batch = state.open[level]!
+        if batch.fill.bytes >= BatchRules.largestJournal, state.waiting.count < BatchRules.mostWaiting {
+            state.waiting.append(batch)
+            state.open[level] = nil
+        }
+        return (batch.journal, isNew || batch.fill.events == state.rules.events ? .withNews : .quietly)
+    }
+
+    private static func open(
+        _ priority: Priority, at now: Moment, _ options: Options, _ state: inout State
+    ) throws(TrackerFailure) -> Batch {
+        // Segments of one tracker keep their order even within a millisecond and when the clock is set back.
+        state.lastCreated = max(now.wall, state.lastCreated + .milliseconds(1))
+        let name = SegmentName(priority: priority, created: state.lastCreated, id: SegmentID.random(), stream: options.stream)
+        guard let name else { preconditionFailure("the stream was checked when the tracker was made") }
+        do throws(FileError) {
+            let journal = try state.spool.openJournal(name, isDurable: options.durability == .disk)
+            return Batch(journal: journal, fill: .init(since: now.steady))
+        } catch {
+            throw .file(error)
+        }
+    }
+
+    /// Takes the next journal that is to be published, and gives the spool to publish it in.
+    ///
+    /// - Parameter all: Also those whose time has not come.
+    func take(at now: Duration, all: Bool = false) -> (Batch, Spool)? {
+        state.withLock { state in
+            if !state.waiting.isEmpty { return (state.waiting.removeFirst(), state.spool) }
+            for level in state.open.indices {
+                guard let batch = state.open[level], all || state.rules.isDue(batch.fill, batch.priority, at: now) else {
+                    continue
+                }
+                state.open[level] = nil
+                return (batch, state.spool)
+            }
+            return nil
+        }
+    }
+
+    /// Puts back a journal that could not be published, before all others.
+    func putBack(_ batch: Batch) { state.withLock { $0.waiting.insert(batch, at: 0) } }
+
+    /// A journal was published, or is given up to whoever opens the spool next.
+    func release(_ batch: Batch) { state.withLock { $0.unsealed = $0.unsealed - batch.fill.bytes } }
+
+    /// When the next journal is due.
+    var nextDue: Duration? {
+        state.withLock { state in
+            state.open.compactMap { batch in batch.flatMap { state.rules.due($0.fill, $0.priority) } }.min()
+        }
+    }
+
+    /// Events so far.
+    var stored: Int { state.withLock(\.stored) }
+
+    var spool: Spool { state.withLock(\.spool) }
+
+    /// The folder was put in another's place, or made again.
+    func replace(_ spool: Spool) { state.withLock { $0.spool = spool } }
+
+    /// What the spool holds, by priority.
+    func setStored(_ stored: [ByteCount]) { state.withLock { $0.room?.stored = stored } }
+
+    /// A segment was published.
+    ///
+    /// - Returns: Whether the spool holds more than it may.
+    func addStored(_ size: ByteCount, _ priority: Priority) -> Bool {
+        state.withLock { state in
+            state.room?.stored[Int(priority.level)] += size
+            return state.room.map { $0.stored.reduce(.zero, +) > $0.limit } ?? false
+        }
+    }
+
+    func setInterval(_ interval: Duration) { state.withLock { $0.rules.interval = interval } }
+    var interval: Duration { state.withLock(\.rules.interval) }
+
+    /// Nothing more is stored. Returns `false` when it was closed before.
+    func close() -> Bool {
+        state.withLock { state in
+            defer { state.isClosed = true }
+            return !state.isClosed
+        }
+    }
+}
+
+/// What a stored event survives.
+public enum Durability: Sendable {
+    /// The death of the process, by whatever signal: it is in the kernel's hands.
+    case process
+    /// A power cut as well: it is on the disk (fdatasync), at the disk's speed.
+    case disk
+}

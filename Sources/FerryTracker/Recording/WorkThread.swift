@@ -1,0 +1,85 @@
+import CTracker
+import Dispatch
+import FerrySpool
+import Glibc
+import Synchronization
+
+/// A thread that does one job after the other, and in between looks after its work when it is woken or when a time has come.
+///
+/// It gives way to the program's own threads: a nice value is a thread's, and a queue's threads are everybody's.
+final class WorkThread: Sendable {
+    private struct Mailbox {
+        var jobs: [@Sendable () -> Void] = []
+        /// The bell was rung and not heard yet.
+        var isWoken = false
+        var isEnding = false
+        var hasEnded = false
+    }
+
+    private let mailbox = Mutex(Mailbox())
+    private let bell = DispatchSemaphore(value: 0)
+
+    /// Of a weight that leaves a busy program three quarters of a core and more (sched(7)).
+    private static let nice: Int32 = 5
+
+    /// Begins the thread.
+    ///
+    /// - Parameter work: Called whenever somebody woke the thread; returns after what time it wants to be called in any case.
+    func start(_ work: @escaping @Sendable () -> Duration?) {
+        let body = Unmanaged.passRetained(Body { [self] in run(work) })
+        var thread = pthread_t()
+        let status = pthread_create(
+            &thread, nil,
+            { argument in
+                Unmanaged<Body>.fromOpaque(argument!).takeRetainedValue().run()
+                return nil
+            }, body.toOpaque())
+        precondition(status == 0, "a process that can open files can have one more thread")
+        pthread_detach(thread)
+    }
+
+    private final class Body {
+        let run: () -> Void
+        init(_ run: @escaping () -> Void) { self.run = run }
+    }
+
+    private func run(_ work: () -> Duration?) {
+        ferry_give_way(Self.nice)
+        while true {
+            let (jobs, isEnding) = mailbox.withLock { mailbox in
+                defer { mailbox.jobs = [] }
+                mailbox.isWoken = false
+                mailbox.hasEnded = mailbox.isEnding
+                return (mailbox.jobs, mailbox.isEnding)
+            }
+            for job in jobs { job() }
+            if isEnding { return }
+            let pause = work()
+            let milliseconds = pause.map { max(0, min($0.wholeMilliseconds + 1, 1 << 40)) }
+            _ = bell.wait(timeout: milliseconds.map { .now() + .milliseconds(Int($0)) } ?? .distantFuture)
+        }
+    }
+
+    /// Has the thread look after its work.
+    func wake() { _ = change { _ in } }
+
+    /// Has the thread do a job, after those that it has been given before. When it has ended, the job is done here and now.
+    func perform(_ job: @escaping @Sendable () -> Void) {
+        if !change({ $0.jobs.append(job) }) { job() }
+    }
+
+    /// Does what it has been given, and ends.
+    func end() { _ = change { $0.isEnding = true } }
+
+    /// Returns `false` when the thread has ended.
+    private func change(_ body: (inout Mailbox) -> Void) -> Bool {
+        let (isAlive, isFirst) = mailbox.withLock { mailbox in
+            if mailbox.hasEnded { return (false, false) }
+            body(&mailbox)
+            defer { mailbox.isWoken = true }
+            return (true, !mailbox.isWoken)
+        }
+        if isFirst { bell.signal() }
+        return isAlive
+    }
+}

@@ -1,0 +1,61 @@
+import CTracker
+import FerrySpool
+import Glibc
+import Synchronization
+
+/// A file in the spool that a fatal signal is written to. It is locked while its process lives, and gone after a proper end.
+final class CrashRecording: Sendable {
+    private let directory: Directory
+    private let file: OpenFile
+    private let name: String
+
+    static let prefix = "crash-"
+
+    /// `nil` when the file cannot be made: the program runs without.
+    ///
+    /// - Parameter id: Of the event that tells of the crash: the same however often it is told.
+    init?(in spool: Spool, id: EventID, app: DeviceFacts, at now: Timestamp) {
+        name = "\(Self.prefix)\(id.text)"
+        guard let directory = spool.stateDirectory, let file = try? directory.create(name), file.tryLock() else { return nil }
+        self.directory = directory
+        self.file = file
+        let header = CrashReport.Header(
+            id: id.text, process: Int(getpid()), startedAt: now, app: app.app, appVersion: app.appVersion)
+        try? file.write(JSONLine.encode(header))
+        ferry_record_crashes(file.descriptor)
+    }
+
+    func follow(session: String?) { ferry_set_crash_session(session ?? "") }
+
+    /// The tracker was closed: crashes from now on are not its.
+    func end() {
+        ferry_record_crashes(-1)
+        try? directory.remove(name)
+    }
+}
+
+extension EventTracker {
+    /// Tells of the crashes of processes that used the spool before.
+    func reportCrashes() {
+        guard let directory = recorder.spool.stateDirectory, let names = try? directory.names() else { return }
+        for name in names where name.hasPrefix(CrashRecording.prefix) {
+            // A lock that cannot be had is a living process's.
+            guard let file = try? directory.open(name), file.tryLock() else { continue }
+            if let bytes = try? file.readBytes(1 << 16, at: 0), let report = CrashReport(bytes) {
+                guard (try? tell(report)) != nil else { continue }
+            }
+            try? directory.remove(name)
+        }
+    }
+
+    private func tell(_ report: CrashReport) throws(TrackerFailure) {
+        let context = state.withLock { state in
+            EventContext(
+                session: report.session, user: state.identity.userID,
+                device: state.device.with(app: report.header.app, version: report.header.appVersion).json)
+        }
+        try record(
+            CrashReport.eventName, properties: [:], reserved: report.properties, priority: .critical, time: report.time,
+            id: EventID(report.header.id), context: context)
+    }
+}

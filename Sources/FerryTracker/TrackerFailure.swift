@@ -1,0 +1,61 @@
+public import FerrySpool
+
+/// Why an event was not stored, or a tracker could not do something.
+public enum TrackerFailure: Error, Equatable, Sendable, CustomStringConvertible {
+    /// An event needs a name.
+    case noName
+    /// It is beyond a limit whose policy is to drop.
+    case limit(LimitBreach)
+    /// The spool is disabled: it stores nothing new.
+    case disabled
+    /// The spool's size limit is reached, and everything stored is more urgent.
+    case spoolFull(limit: ByteCount)
+    /// The tracker was closed.
+    case closed
+    /// The process is a fork of the tracker's: it needs a tracker of its own.
+    case forked
+    /// The profile allows no change of the interval once the tracker has started.
+    case intervalIsFixed
+    case interval(Duration, allowed: ClosedRange<Duration>)
+    case userID(length: Int, maximum: Int)
+    /// There is no running timer of that name.
+    case noTimer(String)
+    case file(FileError)
+
+    public var description: String {
+        switch self {
+        case .noName: "an event needs a name"
+        case .limit(let breach): "\(breach); it was not stored"
+        case .disabled: "the spool is disabled: nothing new is stored; ferry enable or setEnabled(true) changes that"
+        case .spoolFull(let limit): WriteFailure.spoolFull(limit: limit).description
+        case .closed: "the tracker was closed"
+        case .forked: "the process was forked: open a tracker in the new one"
+        case .intervalIsFixed: "the interval cannot be changed after the start with this profile; set it in the configuration"
+        case .interval(let interval, let allowed):
+            "an interval of \(interval.forPeople) is not between \(allowed.lowerBound.forPeople) and \(allowed.upperBound.forPeople)"
+        case .userID(let length, let maximum): "the user id has \(length) characters, and may have 1 to \(maximum)"
+        case .noTimer(let name): "there is no timer '\(name)'; start it first"
+        case .file(let error): error.description
+        }
+    }
+}
+
+/// Something that the program should know but need not act on.
+public enum TrackerWarning: Sendable, CustomStringConvertible {
+    /// A part of an event was left out. Told once for each kind of limit.
+    case truncated(event: String, LimitBreach)
+    /// A journal could not be published; its events are safe in it, and it is tried again.
+    case sealing(FileError)
+    /// A limit dropped stored segments.
+    case dropped(RetentionReport)
+
+    public var description: String {
+        switch self {
+        case .truncated(let event, let breach):
+            "event '\(event)': \(breach); the rest is left out, here and in future without a word"
+        case .sealing(let error): "\(error). The events are safe in their journal, which is tried again"
+        case .dropped(let report):
+            "dropped \(report.expired.segments) segments by age and \(report.evicted.segments) for room; the ledger has them"
+        }
+    }
+}

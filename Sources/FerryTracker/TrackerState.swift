@@ -1,0 +1,83 @@
+import FerrySpool
+
+/// What a tracker knows besides its journals: no I/O, no clock.
+struct TrackerState {
+    var control = SpoolControl()
+    /// When the control file is to be read again.
+    private var controlDue = Duration.zero
+    var sessions: SessionKeeper
+    var timers = EventTimers()
+    var superProperties = EventProperties()
+    var statistics = TrackerStatistics()
+    private(set) var identity: SpoolIdentity
+    private(set) var device: DeviceFacts
+    private var ids = EventIDSource()
+    private var names = NameRegister()
+    private var warned: Set<LimitBreach.Kind> = []
+    private var context: EventContext?
+
+    init(identity: SpoolIdentity, device: DeviceFacts, sessions: SessionKeeper) {
+        self.identity = identity
+        self.device = device
+        self.sessions = sessions
+    }
+
+    /// A program obeys what a person told the spool within this time.
+    private static let controlInterval = Duration.seconds(1)
+
+    /// Whether the control file must be read before the next event. Says so once each time.
+    mutating func claimsControlCheck(at now: Duration) -> Bool {
+        guard now >= controlDue else { return false }
+        controlDue = now + Self.controlInterval
+        return true
+    }
+
+    /// What an event needs from the tracker.
+    struct Admission {
+        let context: EventContext
+        let id: EventID
+        let superProperties: EventProperties
+    }
+
+    /// Whether an event may be stored, and with what.
+    mutating func admit(_ name: String, _ limits: EventLimits) throws(TrackerFailure) -> Admission {
+        if control.isDisabled { throw .disabled }
+        if name.isEmpty { throw .noName }
+        guard names.admits(name, limits.names) else { throw .limit(.names(maximum: limits.names.maximum)) }
+        return Admission(context: currentContext(), id: ids.next(), superProperties: superProperties)
+    }
+
+    private mutating func currentContext() -> EventContext {
+        if let context { return context }
+        let fresh = EventContext(session: sessions.id, user: identity.userID, device: device.json)
+        context = fresh
+        return fresh
+    }
+
+    mutating func newID() -> String { ids.next().text }
+
+    /// Changes what events say of session, user or device.
+    mutating func change<Result>(_ body: (inout TrackerState) -> Result) -> Result {
+        context = nil
+        return body(&self)
+    }
+
+    mutating func setUser(_ user: String?) { change { $0.identity.userID = user } }
+    mutating func setCountry(_ code: String?) { change { $0.device.country = code } }
+
+    /// Counts what was left out of an event, and picks what is to be told.
+    mutating func note(_ truncated: [LimitBreach]) -> [LimitBreach] {
+        statistics.truncated += 1
+        return truncated.filter { warned.insert($0.kind).inserted }
+    }
+}
+
+/// What a tracker has done so far.
+public struct TrackerStatistics: Equatable, Sendable {
+    /// Events that are in the spool.
+    public var stored = 0
+    /// Events that were refused, or that the disk did not take: `track` threw.
+    public var failed = 0
+    /// Stored events of which a limit left something out.
+    public var truncated = 0
+}

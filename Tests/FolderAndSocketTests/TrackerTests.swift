@@ -1,0 +1,404 @@
+import FerrySpool
+import Foundation
+import Synchronization
+import TestSupport
+import Testing
+
+@testable import FerryTracker
+
+@Suite("A tracker on a real folder")
+struct TrackerTests {
+    private let folder = TemporaryFolder()
+
+    private func tracker(_ change: (inout TrackerConfiguration) -> Void = { _ in }) throws -> EventTracker {
+        var configuration = TrackerConfiguration()
+        configuration.sessions.tracksLifecycle = false
+        configuration.sealsOnTermination = false
+        configuration.onWarning = { _ in }
+        change(&configuration)
+        return try EventTracker(spool: folder("spool"), configuration: configuration)
+    }
+
+    private func spool() throws -> Spool { try Spool.open(folder("spool"), access: .write) }
+
+    /// What is published, in the order of upload.
+    private func published() throws -> [[String: Any]] {
+        let spool = try spool()
+        return try spool.pending().flatMap { try Segments.lines(of: try #require(try spool.directory.open($0))) }.map(object)
+    }
+
+    private func object(_ line: some StringProtocol) throws -> [String: Any] {
+        try #require(try JSONSerialization.jsonObject(with: Data(line.utf8)) as? [String: Any])
+    }
+
+    private func names(_ events: [[String: Any]]) -> [String] { events.map { $0["name"] as? String ?? "?" } }
+
+    private func number(_ event: [String: Any], _ key: String = "n") -> Int? {
+        (event["properties"] as? [String: Any])?[key] as? Int
+    }
+
+    private var journals: [String] {
+        get throws {
+            try FileManager.default.contentsOfDirectory(atPath: folder("spool")).filter { $0.hasSuffix(".open") }
+                .map { try String(contentsOfFile: folder("spool/\($0)"), encoding: .utf8) }
+        }
+    }
+
+    @Test(
+        "An event is in the journal when track returns, and in a segment when the tracker is closed",
+        arguments: [Durability.process, .disk])
+    func survives(_ durability: Durability) throws {
+        let tracker = try tracker { $0.durability = durability }
+        try tracker.track("opened", properties: ["n": 1])
+        #expect(try journals.joined().split(separator: "\n").map(object).map { number($0) } == [1])
+        #expect(try spool().pending().isEmpty)
+        try tracker.close()
+        #expect(try names(published()) == ["opened"] && journals.isEmpty)
+        #expect(throws: TrackerFailure.closed) { try tracker.track("late") }
+        try tracker.close()
+    }
+
+    @Test("Letting go of the tracker publishes what it has")
+    func scope() throws {
+        do {
+            let tracker = try tracker()
+            try tracker.track("last words")
+        }
+        #expect(try names(published()) == ["last words"])
+    }
+
+    @Test("Fifty events make a segment, without a flush, and all keep their order")
+    func batches() async throws {
+        let tracker = try tracker { $0.batch.interval = .seconds(86_400) }
+        for n in 0..<49 { try tracker.track("e", properties: ["n": .int(n)]) }
+        #expect(try spool().pending().isEmpty)
+        try tracker.track("e", properties: ["n": 49])
+        try await eventually("the batch is published") { try spool().pending().count == 1 && journals.isEmpty }
+        for n in 50..<500 { try tracker.track("e", properties: ["n": .int(n)]) }
+        try tracker.close()
+        #expect(try published().map { number($0) } == Array(0..<500))
+    }
+
+    @Test("What is older than the interval is published; critical events wait for their own")
+    func intervals() async throws {
+        let tracker = try tracker {
+            $0.batch.interval = .milliseconds(100)
+            $0.batch.criticalInterval = .milliseconds(20)
+        }
+        try tracker.track("normal")
+        try tracker.track("crash", priority: .critical)
+        try await eventually("both are published") { try spool().pending().count == 2 }
+        #expect(try spool().pending().map { $0.prefix(2) } == ["0-", "5-"] && names(published()) == ["crash", "normal"])
+    }
+
+    @Test("Changing the interval flushes, or is refused after the start, as the profile has it")
+    func changeOfInterval() async throws {
+        let sensors = try tracker {
+            $0 = TrackerConfiguration(.sensors)
+            $0.sessions.tracksLifecycle = false
+        }
+        try sensors.track("e")
+        await #expect(throws: TrackerFailure.interval(.seconds(4), allowed: .seconds(5) ... .seconds(86_400))) {
+            try await sensors.setInterval(.seconds(4))
+        }
+        try await sensors.setInterval(.seconds(30))
+        #expect(sensors.interval == .seconds(30))
+        #expect(try spool().pending().count == 1)
+        let appCenter = try tracker { $0 = TrackerConfiguration(.appCenter) }
+        await #expect(throws: TrackerFailure.intervalIsFixed) { try await appCenter.setInterval(.seconds(30)) }
+    }
+
+    @Test("A flush publishes everything and asks whoever uploads; after the end it harms nobody")
+    func flush() async throws {
+        let tracker = try tracker()
+        try tracker.track("e")
+        try await tracker.flush()
+        #expect(try names(published()) == ["e"])
+        #expect(try spool().control().flushRequestedAt != nil)
+        try tracker.track("f")
+        try tracker.flushAndWait()
+        #expect(try names(published()) == ["e", "f"])
+        try tracker.close()
+        try await tracker.flush()
+        try tracker.flushAndWait()
+    }
+
+    @Test("Ten threads at once: nothing is missing, and each thread's events keep their order")
+    func threads() throws {
+        let tracker = try tracker()
+        DispatchQueue.concurrentPerform(iterations: 10) { thread in
+            for n in 0..<1000 { try? tracker.track("e", properties: ["n": .int(n), "thread": .int(thread)]) }
+        }
+        try tracker.close()
+        #expect(tracker.statistics == statistics(stored: 10_000))
+        let events = try published()
+        for thread in 0..<10 {
+            #expect(events.filter { number($0, "thread") == thread }.map { number($0) } == Array(0..<1000))
+        }
+    }
+
+    private func statistics(stored: Int = 0, failed: Int = 0, truncated: Int = 0) -> TrackerStatistics {
+        var statistics = TrackerStatistics()
+        (statistics.stored, statistics.failed, statistics.truncated) = (stored, failed, truncated)
+        return statistics
+    }
+
+    @Test("A spool full of critical events refuses normal ones; critical ones push out the oldest")
+    func full() async throws {
+        for second in 0..<10 { try folder.spool().put(Segments.noise(1000), as: Segments.name(0, second: second)) }
+        let limit = ByteCount(9500)
+        let tracker = try tracker {
+            $0.retention.maxBytes = limit
+            $0.batch.criticalInterval = .milliseconds(10)
+        }
+        #expect(throws: TrackerFailure.spoolFull(limit: limit)) { try tracker.track("normal") }
+        #expect(try spool().pending().count == 9)
+        let oldest = try spool().pending()[0]
+        for _ in 0..<20 { try tracker.track("crash", properties: ["n": .string(SegmentID.random())], priority: .critical) }
+        try await tracker.flush()
+        try await eventually("the oldest critical segment gave way") { try !spool().pending().contains(oldest) }
+        #expect(try spool().pending().allSatisfy { $0.hasPrefix("0-") })
+    }
+
+    @Test("Room is made at the cost of the least urgent, oldest first, and never of what is more urgent")
+    func eviction() async throws {
+        for second in 0..<5 { try folder.spool().put(Segments.noise(2000), as: Segments.name(0, second: second)) }
+        let old = try (0..<3).map { try folder.spool().put(Segments.noise(1000), as: Segments.name(9, second: $0)) }
+        let warnings = Mutex<[String]>([])
+        let tracker = try tracker {
+            $0.retention.maxBytes = ByteCount(13_100)
+            $0.onWarning = { warning in warnings.withLock { $0.append("\(warning)") } }
+        }
+        try tracker.track("normal")
+        try await tracker.flush()
+        try await eventually("the oldest bulk segment goes") { try !spool().pending().contains(old[0]) }
+        let left = try spool().pending()
+        #expect(left.filter { $0.hasPrefix("0-") }.count == 5 && left.contains(old[2]))
+        #expect(left.contains { $0.hasPrefix("5-") })
+        #expect(try spool().ledgerTotals()[.evicted].segments >= 1)
+        #expect(warnings.withLock { $0.contains { $0.contains("for room") } })
+    }
+
+    @Test("When room is made, a full spool stores again")
+    func roomAgain() async throws {
+        let filler = try folder.spool().put(Segments.noise(5000), as: Segments.name(0))
+        let tracker = try tracker { $0.retention.maxBytes = ByteCount(5000) }
+        #expect(throws: TrackerFailure.self) { try tracker.track("normal") }
+        try FileManager.default.removeItem(atPath: folder("spool/\(filler)"))
+        try await eventually("it stores again") { (try? tracker.track("normal")) != nil }
+        #expect(tracker.statistics.failed >= 1)
+    }
+
+    @Test("Disabled by itself or by another, it refuses; what is stored stays unless it is to go")
+    func disabled() async throws {
+        let tracker = try tracker()
+        try tracker.track("kept")
+        try tracker.setEnabled(false)
+        #expect(!tracker.isEnabled)
+        #expect(throws: TrackerFailure.disabled) { try tracker.track("refused") }
+        try tracker.flushAndWait()
+        #expect(try names(published()) == ["kept"])
+        let next = try self.tracker()
+        #expect(!next.isEnabled)
+        #expect(throws: TrackerFailure.disabled) { try next.track("refused") }
+        try next.setEnabled(true)
+        try next.track("stored")
+        try next.setPaused(true)
+        try next.track("stored while paused")
+        #expect(next.isPaused)
+        try next.setEnabled(false, deletingStored: true)
+        #expect(try spool().pending().isEmpty && spool().ledgerTotals()[.expired].segments == 2)
+        _ = try spool().setControl(at: .now()) { $0.isDisabled = false }
+        try await eventually("another's word is obeyed") { (try? next.track("again")) != nil }
+    }
+
+    @Test("Anonymous id and user are the spool's, over starts; each event says them")
+    func identity() throws {
+        var first = try tracker()
+        let anonymous = first.anonymousID
+        #expect(UUID(uuidString: anonymous) != nil && first.userID == nil)
+        try first.login("ada")
+        try first.track("a")
+        #expect(throws: TrackerFailure.userID(length: 257, maximum: 256)) { try first.login(String(repeating: "x", count: 257)) }
+        #expect(throws: TrackerFailure.userID(length: 0, maximum: 256)) { try first.login("") }
+        try first.close()
+        first = try tracker { $0.appVersion = "2.0" }
+        #expect(first.anonymousID == anonymous && first.userID == "ada")
+        first.setCountryCode("BR")
+        try first.logout()
+        try first.track("b")
+        try first.close()
+        let events = try published()
+        #expect(events.map { $0["user"] as? String } == ["ada", nil])
+        let devices = events.compactMap { $0["device"] as? [String: Any] }
+        #expect(devices.map { $0["id"] as? String } == [anonymous, anonymous])
+        #expect(devices[1]["country"] as? String == "BR" && devices[1]["appVersion"] as? String == "2.0")
+        #expect(
+            devices[0]["sdk"] as? String == "ferry.swift" && devices[0]["kernel"] is String && devices[0]["timeZoneOffset"] is Int
+        )
+        #expect(events.allSatisfy { $0["v"] as? Int == 1 && UUID(uuidString: $0["id"] as? String ?? "") != nil })
+    }
+
+    @Test("An unreadable identity is replaced, not obeyed")
+    func brokenIdentity() throws {
+        _ = try folder.spool()
+        try Data("{".utf8).write(to: URL(fileURLWithPath: folder("spool/.ferry/identity.json")))
+        let anonymous = try tracker().anonymousID
+        #expect(try tracker().anonymousID == anonymous)
+    }
+
+    @Test("Own properties go before dynamic ones, those before super properties")
+    func properties() throws {
+        let tracker = try tracker { $0.dynamicProperties = { ["where": "dynamic", "load": 0.5, "own": "dynamic"] } }
+        tracker.setSuperProperties(["where": "super", "plan": "free"])
+        tracker.setSuperProperties(["plan": "paid", "gone": 1])
+        tracker.removeSuperProperty("gone")
+        try tracker.track("e", properties: ["own": "own"])
+        tracker.removeAllSuperProperties()
+        try tracker.track("f")
+        try tracker.close()
+        let events = try published().compactMap { $0["properties"] as? [String: Any] }
+        #expect(events[0] as NSDictionary == ["own": "own", "where": "dynamic", "load": 0.5, "plan": "paid"])
+        #expect(events[1] as NSDictionary == ["where": "dynamic", "load": 0.5, "own": "dynamic"])
+    }
+
+    @Test("Starts and ends are told with their session and their time; timers leave the background out")
+    func lifecycle() throws {
+        let clock = Mutex(Moment(wall: Timestamp(rfc3339: "2026-11-21T03:00:00Z")!, steady: .seconds(100)))
+        let wait: (Duration) -> Void = { time in
+            clock.withLock { $0 = Moment(wall: $0.wall + time, steady: $0.steady + time) }
+        }
+        var configuration = TrackerConfiguration()
+        configuration.sealsOnTermination = false
+        let tracker = try EventTracker(spool: folder("spool"), configuration: configuration) { clock.withLock(\.self) }
+        let first = try #require(tracker.sessionID)
+        tracker.startTimer("job")
+        wait(.milliseconds(2500))
+        tracker.enterBackground()
+        wait(.seconds(60))
+        tracker.enterForeground()
+        let second = try #require(tracker.sessionID)
+        wait(.seconds(1))
+        // A clock that is set back an hour changes no duration.
+        clock.withLock { $0.wall = $0.wall - .seconds(3600) }
+        try tracker.endTimer("job", properties: ["n": 1])
+        #expect(throws: TrackerFailure.noTimer("job")) { try tracker.endTimer("job") }
+        try tracker.close()
+        let events = try published()
+        #expect(names(events) == ["$AppStart", "$AppEnd", "$AppStart", "job", "$AppEnd"])
+        #expect(events.map { $0["session"] as? String } == [first, first, second, second, second] && first != second)
+        let properties = events.compactMap { $0["properties"] as? [String: Any] }
+        #expect(properties[0] as NSDictionary == ["$is_first_time": true, "$resume_from_background": false])
+        #expect(properties[1] as NSDictionary == ["$event_duration": 2.5])
+        #expect(properties[2] as NSDictionary == ["$is_first_time": false, "$resume_from_background": true])
+        #expect(properties[3] as NSDictionary == ["$event_duration": 3.5, "n": 1])
+        #expect(properties[4] as NSDictionary == ["$event_duration": 1])
+    }
+
+    @Test("In manual mode events have no session until one is started")
+    func manualSession() throws {
+        let tracker = try tracker {
+            $0.sessions.mode = .manual
+            $0.sessions.tracksLifecycle = true
+        }
+        try tracker.track("before")
+        let id = tracker.startSession()
+        try tracker.track("in it")
+        try tracker.close()
+        #expect(try published().map { $0["session"] as? String } == [nil, id])
+    }
+
+    @Test("Segments keep their order when the clock is set back")
+    func clockJump() throws {
+        let clock = Mutex(Moment.now())
+        let tracker = try EventTracker(spool: folder("spool"), configuration: TrackerConfiguration(.sensors)) {
+            clock.withLock(\.self)
+        }
+        for n in 0..<5 {
+            try tracker.track("e", properties: ["n": .int(n)])
+            try tracker.flushAndWait()
+            clock.withLock { $0.wall = $0.wall - .seconds(86_400 * (n == 2 ? -400 : 1)) }
+        }
+        #expect(try published().compactMap { number($0) } == Array(0..<5))
+    }
+
+    @Test("A limit is warned of once, and counted each time; with the policy to drop, track throws")
+    func limits() throws {
+        let warnings = Mutex<[String]>([])
+        let tracker = try tracker { $0.onWarning = { warning in warnings.withLock { $0.append("\(warning)") } } }
+        let long = PropertyValue.string(String(repeating: "x", count: 200))
+        for _ in 0..<3 { try tracker.track("e", properties: ["long": long]) }
+        #expect(tracker.statistics == statistics(stored: 3, truncated: 3))
+        #expect(warnings.withLock { $0.count == 1 && $0[0].contains("'long' has 200 characters, and may have 125") })
+        let strict = try self.tracker { $0.limits = EventLimits(all: .drop) }
+        #expect(throws: TrackerFailure.limit(.value(key: "long", length: 200, maximum: 125))) {
+            try strict.track("e", properties: ["long": long])
+        }
+        #expect(throws: TrackerFailure.noName) { try strict.track("") }
+        for n in 0..<199 { try strict.track("n\(n)") }
+        #expect(throws: TrackerFailure.limit(.names(maximum: 200))) { try strict.track("one more") }
+        #expect(strict.statistics == statistics(stored: 199, failed: 3))
+    }
+
+    @Test("A folder that is removed under the tracker: no crash, and what was stored is published in the new one")
+    func vanished() async throws {
+        let tracker = try tracker()
+        try tracker.track("e", properties: ["n": 0])
+        try FileManager.default.removeItem(atPath: folder("spool"))
+        try tracker.track("e", properties: ["n": 1])
+        try tracker.flushAndWait()
+        #expect(try published().map { number($0) } == [0, 1])
+        try tracker.track("e", properties: ["n": 2])
+        try tracker.close()
+        #expect(try published().map { number($0) } == [0, 1, 2])
+    }
+
+    @Test("What a dead tracker left is published by the next")
+    func abandoned() async throws {
+        let name = Segments.name()
+        do {
+            let dead = try folder.spool().openJournal(name)
+            try Array("{\"name\":\"left\"}\n{\"name\":\"torn".utf8).withUnsafeBytes { try dead.append($0) }
+        }
+        let tracker = try tracker()
+        try await eventually("it is published") { try spool().pending() == [name.fileName] || journals.isEmpty }
+        try tracker.close()
+        #expect(try names(published()) == ["left"])
+    }
+
+    @Test("A recorded crash becomes one critical event, in its own session, however often it is found")
+    func crash() throws {
+        _ = try folder.spool()
+        let id = "0f8fad5b-d9cb-469f-a165-70867728950e"
+        let path = folder("spool/.ferry/crash-\(id)")
+        let text = """
+            {"app":"a","appVersion":"1","id":"\(id)","process":7,"startedAt":"2026-11-21T03:00:00.000Z"}
+            signal=6 code=-6 address=0 time=1763700000123 session=s-1
+            ./a(main+0x1f) [0x5500]
+
+            """
+        for _ in 0..<2 {
+            try Data(text.utf8).write(to: URL(fileURLWithPath: path))
+            try tracker { $0.reportsCrashes = true }.close()
+            #expect(!FileManager.default.fileExists(atPath: path))
+        }
+        let events = try published()
+        #expect(names(events) == ["$AppCrashed", "$AppCrashed"] && events.allSatisfy { $0["id"] as? String == id })
+        #expect(events[0]["time"] as? String == "2025-11-21T04:40:00.123Z" && events[0]["session"] as? String == "s-1")
+        #expect(try spool().pending().allSatisfy { $0.hasPrefix("0-") })
+        let left = try FileManager.default.contentsOfDirectory(atPath: folder("spool/.ferry"))
+        #expect(!left.contains { $0.hasPrefix("crash-") })
+    }
+
+    @Test("Two trackers of one process share a spool")
+    func twoTrackers() throws {
+        let (one, two) = (try tracker { $0.stream = "one" }, try tracker { $0.stream = "two" })
+        for n in 0..<60 {
+            try one.track("e", properties: ["n": .int(n)])
+            try two.track("e", properties: ["n": .int(n)])
+        }
+        try one.close()
+        try two.close()
+        #expect(try published().count == 120 && spool().pending().allSatisfy { $0.contains(".one.") || $0.contains(".two.") })
+    }
+}

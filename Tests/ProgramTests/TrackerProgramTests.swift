@@ -1,0 +1,131 @@
+import FerrySpool
+import Foundation
+import TestSupport
+import Testing
+
+@Suite("Programs that track", .serialized)
+struct TrackerProgramTests {
+    private let folder = TemporaryFolder()
+
+    private static let host: String = (Program.ferry as NSString).deletingLastPathComponent + "/tracker-host"
+
+    private func host(_ arguments: String...) throws -> Running { try Program(Self.host).start(arguments) }
+
+    /// Everything that is in the spool, journals of the dead included.
+    private func events() async throws -> [[String: Any]] {
+        _ = try await Program().run("status", "--spool", folder("spool"))
+        return try Spool.open(folder("spool"), access: .write).events(in: [.pending]).map {
+            try #require(try JSONSerialization.jsonObject(with: Data($0.utf8)) as? [String: Any])
+        }
+    }
+
+    private func key(_ event: [String: Any]) -> String {
+        let properties = event["properties"] as? [String: Any] ?? [:]
+        return ["process", "thread", "event"].map { "\(properties[$0] ?? "?")" }.joined(separator: " ")
+    }
+
+    @Test("Killed between any two calls: no event is lost that track returned for, and none is there twice")
+    func kills() async throws {
+        var random = Seeded(seed: UInt64(getpid()))
+        var returned: Set<String> = []
+        for _ in 0..<15 {
+            let running = try host("count", folder("spool"), "1000000", "3")
+            try await Task.sleep(for: .milliseconds(Int.random(in: 5...150, using: &random)))
+            running.send(SIGKILL)
+            returned.formUnion(
+                await running.end().output.split(separator: "\n", omittingEmptySubsequences: true).map(String.init))
+        }
+        #expect(returned.count > 100 && !returned.contains { $0.hasPrefix("failed") })
+        let stored = try await events().map(key)
+        #expect(Set(stored).count == stored.count)
+        #expect(returned.subtracting(stored).isEmpty)
+        #expect(try Spool.open(folder("spool"), access: .read).scan().openJournals == 0)
+    }
+
+    @Test("Four processes with three threads each share a spool, while it is uploaded")
+    func processes() async throws {
+        let hub = try await Hub(folder("hub"))
+        let hosts = try (0..<4).map { _ in try host("count", folder("spool"), "500", "3") }
+        for _ in 0..<3 { _ = try await Program().run("upload", "--to", hub.url, "--spool", folder("spool")) }
+        var told: [String] = []
+        for host in hosts { told += await host.end().output.split(separator: "\n").map(String.init) }
+        #expect(told.count == 6000)
+        let last = try await Program().run("upload", "--to", hub.url, "--spool", folder("spool"))
+        #expect(last.status == 0)
+        hub.running.send(SIGTERM)
+        _ = await hub.running.end()
+        let arrived = try Spool.open(folder("hub"), access: .read).events(in: [.pending]).map {
+            key(try #require(try JSONSerialization.jsonObject(with: Data($0.utf8)) as? [String: Any]))
+        }
+        #expect(arrived.sorted() == told.sorted())
+    }
+
+    @Test("SIGTERM and SIGINT publish everything, and end the process as they would have", arguments: [SIGTERM, SIGINT])
+    func termination(_ signal: Int32) async throws {
+        let running = try host("wait", folder("spool"))
+        _ = try await running.waitFor("tracked")
+        running.send(signal)
+        #expect(await running.end().status == signal)
+        let spool = try Spool.open(folder("spool"), access: .read)
+        #expect(try spool.scan().openJournals == 0 && spool.events(in: [.pending]).count == 10)
+    }
+
+    @Test(
+        "A crash is a critical event at the next start", arguments: [("crash", SIGSEGV), ("abort", SIGABRT), ("trap", SIGTRAP)])
+    func crashes(_ mode: String, _ signal: Int32) async throws {
+        let crashed = await
+            (try Program(Self.host, environment: ["SWIFT_BACKTRACE": "enable=no"]).start([mode, folder("spool")])).end()
+        #expect(crashed.status == signal || crashed.status == SIGILL)
+        #expect(await (try host("report", folder("spool"))).end().status == 0)
+        let events = try await events()
+        #expect(events.map { $0["name"] as? String } == ["$AppCrashed", "before"])
+        let properties = try #require(events[0]["properties"] as? [String: Any])
+        #expect((properties["$signal"] as? String)?.hasPrefix("SIG") == true)
+        #expect((properties["$backtrace"] as? [String] ?? []).contains { $0.contains("tracker-host") })
+        #expect(events[0]["session"] as? String == crashed.output.trimmingCharacters(in: .whitespacesAndNewlines))
+        #expect(events[0]["session"] as? String == events[1]["session"] as? String)
+        #expect((events[0]["device"] as? [String: Any])?["appVersion"] as? String == "1.2.3")
+        if mode == "crash" { #expect(properties["$address"] as? String == "0x10") }
+        // Told once.
+        #expect(await (try host("report", folder("spool"))).end().status == 0)
+        #expect(try await self.events().count == 2)
+    }
+
+    @Test("A fork must open a tracker of its own; the parent's goes on")
+    func fork() async throws {
+        let result = await (try host("fork", folder("spool"))).end()
+        #expect(result.status == 0 && result.output.contains("the process was forked"))
+        #expect(try await events().map { $0["name"] as? String } == ["parent", "parent again"])
+    }
+
+    @Test("A full disk, a read-only one, one that is gone: errors, no crash, and what was stored before is whole")
+    func disks() async throws {
+        let path = folder("m")
+        let shell = Program("/bin/sh")
+        guard try await shell.run("-c", "mkdir \(path) && mount -t tmpfs -o size=1m none \(path)").status == 0 else {
+            print("NOT TESTED: mounting a tmpfs is not allowed here")
+            return
+        }
+        // Several times, so that the disk is full in the middle of a line: that one must not be in the way of the next.
+        for round in 0..<4 {
+            #expect(
+                try await shell.run("-c", "rm -rf \(path)/spool; mount -o remount,size=\(128 + round * 4)k \(path)").status == 0)
+            let full = await (try host("count", path + "/spool", "2000")).end()
+            let lines = full.output.split(separator: "\n")
+            #expect(lines.contains { $0.contains("No space left") })
+            let returned = Set(lines.filter { !$0.hasPrefix("failed") }.map(String.init))
+            // With some room again, the next who opens the spool publishes what is in the journals.
+            #expect(try await shell.run("-c", "mount -o remount,size=4m \(path)").status == 0)
+            let sealed = try await Program().run("cat", "--quiet", "--spool", path + "/spool")
+            let stored = try sealed.output.split(separator: "\n").map {
+                key(try #require(try JSONSerialization.jsonObject(with: Data($0.utf8)) as? [String: Any]))
+            }
+            #expect(returned.count > 10 && Set(stored) == returned && stored.count == returned.count)
+        }
+        #expect(try await shell.run("-c", "mount -o remount,ro \(path)").status == 0)
+        let readOnly = await (try host("count", path + "/spool", "10")).end()
+        #expect(
+            readOnly.output.split(separator: "\n").count { $0.hasPrefix("failed") && $0.contains("Read-only file system") } == 10)
+        #expect(try await shell.run("-c", "umount \(path)").status == 0)
+    }
+}
