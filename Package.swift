@@ -40,6 +40,8 @@ let package = Package(
         .library(name: "FerrySpool", targets: ["FerrySpool"]),
         .library(name: "FerryUpload", targets: ["FerryUpload"]),
         .library(name: "FerryTracker", targets: ["FerryTracker"]),
+        // libferrytracker.so, for C and what can call it.
+        .library(name: "ferrytracker", type: .dynamic, targets: ["FerryC"]),
         .library(name: "FerryReceiver", targets: ["FerryReceiver"]),
         .library(name: "FerryTransfer", targets: ["FerryTransfer"]),
         .library(name: "FerryReplay", targets: ["FerryReplay"]),
@@ -66,6 +68,9 @@ let package = Package(
         // What runs in signal handlers and forks.
         .target(name: "CTracker"),
         .target(name: "FerryTracker", dependencies: ["FerrySpool", "CTracker"], swiftSettings: swiftSettings),
+        // The C interface: its header, and what implements it.
+        .target(name: "CFerry"),
+        .target(name: "FerryC", dependencies: ["FerryTracker", "FerrySpool", "CFerry"], swiftSettings: swiftSettings),
         .target(
             name: "FerryIntake",
             dependencies: ["FerrySpool", .product(name: "Crypto", package: "swift-crypto")],
@@ -144,7 +149,7 @@ let package = Package(
         // The built binary against real software, with kills and faults.
         .testTarget(
             name: "ProgramTests",
-            dependencies: ["ferry", "tracker-host", "FerrySpool", "TestSupport"],
+            dependencies: ["ferry", "tracker-host", "FerryC", "FerrySpool", "TestSupport"],
             swiftSettings: swiftSettings
         ),
     ]

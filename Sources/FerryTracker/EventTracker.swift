@@ -33,10 +33,10 @@ public final class EventTracker: Sendable {
         ferry_watch_forks()
         forks = ferry_fork_count()
         let start = now()
-        if let stream = configuration.stream {
-            let isLabel = SegmentName(priority: .normal, created: start.wall, id: SegmentID.random(), stream: stream) != nil
-            precondition(isLabel, "a stream is 1 to 64 characters of a-z, 0-9, _ and -")
-        }
+        let isLabel =
+            SegmentName(
+                priority: .normal, created: start.wall, id: SegmentID.random(), stream: configuration.stream) != nil
+        guard isLabel else { throw .stream(configuration.stream ?? "") }
         var ids = EventIDSource()
         let spool: Spool
         let identity: (identity: SpoolIdentity, isNew: Bool)

@@ -18,6 +18,8 @@ public enum TrackerFailure: Error, Equatable, Sendable, CustomStringConvertible 
     case intervalIsFixed
     case interval(Duration, allowed: ClosedRange<Duration>)
     case userID(length: Int, maximum: Int)
+    /// No label for segments.
+    case stream(String)
     /// There is no running timer of that name.
     case noTimer(String)
     case file(FileError)
@@ -34,6 +36,7 @@ public enum TrackerFailure: Error, Equatable, Sendable, CustomStringConvertible 
         case .interval(let interval, let allowed):
             "an interval of \(interval.forPeople) is not between \(allowed.lowerBound.forPeople) and \(allowed.upperBound.forPeople)"
         case .userID(let length, let maximum): "the user id has \(length) characters, and may have 1 to \(maximum)"
+        case .stream(let stream): "the stream '\(stream)' must be 1 to 64 characters of a-z, 0-9, _ and -"
         case .noTimer(let name): "there is no timer '\(name)'; start it first"
         case .file(let error): error.description
         }

@@ -128,4 +128,49 @@ struct TrackerProgramTests {
             readOnly.output.split(separator: "\n").count { $0.hasPrefix("failed") && $0.contains("Read-only file system") } == 10)
         #expect(try await shell.run("-c", "umount \(path)").status == 0)
     }
+
+    private static let library = (Program.ferry as NSString).deletingLastPathComponent + "/libferrytracker.so"
+
+    @Test("The Python example: twenty lines with ctypes")
+    func python() async throws {
+        guard Program.find("python3") != nil else {
+            print("NOT TESTED: there is no python3")
+            return
+        }
+        let script = "\(Program.checkout)/Tests/Examples/track.py"
+        #expect(try String(contentsOfFile: script, encoding: .utf8).split(separator: "\n").count <= 20)
+        let result = try await Program("/usr/bin/env").run("python3", script, Self.library, folder("spool"))
+        #expect(result.status == 0, "\(result.errors)")
+        let events = try await events()
+        #expect(events.map { $0["name"] as? String } == ["disk failed", "export finished"])
+        let properties = try #require(events[1]["properties"] as? NSDictionary)
+        #expect(properties == ["rows": 1200, "format": "csv", "took": 3.5, "partial": false, "tags": ["a", "ü"]])
+        #expect((events[1]["device"] as? [String: Any])?["app"] as? String == "nightly export")
+    }
+
+    @Test("Every function of ferry.h, from C")
+    func fromC() async throws {
+        guard Program.find("cc") != nil else {
+            print("NOT TESTED: there is no C compiler")
+            return
+        }
+        let compiled = try await Program("/usr/bin/cc").run(
+            "-Wall", "-Wextra", "-Werror", "-I", "\(Program.checkout)/Sources/CFerry/include",
+            "\(Program.checkout)/Tests/Examples/track.c", Self.library,
+            "-Wl,-rpath,\((Self.library as NSString).deletingLastPathComponent)",
+            "-o", folder("track"))
+        #expect(compiled.status == 0, "\(compiled.errors)")
+        let result = try await Program(folder("track")).run(folder("spool"))
+        #expect(result.status == 0, "\(result.errors)")
+        let lines = result.output.split(separator: "\n")
+        #expect(lines[0].hasPrefix("the options: 'batchEvent' is no option; there are profile, "))
+        #expect(lines[1] == "the options: 'interval' must be more than 0")
+        #expect(lines[2].hasPrefix("cannot ") && lines[2].contains("/proc/none/such"))
+        #expect(lines[3] == "there is no timer 'job'; start it first" && lines[4] == "the properties are no JSON object: [1]")
+        let events = try await events()
+        #expect(events.map { $0["name"] as? String } == ["last", "no session", "job"])
+        #expect(events.map { $0["session"] is String } == [true, false, true])
+        #expect(events[2]["user"] as? String == "ada")
+        #expect((events[2]["properties"] as? [String: Any])?["plan"] as? String == "free")
+    }
 }

@@ -1,0 +1,86 @@
+// Ferry's tracker for C and for every language that can call C: events into a spool folder, from any thread.
+//
+//     ferry_tracker *tracker = ferry_open("/var/spool/myapp", "{\"appName\": \"myapp\"}");
+//     if (!tracker) { fprintf(stderr, "%s\n", ferry_error()); exit(1); }
+//     ferry_track(tracker, "export finished", "{\"rows\": 1200}", FERRY_NORMAL);
+//     ferry_close(tracker);
+//
+// Texts are UTF-8 and end with a zero byte; properties and options are JSON objects, and NULL means none. An event survives the death of
+// the process when ferry_track returns FERRY_OK. Link with -lferrytracker.
+#ifndef FERRY_H
+#define FERRY_H
+
+#include <stddef.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct ferry_tracker ferry_tracker;
+
+// What a call came to. ferry_error() has the reason in words.
+enum {
+    FERRY_OK = 0,
+    FERRY_INVALID = 1,   // an argument: no name, no JSON object, no such option, no such timer
+    FERRY_LIMIT = 2,     // the event is beyond a limit whose policy is to drop
+    FERRY_DISABLED = 3,  // the spool stores nothing
+    FERRY_FULL = 4,      // the spool's size limit is reached, and everything stored is more urgent
+    FERRY_FILE = 5,      // the disk or the folder
+    FERRY_FORKED = 6,    // the process is a fork: open a tracker in it
+};
+
+// Priorities go from 0 to 9; what is more urgent is smaller.
+enum { FERRY_CRITICAL = 0, FERRY_NORMAL = 5, FERRY_BULK = 9 };
+
+// Opens a spool, and makes it when there is none. Returns NULL when that fails.
+//
+// Options, all optional: "profile" (appcenter, google-analytics, sensors), "appName", "appVersion", "country", "stream",
+// "durability" (process, disk), "batchEvents", "interval" (seconds), "limits" (truncate, drop, off), "maxBytes", "maxAge" (seconds),
+// "sessions" (automatic, manual), "lifecycle" (bool: $AppStart and $AppEnd), "crashes" (bool: record fatal signals), and
+// "termination" (bool: publish on SIGTERM and SIGINT).
+ferry_tracker *ferry_open(const char *spool, const char *options);
+
+// Stores an event.
+int ferry_track(ferry_tracker *tracker, const char *name, const char *properties, int priority);
+
+// Publishes everything, waits for it, and asks whoever uploads to send it now.
+int ferry_flush(ferry_tracker *tracker);
+
+// Ends the session, publishes everything, waits for it and frees the tracker, whatever it returns.
+int ferry_close(ferry_tracker *tracker);
+
+// Events are this user's from now on; NULL: nobody's.
+int ferry_login(ferry_tracker *tracker, const char *user);
+
+// Properties of every event from now on, besides those that are set already; NULL removes them all.
+int ferry_set_super_properties(ferry_tracker *tracker, const char *properties);
+
+// Whether events are stored, and whether what is stored is sent: remembered in the spool.
+int ferry_set_enabled(ferry_tracker *tracker, int enabled);
+int ferry_is_enabled(ferry_tracker *tracker);
+int ferry_set_paused(ferry_tracker *tracker, int paused);
+
+// The program comes before a person, or leaves them.
+void ferry_foreground(ferry_tracker *tracker);
+void ferry_background(ferry_tracker *tracker);
+
+// Begins a session.
+void ferry_start_session(ferry_tracker *tracker);
+
+// Times an event: ferry_timer_end tracks it with its "$event_duration" in seconds.
+int ferry_timer_start(ferry_tracker *tracker, const char *name);
+int ferry_timer_pause(ferry_tracker *tracker, const char *name);
+int ferry_timer_resume(ferry_tracker *tracker, const char *name);
+int ferry_timer_end(ferry_tracker *tracker, const char *name, const char *properties, int priority);
+
+// Why the thread's last call failed; valid until its next.
+const char *ferry_error(void);
+
+// "0.1.0"
+const char *ferry_version(void);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,62 @@
+import CFerry
+import FerrySpool
+import FerryTracker
+import FoundationEssentials
+import Glibc
+
+/// An argument that a C caller got wrong.
+struct InvalidArgument: Error, CustomStringConvertible {
+    let description: String
+
+    /// The text of an argument that must be there.
+    static func text(_ argument: UnsafePointer<CChar>?, _ what: String) throws(InvalidArgument) -> String {
+        guard let argument else { throw InvalidArgument(description: "\(what) is NULL") }
+        guard let text = String(validatingCString: argument) else { throw InvalidArgument(description: "\(what) is not UTF-8") }
+        return text
+    }
+
+    /// The value of a JSON object; `fallback` for NULL.
+    static func json<Value: Decodable>(
+        _ argument: UnsafePointer<CChar>?, or fallback: Value, _ what: String
+    ) throws(InvalidArgument) -> Value {
+        guard let argument else { return fallback }
+        let bytes = UnsafeBufferPointer(start: argument, count: strlen(argument)).withMemoryRebound(to: UInt8.self) { Data($0) }
+        do {
+            return try JSONDecoder().decode(Value.self, from: bytes)
+        } catch let problem as Options.Problem {
+            throw InvalidArgument(description: "\(what): \(problem)")
+        } catch {
+            throw InvalidArgument(description: "\(what) are no JSON object: \(String(decoding: bytes.prefix(80), as: UTF8.self))")
+        }
+    }
+
+    static func priority(_ level: CInt) throws(InvalidArgument) -> Priority {
+        guard let priority = Priority(Int(level)) else {
+            throw InvalidArgument(description: "the priority is \(level), and must be 0 to 9")
+        }
+        return priority
+    }
+}
+
+/// Does something, and says what came of it as ferry.h's numbers do.
+func answer(_ body: () throws -> Void) -> CInt {
+    do {
+        try body()
+        return CInt(FERRY_OK)
+    } catch {
+        ferry_set_error("\(error)")
+        return CInt(code(of: error))
+    }
+}
+
+private func code(of error: any Error) -> Int {
+    guard let failure = error as? TrackerFailure else { return FERRY_INVALID }
+    return switch failure {
+    case .limit: FERRY_LIMIT
+    case .disabled: FERRY_DISABLED
+    case .spoolFull: FERRY_FULL
+    case .file: FERRY_FILE
+    case .forked: FERRY_FORKED
+    case .noName, .closed, .intervalIsFixed, .interval, .userID, .noTimer, .stream: FERRY_INVALID
+    }
+}
