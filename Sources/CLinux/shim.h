@@ -16,6 +16,9 @@ extern int renameat2(int old_directory, const char *old_path, int new_directory,
 // linux/fs.h: fail with EEXIST instead of replacing the target.
 static const unsigned int FERRY_RENAME_NOREPLACE = 1;
 
+// memfd_create(2), since Linux 3.17 and glibc 2.27.
+extern int memfd_create(const char *name, unsigned int flags);
+
 // syncfs(2).
 extern int syncfs(int descriptor);
 

@@ -1,3 +1,6 @@
+// swift-format-ignore-file: AlwaysUseLowerCamelCase
+// The names are C's.
+
 import CFerry
 import FerrySpool
 import FerryTracker

@@ -95,7 +95,7 @@ public struct EventFilter: Sendable {
         guard rewrites else { return nil }
         var edits: [Rewriting.Edit] = []
         if shiftsTime, let timeField, let field = fields[timeField], let time, let shift {
-            edits.append(.init(range: Rewriting.whole(field), bytes: EventTime.write(time + shift, like: field, line)))
+            edits.append(.init(range: field.whole, bytes: EventTime.write(time + shift, like: field, line)))
         }
         for (setting, field, parents) in settings {
             edits.append(Rewriting.edit(setting, field: fields[field], parents: parents.map { fields[$0] }, line))

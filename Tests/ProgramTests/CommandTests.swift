@@ -193,6 +193,21 @@ struct CommandTests {
         #expect(try opened.events(in: [.pending]).count == 2)
         #expect(try await ferry.run("verify", "--spool", spool).status == 0)
     }
+
+    @Test("Bodies in other forms: what does not go together is refused, before anything is sent")
+    func bodies() async throws {
+        _ = try await ferry.run("write", "--spool", spool, input: "{\"name\":\"a\"}\n{\"name\":\"b\"}\n")
+        let upload = ["upload", "--spool", spool, "--to", "http://127.0.0.1:1/"]
+        let noID = try await ferry.start(upload + ["--body", "measurement"]).end()
+        #expect(noID.status == 64 && noID.errors.contains("--body measurement needs --tracking-id"))
+        let joined = try await ferry.start(upload + ["--body", "json-array", "--coalesce", "1MiB"]).end()
+        #expect(joined.status == 64 && joined.errors.contains("--coalesce joins segments as they are"))
+        try Data("to: http://127.0.0.1:1/\nspools: [\(spool)]\ncoalesce: 1MiB\nbody: measurement\n".utf8)
+            .write(to: URL(fileURLWithPath: folder("ferry.yaml")))
+        let config = try await ferry.run("config", "check", "--config", folder("ferry.yaml"))
+        #expect(config.status == 78 && config.errors.contains("ferry.yaml:4: 'body: measurement' needs 'tracking-id'"))
+        #expect(config.errors.contains("ferry.yaml:3: 'coalesce' joins segments as they are"))
+    }
 }
 
 extension Program {

@@ -1,3 +1,5 @@
+import FerrySpool
+
 /// Which events: `name == "Purchase" && properties.total > 10`.
 ///
 /// Comparisons `== != < <= > >=` of a path with a string, a number, `true`, `false` or `null`; `contains` and `starts` for strings; `exists`

@@ -22,18 +22,13 @@ struct Rewriting {
         let bytes: [UInt8]
     }
 
-    /// The range of a field with its quotes.
-    static func whole(_ field: JSONField) -> Range<Int> {
-        field.kind == .string ? field.range.lowerBound - 1..<field.range.upperBound + 1 : field.range
-    }
-
     /// What sets a field.
     ///
     /// - Parameters:
     ///   - field: The field as it is; `nil` when there is none.
     ///   - parents: The objects on the way to it, from the first component on, as far as they are there.
     static func edit(_ setting: Setting, field: JSONField?, parents: [JSONField?], _ line: UnsafeBufferPointer<UInt8>) -> Edit {
-        if let field { return Edit(range: whole(field), bytes: setting.value) }
+        if let field { return Edit(range: field.whole, bytes: setting.value) }
         let names = setting.path.components
         // Into the deepest object that is there.
         var depth = 0
@@ -44,7 +39,7 @@ struct Rewriting {
         }
         // Something else stands where an object is needed: it gives way.
         if depth < parents.count, let parent = parents[depth] {
-            return Edit(range: whole(parent), bytes: nested(names[(depth + 1)...], setting.value))
+            return Edit(range: parent.whole, bytes: nested(names[(depth + 1)...], setting.value))
         }
         var bytes = JSONText.quoted(names[depth]) + [UInt8(ascii: ":")] + nested(names[(depth + 1)...], setting.value)
         let isEmpty = line[(start + 1)...].first { $0 > 0x20 } == UInt8(ascii: "}")

@@ -26,4 +26,13 @@ extension Spool {
     func sentFolder(at time: Timestamp) throws(FileError) -> Directory {
         try directory.makeDirectory(Self.sentName).makeDirectory(time.day)
     }
+
+    /// An empty file on the spool's disk that nobody else sees, and that goes with its descriptor.
+    package func scratchFile() throws(FileError) -> OpenFile {
+        // Created and removed, since not every file system knows O_TMPFILE.
+        let name = ".\(SegmentID.random())\(EntryKind.temporarySuffix)"
+        let file = try directory.create(name)
+        try directory.remove(name)
+        return file
+    }
 }

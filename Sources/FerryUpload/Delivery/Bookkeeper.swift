@@ -65,13 +65,13 @@ struct Bookkeeper: Sendable {
         case .failure(.singleLine):
             let message = "a single event that is too large for the destination (\(verdict?.reason?.message ?? "413"))"
             try reject(claim, kind: "too-large", status: verdict?.status, message: message, attempts: attempts)
-        case .failure(.damaged(let damage)): try reject(claim, damage, kind: damage.kind.rawValue, attempts: attempts)
+        case .failure(.damaged(let damage)): try reject(claim, SegmentFault(damage), attempts: attempts)
         case .failure(.file(let error)): throw error
         }
     }
 
-    func reject(_ claim: Claim, _ damage: GzipDamage, kind: String, attempts: Int) throws(FileError) {
-        try reject(claim, kind: kind, message: "\(damage)", attempts: attempts, offset: damage.offset)
+    func reject(_ claim: Claim, _ fault: SegmentFault, attempts: Int) throws(FileError) {
+        try reject(claim, kind: fault.kind, message: fault.message, attempts: attempts, offset: fault.offset)
     }
 
     private func reject(_ segment: PreparedSegment, _ verdict: Verdict, attempts: Int) throws(FileError) {

@@ -67,7 +67,9 @@ struct DeliveryState {
         }
         lastLane = lane
         var items = [first]
-        if let limit = options.coalesce, !isProbe { items += neighbours(of: first, in: lane, limit: limit) }
+        if let limit = options.coalesce, options.body == .ndjson, !isProbe {
+            items += neighbours(of: first, in: lane, limit: limit)
+        }
         started += items.count
         nextID += 1
         plan.start(nextID)

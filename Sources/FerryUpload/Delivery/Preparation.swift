@@ -27,7 +27,7 @@ enum Preparation: Sendable {
     case gone
     case unusable(FileError)
     /// It can never be sent.
-    case damaged(Claim, GzipDamage, kind: String, attempts: Int)
+    case damaged(Claim, SegmentFault, attempts: Int)
     /// A crash interrupted its split.
     case halfSplit(Claim)
 }
@@ -87,27 +87,42 @@ struct Preparer: Sendable {
                 {
                 case .ready: break
                 case .settling(let until): return .settles(until: until)
-                case .givenUp: return damaged(claim, examination.damage!, sidecar, kind: "truncated")
+                case .givenUp: return damaged(claim, SegmentFault(examination.damage!, kind: "truncated"), sidecar)
                 }
             }
             if let damage = examination.damage {
                 if let until = ForeignFile.mayBecomeWhole(damage.kind, changed: claim.status.changed, now: now) {
                     return .settles(until: until)
                 }
-                return damaged(claim, damage, sidecar, kind: damage.kind.rawValue)
+                return damaged(claim, SegmentFault(damage), sidecar)
             }
             events = examination.events
         } else {
             events = try claim.examine(.never, inflateLimit: options.inflateLimit, content: content).events
         }
-        return .ready(
-            PreparedSegment(
-                claim: claim, facts: try SegmentFacts(claim, spoolID: spool.id, events: events, isLate: item.isLate),
-                body: RequestBody(claim, content: content),
-                sidecar: sidecar))
+        let facts = try SegmentFacts(claim, spoolID: spool.id, events: events, isLate: item.isLate)
+        do throws(TranscodingFailure) {
+            return .ready(
+                PreparedSegment(
+                    claim: claim, facts: facts, body: try body(of: claim, facts, content: content, now: now), sidecar: sidecar))
+        } catch {
+            switch error {
+            case .event(let event): return damaged(claim, SegmentFault(event), sidecar)
+            case .damaged(let damage): return damaged(claim, SegmentFault(damage), sidecar)
+            case .file(let error): throw error
+            }
+        }
     }
 
-    private func damaged(_ claim: Claim, _ damage: GzipDamage, _ sidecar: RetryState?, kind: String) -> Preparation {
-        .damaged(claim, damage, kind: kind, attempts: sidecar?.attempts ?? 0)
+    private func body(
+        of claim: Claim, _ facts: SegmentFacts, content: [UInt8]?, now: Timestamp
+    ) throws(TranscodingFailure) -> RequestBody {
+        if options.body == .ndjson { return RequestBody(claim, content: content) }
+        return try .transcoded(
+            claim, as: options.body, in: spool, created: facts.created, now: now, inflateLimit: options.inflateLimit)
+    }
+
+    private func damaged(_ claim: Claim, _ fault: SegmentFault, _ sidecar: RetryState?) -> Preparation {
+        .damaged(claim, fault, attempts: sidecar?.attempts ?? 0)
     }
 }

@@ -6,6 +6,7 @@ struct RequestTemplate: Sendable {
     let destination: DestinationURL
     private let method: String
     private let headers: [UploadOptions.Header]
+    private let contentType: String
     /// The fields that every request to the destination has.
     private let commonFields: String
 
@@ -16,12 +17,13 @@ struct RequestTemplate: Sendable {
         destination = options.destination
         method = options.method
         headers = options.headers
-        commonFields = Self.fields(for: options.destination.origin, headers)
+        contentType = options.body.contentType
+        commonFields = Self.fields(for: options.destination.origin, contentType, headers)
     }
 
-    private static func fields(for origin: Origin, _ headers: [UploadOptions.Header]) -> String {
+    private static func fields(for origin: Origin, _ contentType: String, _ headers: [UploadOptions.Header]) -> String {
         var fields = [
-            ("Host", origin.hostHeader), ("User-Agent", userAgent), ("Content-Type", "application/x-ndjson"),
+            ("Host", origin.hostHeader), ("User-Agent", userAgent), ("Content-Type", contentType),
             ("Content-Encoding", "gzip"),
         ]
         for header in headers {
@@ -56,7 +58,8 @@ struct RequestTemplate: Sendable {
         head.writeString(" HTTP/1.1\r\n")
         // Secrets never leave their origin.
         head.writeString(
-            url.origin == destination.origin ? commonFields : Self.fields(for: url.origin, headers.filter { !$0.isSecret }))
+            url.origin == destination.origin
+                ? commonFields : Self.fields(for: url.origin, contentType, headers.filter { !$0.isSecret }))
         head.writeString("Content-Length: \(shipment.body.size.bytes)\r\nIdempotency-Key: \"")
         head.writeString(isJoined ? Coalescing.key(shipment.facts) : facts.idempotencyKey)
         head.writeString("\"\r\nFerry-Segment: ")

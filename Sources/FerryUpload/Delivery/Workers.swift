@@ -112,8 +112,8 @@ struct Workers: Sendable {
     private func prepare(_ item: Dispatcher.Item, of job: Dispatcher.Job) async throws(FileError) -> PreparedSegment? {
         switch await look(at: item, job.tools) {
         case .ready(let segment): return segment
-        case .damaged(let claim, let damage, let kind, let attempts):
-            try job.tools.bookkeeper.reject(claim, damage, kind: kind, attempts: attempts)
+        case .damaged(let claim, let fault, let attempts):
+            try job.tools.bookkeeper.reject(claim, fault, attempts: attempts)
             dispatcher.skip(item, of: job, .ended)
         case .halfSplit(let claim):
             try await job.tools.bookkeeper.split(claim, attempts: 0, nil)

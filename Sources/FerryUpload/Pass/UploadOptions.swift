@@ -14,7 +14,9 @@ public struct UploadOptions: Sendable {
     public var backOff = BackOff.standard
     /// Whom failures are blamed on.
     public var blame = PassPlan.Blame.judged
-    /// Neighbouring small segments of one priority and stream go out as one request of up to this size.
+    /// What the request's body looks like.
+    public var body = BodyFormat.ndjson
+    /// Neighbouring small segments of one priority and stream go out as one request of up to this size; only as ``BodyFormat/ndjson``.
     public var coalesce: ByteCount?
     public var verification = Verification.auto
     /// The most that a segment may inflate to.

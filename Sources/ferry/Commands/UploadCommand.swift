@@ -61,6 +61,10 @@ struct UploadCommand: AsyncParsableCommand {
 
     func validate() throws {
         guard destination.to != nil else { throw ValidationError("Missing expected argument '--to <url>'") }
+        guard pace.coalesce == nil || destination.body.body == .ndjson else {
+            throw ValidationError(
+                "--coalesce joins segments as they are; it does not go with --body \(destination.body.body.rawValue)")
+        }
         guard (1...256).contains(parallel) else { throw ValidationError("--parallel must be 1 to 256") }
         if let limit, limit < 1 { throw ValidationError("--limit must be at least 1") }
         if let deadline, deadline <= .zero { throw ValidationError("--deadline must be longer than 0") }

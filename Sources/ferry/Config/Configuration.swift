@@ -51,9 +51,9 @@ struct RunConfiguration {
         if values["spools"] == nil, let spool = environment["FERRY_SPOOL"], !spool.isEmpty {
             values["spools"] = Value(texts: [spool], origin: .environment)
         }
+        self.file = file
         // What could not be read may well have said it.
         if path == nil || file.map({ $0.problems.isEmpty }) ?? false { checkTogether() }
-        self.file = file
     }
 
     private var file: YAMLFile?
@@ -191,6 +191,16 @@ struct RunConfiguration {
         }
         if (values["tls.cert"] == nil) != (values["tls.key"] == nil) {
             problems.append(.init(place: .nowhere, "'tls.cert' and 'tls.key' belong together"))
+        }
+        let body = values["body"]?.texts.first ?? "ndjson"
+        if body == "measurement", values["tracking-id"] == nil {
+            problems.append(.init(place: place(of: "body", 0), "'body: measurement' needs 'tracking-id', the property's ID"))
+        }
+        if body != "ndjson", let coalesce = values["coalesce"]?.texts.first, coalesce != "off" {
+            problems.append(
+                .init(
+                    place: place(of: "coalesce", 0), "'coalesce' joins segments as they are; it does not go with 'body: \(body)'")
+            )
         }
     }
 }

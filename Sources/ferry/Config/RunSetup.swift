@@ -47,6 +47,7 @@ struct RunSetup {
     private static func upload(_ values: ConfigValues, _ environment: [String: String]) throws -> UploadOptions {
         var upload = UploadOptions(destination: try DestinationURL(values.text("to") ?? ""))
         upload.method = values.text("method") ?? "POST"
+        upload.body = values.text("body").flatMap(BodyForm.init)?.format(trackingID: values.text("tracking-id")) ?? .ndjson
         upload.headers = try values.list("headers").map { try HeaderText.parse($0, from: "headers") }
         if let path = values.text("header-file") { upload.headers += try SecretFile.headers(path) }
         if let path = values.text("token-file") { upload.headers.append(try SecretFile.authorization(path)) }

@@ -10,6 +10,11 @@ enum Settings {
         Setting("to", "Where to send, as with ferry upload --to.", problem: url),
         Setting("method", default: "POST", "The HTTP method.", problem: method),
         Setting("headers", isList: true, "Headers for every request, 'Name: value'; no secrets.", problem: header),
+        Setting(
+            "body", default: "ndjson",
+            "What requests carry: the segment as it is (ndjson), or its events as json-array, appcenter or measurement.",
+            problem: oneOf(BodyForm.allCases.map(\.rawValue))),
+        Setting("tracking-id", "With body: measurement, the property's ID, UA-XXXX-Y."),
         Setting("token-file", "A file with a bearer token.", problem: readable),
         Setting("header-file", "A file with secret headers, one 'Name: value' a line.", problem: readable),
         Setting("tls.ca", "Certificates to trust instead of the system's (PEM).", problem: readable),

@@ -40,6 +40,8 @@ struct DestinationOptions: ParsableArguments {
     @Option(help: ArgumentHelp("Give up connecting after this long.", valueName: "duration"))
     var connectTimeout = Duration.seconds(10)
 
+    @OptionGroup var body: BodyOptions
+
     func validate() throws {
         if let to {
             do throws(DestinationURLError) { _ = try DestinationURL(to) } catch { throw ValidationError("--to: \(error)") }
@@ -69,6 +71,7 @@ struct DestinationOptions: ParsableArguments {
             throw CommandFailure(.badConfiguration, error.description)
         }
         options.method = method
+        options.body = try body.format()
         options.headers = try header.map { try HeaderText.parse($0, from: "--header") }
         if let headerFile { options.headers += try SecretFile.headers(headerFile) }
         if let tokenFile { options.headers.append(try SecretFile.authorization(tokenFile)) }

@@ -1,23 +1,31 @@
-import FerrySpool
 import Glibc
 
 /// A value in a line, where it stands: nothing is copied or decoded until somebody asks.
-struct JSONField: Equatable {
-    enum Kind: UInt8 { case string, number, yes, no, null, object, array }
+package struct JSONField: Equatable {
+    package enum Kind: UInt8 { case string, number, yes, no, null, object, array }
 
-    let kind: Kind
+    package let kind: Kind
     /// The value's bytes in the line; of a string without its quotes.
-    let range: Range<Int>
+    package let range: Range<Int>
     /// It holds backslashes.
-    var isEscaped = false
+    package var isEscaped = false
+
+    package init(kind: Kind, range: Range<Int>, isEscaped: Bool = false) {
+        self.kind = kind
+        self.range = range
+        self.isEscaped = isEscaped
+    }
+
+    /// The range with a string's quotes.
+    package var whole: Range<Int> { kind == .string ? range.lowerBound - 1..<range.upperBound + 1 : range }
 
     /// The text of a string.
-    func string(_ line: UnsafeBufferPointer<UInt8>) -> String {
+    package func string(_ line: UnsafeBufferPointer<UInt8>) -> String {
         isEscaped ? JSONText.unescaped(line[range]) : String(decoding: line[range], as: UTF8.self)
     }
 
     /// Whether a string is this text.
-    func equals(_ text: [UInt8], _ line: UnsafeBufferPointer<UInt8>) -> Bool {
+    package func equals(_ text: [UInt8], _ line: UnsafeBufferPointer<UInt8>) -> Bool {
         guard isEscaped else {
             return range.count == text.count && memcmp(line.baseAddress! + range.lowerBound, text, text.count) == 0
         }
@@ -25,7 +33,7 @@ struct JSONField: Equatable {
     }
 
     /// A number's value.
-    func number(_ line: UnsafeBufferPointer<UInt8>) -> Double {
+    package func number(_ line: UnsafeBufferPointer<UInt8>) -> Double {
         var integer: Int64 = 0
         var position = range.lowerBound
         let isNegative = line[position] == UInt8(ascii: "-")
@@ -39,9 +47,9 @@ struct JSONField: Equatable {
     }
 }
 
-enum JSONText {
+package enum JSONText {
     /// The text that a string's bytes stand for (RFC 8259, section 7).
-    static func unescaped(_ bytes: Slice<UnsafeBufferPointer<UInt8>>) -> String {
+    package static func unescaped(_ bytes: Slice<UnsafeBufferPointer<UInt8>>) -> String {
         var scalars = String.UnicodeScalarView()
         var plain: [UInt8] = []
         var index = bytes.startIndex
@@ -88,5 +96,5 @@ enum JSONText {
     }
 
     /// A string with quotes and escapes.
-    static func quoted(_ text: String) -> [UInt8] { Array(text.jsonQuoted.utf8) }
+    package static func quoted(_ text: String) -> [UInt8] { Array(text.jsonQuoted.utf8) }
 }

@@ -1,0 +1,40 @@
+/// Cuts pieces of text into whole lines.
+package struct LineCutter {
+    private var rest: [UInt8] = []
+
+    package init() {}
+
+    /// Hands on the lines that end in a piece, without their line feeds.
+    package mutating func feed(_ piece: UnsafeRawBufferPointer, _ body: (UnsafeBufferPointer<UInt8>) throws -> Void) throws {
+        var bytes = UnsafeBufferPointer(start: piece.bindMemory(to: UInt8.self).baseAddress, count: piece.count)
+        if !rest.isEmpty {
+            guard let end = bytes.firstNewline else {
+                rest += bytes
+                return
+            }
+            rest += bytes[..<end]
+            try rest.withUnsafeBufferPointer(body)
+            rest.removeAll(keepingCapacity: true)
+            bytes = UnsafeBufferPointer(rebasing: bytes[(end + 1)...])
+        }
+        while let end = bytes.firstNewline {
+            try body(UnsafeBufferPointer(rebasing: bytes[..<end]))
+            bytes = UnsafeBufferPointer(rebasing: bytes[(end + 1)...])
+        }
+        rest += bytes
+    }
+
+    /// The last line, if it has no line feed.
+    package mutating func finish(_ body: (UnsafeBufferPointer<UInt8>) throws -> Void) throws {
+        if !rest.isEmpty { try rest.withUnsafeBufferPointer(body) }
+        rest = []
+    }
+}
+
+extension UnsafeBufferPointer<UInt8> {
+    /// A line as an event: without the carriage return before its line feed; `nil` when it is blank.
+    package var event: UnsafeBufferPointer<UInt8>? {
+        let line = last == 0x0d ? UnsafeBufferPointer(rebasing: dropLast()) : self
+        return line.contains { $0 > 0x20 } ? line : nil
+    }
+}

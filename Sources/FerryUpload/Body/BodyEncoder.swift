@@ -1,0 +1,47 @@
+import FerrySpool
+
+/// Writes a segment's events in the form of a body, line by line.
+struct BodyEncoder {
+    private let format: BodyFormat
+    /// Stands for the time of events that have none.
+    private let created: Timestamp
+    /// When the request is made.
+    private let now: Timestamp
+    private var line: Int64 = 0
+    private var isFirst = true
+
+    init(_ format: BodyFormat, created: Timestamp, now: Timestamp) {
+        self.format = format
+        self.created = created
+        self.now = now
+    }
+
+    /// Adds the event of a line, if there is one.
+    mutating func add(_ bytes: UnsafeBufferPointer<UInt8>, to body: inout [UInt8]) throws(UnencodableEvent) {
+        line += 1
+        guard let event = bytes.event else { return }
+        body.append(isFirst ? format.frame.start : format.frame.separator)
+        isFirst = false
+        do throws(UnencodableEvent) {
+            switch format {
+            case .ndjson, .jsonArray: body += event
+            case .appCenter: try AppCenterLog(event, created: created).append(to: &body)
+            case .measurement(let trackingID):
+                try MeasurementHit(event, created: created).append(trackingID: trackingID, now: now, to: &body)
+            }
+        } catch {
+            throw UnencodableEvent(line: line, reason: error.reason)
+        }
+    }
+
+    mutating func finish(_ body: inout [UInt8]) {
+        if isFirst { body.append(format.frame.start) }
+        body.append(format.frame.end)
+    }
+}
+
+extension [UInt8] {
+    mutating func append(_ text: StaticString) {
+        self += UnsafeBufferPointer(start: text.utf8Start, count: text.utf8CodeUnitCount)
+    }
+}

@@ -1,0 +1,40 @@
+/// What the body of a request looks like.
+public enum BodyFormat: Equatable, Sendable {
+    /// The segment as it is.
+    case ndjson
+    /// The events as elements of one array, each on a line of its own: `[\n…,\n…\n]`, as Sensors Analytics' SDK sends them.
+    case jsonArray
+    /// App Center's ingestion: `{"logs":[…]}`.
+    case appCenter
+    /// Hits of Google Analytics' Measurement Protocol (version 1), one a line, as its batch endpoint takes them.
+    ///
+    /// - Parameter trackingID: The property, `UA-XXXX-Y`.
+    case measurement(trackingID: String)
+
+    var contentType: String {
+        switch self {
+        case .ndjson: "application/x-ndjson"
+        case .jsonArray, .appCenter: "application/json"
+        case .measurement: "text/plain; charset=utf-8"
+        }
+    }
+
+    /// What stands before the first, between two and after the last event.
+    var frame: (start: StaticString, separator: StaticString, end: StaticString) {
+        switch self {
+        case .ndjson: ("", "\n", "\n")
+        case .jsonArray: ("[\n", ",\n", "\n]")
+        case .appCenter: ("{\"logs\":[", ",", "]}")
+        case .measurement: ("", "\n", "\n")
+        }
+    }
+}
+
+/// An event that has no form in a body: what it lacks.
+struct UnencodableEvent: Error, Equatable, CustomStringConvertible {
+    /// In the segment, from 1.
+    var line: Int64 = 0
+    let reason: String
+
+    var description: String { "line \(line) \(reason)" }
+}

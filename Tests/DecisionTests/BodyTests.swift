@@ -1,0 +1,141 @@
+import FerrySpool
+import Foundation
+import TestSupport
+import Testing
+
+@testable import FerryUpload
+
+@Suite("Request bodies in the SDKs' own forms")
+struct BodyTests {
+    private static let created = Timestamp(rfc3339: "2026-11-21T03:00:00Z")!
+    private static let now = Timestamp(rfc3339: "2026-11-21T03:15:03.123Z")!
+    private static let device =
+        #"{"id":"anon-1","os":"Debian GNU/Linux","osVersion":"12","kernel":"6.1","architecture":"x86_64","locale":"en_US","country":"US","timeZoneOffset":60,"app":"my app","appVersion":"1.2","sdk":"ferry.swift","sdkVersion":"0.1.0"}"#
+
+    private static func event(_ name: String, _ properties: String = "{}", user: String = "null") -> String {
+        #"{"v":1,"time":"2026-11-21T03:15:02.123Z","name":"\#(name)","id":"id-1","session":"s-1","user":\#(user),"device":\#(device),"properties":\#(properties)}"#
+    }
+
+    private func encode(_ lines: [String], as format: BodyFormat) throws -> String {
+        var encoder = BodyEncoder(format, created: Self.created, now: Self.now)
+        var body: [UInt8] = []
+        for line in lines { try Array(line.utf8).withUnsafeBufferPointer { try encoder.add($0, to: &body) } }
+        encoder.finish(&body)
+        return String(decoding: body, as: UTF8.self)
+    }
+
+    @Test("An array has a bracket, each event and a bracket on lines of their own, whatever the events are")
+    func jsonArray() throws {
+        #expect(try encode([#"{"a":1}"#, "", " 2\r", #"["x"]"#], as: .jsonArray) == "[\n{\"a\":1},\n 2,\n[\"x\"]\n]")
+        #expect(try encode([], as: .jsonArray) == "[\n\n]")
+        #expect(try encode(["1", "2"], as: .ndjson) == "1\n2\n")
+    }
+
+    private func logs(_ lines: [String]) throws -> [NSDictionary] {
+        let body = try encode(lines, as: .appCenter)
+        let object = try #require(try JSONSerialization.jsonObject(with: Data(body.utf8)) as? [String: Any])
+        #expect(Array(object.keys) == ["logs"])
+        return try #require(object["logs"] as? [NSDictionary])
+    }
+
+    private let appCenterDevice: NSDictionary = [
+        "sdkName": "ferry.swift", "sdkVersion": "0.1.0", "osName": "Debian GNU/Linux", "osVersion": "12", "osBuild": "6.1",
+        "locale": "en_US",
+        "carrierCountry": "US", "timeZoneOffset": 60, "appNamespace": "my app", "appVersion": "1.2", "appBuild": "1.2",
+    ]
+
+    @Test("App Center: event logs with typed properties, and a session's start as its own type")
+    func appCenter() throws {
+        let logs = try logs([
+            Self.event("$AppStart"),
+            Self.event(
+                #"say \"hi\""#, #"{"t":"ü\n","n":3,"x":2.5,"e":1e3,"b":false,"none":null,"list":[1,"a"]}"#, user: #""ada""#),
+        ])
+        #expect(
+            logs[0] == ["type": "startSession", "timestamp": "2026-11-21T03:15:02.123Z", "sid": "s-1", "device": appCenterDevice])
+        #expect(
+            logs[1] == [
+                "type": "event", "timestamp": "2026-11-21T03:15:02.123Z", "sid": "s-1", "userId": "ada", "id": "id-1",
+                "name": "say \"hi\"",
+                "device": appCenterDevice,
+                "typedProperties": [
+                    ["type": "string", "name": "t", "value": "ü\n"], ["type": "long", "name": "n", "value": 3],
+                    ["type": "double", "name": "x", "value": 2.5], ["type": "double", "name": "e", "value": 1000],
+                    ["type": "boolean", "name": "b", "value": false], ["type": "string", "name": "list", "value": "[1,\"a\"]"],
+                ],
+            ])
+    }
+
+    @Test("App Center: an event of another program gets what is required, from the segment")
+    func foreignToAppCenter() throws {
+        let log = try #require(try logs([#"{"name":"x","extra":[1]}"#]).first)
+        #expect(log["timestamp"] as? String == Self.created.rfc3339 && log["sid"] == nil && log["typedProperties"] == nil)
+        let device = try #require(log["device"] as? [String: Any])
+        let required = ["sdkName", "sdkVersion", "osName", "osVersion", "locale", "timeZoneOffset", "appVersion", "appBuild"]
+        #expect(device.keys.sorted() == required.sorted())
+    }
+
+    @Test("Measurement Protocol: one hit a line, percent-encoded, with the queue time")
+    func measurement() throws {
+        let body = try encode(
+            [
+                Self.event("$AppStart"),
+                Self.event(
+                    "buy & go", #"{"category":"shop","label":"größe=1","value":12.4,"cd3":"x y","cm1":2,"cd0":"no","other":1}"#,
+                    user: #""ada""#),
+            ], as: .measurement(trackingID: "UA-1-2"))
+        let common = "an=my%20app&av=1.2&ul=en-us"
+        #expect(
+            body == """
+                v=1&tid=UA-1-2&cid=anon-1&t=event&ec=my%20app&ea=%24AppStart&sc=start&\(common)&qt=1000
+                v=1&tid=UA-1-2&cid=anon-1&uid=ada&t=event&ec=shop&ea=buy%20%26%20go&el=gr%C3%B6%C3%9Fe%3D1&ev=12&\(common)&cd3=x%20y&cm1=2&qt=1000
+
+                """)
+    }
+
+    @Test(
+        "What has no form in a body is told with its line",
+        arguments: [
+            ("[1]", "is no JSON object"), (#"{"title":"x"}"#, "has no \"name\""), (#"{"name":7}"#, "has no \"name\""),
+            (#"{"name":"x""#, "is no JSON object"),
+        ])
+    func unencodable(_ line: String, _ reason: String) {
+        do {
+            _ = try encode([Self.event("fine"), line], as: .appCenter)
+            Issue.record("encoded")
+        } catch {
+            let event = error as? UnencodableEvent
+            #expect(event?.line == 2 && event?.reason.hasPrefix(reason) == true)
+        }
+        #expect(throws: UnencodableEvent.self) { try encode([#"{"name":"no device"}"#], as: .measurement(trackingID: "UA-1-2")) }
+    }
+
+    @Test("Mutated events are encoded or refused; what is encoded as an array element of valid lines stays valid JSON")
+    func mutations() throws {
+        var random = Seeded(seed: 3)
+        let original = Array(Self.event("n", #"{"a":"\u00e9\\","b":[{"c":null}],"cd1":-1.5e-3,"value":9}"#, user: #""u""#).utf8)
+        for _ in 0..<4000 {
+            var bytes = original
+            for _ in 0..<Int.random(in: 1...3, using: &random) {
+                let index = bytes.indices.randomElement(using: &random)!
+                if Bool.random(using: &random) {
+                    bytes[index] = .random(in: 0...255, using: &random)
+                } else {
+                    bytes.remove(at: index)
+                }
+            }
+            bytes.removeAll { $0 == 0x0a }
+            var checker = JSONLineChecker()
+            let isValid = bytes.withUnsafeBufferPointer { checker.check($0) == .event }
+            for format in [BodyFormat.appCenter, .measurement(trackingID: "UA-1-2")] {
+                var encoder = BodyEncoder(format, created: Self.created, now: Self.now)
+                var body: [UInt8] = []
+                guard (try? bytes.withUnsafeBufferPointer { try encoder.add($0, to: &body) }) != nil else { continue }
+                encoder.finish(&body)
+                guard isValid, format == .appCenter else { continue }
+                let isStillValid = body.withUnsafeBufferPointer { checker.check($0) == .event }
+                #expect(isStillValid, "\(String(decoding: bytes, as: UTF8.self))")
+            }
+        }
+    }
+}
