@@ -42,6 +42,7 @@ let package = Package(
         .library(name: "FerryTracker", targets: ["FerryTracker"]),
         // libferrytracker.so, for C and what can call it.
         .library(name: "ferrytracker", type: .dynamic, targets: ["FerryC"]),
+        .library(name: "FerryTrackerUpload", targets: ["FerryTrackerUpload"]),
         .library(name: "FerryReceiver", targets: ["FerryReceiver"]),
         .library(name: "FerryTransfer", targets: ["FerryTransfer"]),
         .library(name: "FerryReplay", targets: ["FerryReplay"]),
@@ -68,6 +69,9 @@ let package = Package(
         // What runs in signal handlers and forks.
         .target(name: "CTracker"),
         .target(name: "FerryTracker", dependencies: ["FerrySpool", "CTracker"], swiftSettings: swiftSettings),
+        // Delivery from within the tracker's process, for whoever wants it.
+        .target(
+            name: "FerryTrackerUpload", dependencies: ["FerryTracker", "FerryUpload", "FerrySpool"], swiftSettings: swiftSettings),
         // The C interface: its header, and what implements it.
         .target(name: "CFerry"),
         .target(name: "FerryC", dependencies: ["FerryTracker", "FerrySpool", "CFerry"], swiftSettings: swiftSettings),
@@ -142,6 +146,7 @@ let package = Package(
             name: "FolderAndSocketTests",
             dependencies: [
                 "FerrySpool", "FerryUpload", "FerryReceiver", "FerryIntake", "FerryTransfer", "FerryReplay", "FerryTracker",
+                "FerryTrackerUpload",
                 "TestSupport",
             ],
             swiftSettings: swiftSettings

@@ -153,13 +153,17 @@ public final class EventTracker: Sendable {
     ///
     /// - Throws: Why something could not be published; its events are safe in their journal.
     public func flush() async throws(TrackerFailure) {
-        do throws(FileError) {
-            try await publisher.publishAll()
-            try askForUpload()
-        } catch {
-            throw .file(error)
-        }
+        try await publish()
+        do throws(FileError) { try askForUpload() } catch { throw .file(error) }
     }
+
+    /// Publishes everything that was tracked, and waits for it.
+    package func publish() async throws(TrackerFailure) {
+        do throws(FileError) { try await publisher.publishAll() } catch { throw .file(error) }
+    }
+
+    /// The folder that events are stored in.
+    package var spool: Spool { recorder.spool }
 
     /// ``flush()`` for code without tasks. The calling thread waits for the disk.
     public func flushAndWait() throws(TrackerFailure) {

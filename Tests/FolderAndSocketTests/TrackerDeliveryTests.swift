@@ -1,0 +1,102 @@
+import FerrySpool
+import FerryTracker
+import FerryTrackerUpload
+import FerryUpload
+import Foundation
+import Synchronization
+import TestSupport
+import Testing
+
+@Suite("A tracker that sends by itself")
+struct TrackerDeliveryTests {
+    private let folder = TemporaryFolder()
+
+    private func tracker(_ change: (inout TrackerConfiguration) -> Void = { _ in }) throws -> EventTracker {
+        var configuration = TrackerConfiguration()
+        configuration.sessions.tracksLifecycle = false
+        configuration.sealsOnTermination = false
+        change(&configuration)
+        return try EventTracker(spool: folder("spool"), configuration: configuration)
+    }
+
+    private func spool() throws -> Spool { try Spool.open(folder("spool"), access: .read) }
+
+    private func delivery(_ tracker: EventTracker, _ server: ScriptedServer) throws -> TrackerDelivery {
+        try TrackerDelivery(tracker, UploadOptions(destination: DestinationURL(server.url)))
+    }
+
+    private func whileRunning(_ delivery: TrackerDelivery, _ body: () async throws -> Void) async throws {
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            group.addTask { await delivery.run() }
+            do { try await body() } catch {
+                group.cancelAll()
+                throw error
+            }
+            delivery.stop()
+            try await group.waitForAll()
+        }
+    }
+
+    @Test("The three results of a flush: nothing to send, sent, failed")
+    func flushResults() async throws {
+        let fails = Mutex(false)
+        let server = ScriptedServer.answering { _ in ScriptedServer.answer(fails.withLock(\.self) ? 500 : 200) }
+        let tracker = try tracker()
+        let delivery = try delivery(tracker, server)
+        #expect(await delivery.flush() == .noData)
+        try tracker.track("e")
+        #expect(await delivery.flush() == .sent(more: false))
+        fails.withLock { $0 = true }
+        try tracker.track("f")
+        #expect(await delivery.flush(deadline: .seconds(5)) == .failed)
+        fails.withLock { $0 = false }
+        #expect(await delivery.flush(deadline: .seconds(5)) == .sent(more: false))
+        #expect(await delivery.flush(deadline: .seconds(5)) == .noData)
+        #expect(try spool().ledgerTotals()[.sent].segments == 2)
+    }
+
+    @Test("A deadline that is too near sends nothing, and loses nothing")
+    func deadline() async throws {
+        let server = ScriptedServer { peer in
+            while peer.request() != nil { Thread.sleep(forTimeInterval: 0.4); peer.send(ScriptedServer.answer(200)) }
+        }
+        let tracker = try tracker { $0.batch.events = 1 }
+        for n in 0..<12 {
+            try tracker.track("e", properties: ["n": .int(n)])
+            try await tracker.flush()
+        }
+        let delivery = try delivery(tracker, server)
+        let result = await delivery.flush(deadline: .milliseconds(900))
+        #expect(result == .sent(more: true))
+        let left = try spool().pending().count
+        #expect((1...11).contains(left))
+        #expect(await delivery.flush() == .sent(more: false))
+    }
+
+    @Test("By itself it sends at the threshold, critical events at once, and the rest by the interval")
+    func byItself() async throws {
+        let seen = Mutex<[String]>([])
+        let server = ScriptedServer.answering { request in
+            seen.withLock { $0.append(request["ferry-segment"] ?? "") }
+            return ScriptedServer.answer(200)
+        }
+        let tracker = try tracker {
+            $0.batch.events = 10
+            $0.batch.criticalInterval = .milliseconds(20)
+            $0.delivery.interval = .seconds(3600)
+            $0.delivery.threshold = 20
+        }
+        let delivery = try delivery(tracker, server)
+        try await whileRunning(delivery) {
+            try tracker.track("crash", priority: .critical)
+            try await eventually("the critical event arrives") { seen.withLock { $0.contains { $0.hasPrefix("0-") } } }
+            // With an interval of an hour, nothing but the threshold sends these.
+            for _ in 0..<40 { try tracker.track("normal") }
+            try await eventually("the threshold is reached") { seen.withLock { $0.contains { $0.hasPrefix("5-") } } }
+            #expect(await delivery.flush() != .failed)
+            try await eventually("everything has arrived") { try spool().pending().isEmpty }
+        }
+        try tracker.close()
+        #expect(try spool().pending().isEmpty)
+    }
+}
