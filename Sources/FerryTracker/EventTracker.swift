@@ -103,8 +103,7 @@ public final class EventTracker: Sendable {
         do throws(TrackerFailure) {
             let now = now()
             guard ferry_fork_count() == forks else { throw .forked }
-            refreshControl(at: now)
-            let admission = try state.withLock { (state) throws(TrackerFailure) in try state.admit(name, configuration.limits) }
+            let admission = try admit(name, at: now)
             var defaults = admission.superProperties.isEmpty ? [] : [admission.superProperties]
             if let dynamic = configuration.dynamicProperties { defaults.insert(dynamic(), at: 0) }
             var encoder = EventEncoder(configuration.limits)
@@ -124,10 +123,17 @@ public final class EventTracker: Sendable {
         }
     }
 
-    private func refreshControl(at now: Moment) {
-        guard state.withLock({ $0.claimsControlCheck(at: now.steady) }) else { return }
-        // A spool that cannot be read fails when it is written.
-        if let control = try? recorder.spool.control() { state.withLock { $0.control = control } }
+    private func admit(_ name: String, at now: Moment) throws(TrackerFailure) -> TrackerState.Admission {
+        let admission = try state.withLock { (state) throws(TrackerFailure) in
+            try state.claimsControlCheck(at: now.steady) ? nil : state.admit(name, configuration.limits)
+        }
+        if let admission { return admission }
+        // Read without the lock. A spool that cannot be read fails when it is written.
+        let control = try? recorder.spool.control()
+        return try state.withLock { (state) throws(TrackerFailure) in
+            if let control { state.control = control }
+            return try state.admit(name, configuration.limits)
+        }
     }
 
     private func warn(of truncated: [LimitBreach], in name: String) {

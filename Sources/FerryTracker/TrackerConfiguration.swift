@@ -20,6 +20,7 @@ public struct TrackerConfiguration: Sendable {
     public var countryCode: String?
     /// A label for the segments: 1 to 64 of `a-z`, `0-9`, `_` and `-`.
     public var stream: String?
+    /// How hard segments are compressed; while events come faster than that, as fast as possible.
     public var level = CompressionLevel.standard
     /// Properties of every event, asked for at each; the event's own go first.
     public var dynamicProperties: (@Sendable () -> EventProperties)?

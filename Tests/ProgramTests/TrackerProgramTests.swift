@@ -29,7 +29,8 @@ struct TrackerProgramTests {
         var random = Seeded(seed: UInt64(getpid()))
         var returned: Set<String> = []
         for _ in 0..<15 {
-            let running = try host("count", folder("spool"), "1000000", "3")
+            // So many that a kill comes between, and not more when this test has to wait for a processor.
+            let running = try host("count", folder("spool"), "2000", "3")
             try await Task.sleep(for: .milliseconds(Int.random(in: 5...150, using: &random)))
             running.send(SIGKILL)
             returned.formUnion(

@@ -35,22 +35,25 @@ extension Spool {
 
         report.stored = .init(repeating: .zero, count: Priority.levels)
         for entry in listing.entries { report.stored[Int(entry.priority.level)] += entry.size ?? .zero }
-        for index in plan.expired {
+        /// Returns how large the segment was; `nil` when somebody else has it.
+        func drop(_ index: Int, _ disposal: Ending.Disposal, _ outcome: LedgerEntry.Outcome, why: String) throws(FileError)
+            -> ByteCount?
+        {
             let entry = listing.entries[index]
-            let dropped = try drop(
-                listing.name(of: entry), .expired, .expired, at: clock.wall,
-                why: "older than \(limits.maxAge!.forPeople)")
-            report.expired.add(dropped)
-            report.stored[Int(entry.priority.level)] = report.stored[Int(entry.priority.level)] - (dropped ?? .zero)
+            guard let size = try self.drop(listing.name(of: entry), disposal, outcome, at: clock.wall, why: why) else {
+                return nil
+            }
+            let level = Int(entry.priority.level)
+            report.stored[level] = report.stored[level] - size
+            return size
+        }
+        for index in plan.expired {
+            report.expired.add(try drop(index, .expired, .expired, why: "older than \(limits.maxAge!.forPeople)"))
         }
         var remaining = plan.remaining
         for index in plan.evicted where remaining > limits.maxBytes! {
-            let entry = listing.entries[index]
-            let dropped = try drop(
-                listing.name(of: entry), .evicted, .evicted, at: clock.wall,
-                why: "the spool was larger than \(limits.maxBytes!)")
+            let dropped = try drop(index, .evicted, .evicted, why: "the spool was larger than \(limits.maxBytes!)")
             report.evicted.add(dropped)
-            report.stored[Int(entry.priority.level)] = report.stored[Int(entry.priority.level)] - (dropped ?? .zero)
             remaining = remaining - (dropped ?? .zero)
         }
         if let maxBytes = limits.maxBytes, remaining > maxBytes { report.stillOver = remaining - maxBytes }

@@ -106,18 +106,26 @@ final class Recorder: Sendable {
         }
     }
 
-    /// Takes the next journal that is to be published, and gives the spool to publish it in.
+    /// What is to be published next.
+    struct Due {
+        let batch: Batch
+        let spool: Spool
+        /// Events come faster than they are compressed.
+        var isBehind = false
+    }
+
+    /// Takes the next journal that is to be published.
     ///
     /// - Parameter all: Also those whose time has not come.
-    func take(at now: Duration, all: Bool = false) -> (Batch, Spool)? {
+    func take(at now: Duration, all: Bool = false) -> Due? {
         state.withLock { state in
-            if !state.waiting.isEmpty { return (state.waiting.removeFirst(), state.spool) }
+            if !state.waiting.isEmpty { return Due(batch: state.waiting.removeFirst(), spool: state.spool, isBehind: true) }
             for level in state.open.indices {
                 guard let batch = state.open[level], all || state.rules.isDue(batch.fill, batch.priority, at: now) else {
                     continue
                 }
                 state.open[level] = nil
-                return (batch, state.spool)
+                return Due(batch: batch, spool: state.spool)
             }
             return nil
         }

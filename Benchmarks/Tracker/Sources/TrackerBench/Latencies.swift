@@ -6,9 +6,8 @@ struct Latencies: Sendable {
     private var total = 0
     private(set) var worst = 0.0
 
-    mutating func add(_ time: Duration) {
-        let nanoseconds = time.components.attoseconds / 1_000_000_000 + time.components.seconds * 1_000_000_000
-        counts[min(10_000, Int(nanoseconds / 100))] += 1
+    mutating func add(_ nanoseconds: Int) {
+        counts[min(10_000, nanoseconds / 100)] += 1
         total += 1
         worst = max(worst, Double(nanoseconds) / 1000)
     }
@@ -27,6 +26,15 @@ struct Latencies: Sendable {
             if left < 0 { return Double(index) / 10 }
         }
         return worst
+    }
+}
+
+/// The monotonic clock, without arithmetic that would be measured along.
+enum Nanoseconds {
+    static var now: Int {
+        var time = timespec()
+        clock_gettime(CLOCK_MONOTONIC, &time)
+        return time.tv_sec * 1_000_000_000 + time.tv_nsec
     }
 }
 

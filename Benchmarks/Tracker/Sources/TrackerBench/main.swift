@@ -24,9 +24,9 @@ let latencies = await withTaskGroup(of: Latencies.self) { group in
         group.addTask {
             var latencies = Latencies()
             for number in 0..<events / threads {
-                let start = ContinuousClock.now
+                let start = Nanoseconds.now
                 subject.store(number, thread)
-                latencies.add(ContinuousClock.now - start)
+                latencies.add(Nanoseconds.now - start)
             }
             return latencies
         }
