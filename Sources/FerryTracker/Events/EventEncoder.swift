@@ -57,12 +57,12 @@ struct EventEncoder: ~Copyable {
             event.properties[key] != nil || earlier.contains { $0[key] != nil }
         }
         isLimited = false
-        for member in event.reserved.members { encode(member, first: start) }
+        for (key, value) in event.reserved.members { encode(key, value, first: start) }
         isLimited = true
-        for member in event.properties.members { encodeCounted(member, first: start, &count) }
+        for (key, value) in event.properties.members { encodeCounted(key, value, first: start, &count) }
         for (index, properties) in event.defaults.enumerated() {
-            for member in properties.members where !isShadowed(member.key, by: event.defaults[..<index]) {
-                encodeCounted(member, first: start, &count)
+            for (key, value) in properties.members where !isShadowed(key, by: event.defaults[..<index]) {
+                encodeCounted(key, value, first: start, &count)
             }
         }
         let limit = limits.properties
@@ -71,22 +71,22 @@ struct EventEncoder: ~Copyable {
         }
     }
 
-    private mutating func encodeCounted(_ member: EventProperties.Member, first: Int, _ count: inout Int) {
+    private mutating func encodeCounted(_ key: String, _ value: PropertyValue, first: Int, _ count: inout Int) {
         count += 1
-        if limits.properties.policy == .off || count <= limits.properties.maximum { encode(member, first: first) }
+        if limits.properties.policy == .off || count <= limits.properties.maximum { encode(key, value, first: first) }
     }
 
     /// - Parameter first: Where the object's first member begins.
-    private mutating func encode(_ member: EventProperties.Member, first: Int) {
-        if case .double(let number) = member.value, !number.isFinite, limits.notFinite != .off {
-            return note(.notFinite(key: member.key), limits.notFinite)
+    private mutating func encode(_ key: String, _ value: PropertyValue, first: Int) {
+        if case .double(let number) = value, !number.isFinite, limits.notFinite != .off {
+            return note(.notFinite(key: key), limits.notFinite)
         }
         if line.count > first { line.append(UInt8(ascii: ",")) }
-        if let length = appendLimited(member.key, limits.keyLength) {
-            note(.key(member.key, length: length, maximum: limits.keyLength.maximum), limits.keyLength.policy)
+        if let length = appendLimited(key, limits.keyLength) {
+            note(.key(key, length: length, maximum: limits.keyLength.maximum), limits.keyLength.policy)
         }
         line.append(UInt8(ascii: ":"))
-        encode(member.value, key: member.key)
+        encode(value, key: key)
     }
 
     private mutating func encode(_ value: PropertyValue, key: String) {
@@ -115,7 +115,7 @@ struct EventEncoder: ~Copyable {
         case .object(let properties):
             line.append(UInt8(ascii: "{"))
             let start = line.count
-            for member in properties.members { encode(member, first: start) }
+            for (key, value) in properties.members { encode(key, value, first: start) }
             line.append(UInt8(ascii: "}"))
         }
     }

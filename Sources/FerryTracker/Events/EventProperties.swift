@@ -1,13 +1,16 @@
 /// What an event says, in the order in which it was said. Keys are unique.
-public struct EventProperties: Equatable, Sendable {
-    struct Member: Equatable, Sendable {
-        let key: String
-        var value: PropertyValue
-    }
-
-    private(set) var members: [Member] = []
+public struct EventProperties: Sendable {
+    /// As a literal hands them over, so that it costs no second array.
+    private(set) var members: [(String, PropertyValue)] = []
 
     public init() {}
+
+    private init(adopting elements: [(String, PropertyValue)]) {
+        members = elements
+        guard hasDuplicates else { return }
+        members = []
+        for (key, value) in elements { self[key] = value }
+    }
 
     public init(_ elements: some Sequence<(String, PropertyValue)>) {
         for (key, value) in elements { self[key] = value }
@@ -15,17 +18,17 @@ public struct EventProperties: Equatable, Sendable {
 
     public var isEmpty: Bool { members.isEmpty }
     public var count: Int { members.count }
-    public var keys: [String] { members.map(\.key) }
+    public var keys: [String] { members.map(\.0) }
 
     /// A property's value. Setting one that is there keeps its place; setting `nil` removes it.
     public subscript(key: String) -> PropertyValue? {
-        get { index(of: key).map { members[$0].value } }
+        get { index(of: key).map { members[$0].1 } }
         set {
             let index = index(of: key)
             switch (index, newValue) {
-            case (let index?, let value?): members[index].value = value
+            case (let index?, let value?): members[index].1 = value
             case (let index?, nil): members.remove(at: index)
-            case (nil, let value?): members.append(Member(key: key, value: value))
+            case (nil, let value?): members.append((key, value))
             case (nil, nil): break
             }
         }
@@ -34,22 +37,37 @@ public struct EventProperties: Equatable, Sendable {
     /// Keys are their bytes, as in JSON; events have few, so that a walk is faster than hashing.
     private func index(of key: String) -> Int? {
         let length = key.utf8.count
-        for index in members.indices where members[index].key.utf8.count == length && members[index].key == key { return index }
+        for index in members.indices where members[index].0.utf8.count == length && members[index].0 == key { return index }
         return nil
+    }
+
+    private var hasDuplicates: Bool {
+        for index in members.indices {
+            let key = members[index].0
+            for earlier in 0..<index where members[earlier].0.utf8.count == key.utf8.count && members[earlier].0 == key {
+                return true
+            }
+        }
+        return false
     }
 
     /// With the properties of another; where both have one, the other's counts.
     public func merging(_ other: EventProperties) -> EventProperties {
         var merged = self
-        for member in other.members { merged[member.key] = member.value }
+        for (key, value) in other.members { merged[key] = value }
         return merged
+    }
+}
+
+extension EventProperties: Equatable {
+    public static func == (left: EventProperties, right: EventProperties) -> Bool {
+        left.members.elementsEqual(right.members, by: ==)
     }
 }
 
 extension EventProperties: ExpressibleByDictionaryLiteral {
     public init(dictionaryLiteral elements: (String, PropertyValue)...) {
-        members.reserveCapacity(elements.count)
-        for (key, value) in elements { self[key] = value }
+        self.init(adopting: elements)
     }
 }
 
