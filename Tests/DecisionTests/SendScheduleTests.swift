@@ -17,6 +17,21 @@ struct SendScheduleTests {
         schedule.stored(priority, events: events, bytes: ByteCount(bytes), at: .seconds(seconds))
     }
 
+    @Test("A segment that missed its turn does not wait for the others, even where everything waits for somebody to ask")
+    func missedTurn() {
+        for interval in [Duration.zero, .seconds(3600)] {
+            var schedule = SendSchedule(SchedulePolicy(interval: interval, events: 20), now: .zero)
+            schedule.ask()
+            schedule.drained(at: .zero)
+            schedule.stored(.normal, events: 1, bytes: .zero, at: .seconds(1))
+            let before = schedule.gate(at: .seconds(1))
+            schedule.missedTurn(at: .seconds(2))
+            #expect(before == .closed && schedule.gate(at: .seconds(2)) == .open)
+            schedule.drained(at: .seconds(2))
+            #expect(schedule.gate(at: .seconds(3)) == .closed)
+        }
+    }
+
     @Test("What was stored before the start leaves at once; then the interval counts")
     func interval() {
         var schedule = SendSchedule(SchedulePolicy(interval: .seconds(120)), now: .zero)

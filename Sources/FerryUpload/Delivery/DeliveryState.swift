@@ -110,6 +110,7 @@ struct DeliveryState {
     mutating func skip(_ item: Dispatcher.Item, of job: Dispatcher.Job, _ reason: Dispatcher.SkipReason) {
         started -= 1
         var until: Timestamp?
+        var missedTurn = true
         switch reason {
         case .taken:
             lanes[job.lane].tally.taken += 1
@@ -120,6 +121,7 @@ struct DeliveryState {
             if options.order == .strict { plan.stop(.headWaits) }
         case .waits(let moment):
             until = moment ?? now() + Lane.longestPatience
+            missedTurn = false
             if options.order == .strict { plan.stop(.headWaits) }
         case .ended:
             lanes[job.lane].tally.ended += 1
@@ -127,7 +129,9 @@ struct DeliveryState {
             return
         }
         // A pass looks at everything again in its next round.
-        if isContinuous { lanes[job.lane].setAside(item, hasSidecar: item.entry.hasSidecar, until: until) }
+        if isContinuous {
+            lanes[job.lane].setAside(item, hasSidecar: item.entry.hasSidecar, until: until, missedTurn: missedTurn)
+        }
     }
 
     /// Nothing of a job was sent.

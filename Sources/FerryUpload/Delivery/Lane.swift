@@ -52,6 +52,14 @@ struct Lane {
         let until: Timestamp?
         /// It was just made, and only its writer's end shows that it is whole.
         var isFresh = false
+        /// Its turn had come, but it was in other hands or still being written: it was not tried.
+        var missedTurn = false
+    }
+
+    /// A segment that is in the queue again.
+    struct Woken {
+        let entry: SpoolListing.Entry
+        let missedTurn: Bool
     }
 
     /// What a round left behind.
@@ -176,8 +184,8 @@ struct Lane {
     }
 
     /// A segment is to be left alone until then; `nil`: for the rest of the pass.
-    mutating func setAside(_ item: Dispatcher.Item, hasSidecar: Bool, until: Timestamp?) {
-        waiting[item.name] = Waiting(entry: item.entry, hasSidecar: hasSidecar, until: until)
+    mutating func setAside(_ item: Dispatcher.Item, hasSidecar: Bool, until: Timestamp?, missedTurn: Bool = false) {
+        waiting[item.name] = Waiting(entry: item.entry, hasSidecar: hasSidecar, until: until, missedTurn: missedTurn)
     }
 
     /// When to look again at a segment that somebody else has: its writer lets go within milliseconds of its publication, another
@@ -197,13 +205,15 @@ struct Lane {
     /// Puts back what has waited long enough, or everything. Returns what is in the queue again. A moment further away than any wait
     /// shows a clock that was set back since, and counts as over.
     @discardableResult
-    mutating func wake(at now: Timestamp, all: Bool = false) -> [SpoolListing.Entry] {
+    mutating func wake(at now: Timestamp, all: Bool = false) -> [Woken] {
         guard !waiting.isEmpty else { return [] }
-        var woken: [SpoolListing.Entry] = []
+        var woken: [Woken] = []
         for (name, wait) in waiting where all || wait.until.map({ $0 <= now || $0 > now + RetryAfter.longest }) ?? false {
             waiting[name] = nil
             isAddedTo = true
-            if let entry = queue.insert(name, in: tools.spool, hasSidecar: wait.hasSidecar) { woken.append(entry) }
+            if let entry = queue.insert(name, in: tools.spool, hasSidecar: wait.hasSidecar) {
+                woken.append(Woken(entry: entry, missedTurn: wait.missedTurn))
+            }
         }
         return woken
     }

@@ -89,7 +89,10 @@ struct RunState {
         var next: [Duration] = []
         for index in spools.indices {
             // Somebody's threshold of one event means at once, for what comes back as for what is new.
-            for entry in delivery.lanes[index].wake(at: now.wall) { stored(entry, events: 1, in: index, at: now) }
+            for woken in delivery.lanes[index].wake(at: now.wall) {
+                if woken.missedTurn { spools[index].schedule.missedTurn(at: now.steady) }
+                stored(woken.entry, events: 1, in: index, at: now)
+            }
             if let arrival = options.upload.arrival { delivery.lanes[index].rules.apply(arrival, at: now.wall) }
             let isClosed = blocker != nil || spools[index].control.stopsSending
             if !isClosed, delivery.isDrained(lane: index, gate: spools[index].schedule.gate(at: now.steady)) {

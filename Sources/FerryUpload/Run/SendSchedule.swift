@@ -46,6 +46,9 @@ struct SendSchedule: Equatable, Sendable {
         if isEnough, !policy.isManual { nextFlush = min(nextFlush ?? now, now) }
     }
 
+    /// A segment that was to be sent could not be taken in hand then, and can now: it waits for no threshold and nobody's asking again.
+    mutating func missedTurn(at now: Duration) { nextFlush = min(nextFlush ?? now, now) }
+
     /// Somebody asked for everything to be sent.
     mutating func ask() { isAsked = true }
 
