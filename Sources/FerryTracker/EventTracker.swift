@@ -171,7 +171,7 @@ public final class EventTracker: Sendable {
     /// The folder that events are stored in.
     package var spool: Spool { recorder.spool }
 
-    /// ``flush()`` for code without tasks. The calling thread waits for the disk.
+    /// ``flush()`` for code without tasks. The calling thread does the work, and waits for the disk.
     public func flushAndWait() throws(TrackerFailure) {
         do throws(FileError) {
             try publisher.publishAll()

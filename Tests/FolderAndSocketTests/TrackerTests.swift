@@ -401,4 +401,41 @@ struct TrackerTests {
         try two.close()
         #expect(try published().count == 120 && spool().pending().allSatisfy { $0.contains(".one.") || $0.contains(".two.") })
     }
+
+    @Test("A critical journal is published before a backlog of others; of equals the oldest goes first")
+    func urgencyOfJournals() throws {
+        let recorder = Recorder(try folder.spool(), rules: BatchRules(), maxBytes: nil, options: .init())
+        let line = Array("{}\n".utf8)
+        func store(_ priority: Priority, at seconds: Int) throws {
+            let now = Moment(wall: .now(), steady: .seconds(seconds))
+            _ = try line.withUnsafeBytes { try recorder.store($0, priority, at: now) }
+        }
+        try store(.normal, at: 0)
+        try store(.bulk, at: 0)
+        #expect(recorder.rollAll() == 2)
+        try store(.normal, at: 1)
+        try store(.critical, at: 1)
+        #expect(recorder.take(at: .seconds(1))?.batch.priority == .normal)
+        #expect(recorder.take(at: .seconds(3))?.batch.priority == .critical)
+        #expect(recorder.take(at: .seconds(3))?.batch.priority == .bulk)
+        #expect(recorder.take(at: .seconds(3)) == nil)
+        #expect(recorder.take(at: .seconds(7))?.batch.fill.since == .seconds(1))
+        #expect(recorder.rollAll() == 0)
+    }
+
+    @Test("A flush ends although events come without end")
+    func flushUnderLoad() throws {
+        let tracker = try tracker()
+        let isOver = Mutex(false)
+        let done = DispatchSemaphore(value: 0)
+        Thread.detachNewThread {
+            while !isOver.withLock(\.self) { try? tracker.track("e") }
+            done.signal()
+        }
+        for _ in 0..<5 { try tracker.flushAndWait() }
+        isOver.withLock { $0 = true }
+        done.wait()
+        try tracker.close()
+        #expect(try published().count == tracker.statistics.stored)
+    }
 }

@@ -141,11 +141,6 @@ struct NetworkTests {
     }
 
     private func waitForCount(_ count: Int, of text: String, in run: Running) async throws {
-        let end = ContinuousClock.now + .seconds(20)
-        while ContinuousClock.now < end {
-            if run.errors.components(separatedBy: text).count > count { return }
-            try await Task.sleep(for: .milliseconds(20))
-        }
-        Issue.record("in vain: \(text)\n\(run.errors)")
+        try await eventually("'\(text)' in: \(run.errors)") { run.errors.components(separatedBy: text).count > count }
     }
 }

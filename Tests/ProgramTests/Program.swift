@@ -95,15 +95,16 @@ final class Running: @unchecked Sendable {
 
     /// Waits until standard error says something, and returns what comes after it on the line.
     func waitFor(_ text: String) async throws -> String {
-        let deadline = ContinuousClock.now + .seconds(20)
-        while ContinuousClock.now < deadline {
-            if let range = errors.range(of: text) {
-                let rest = errors[range.upperBound...]
-                if let end = rest.firstIndex(of: "\n") { return String(rest[..<end]) }
+        var found = ""
+        try await eventually("'\(text)' on standard error, which says: \(errors)") {
+            let errors = errors
+            guard let range = errors.range(of: text), let end = errors[range.upperBound...].firstIndex(of: "\n") else {
+                return false
             }
-            try await Task.sleep(for: .milliseconds(10))
+            found = String(errors[range.upperBound..<end])
+            return true
         }
-        throw CocoaError(.fileReadUnknown)
+        return found
     }
 }
 

@@ -18,15 +18,6 @@ struct RunTests {
         #expect(written.status == 0, "\(written.errors)")
     }
 
-    private func eventually(_ what: String, _ condition: () async throws -> Bool) async throws {
-        let end = ContinuousClock.now + .seconds(20)
-        while ContinuousClock.now < end {
-            if try await condition() { return }
-            try await Task.sleep(for: .milliseconds(20))
-        }
-        Issue.record("in vain: \(what)")
-    }
-
     private func events(_ spool: String) throws -> [String] {
         try Spool.open(folder(spool), access: .read).events(in: [.pending])
     }

@@ -1,15 +1,19 @@
 /// Waits until a condition holds, for half a minute at most.
 ///
 /// - Throws: ``InVain`` when it never did.
-public func eventually(_ what: String, _ condition: () throws -> Bool) async throws {
+public func eventually(_ what: @autoclosure () -> String, _ condition: () async throws -> Bool) async throws {
     let end = ContinuousClock.now + .seconds(30)
-    while ContinuousClock.now < end {
-        if try condition() { return }
+    while true {
+        // Seen before the condition is: this task may have had no turn for long.
+        let isLast = ContinuousClock.now >= end
+        if try await condition() { return }
+        if isLast { throw InVain(what: what()) }
         try await Task.sleep(for: .milliseconds(5))
     }
-    throw InVain(what: what)
 }
 
 public struct InVain: Error {
     let what: String
+
+    public init(what: String) { self.what = what }
 }

@@ -12,9 +12,9 @@ public struct BatchRules: Equatable, Sendable {
     public init() {}
 
     /// While the disk or the compressor is behind, journals grow beyond ``events``: to this size, then a new one is begun.
-    static let largestJournal = ByteCount.mebibytes(16)
+    static let largestJournal = ByteCount.mebibytes(8)
     /// So many full journals may wait for the compressor, each an open file; then the newest grows on.
-    static let mostWaiting = 32
+    static let mostWaiting = 64
 
     /// A journal's content.
     struct Fill: Equatable {

@@ -2,7 +2,7 @@ import Dispatch
 import FerrySpool
 import Synchronization
 
-/// Turns journals into segments and keeps the spool's limits, on a thread of its own.
+/// Turns journals into segments and keeps the spool's limits, on a thread of its own, or on that of somebody who waits for it.
 final class Publisher: Sendable {
     private let recorder: Recorder
     private let options: Options
@@ -48,7 +48,9 @@ final class Publisher: Sendable {
     func kick() { thread.wake() }
 
     /// Publishes everything that is stored, some time soon.
-    func publishSoon() { thread.perform { [self] in _ = publish(all: true) } }
+    func publishSoon() {
+        if recorder.rollAll() > 0 { kick() }
+    }
 
     /// The spool could not be written: perhaps its folder is another by now, a medium that was put back.
     func reopen() {
@@ -71,85 +73,92 @@ final class Publisher: Sendable {
     /// Runs something with the spool, after what is under way.
     func perform(_ body: @escaping @Sendable (Spool) -> Void) { thread.perform { [recorder] in body(recorder.spool) } }
 
-    /// Publishes everything that is stored, and waits for it.
+    /// Publishes everything that is stored by now, whatever failed before; what comes meanwhile has its own time.
+    ///
+    /// The calling thread does it, and does not wait until a busy machine has time for one of low priority.
     ///
     /// - Throws: Why something could not be published. It is safe in its journal.
     func publishAll() throws(FileError) {
-        let answer = Mutex<FileError?>(nil)
+        state.withLock { $0.pausedUntil = nil }
+        try publish(upTo: recorder.rollAll())
+        // What the thread has in hand is done when it comes to its next job.
         let isDone = DispatchSemaphore(value: 0)
-        thread.perform { [self] in
-            let failure = publishNow()
-            answer.withLock { $0 = failure }
-            isDone.signal()
-        }
+        thread.perform { isDone.signal() }
         isDone.wait()
-        if let failure = answer.withLock(\.self) { throw failure }
+        if state.withLock({ $0.failures > 0 }) { try publish(upTo: recorder.rollAll()) }
     }
 
     /// The same for tasks, whose threads must not wait for a disk.
     func publishAll() async throws(FileError) {
         let failure: FileError? = await withCheckedContinuation { continuation in
-            thread.perform { [self] in continuation.resume(returning: publishNow()) }
+            DispatchQueue.global().async { [self] in
+                do throws(FileError) {
+                    try publishAll()
+                    continuation.resume(returning: nil)
+                } catch {
+                    continuation.resume(returning: error)
+                }
+            }
         }
         if let failure { throw failure }
     }
 
-    /// Whatever failed before.
-    private func publishNow() -> FileError? {
-        state.withLock { $0.pausedUntil = nil }
-        return publish(all: true)
+    private func publish(upTo count: Int) throws(FileError) {
+        for _ in 0..<count {
+            guard let (batch, spool) = recorder.take(at: options.now().steady) else { return }
+            try publish(batch, in: spool)
+        }
     }
 
-    /// Returns after what time there is something to do.
+    /// Publishes one journal that is due.
+    ///
+    /// - Returns: After what time there is something to do.
     private func work() -> Duration? {
         let now = options.now().steady
         if let until = state.withLock(\.pausedUntil), until > now { return until - now }
-        _ = publish(all: false)
+        if let (batch, spool) = recorder.take(at: now) {
+            try? publish(batch, in: spool)
+            sweepIfDue()
+            return .zero
+        }
         sweepIfDue()
-        let next = [
-            recorder.nextDue, state.withLock(\.pausedUntil),
-            options.retention.isUnlimited ? nil : state.withLock(\.nextSweep),
-        ]
+        let next = [recorder.nextDue, options.retention.isUnlimited ? nil : state.withLock(\.nextSweep)]
         return next.compactMap { $0 }.min().map { $0 - options.now().steady }
     }
 
-    /// Publishes the journals that are due, until one fails.
-    private func publish(all: Bool) -> FileError? {
-        while let due = recorder.take(at: options.now().steady, all: all) {
-            do throws(FileError) {
-                try seal(due)
-                recorder.release(due.batch)
-                state.withLock { state in
-                    state.failures = 0
-                    state.pausedUntil = nil
-                }
-            } catch {
-                recorder.putBack(due.batch)
-                let now = options.now().steady
-                let isFirst = state.withLock { state in
-                    state.failures += 1
-                    state.pausedUntil = now + Self.pause(after: state.failures)
-                    return state.failures == 1
-                }
-                if isFirst { options.warn(.sealing(error)) }
-                return error
+    private func publish(_ batch: Recorder.Batch, in spool: Spool) throws(FileError) {
+        do throws(FileError) {
+            try seal(batch, in: spool)
+            recorder.release(batch)
+            state.withLock { state in
+                state.failures = 0
+                state.pausedUntil = nil
             }
+        } catch {
+            recorder.putBack(batch)
+            let now = options.now().steady
+            let isFirst = state.withLock { state in
+                state.failures += 1
+                state.pausedUntil = now + Self.pause(after: state.failures)
+                return state.failures == 1
+            }
+            if isFirst { options.warn(.sealing(error)) }
+            throw error
         }
-        return nil
     }
 
-    private func seal(_ due: Recorder.Due) throws(FileError) {
+    private func seal(_ batch: Recorder.Batch, in spool: Spool) throws(FileError) {
         // Behind, it is better to be done soon than to save a fifth of the size.
-        let level = due.isBehind ? min(options.level, .fastest) : options.level
+        let level = batch.isBacklog ? min(options.level, .fastest) : options.level
         do throws(FileError) {
-            try note(due.spool.seal(due.batch.journal, level: level), in: due.spool)
+            try note(spool.seal(batch.journal, level: level), in: spool)
         } catch {
             // The folder may have been removed, or be another medium: what is in the journal is still ours to publish.
-            guard let again = try? Spool.open(due.spool.path, access: .create),
-                (try? again.directory.identity()) != (try? due.spool.directory.identity())
+            guard let again = try? Spool.open(spool.path, access: .create),
+                (try? again.directory.identity()) != (try? spool.directory.identity())
             else { throw error }
             recorder.replace(again)
-            try note(again.seal(due.batch.journal, level: level), in: again)
+            try note(again.seal(batch.journal, level: level), in: again)
         }
     }
 

@@ -8,6 +8,8 @@ final class Recorder: Sendable {
         let journal: Journal
         var fill: BatchRules.Fill
         var priority: Priority { journal.segment.priority }
+        /// Events come faster than they are compressed.
+        var isBacklog: Bool { fill.bytes >= BatchRules.largestJournal }
     }
 
     /// What became of storing an event, for whoever looks after the journals.
@@ -21,7 +23,7 @@ final class Recorder: Sendable {
         var spool: Spool
         var rules: BatchRules
         var open = [Batch?](repeating: nil, count: Priority.levels)
-        /// Full journals, oldest first.
+        /// Journals that are to be published whatever their time, oldest first.
         var waiting: [Batch] = []
         var unsealed = ByteCount.zero
         /// `nil` without a size limit.
@@ -84,7 +86,7 @@ final class Recorder: Sendable {
         state.unsealed += size
         state.stored += 1
         let batch = state.open[level]!
-        if batch.fill.bytes >= BatchRules.largestJournal, state.waiting.count < BatchRules.mostWaiting {
+        if batch.isBacklog, state.waiting.count < BatchRules.mostWaiting {
             state.waiting.append(batch)
             state.open[level] = nil
         }
@@ -106,28 +108,30 @@ final class Recorder: Sendable {
         }
     }
 
-    /// What is to be published next.
-    struct Due {
-        let batch: Batch
-        let spool: Spool
-        /// Events come faster than they are compressed.
-        var isBehind = false
+    /// Takes the next journal that is to be published: the most urgent, of these the oldest. A critical one does not wait until a backlog
+    /// of others is compressed.
+    func take(at now: Duration) -> (batch: Batch, spool: Spool)? {
+        state.withLock { state in
+            let waiting = state.waiting.indices.min { state.waiting[$0].priority < state.waiting[$1].priority }
+            let due = state.open.indices.first { level in
+                state.open[level].map { state.rules.isDue($0.fill, $0.priority, at: now) } ?? false
+            }
+            if let waiting, due.map({ state.waiting[waiting].priority.level <= $0 }) ?? true {
+                return (state.waiting.remove(at: waiting), state.spool)
+            }
+            guard let due, let batch = state.open[due] else { return nil }
+            state.open[due] = nil
+            return (batch, state.spool)
+        }
     }
 
-    /// Takes the next journal that is to be published.
+    /// Begins new journals for whatever comes, so that all that is stored so far is to be published.
     ///
-    /// - Parameter all: Also those whose time has not come.
-    func take(at now: Duration, all: Bool = false) -> Due? {
+    /// - Returns: How many journals that are.
+    func rollAll() -> Int {
         state.withLock { state in
-            if !state.waiting.isEmpty { return Due(batch: state.waiting.removeFirst(), spool: state.spool, isBehind: true) }
-            for level in state.open.indices {
-                guard let batch = state.open[level], all || state.rules.isDue(batch.fill, batch.priority, at: now) else {
-                    continue
-                }
-                state.open[level] = nil
-                return Due(batch: batch, spool: state.spool)
-            }
-            return nil
+            for level in state.open.indices { if let batch = state.open[level].take() { state.waiting.append(batch) } }
+            return state.waiting.count
         }
     }
 
