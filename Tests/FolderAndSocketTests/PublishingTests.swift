@@ -1,4 +1,6 @@
+import Dispatch
 import Glibc
+import Synchronization
 import TestSupport
 import Testing
 
@@ -157,5 +159,24 @@ struct PublishingTests {
         #expect(try spool.pending() == [urgent])
         #expect(try spool.ledgerTotals()[.evicted].segments == 1)
         #expect(bulk != urgent)
+    }
+
+    @Test("Nobody takes a journal for a dead writer's in the moment between its making and its locking")
+    func newJournals() throws {
+        let spool = try folder.spool()
+        let isOver = Mutex(false)
+        let lost = Mutex(0)
+        DispatchQueue.concurrentPerform(iterations: 2) { index in
+            if index == 1 {
+                while !isOver.withLock(\.self) { _ = try? spool.sealAbandonedJournals() }
+                return
+            }
+            for number in 0..<3000 {
+                guard let journal = try? spool.openJournal(Segments.name(second: number)) else { continue }
+                if !spool.directory.contains(journal.segment.journalName) { lost.withLock { $0 += 1 } }
+            }
+            isOver.withLock { $0 = true }
+        }
+        #expect(lost.withLock(\.self) == 0)
     }
 }

@@ -125,6 +125,19 @@ public final class Directory: Sendable {
         try open(name, flags: O_RDWR | O_CREAT | O_EXCL, verb: "create")
     }
 
+    /// Creates a file whose lock says that its maker lives.
+    ///
+    /// - Returns: `nil` when somebody came between, took the file for a dead process's, and removes it: another name will do. Where the
+    ///   file system knows no locks, the file is taken as it is.
+    package func createLocked(_ name: String) throws(FileError) -> OpenFile? {
+        let file = try create(name)
+        switch file.tryLocking() {
+        case .heldByAnother: return nil
+        case .unsupported: return file
+        case .locked: return try status(name)?.identity == file.status().identity ? file : nil
+        }
+    }
+
     func open(_ name: String, flags: Int32, verb: String = "open") throws(FileError) -> OpenFile {
         let opened = openat(descriptor, name, flags | O_CLOEXEC | O_NOFOLLOW, 0o600)
         guard opened >= 0 else { throw FileError(verb, pathOf(name)) }

@@ -148,7 +148,14 @@ public final class OpenFile: Sendable {
     func unlock() { flock(descriptor, LOCK_UN) }
 
     /// Takes the exclusive advisory lock if nobody holds it. The kernel gives it back when the process dies.
-    public func tryLock() -> Bool { flock(descriptor, LOCK_EX | LOCK_NB) == 0 }
+    public func tryLock() -> Bool { tryLocking() == .locked }
+
+    enum Locking { case locked, heldByAnother, unsupported }
+
+    func tryLocking() -> Locking {
+        if flock(descriptor, LOCK_EX | LOCK_NB) == 0 { return .locked }
+        return errno == EWOULDBLOCK ? .heldByAnother : .unsupported
+    }
 }
 
 /// What the kernel knows of a file.

@@ -13,9 +13,11 @@ public final class Journal: Sendable {
 
     /// Creates an empty journal and holds its lock.
     static func create(_ segment: SegmentName, in directory: Directory) throws(FileError) -> Journal {
-        let file = try directory.create(segment.journalName)
-        _ = file.tryLock()
-        return Journal(segment: segment, file: file)
+        var segment = segment
+        while true {
+            if let file = try directory.createLocked(segment.journalName) { return Journal(segment: segment, file: file) }
+            segment = segment.with(id: SegmentID.random())
+        }
     }
 
     /// Takes over a journal that nobody holds; `nil` when somebody does, or when it is gone.

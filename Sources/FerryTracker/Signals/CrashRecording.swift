@@ -16,7 +16,7 @@ final class CrashRecording: Sendable {
     /// - Parameter id: Of the event that tells of the crash: the same however often it is told.
     init?(in spool: Spool, id: EventID, app: DeviceFacts, at now: Timestamp) {
         name = "\(Self.prefix)\(id.text)"
-        guard let directory = spool.stateDirectory, let file = try? directory.create(name), file.tryLock() else { return nil }
+        guard let directory = spool.stateDirectory, let file = (try? directory.createLocked(name)) ?? nil else { return nil }
         self.directory = directory
         self.file = file
         let header = CrashReport.Header(
