@@ -128,4 +128,12 @@ struct SegmentQueueTests {
             #expect(Set(left).count == left.count)
         }
     }
+
+    @Test("A pass waits for the last of the files that were just copied in, and for none that is given minutes")
+    func settling() {
+        let now = Timestamp(milliseconds: 1_000_000)
+        var tally = Lane.Tally()
+        for seconds in [4, 600, 5, 3] { tally.noteSettling(at: now + .seconds(seconds), now: now) }
+        #expect(tally.settlesAt == now + .seconds(5))
+    }
 }

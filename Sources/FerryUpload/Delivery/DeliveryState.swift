@@ -116,7 +116,7 @@ struct DeliveryState {
             lanes[job.lane].tally.taken += 1
             until = now() + lanes[job.lane].patience(with: item.name)
         case .settles(let moment):
-            lanes[job.lane].tally.settlesAt = min(lanes[job.lane].tally.settlesAt ?? moment, moment)
+            lanes[job.lane].tally.noteSettling(at: moment, now: now())
             until = moment
             if options.order == .strict { plan.stop(.headWaits) }
         case .waits(let moment):

@@ -68,8 +68,14 @@ struct Lane {
         var ended = 0
         /// Taken by somebody else.
         var taken = 0
-        /// The earliest moment at which a file that may be still being written can be looked at again.
-        var settlesAt: Timestamp?
+        /// When all files that were just copied in can be looked at again.
+        private(set) var settlesAt: Timestamp?
+
+        /// - Parameter moment: When a file that may be still being written can be looked at; one that is given minutes holds up nobody.
+        mutating func noteSettling(at moment: Timestamp, now: Timestamp) {
+            guard moment - now <= ForeignFile.quietPeriod else { return }
+            settlesAt = max(settlesAt ?? moment, moment)
+        }
     }
 
     init(_ tools: LaneTools) { self.tools = tools }

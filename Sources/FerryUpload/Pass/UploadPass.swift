@@ -174,7 +174,7 @@ public final class UploadPass: Sendable {
             if dispatcher.read(\.plan.stopReason) != nil { return }
             if tally.ended > 0 { continue }
             // Files that were just copied in are ready in a moment: whoever copies and uploads need not call twice.
-            guard let settlesAt = tally.settlesAt, !hasWaited, settlesAt - now() <= ForeignFile.quietPeriod else { return }
+            guard let settlesAt = tally.settlesAt, !hasWaited else { return }
             hasWaited = true
             try? await Task.sleep(for: settlesAt - now())
         }
