@@ -65,12 +65,14 @@ struct CommandTests {
         let end = try #require(FileHandle(forUpdatingAtPath: pipe))
         try end.write(contentsOf: Data("{\"n\":1}\n".utf8))
         let opened = try Spool.open(spool, access: .create)
-        let deadline = ContinuousClock.now + .seconds(20)
-        while try opened.pending().isEmpty, ContinuousClock.now < deadline { try await Task.sleep(for: .milliseconds(10)) }
+        // The journal goes after its segment is there.
+        try await eventually("the first event is published") {
+            try !opened.pending().isEmpty && opened.scan().openJournals == 0
+        }
         #expect(try opened.events(in: [.pending]) == ["{\"n\":1}"])
 
         try end.write(contentsOf: Data("{\"n\":2}\n{\"unfini".utf8))
-        while try opened.scan().openJournals == 0, ContinuousClock.now < deadline { try await Task.sleep(for: .milliseconds(1)) }
+        try await eventually("the second event is read") { try opened.scan().openJournals == 1 }
         writer.send(SIGTERM)
         let result = await writer.end()
         #expect(result.status == 130 && result.errors.contains("unfinished line"))
