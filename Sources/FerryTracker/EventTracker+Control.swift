@@ -12,8 +12,9 @@ extension EventTracker {
 
     /// Stops storing, or starts again. What is stored stays, unless it is to be deleted.
     ///
-    /// - Parameter deletingStored: When disabling: also delete what waits in the spool, whoever stored it. Each segment is a line in the
-    ///   ledger.
+    /// - Parameters:
+    ///   - isEnabled: Whether to store.
+    ///   - deletingStored: When disabling: also delete what waits in the spool, whoever stored it. Each segment is a line in the ledger.
     public func setEnabled(_ isEnabled: Bool, deletingStored: Bool = false) throws(TrackerFailure) {
         try change { $0.isDisabled = !isEnabled }
         guard !isEnabled, deletingStored else { return }

@@ -23,6 +23,8 @@ public final class EventTracker: Sendable {
     /// Opens a spool, and makes it when there is none.
     ///
     /// - Parameters:
+    ///   - path: The spool's folder.
+    ///   - configuration: What the tracker does. It is fixed from here on, but for the interval.
     ///   - now: Where the time comes from.
     /// - Throws: ``TrackerFailure/file(_:)`` when the folder cannot be used. A program that must run without it goes on without a tracker.
     public init(
@@ -85,7 +87,8 @@ public final class EventTracker: Sendable {
     ///
     /// - Parameters:
     ///   - name: Up to 256 characters, unless ``TrackerConfiguration/limits`` say otherwise.
-    ///   - priority: ``Priority/critical`` events are published within 3 s and sent first.
+    ///   - properties: What the event says.
+    ///   - priority: Critical events are published within 3 s and sent first.
     /// - Throws: ``TrackerFailure``; the event is not stored then.
     public func track(
         _ name: String, properties: EventProperties = [:], priority: Priority = .normal

@@ -43,10 +43,10 @@ struct TrackerProgramTests {
         #expect(try Spool.open(folder("spool"), access: .read).scan().openJournals == 0)
     }
 
-    @Test("Four processes with three threads each share a spool, while it is uploaded")
+    @Test("Four processes with ten threads each share a spool, while it is uploaded")
     func processes() async throws {
         let hub = try await Hub(folder("hub"))
-        let hosts = try (0..<4).map { _ in try host("count", folder("spool"), "500", "3") }
+        let hosts = try (0..<4).map { _ in try host("count", folder("spool"), "150", "10") }
         for _ in 0..<3 { _ = try await Program().run("upload", "--to", hub.url, "--spool", folder("spool")) }
         var told: [String] = []
         for host in hosts { told += await host.end().output.split(separator: "\n").map(String.init) }
