@@ -120,6 +120,9 @@ struct TrackerEventTests {
         #expect(line.contains("\"properties\":{\"$event_duration\":1.5,\"p0\":0") && line.contains("\"dynamic\":1"))
         #expect(!line.contains("super") && !line.contains("hidden") && !line.contains("9}"))
         #expect(truncated == [.properties(count: 21, maximum: 20)])
+        let (once, _) = try encode(
+            ["$event_duration": 9, "a": 1], reserved: ["$event_duration": 1.5], defaults: [["$event_duration": 8]])
+        #expect(once.contains("\"properties\":{\"$event_duration\":1.5,\"a\":1}"))
         let (all, none) = try encode(properties, defaults: [["dynamic": 1], ["super": 2]])
         #expect(all.contains("\"dynamic\":1,\"super\":2}") && none.isEmpty)
     }

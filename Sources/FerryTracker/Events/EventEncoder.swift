@@ -54,12 +54,15 @@ struct EventEncoder: ~Copyable {
         let start = line.count
         var count = 0
         func isShadowed(_ key: String, by earlier: ArraySlice<EventProperties>) -> Bool {
-            event.properties[key] != nil || earlier.contains { $0[key] != nil }
+            event.properties[key] != nil || event.reserved[key] != nil || earlier.contains { $0[key] != nil }
         }
         isLimited = false
         for (key, value) in event.reserved.members { encode(key, value, first: start) }
         isLimited = true
-        for (key, value) in event.properties.members { encodeCounted(key, value, first: start, &count) }
+        // The tracker's own word counts: a key stands once.
+        for (key, value) in event.properties.members where event.reserved.isEmpty || event.reserved[key] == nil {
+            encodeCounted(key, value, first: start, &count)
+        }
         for (index, properties) in event.defaults.enumerated() {
             for (key, value) in properties.members where !isShadowed(key, by: event.defaults[..<index]) {
                 encodeCounted(key, value, first: start, &count)

@@ -46,12 +46,7 @@ enum Machine {
 
     private static var timeZone: String? {
         if let name = variable("TZ") { return name.hasPrefix(":") ? String(name.dropFirst()) : name }
-        // A symbolic link into the zone database.
-        var buffer = [UInt8](repeating: 0, count: 1024)
-        let count = buffer.withUnsafeMutableBytes {
-            readlink("/etc/localtime", $0.baseAddress!.assumingMemoryBound(to: CChar.self), $0.count)
-        }
-        let target = String(decoding: buffer.prefix(max(0, count)), as: UTF8.self)
+        let target = target(ofLink: "/etc/localtime")
         if let range = target.firstRange(of: "zoneinfo/") { return String(target[range.upperBound...]) }
         return line(of: "/etc/timezone")
     }
@@ -64,19 +59,15 @@ enum Machine {
     }
 
     private static var program: String {
-        var buffer = [UInt8](repeating: 0, count: 4096)
-        let count = buffer.withUnsafeMutableBytes {
-            readlink("/proc/self/exe", $0.baseAddress!.assumingMemoryBound(to: CChar.self), $0.count)
-        }
-        return String(decoding: buffer.prefix(max(0, count)), as: UTF8.self).split(separator: "/").last.map(String.init)
-            ?? "unknown"
+        target(ofLink: "/proc/self/exe").split(separator: "/").last.map(String.init) ?? "unknown"
     }
-}
 
-/// Where a warning goes when nobody else wants it.
-enum StandardError {
-    static func print(_ text: String) {
-        let line = Array((text + "\n").utf8)
-        _ = write(2, line, line.count)
+    /// Empty when the path is no symbolic link.
+    private static func target(ofLink path: String) -> String {
+        var buffer = [UInt8](repeating: 0, count: 4096)
+        let count = buffer.withUnsafeMutableBytes { bytes in
+            readlink(path, bytes.baseAddress!.assumingMemoryBound(to: CChar.self), bytes.count)
+        }
+        return String(decoding: buffer.prefix(max(0, count)), as: UTF8.self)
     }
 }

@@ -1,0 +1,9 @@
+import Glibc
+
+/// Where a warning goes when nobody else wants it.
+enum StandardError {
+    static func print(_ text: String) {
+        let line = Array((text + "\n").utf8)
+        _ = write(2, line, line.count)
+    }
+}
