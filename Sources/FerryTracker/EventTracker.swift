@@ -26,7 +26,9 @@ public final class EventTracker: Sendable {
     ///   - path: The spool's folder.
     ///   - configuration: What the tracker does. It is fixed from here on, but for the interval.
     ///   - now: Where the time comes from.
-    /// - Throws: ``TrackerFailure/file(_:)`` when the folder cannot be used. A program that must run without it goes on without a tracker.
+    /// - Throws: ``TrackerFailure/file(_:)`` when the folder cannot be used, ``TrackerFailure/stream(_:)`` or
+    ///   ``TrackerFailure/interval(_:allowed:)`` when the configuration cannot be. A program that must run all the same goes on without a
+    ///   tracker.
     public init(
         spool path: String, configuration: TrackerConfiguration = .init(), now: @escaping @Sendable () -> Moment = Moment.now
     ) throws(TrackerFailure) {
@@ -39,6 +41,10 @@ public final class EventTracker: Sendable {
             SegmentName(
                 priority: .normal, created: start.wall, id: SegmentID.random(), stream: configuration.stream) != nil
         guard isLabel else { throw .stream(configuration.stream ?? "") }
+        let intervals = configuration.intervalRule.allowed
+        guard intervals.contains(configuration.batch.interval) else {
+            throw .interval(configuration.batch.interval, allowed: intervals)
+        }
         var ids = EventIDSource()
         let spool: Spool
         let identity: (identity: SpoolIdentity, isNew: Bool)

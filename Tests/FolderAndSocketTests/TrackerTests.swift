@@ -82,6 +82,7 @@ struct TrackerTests {
     @Test("What is older than the interval is published; critical events wait for their own")
     func intervals() async throws {
         let tracker = try tracker {
+            $0.intervalRule.allowed = .zero ... .seconds(6)
             $0.batch.interval = .milliseconds(100)
             $0.batch.criticalInterval = .milliseconds(20)
         }
@@ -104,6 +105,12 @@ struct TrackerTests {
         try await sensors.setInterval(.seconds(30))
         #expect(sensors.interval == .seconds(30))
         #expect(try spool().pending().count == 1)
+        #expect(throws: TrackerFailure.interval(.seconds(5), allowed: .seconds(6) ... .seconds(86_400))) {
+            try tracker {
+                $0 = TrackerConfiguration(.appCenter)
+                $0.batch.interval = .seconds(5)
+            }
+        }
         let appCenter = try tracker { $0 = TrackerConfiguration(.appCenter) }
         await #expect(throws: TrackerFailure.intervalIsFixed) { try await appCenter.setInterval(.seconds(30)) }
     }

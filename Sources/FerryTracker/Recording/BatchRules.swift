@@ -4,7 +4,8 @@ import FerrySpool
 public struct BatchRules: Equatable, Sendable {
     /// So many events make a segment. 50, as in App Center's and Sensors Analytics' requests.
     public var events = 50
-    /// At the latest so long after the segment's first event; `.zero`: only when somebody flushes. 6 s, App Center's transmission interval.
+    /// At the latest so long after the segment's first event; zero or negative, where ``IntervalRule`` allows that: only when somebody
+    /// flushes, or at ``events``. 6 s, App Center's transmission interval.
     public var interval = Duration.seconds(6)
     /// The same for critical events. Published within 3 s, as App Center sends them, with a second for the disk.
     public var criticalInterval = Duration.seconds(2)
