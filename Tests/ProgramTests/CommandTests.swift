@@ -72,7 +72,9 @@ struct CommandTests {
         #expect(try opened.events(in: [.pending]) == ["{\"n\":1}"])
 
         try end.write(contentsOf: Data("{\"n\":2}\n{\"unfini".utf8))
-        try await eventually("the second event is read") { try opened.scan().openJournals == 1 }
+        try await eventually("the second event is read") {
+            try opened.scan().openJournals == 1 || opened.pending().count == 2
+        }
         writer.send(SIGTERM)
         let result = await writer.end()
         #expect(result.status == 130 && result.errors.contains("unfinished line"))
