@@ -21,7 +21,8 @@ extension EventTracker {
         do throws(FileError) {
             try publisher.publishAll()
             _ = try recorder.spool.dropAll(
-                createdBefore: .distantFuture, at: now().wall, why: "the tracker was disabled and told to delete what is stored")
+                at: now().wall, why: "the tracker was disabled and told to delete what is stored"
+            ) { _ in true }
         } catch {
             throw .file(error)
         }

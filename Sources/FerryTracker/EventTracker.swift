@@ -71,14 +71,14 @@ public final class EventTracker: Sendable {
                 level: configuration.level, retention: configuration.retention, warn: configuration.onWarning, now: now))
         crashes =
             configuration.reportsCrashes ? CrashRecording(in: spool, id: ids.next(), app: state.device, at: start.wall) : nil
-        begin(isFirstStart: identity.isNew)
+        do throws(FileError) { try begin(isFirstStart: identity.isNew) } catch { throw .file(error) }
     }
 
-    private func begin(isFirstStart: Bool) {
+    private func begin(isFirstStart: Bool) throws(FileError) {
         // Which events find room is known before the first one comes.
         if configuration.retention.maxBytes != nil { publisher.sweep() }
         publisher.perform { [configuration] in _ = try? $0.recover(level: configuration.level) }
-        publisher.start()
+        try publisher.start()
         crashes?.follow(session: state.withLock(\.sessions.id))
         if configuration.reportsCrashes { reportCrashes() }
         tell(state.withLock(\.sessions.launch), isFirstStart: isFirstStart)
@@ -95,7 +95,7 @@ public final class EventTracker: Sendable {
     ///   - name: Up to 256 characters, unless ``TrackerConfiguration/limits`` say otherwise.
     ///   - properties: What the event says.
     ///   - priority: Critical events are published within 3 s and sent first.
-    /// - Throws: ``TrackerFailure``; the event is not stored then.
+    /// - Throws: ``TrackerFailure``; the event is not stored then. Only when ``Durability/disk`` cannot force it to the disk, it may be.
     public func track(
         _ name: String, properties: EventProperties = [:], priority: Priority = .normal
     ) throws(TrackerFailure) {

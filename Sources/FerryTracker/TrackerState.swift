@@ -43,7 +43,10 @@ struct TrackerState {
     mutating func admit(_ name: String, _ limits: EventLimits) throws(TrackerFailure) -> Admission {
         if control.isDisabled { throw .disabled }
         if name.isEmpty { throw .noName }
-        guard names.admits(name, limits.names) else { throw .limit(.names(maximum: limits.names.maximum)) }
+        // The tracker's own events take no name from the program's.
+        guard name.utf8.first == UInt8(ascii: "$") || names.admits(name, limits.names) else {
+            throw .limit(.names(maximum: limits.names.maximum))
+        }
         return Admission(context: currentContext(), id: ids.next(), superProperties: superProperties)
     }
 
@@ -74,7 +77,7 @@ struct TrackerState {
 
 /// What a tracker has done so far.
 public struct TrackerStatistics: Equatable, Sendable {
-    /// Events that are in the spool.
+    /// Events that were stored.
     public var stored = 0
     /// Events that were refused, or that the disk did not take: `track` threw.
     public var failed = 0

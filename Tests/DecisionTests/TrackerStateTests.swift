@@ -43,7 +43,7 @@ struct TrackerStateTests {
         var rules = SessionRules()
         rules.startsInBackground = true
         let sessions = Cell(SessionKeeper(rules, newID: "1", at: .zero))
-        #expect(sessions.value.launch == .startedPassively && sessions.value.isInBackground)
+        #expect(sessions.value.launch == .startedPassively && sessions({ $0.enterBackground(at: .seconds(1)) }) == nil)
         #expect(
             sessions({ $0.enterForeground(newID: "2", at: .seconds(30)) }) == .started(resumes: true) && sessions.value.id == "2")
         let (name, properties) = SessionKeeper.Milestone.started(resumes: false).event(isFirstTime: true)

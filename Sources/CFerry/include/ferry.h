@@ -35,7 +35,7 @@ enum { FERRY_CRITICAL = 0, FERRY_NORMAL = 5, FERRY_BULK = 9 };
 // Opens a spool, and makes it when there is none. Returns NULL when that fails.
 //
 // Options, all optional: "profile" (appcenter, google-analytics, sensors), "appName", "appVersion", "country", "stream",
-// "durability" (process, disk), "batchEvents", "interval" (seconds), "limits" (truncate, drop, off), "maxBytes", "maxAge" (seconds),
+// "durability" (process, disk), "batchEvents", "interval" (seconds: 6 to 86400, from 5 with sensors), "limits" (truncate, drop, off), "maxBytes", "maxAge" (seconds),
 // "sessions" (automatic, manual), "lifecycle" (bool: $AppStart and $AppEnd), "crashes" (bool: record fatal signals), and
 // "termination" (bool: publish on SIGTERM and SIGINT).
 ferry_tracker *ferry_open(const char *spool, const char *options);

@@ -60,12 +60,13 @@ extension Spool {
         return report
     }
 
-    /// Drops every pending segment that was created before a moment.
-    public func dropAll(createdBefore moment: Timestamp, at now: Timestamp, why: String) throws(FileError) -> LedgerTotals.Count {
+    /// Drops the pending segments whose time of creation is picked out. Claimed ones stay.
+    public func dropAll(at now: Timestamp, why: String, where isDropped: (_ created: Timestamp) -> Bool) throws(FileError)
+        -> LedgerTotals.Count
+    {
         var dropped = LedgerTotals.Count()
         let listing = try scan()
-        for entry in listing.entries
-        where entry.created < moment && entry.created >= RetentionLimits.earliestCredibleTime {
+        for entry in listing.entries where isDropped(entry.created) {
             dropped.add(try drop(listing.name(of: entry), .expired, .expired, at: now, why: why))
         }
         return dropped

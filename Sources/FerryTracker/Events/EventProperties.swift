@@ -34,7 +34,7 @@ public struct EventProperties: Sendable {
         }
     }
 
-    /// Keys are their bytes, as in JSON; events have few, so that a walk is faster than hashing.
+    /// Events have few keys, so that a walk is faster than hashing; most differ in their lengths already.
     private func index(of key: String) -> Int? {
         let length = key.utf8.count
         for index in members.indices where members[index].0.utf8.count == length && members[index].0 == key { return index }

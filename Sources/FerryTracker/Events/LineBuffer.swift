@@ -16,9 +16,6 @@ struct LineBuffer: ~Copyable {
 
     var bytes: UnsafeRawBufferPointer { UnsafeRawBufferPointer(start: start, count: count) }
 
-    /// Takes back everything after the first bytes.
-    mutating func cut(to count: Int) { self.count = count }
-
     @inline(__always)
     private mutating func reserve(_ more: Int) { if count + more > capacity { grow(by: more) } }
 

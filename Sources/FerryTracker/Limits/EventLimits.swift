@@ -26,7 +26,7 @@ public struct EventLimits: Equatable, Sendable {
 
     /// Properties of an event, those of the tracker's own included but for the names that begin with `$`.
     public var properties = Limit(20)
-    /// Different event names in the life of a tracker. A name cannot be truncated: here `truncate` drops the event as well.
+    /// Different event names in the life of a tracker, those that begin with `$` left out. A name cannot be truncated: here `truncate` drops the event as well.
     public var names = Limit(200)
     /// Characters of an event's name.
     public var nameLength = Limit(256)

@@ -32,7 +32,10 @@ final class Publisher: Sendable {
     }
 
     /// Begins to look after the journals.
-    func start() { thread.start { [self] in work() } }
+    func start() throws(FileError) {
+        let code = thread.start { [self] in work() }
+        if code != 0 { throw FileError("start a thread for", recorder.spool.path, code: code) }
+    }
 
     /// Does what it was asked to, and no more.
     func end() { thread.end() }

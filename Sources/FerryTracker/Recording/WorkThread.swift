@@ -26,7 +26,8 @@ final class WorkThread: Sendable {
     /// Begins the thread.
     ///
     /// - Parameter work: Called whenever somebody woke the thread; returns after what time it wants to be called in any case.
-    func start(_ work: @escaping @Sendable () -> Duration?) {
+    /// - Returns: 0, or the kernel's error number where the process may have no more threads; jobs are done by whoever gives them then.
+    func start(_ work: @escaping @Sendable () -> Duration?) -> Int32 {
         let body = Unmanaged.passRetained(Body { [self] in run(work) })
         var thread = pthread_t()
         let status = pthread_create(
@@ -35,8 +36,13 @@ final class WorkThread: Sendable {
                 Unmanaged<Body>.fromOpaque(argument!).takeRetainedValue().run()
                 return nil
             }, body.toOpaque())
-        precondition(status == 0, "a process that can open files can have one more thread")
+        guard status == 0 else {
+            body.release()
+            mailbox.withLock { $0.hasEnded = true }
+            return status
+        }
         pthread_detach(thread)
+        return 0
     }
 
     private final class Body {

@@ -58,8 +58,6 @@ struct SessionKeeper {
         place = rules.startsInBackground ? .background(since: now) : .foreground(since: now)
     }
 
-    var isInBackground: Bool { if case .background = place { true } else { false } }
-
     private func told(_ milestone: Milestone) -> Milestone? {
         rules.mode == .automatic && rules.tracksLifecycle ? milestone : nil
     }

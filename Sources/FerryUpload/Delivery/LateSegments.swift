@@ -5,7 +5,8 @@ extension Spool {
     func dropLate(_ deadline: DeliveryDeadline, now: Timestamp) throws(FileError) -> LedgerTotals.Count {
         guard deadline.late == .drop, let trusted = try watchClock().trustedNow else { return LedgerTotals.Count() }
         let standing = deadline.standing(at: min(trusted, now))
-        return try dropAll(
-            createdBefore: standing.lateBefore, at: now, why: "missed its deadline, \(deadline.time) in \(deadline.zone.name)")
+        return try dropAll(at: now, why: "missed its deadline, \(deadline.time) in \(deadline.zone.name)") { created in
+            created < standing.lateBefore && created >= RetentionLimits.earliestCredibleTime
+        }
     }
 }
