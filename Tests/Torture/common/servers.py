@@ -68,7 +68,7 @@ def free_port():
 class KeyServer:
     """Takes segments by their keys, each once, and remembers when."""
 
-    def __init__(self, answer=None, known=None):
+    def __init__(self, answer=None, known=None, port=0):
         # key: (SHA-256 of the body, numbers of the events, when)
         self.taken = dict(known or {})
         self.conflicts = []
@@ -100,7 +100,7 @@ class KeyServer:
             def handle_error(self, *_):
                 pass
 
-        self._server = Server(("127.0.0.1", 0), Handler)
+        self._server = Server(("127.0.0.1", port), Handler)
         self.port = self._server.server_address[1]
         threading.Thread(target=self._server.serve_forever, kwargs={"poll_interval": 0.02}, daemon=True).start()
 
