@@ -2,6 +2,7 @@
 
 import os
 import re
+import shutil
 
 from common import spools
 
@@ -164,4 +165,23 @@ class Acknowledge(Carrying):
             place.problem(f"status 0, and {len(left)} segments are still pending: {result.output.strip()[:200]}")
 
 
-SCENARIOS = [Export(), ExportTar(), Import(), ImportTar(), ImportSealed(), Acknowledge()]
+class Forget(Carrying):
+    """A stick that was lost."""
+
+    name = "forget"
+
+    def go_on(self, place):
+        place.run(*self.export_arguments(place))
+        shutil.rmtree(place("stick"))
+        os.mkdir(place("stick"))
+
+    def attempt(self, place, environment, fault):
+        [mark] = [name.removesuffix(".jsonl") for name in os.listdir(place("spool", ".ferry", "exports")) if name.endswith(".jsonl")]
+        command = ["export", "--forget", mark, "--spool", place("spool")]
+        result = self.disturb(place, environment, fault, *command)
+        if result.status != 0:
+            # Something else than 0: it was forgotten already.
+            place.run(*command)
+
+
+SCENARIOS = [Export(), ExportTar(), Import(), ImportTar(), ImportSealed(), Acknowledge(), Forget()]

@@ -171,14 +171,24 @@ class Run(Sending):
         process = machine.Process([place.ferry, *self.command(place, url)], environment)
         spool = place("spool")
         lasts = bool(fault) and (fault in ("dead", "full", "nfs") or fault.endswith("+") or fault.startswith("kill"))
-        is_empty = machine.eventually(
-            lambda: not process.is_running or not any(map(spools.is_segment, os.listdir(spool))), 5 if lasts else 30)
+
+        def empties(patience):
+            return machine.eventually(
+                lambda: not process.is_running or not any(map(spools.is_segment, os.listdir(spool))), patience)
+
+        is_empty = empties(3)
+        if not is_empty and not lasts:
+            # What could not be opened waits for a minute, or for somebody to ask.
+            process.send(signal.SIGUSR1)
+            is_empty = empties(20)
         if is_empty and process.is_running:
             # One that appears while it runs.
             spools.put(place.root, "later", spools.member(spools.lines(range(80, 85))))
             os.rename(place("later"), place("spool", spools.segment_name(100)))
-            is_empty = machine.eventually(
-                lambda: not process.is_running or not any(map(spools.is_segment, os.listdir(spool))), 5 if lasts else 30)
+            is_empty = empties(3)
+            if not is_empty and not lasts:
+                process.send(signal.SIGUSR1)
+                is_empty = empties(20)
         else:
             spools.put(place("spool"), spools.segment_name(100), spools.member(spools.lines(range(80, 85))))
         has_ended = not process.is_running
