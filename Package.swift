@@ -51,7 +51,9 @@ let package = Package(
     targets: [
         .systemLibrary(name: "CZlib", providers: [.apt(["libz-dev"])]),
         .systemLibrary(name: "CLinux"),
-        .target(name: "FerrySpool", dependencies: ["CZlib", "CLinux"], swiftSettings: swiftSettings),
+        // What forks must not share.
+        .target(name: "CForks"),
+        .target(name: "FerrySpool", dependencies: ["CZlib", "CLinux", "CForks"], swiftSettings: swiftSettings),
         .target(
             name: "FerryUpload",
             dependencies: [
@@ -66,9 +68,9 @@ let package = Package(
             ],
             swiftSettings: swiftSettings
         ),
-        // What runs in signal handlers and forks.
+        // What runs in signal handlers.
         .target(name: "CTracker"),
-        .target(name: "FerryTracker", dependencies: ["FerrySpool", "CTracker"], swiftSettings: swiftSettings),
+        .target(name: "FerryTracker", dependencies: ["FerrySpool", "CForks", "CTracker"], swiftSettings: swiftSettings),
         // Delivery from within the tracker's process, for whoever wants it.
         .target(
             name: "FerryTrackerUpload", dependencies: ["FerryTracker", "FerryUpload", "FerrySpool"], swiftSettings: swiftSettings),

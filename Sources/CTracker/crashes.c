@@ -2,6 +2,7 @@
 #include "ctracker.h"
 
 #include <execinfo.h>
+#include <pthread.h>
 #include <signal.h>
 #include <stdint.h>
 #include <stdlib.h>
@@ -12,10 +13,19 @@
 static const int signals[] = {SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGTRAP, SIGABRT, SIGSYS};
 enum { count = sizeof signals / sizeof signals[0], deepest = 64 };
 
-static volatile int file = -1;
+// A tracker's own. The session is written into the half that is not read, then the halves change.
+struct recording {
+    int file;
+    int half;
+    char session[2][37];
+};
+
+enum { most = 16 };
+static struct recording recordings[most] = {[0 ... most - 1] = {.file = -1}};
 static struct sigaction before[count];
-static char session[37];
-static volatile sig_atomic_t is_recorded = 0;
+static int is_recorded = 0;
+// Handlers run in children made by vfork(2) too, which must not write in their parent's name.
+static pid_t owner = 0;
 
 static size_t put(char *line, size_t end, const char *text) {
     size_t length = strlen(text);
@@ -33,7 +43,9 @@ static size_t put_number(char *line, size_t end, uint64_t number, unsigned base)
 }
 
 // One line: what happened, in fields that a reader needs no other source for.
-static void record(int number, const siginfo_t *info) {
+static void record(int number, const siginfo_t *info, struct recording *recording) {
+    int file = __atomic_load_n(&recording->file, __ATOMIC_SEQ_CST);
+    if (file < 0) return;
     char line[256];
     struct timespec now = {0};
     clock_gettime(CLOCK_REALTIME, &now);
@@ -48,7 +60,7 @@ static void record(int number, const siginfo_t *info) {
     end = put(line, end, " time=");
     end = put_number(line, end, (uint64_t)now.tv_sec * 1000 + (uint64_t)now.tv_nsec / 1000000, 10);
     end = put(line, end, " session=");
-    end = put(line, end, session);
+    end = put(line, end, recording->session[__atomic_load_n(&recording->half, __ATOMIC_SEQ_CST)]);
     end = put(line, end, "\n");
     if (write(file, line, end) < 0) return;
     void *frames[deepest];
@@ -60,7 +72,9 @@ static void record(int number, const siginfo_t *info) {
 static void handle(int number, siginfo_t *info, void *context) {
     (void)context;
     // The first crash counts, also when another thread crashes meanwhile, or this very handler does.
-    if (!__atomic_exchange_n(&is_recorded, 1, __ATOMIC_SEQ_CST)) record(number, info);
+    if (getpid() == owner && !__atomic_exchange_n(&is_recorded, 1, __ATOMIC_SEQ_CST)) {
+        for (int index = 0; index < most; index++) record(number, info, &recordings[index]);
+    }
     for (int index = 0; index < count; index++) {
         if (signals[index] == number) sigaction(number, &before[index], NULL);
     }
@@ -68,18 +82,30 @@ static void handle(int number, siginfo_t *info, void *context) {
     if (info->si_code <= 0) raise(number);
 }
 
-void ferry_record_crashes(int descriptor) {
-    static int is_installed = 0;
-    file = descriptor;
-    if (is_installed) return;
-    is_installed = 1;
+// A stack that overflowed is none to run on. Of one thread only.
+static char stack[65536];
+static int is_stack_taken = 0;
+
+static void give_stack(void) {
+    stack_t own = {0};
+    // A runtime that has a stack for signals needs that one.
+    if (sigaltstack(NULL, &own) != 0 || !(own.ss_flags & SS_DISABLE)) return;
+    if (__atomic_exchange_n(&is_stack_taken, 1, __ATOMIC_SEQ_CST)) return;
+    stack_t alternate = {.ss_sp = stack, .ss_size = sizeof stack};
+    sigaltstack(&alternate, NULL);
+}
+
+static void in_child(void) {
+    for (int index = 0; index < most; index++) ferry_end_crash_recording(index);
+    is_recorded = 0;
+    stack_t own = {0};
+    if (sigaltstack(NULL, &own) == 0 && own.ss_sp != stack) is_stack_taken = 0;
+}
+
+static void install(void) {
     // The first call loads a library; in a handler it must not.
     void *frames[1];
     backtrace(frames, 1);
-    // A stack that overflowed is none to run on.
-    static char stack[65536];
-    stack_t alternate = {.ss_sp = stack, .ss_size = sizeof stack};
-    sigaltstack(&alternate, NULL);
     for (int index = 0; index < count; index++) {
         struct sigaction action = {0};
         action.sa_sigaction = handle;
@@ -87,8 +113,33 @@ void ferry_record_crashes(int descriptor) {
         sigemptyset(&action.sa_mask);
         sigaction(signals[index], &action, &before[index]);
     }
+    pthread_atfork(NULL, NULL, in_child);
 }
 
-void ferry_set_crash_session(const char *text) {
-    strncpy(session, text, sizeof session - 1);
+int ferry_record_crashes(int descriptor) {
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+    owner = getpid();
+    pthread_once(&once, install);
+    give_stack();
+    for (int index = 0; index < most; index++) {
+        int none = -1;
+        struct recording *recording = &recordings[index];
+        if (__atomic_load_n(&recording->file, __ATOMIC_SEQ_CST) >= 0) continue;
+        if (__atomic_compare_exchange_n(&recording->file, &none, descriptor, 0, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST)) return index;
+    }
+    return -1;
+}
+
+void ferry_end_crash_recording(int recording) {
+    if (recording < 0 || recording >= most) return;
+    ferry_set_crash_session(recording, "");
+    __atomic_store_n(&recordings[recording].file, -1, __ATOMIC_SEQ_CST);
+}
+
+void ferry_set_crash_session(int recording, const char *text) {
+    if (recording < 0 || recording >= most) return;
+    struct recording *own = &recordings[recording];
+    int other = !own->half;
+    strncpy(own->session[other], text, sizeof own->session[other] - 1);
+    __atomic_store_n(&own->half, other, __ATOMIC_SEQ_CST);
 }

@@ -23,7 +23,9 @@ public func ferry_open(_ spool: UnsafePointer<CChar>?, _ options: UnsafePointer<
 private func with(_ handle: OpaquePointer?, _ body: (EventTracker) throws -> Void) -> CInt {
     answer {
         guard let handle else { throw InvalidArgument(description: "the tracker is NULL") }
-        try body(Unmanaged<EventTracker>.fromOpaque(UnsafeRawPointer(handle)).takeUnretainedValue())
+        let tracker = Unmanaged<EventTracker>.fromOpaque(UnsafeRawPointer(handle)).takeUnretainedValue()
+        if tracker.isForked { throw TrackerFailure.forked }
+        try body(tracker)
     }
 }
 
@@ -43,8 +45,10 @@ public func ferry_flush(_ handle: OpaquePointer?) -> CInt { with(handle) { try $
 
 @c @implementation
 public func ferry_close(_ handle: OpaquePointer?) -> CInt {
-    defer { if let handle { Unmanaged<EventTracker>.fromOpaque(UnsafeRawPointer(handle)).release() } }
-    return with(handle) { try $0.close() }
+    let result = with(handle) { try $0.close() }
+    // In a fork's child, what the tracker holds is its parent's, and is left alone.
+    if let handle, result != FERRY_FORKED { Unmanaged<EventTracker>.fromOpaque(UnsafeRawPointer(handle)).release() }
+    return result
 }
 
 @c @implementation

@@ -1,12 +1,11 @@
 import FerrySpool
-import Synchronization
 
 extension EventTracker {
     /// Whether events are stored. Obeyed by every program that uses the spool, and after the next start.
-    public var isEnabled: Bool { !control.isDisabled }
+    public var isEnabled: Bool { !isForked && !control.isDisabled }
 
     /// Whether what is stored waits until ``setPaused(_:)`` is told otherwise.
-    public var isPaused: Bool { control.isPaused }
+    public var isPaused: Bool { !isForked && control.isPaused }
 
     private var control: SpoolControl { (try? recorder.spool.control()) ?? state.withLock(\.control) }
 
@@ -32,6 +31,7 @@ extension EventTracker {
     public func setPaused(_ isPaused: Bool) throws(TrackerFailure) { try change { $0.isPaused = isPaused } }
 
     private func change(_ body: (inout SpoolControl) -> Void) throws(TrackerFailure) {
+        try refuseFork()
         do throws(FileError) {
             let control = try recorder.spool.setControl(at: now().wall, body)
             state.withLock { $0.control = control }
@@ -41,12 +41,13 @@ extension EventTracker {
     }
 
     /// At the latest so long after its first event a segment is published; zero or negative: only by a flush.
-    public var interval: Duration { recorder.interval }
+    public var interval: Duration { isForked ? configuration.batch.interval : recorder.interval }
 
     /// Changes the interval. What is stored is flushed first, as in Sensors Analytics' SDK.
     ///
     /// - Throws: ``TrackerFailure/intervalIsFixed`` with App Center's profile, ``TrackerFailure/interval(_:allowed:)``, or the flush's failure.
     public func setInterval(_ interval: Duration) async throws(TrackerFailure) {
+        try refuseFork()
         let rule = configuration.intervalRule
         guard rule.change == .flushes else { throw .intervalIsFixed }
         guard rule.allowed.contains(interval) else { throw .interval(interval, allowed: rule.allowed) }

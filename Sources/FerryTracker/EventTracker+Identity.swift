@@ -1,15 +1,11 @@
 import FerrySpool
-import Synchronization
 
 extension EventTracker {
     /// App Center's limit.
     private static let longestUserID = 256
 
-    /// The random id that the spool was given at its first start.
-    public var anonymousID: String { state.withLock(\.identity.anonymousID) }
-
-    /// Whoever is logged in.
-    public var userID: String? { state.withLock(\.identity.userID) }
+    /// Who is logged in.
+    public var userID: String? { isForked ? nil : state.withLock(\.identity.userID) }
 
     /// Events are this user's from now on, after the next start as well.
     ///
@@ -25,6 +21,7 @@ extension EventTracker {
     public func logout() throws(TrackerFailure) { try setUser(nil) }
 
     private func setUser(_ user: String?) throws(TrackerFailure) {
+        try refuseFork()
         let identity = state.withLock { state in
             state.setUser(user)
             return state.identity
@@ -35,13 +32,25 @@ extension EventTracker {
     /// Properties of every event from now on, until the process ends; an event's own and the dynamic ones go first. Adds to those that
     /// are there.
     public func setSuperProperties(_ properties: EventProperties) {
+        if isForked { return }
         state.withLock { $0.superProperties = $0.superProperties.merging(properties) }
     }
 
-    public func removeSuperProperty(_ key: String) { state.withLock { $0.superProperties[key] = nil } }
-    public func removeAllSuperProperties() { state.withLock { $0.superProperties = [:] } }
-    public var superProperties: EventProperties { state.withLock(\.superProperties) }
+    public func removeSuperProperty(_ key: String) {
+        if isForked { return }
+        state.withLock { $0.superProperties[key] = nil }
+    }
+
+    public func removeAllSuperProperties() {
+        if isForked { return }
+        state.withLock { $0.superProperties = [:] }
+    }
+
+    public var superProperties: EventProperties { isForked ? [:] : state.withLock(\.superProperties) }
 
     /// Instead of the locale's country; `nil`: none.
-    public func setCountryCode(_ code: String?) { state.withLock { $0.setCountry(code) } }
+    public func setCountryCode(_ code: String?) {
+        if isForked { return }
+        state.withLock { $0.setCountry(code) }
+    }
 }

@@ -1,13 +1,15 @@
 public import FerrySpool
-import Synchronization
 
 extension EventTracker {
     /// The session that events belong to now: a UUID. `nil` in manual mode, until ``startSession()``.
-    public var sessionID: String? { state.withLock(\.sessions.id) }
+    public var sessionID: String? { isForked ? nil : state.withLock(\.sessions.id) }
 
     /// Begins a session; the events before it keep theirs.
+    ///
+    /// - Returns: The session: a UUID; empty in a fork's child.
     @discardableResult
     public func startSession() -> String {
+        if isForked { return "" }
         let id = state.withLock { state in
             let id = state.newID()
             state.change { $0.sessions.start(newID: id) }
@@ -19,6 +21,7 @@ extension EventTracker {
 
     /// The program comes before a person: timers run, and a new session begins if it was away for long.
     public func enterForeground() {
+        if isForked { return }
         let now = now().steady
         let (milestone, session) = state.withLock { state in
             let id = state.newID()
@@ -32,6 +35,7 @@ extension EventTracker {
 
     /// The program goes to the background: timers stand still, and everything tracked is published soon.
     public func enterBackground() {
+        if isForked { return }
         let now = now().steady
         let milestone = state.withLock { state in
             state.timers.enterBackground(at: now)
@@ -43,17 +47,20 @@ extension EventTracker {
 
     /// Starts to time an event. A timer of that name that runs already starts anew.
     public func startTimer(_ name: String) {
+        if isForked { return }
         let now = now().steady
         state.withLock { $0.timers.start(name, at: now) }
     }
 
     /// The time until ``resumeTimer(_:)`` does not count.
     public func pauseTimer(_ name: String) throws(TrackerFailure) {
+        try refuseFork()
         let now = now().steady
         guard state.withLock({ $0.timers.pause(name, at: now) }) else { throw .noTimer(name) }
     }
 
     public func resumeTimer(_ name: String) throws(TrackerFailure) {
+        try refuseFork()
         let now = now().steady
         guard state.withLock({ $0.timers.resume(name, at: now) }) else { throw .noTimer(name) }
     }
@@ -62,6 +69,7 @@ extension EventTracker {
     public func endTimer(
         _ name: String, properties: EventProperties = [:], priority: Priority = .normal
     ) throws(TrackerFailure) {
+        try refuseFork()
         let now = now().steady
         guard let time = state.withLock({ $0.timers.end(name, at: now) }) else { throw .noTimer(name) }
         try record(
@@ -70,9 +78,13 @@ extension EventTracker {
 
     /// Forgets a timer without an event.
     public func removeTimer(_ name: String) {
+        if isForked { return }
         let now = now().steady
         _ = state.withLock { $0.timers.end(name, at: now) }
     }
 
-    public func removeAllTimers() { state.withLock { $0.timers.removeAll() } }
+    public func removeAllTimers() {
+        if isForked { return }
+        state.withLock { $0.timers.removeAll() }
+    }
 }

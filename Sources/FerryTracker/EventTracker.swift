@@ -1,6 +1,5 @@
-import CTracker
+import CForks
 public import FerrySpool
-import Synchronization
 
 /// Records events into a spool, from any thread or task.
 ///
@@ -13,10 +12,12 @@ import Synchronization
 /// ```
 public final class EventTracker: Sendable {
     public let configuration: TrackerConfiguration
-    let state: Mutex<TrackerState>
+    let state: ForkSafeMutex<TrackerState>
     let recorder: Recorder
     let publisher: Publisher
     let now: @Sendable () -> Moment
+    /// The random id that the spool was given at its first start.
+    public let anonymousID: String
     private let forks: Int32
     private let crashes: CrashRecording?
 
@@ -56,12 +57,13 @@ public final class EventTracker: Sendable {
         } catch {
             throw .file(error)
         }
+        anonymousID = identity.identity.anonymousID
         let sessions = SessionKeeper(configuration.sessions, newID: ids.next().text, at: start.steady)
         var state = TrackerState(
             identity: identity.identity, device: Machine.facts(id: identity.identity.anonymousID, configuration),
             sessions: sessions)
         state.control = control
-        self.state = Mutex(state)
+        self.state = ForkSafeMutex(state)
         recorder = Recorder(
             spool, rules: configuration.batch, maxBytes: configuration.retention.maxBytes,
             options: .init(stream: configuration.stream, durability: configuration.durability))
@@ -85,7 +87,18 @@ public final class EventTracker: Sendable {
         if configuration.sealsOnTermination { TerminationSeal.register(self) }
     }
 
-    deinit { try? close() }
+    deinit {
+        // In a fork's child the files' numbers may be others' by now: what holds them is never freed there.
+        if isForked, let crashes { _ = Unmanaged.passRetained(crashes) }
+        try? close()
+    }
+
+    /// Whether the process is a fork of the one that opened the tracker. The tracker's locks, threads and journals are that one's: here every
+    /// method that can throw throws ``TrackerFailure/forked``, every other one does nothing. Open a tracker of its own.
+    public var isForked: Bool { ferry_fork_count() != forks }
+
+    /// To be called before anything that takes a lock: in a fork's child, a thread that is not there may hold it for ever.
+    func refuseFork() throws(TrackerFailure) { if isForked { throw .forked } }
 
     /// Stores an event.
     ///
@@ -109,9 +122,9 @@ public final class EventTracker: Sendable {
         _ name: String, properties: EventProperties, reserved: EventProperties = [:], priority: Priority = .normal,
         time: Timestamp? = nil, id: EventID? = nil, context: EventContext? = nil
     ) throws(TrackerFailure) {
+        try refuseFork()
         do throws(TrackerFailure) {
             let now = now()
-            guard ferry_fork_count() == forks else { throw .forked }
             let admission = try admit(name, at: now)
             var defaults = admission.superProperties.isEmpty ? [] : [admission.superProperties]
             if let dynamic = configuration.dynamicProperties { defaults.insert(dynamic(), at: 0) }
@@ -174,6 +187,7 @@ public final class EventTracker: Sendable {
 
     /// Publishes everything that was tracked, and waits for it.
     package func publish() async throws(TrackerFailure) {
+        try refuseFork()
         do throws(FileError) { try await publisher.publishAll() } catch { throw .file(error) }
     }
 
@@ -182,6 +196,7 @@ public final class EventTracker: Sendable {
 
     /// ``flush()`` for code without tasks. The calling thread does the work, and waits for the disk.
     public func flushAndWait() throws(TrackerFailure) {
+        try refuseFork()
         do throws(FileError) {
             try publisher.publishAll()
             try askForUpload()
@@ -199,13 +214,15 @@ public final class EventTracker: Sendable {
     ///
     /// Letting go of the last reference to the tracker does the same.
     ///
-    /// - Throws: Why something could not be published; its events are safe in their journal, and whoever opens the spool next does it.
+    /// - Throws: Why something could not be published; its events are safe in their journal, and the next program that opens the spool
+    ///   publishes them.
     public func close() throws(TrackerFailure) {
-        guard ferry_fork_count() == forks else { return }
+        try refuseFork()
         let now = now()
         let milestone = state.withLock { $0.sessions.end(at: now.steady) }
         tell(milestone)
         guard recorder.close() else { return }
+        TerminationSeal.forget(self)
         crashes?.end()
         defer { publisher.end() }
         do throws(FileError) { try publisher.publishAll() } catch { throw .file(error) }
@@ -215,6 +232,7 @@ public final class EventTracker: Sendable {
 
     /// What the tracker has done so far.
     public var statistics: TrackerStatistics {
+        if isForked { return TrackerStatistics() }
         var statistics = state.withLock(\.statistics)
         statistics.stored = recorder.stored
         return statistics

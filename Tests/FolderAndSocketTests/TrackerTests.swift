@@ -365,6 +365,32 @@ struct TrackerTests {
         #expect(try published().map { number($0) } == [0, 1, 2])
     }
 
+    @Test("A warning's callback may flush, change, read and close the tracker that warns, also on the thread that publishes")
+    func callbacks() async throws {
+        let calls = Mutex<(tracker: EventTracker?, returned: Int)>((nil, 0))
+        let tracker = try tracker {
+            $0.batch.events = 2
+            $0.onWarning = { _ in
+                guard let tracker = calls.withLock(\.tracker) else { return }
+                try? tracker.flushAndWait()
+                try? tracker.setEnabled(true)
+                try? tracker.login("callback")
+                _ = (tracker.statistics, tracker.isEnabled, tracker.sessionID)
+                try? tracker.close()
+                calls.withLock { $0.returned += 1 }
+            }
+        }
+        calls.withLock { $0.tracker = tracker }
+        try tracker.track("first")
+        // A file where the folder was: what is in the journal cannot be published.
+        try FileManager.default.removeItem(atPath: folder("spool"))
+        _ = FileManager.default.createFile(atPath: folder("spool"), contents: nil)
+        try tracker.track("second")
+        try await eventually("the callback returned") { calls.withLock(\.returned) > 0 }
+        #expect(throws: TrackerFailure.closed) { try tracker.track("late") }
+        calls.withLock { $0.tracker = nil }
+    }
+
     @Test("What a dead tracker left is published by the next")
     func abandoned() async throws {
         let name = Segments.name()

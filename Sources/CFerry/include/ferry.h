@@ -7,6 +7,10 @@
 //
 // Texts are UTF-8 and end with a zero byte; properties and options are JSON objects, and NULL means none. An event survives the death of
 // the process when ferry_track returns FERRY_OK. Link with -lferrytracker.
+//
+// After a fork the tracker is the parent's: in the child every function does nothing and returns FERRY_FORKED (what returns no code sets
+// ferry_error()). A child that tracks opens a tracker of its own, on the same spool if it likes. SIGTERM and SIGINT end a child as if the parent
+// had no tracker, unless it opens one.
 #ifndef FERRY_H
 #define FERRY_H
 
@@ -37,7 +41,10 @@ enum { FERRY_CRITICAL = 0, FERRY_NORMAL = 5, FERRY_BULK = 9 };
 // Options, all optional: "profile" (appcenter, google-analytics, sensors), "appName", "appVersion", "country", "stream",
 // "durability" (process, disk), "batchEvents", "interval" (seconds: 6 to 86400, from 5 with sensors), "limits" (truncate, drop, off), "maxBytes", "maxAge" (seconds),
 // "sessions" (automatic, manual), "lifecycle" (bool: $AppStart and $AppEnd), "crashes" (bool: record fatal signals), and
-// "termination" (bool: publish on SIGTERM and SIGINT).
+// "termination" (bool: publish on SIGTERM and SIGINT, for 10 s at most; events that are not published by then are safe in their journal).
+//
+// A stack that overflowed is recorded as a crash on threads with an alternate signal stack (sigaltstack(2)). The thread that opens the first
+// tracker is given one if it has none.
 ferry_tracker *ferry_open(const char *spool, const char *options);
 
 // Stores an event.
@@ -46,7 +53,7 @@ int ferry_track(ferry_tracker *tracker, const char *name, const char *properties
 // Publishes everything, waits for it, and asks whoever uploads to send it now.
 int ferry_flush(ferry_tracker *tracker);
 
-// Ends the session, publishes everything, waits for it and frees the tracker, whatever it returns.
+// Ends the session, publishes everything, waits for it and frees the tracker, whatever it returns. In a fork's child it frees nothing.
 int ferry_close(ferry_tracker *tracker);
 
 // Events are this user's from now on; NULL: nobody's.

@@ -1,3 +1,4 @@
+import CForks
 import CLinux
 import Glibc
 
@@ -130,12 +131,21 @@ public final class Directory: Sendable {
     /// - Returns: `nil` when somebody came between, took the file for a dead process's, and removes it: another name will do. Where the
     ///   file system knows no locks, the file is taken as it is.
     package func createLocked(_ name: String) throws(FileError) -> OpenFile? {
-        let file = try create(name)
+        let file = try createOwned(name)
         switch file.tryLocking() {
         case .heldByAnother: return nil
         case .unsupported: return file
         case .locked: return try status(name)?.identity == file.status().identity ? file : nil
         }
+    }
+
+    /// Creates a file that no child process ever has, whenever the process forks.
+    private func createOwned(_ name: String) throws(FileError) -> OpenFile {
+        ferry_hold_forks()
+        defer { ferry_allow_forks() }
+        let file = try create(name)
+        ferry_own_descriptor(file.descriptor)
+        return file
     }
 
     func open(_ name: String, flags: Int32, verb: String = "open") throws(FileError) -> OpenFile {

@@ -1,3 +1,4 @@
+import CForks
 import CLinux
 import Glibc
 
@@ -12,7 +13,10 @@ public final class OpenFile: Sendable {
         self.path = path
     }
 
-    deinit { close(descriptor) }
+    deinit {
+        ferry_disown_descriptor(descriptor)
+        close(descriptor)
+    }
 
     /// Takes over standard input; it is closed like any other file.
     public static func standardInput() -> OpenFile { OpenFile(descriptor: dup(0), path: "standard input") }
@@ -143,7 +147,10 @@ public final class OpenFile: Sendable {
     private static let hopsName = "user.ferry.hops"
 
     /// Waits for the exclusive advisory lock. Only for files that nobody holds for longer than a write.
-    func lock() { while flock(descriptor, LOCK_EX) != 0 && errno == EINTR {} }
+    func lock() {
+        ferry_own_descriptor(descriptor)
+        while flock(descriptor, LOCK_EX) != 0 && errno == EINTR {}
+    }
 
     func unlock() { flock(descriptor, LOCK_UN) }
 
@@ -153,6 +160,7 @@ public final class OpenFile: Sendable {
     enum Locking { case locked, heldByAnother, unsupported }
 
     func tryLocking() -> Locking {
+        ferry_own_descriptor(descriptor)
         if flock(descriptor, LOCK_EX | LOCK_NB) == 0 { return .locked }
         return errno == EWOULDBLOCK ? .heldByAnother : .unsupported
     }

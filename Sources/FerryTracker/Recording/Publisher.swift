@@ -1,13 +1,12 @@
 import Dispatch
 import FerrySpool
-import Synchronization
 
 /// Turns journals into segments and keeps the spool's limits, on a thread of its own, or on that of somebody who waits for it.
 final class Publisher: Sendable {
     private let recorder: Recorder
     private let options: Options
     private let thread = WorkThread()
-    private let state = Mutex(State())
+    private let state = ForkSafeMutex(State())
 
     struct Options: Sendable {
         var level = CompressionLevel.standard
@@ -84,6 +83,8 @@ final class Publisher: Sendable {
     func publishAll() throws(FileError) {
         state.withLock { $0.pausedUntil = nil }
         try publish(upTo: recorder.rollAll())
+        // A callback on the thread itself: what the thread has in hand has just failed, and is tried again.
+        if thread.isCurrent { return }
         // What the thread has in hand is done when it comes to its next job.
         let isDone = DispatchSemaphore(value: 0)
         thread.perform { isDone.signal() }

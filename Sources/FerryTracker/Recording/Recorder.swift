@@ -1,5 +1,4 @@
 import FerrySpool
-import Synchronization
 
 /// Puts lines into journals, one for each priority: the part of tracking that is done on the caller's thread.
 final class Recorder: Sendable {
@@ -33,7 +32,7 @@ final class Recorder: Sendable {
         var stored = 0
     }
 
-    private let state: Mutex<State>
+    private let state: ForkSafeMutex<State>
     private let options: Options
 
     struct Options: Sendable {
@@ -43,7 +42,7 @@ final class Recorder: Sendable {
 
     /// - Parameter maxBytes: The spool's size limit.
     init(_ spool: Spool, rules: BatchRules, maxBytes: ByteCount?, options: Options) {
-        state = Mutex(State(spool: spool, rules: rules, room: maxBytes.map(RoomRule.init)))
+        state = ForkSafeMutex(State(spool: spool, rules: rules, room: maxBytes.map(RoomRule.init)))
         self.options = options
     }
 

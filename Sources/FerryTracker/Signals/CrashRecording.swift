@@ -1,13 +1,14 @@
 import CTracker
 import FerrySpool
 import Glibc
-import Synchronization
 
 /// A file in the spool that a fatal signal is written to. It is locked while its process lives, and gone after a proper end.
 final class CrashRecording: Sendable {
     private let directory: Directory
     private let file: OpenFile
     private let name: String
+    /// Its number in CTracker; -1 when so many trackers record already that this one does not.
+    private let recording: Int32
 
     static let prefix = "crash-"
 
@@ -22,14 +23,14 @@ final class CrashRecording: Sendable {
         let header = CrashReport.Header(
             id: id.text, process: Int(getpid()), startedAt: now, app: app.app, appVersion: app.appVersion)
         try? file.write(JSONLine.encode(header))
-        ferry_record_crashes(file.descriptor)
+        recording = ferry_record_crashes(file.descriptor)
     }
 
-    func follow(session: String?) { ferry_set_crash_session(session ?? "") }
+    func follow(session: String?) { ferry_set_crash_session(recording, session ?? "") }
 
     /// The tracker was closed: crashes from now on are not its.
     func end() {
-        ferry_record_crashes(-1)
+        ferry_end_crash_recording(recording)
         try? directory.remove(name)
     }
 }
@@ -40,7 +41,10 @@ extension EventTracker {
         guard let directory = recorder.spool.stateDirectory, let names = try? directory.names() else { return }
         for name in names where name.hasPrefix(CrashRecording.prefix) {
             // A lock that cannot be had is a living process's.
-            guard let file = try? directory.open(name), file.tryLock() else { continue }
+            guard let file = try? directory.open(name), file.tryLock(),
+                // Told by another process, and removed, between the opening and the lock.
+                let status = try? file.status(), (try? directory.status(name))??.identity == status.identity
+            else { continue }
             if let bytes = try? file.readBytes(1 << 16, at: 0), let report = CrashReport(bytes) {
                 guard (try? tell(report)) != nil else { continue }
             }

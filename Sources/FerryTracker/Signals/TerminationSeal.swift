@@ -1,45 +1,38 @@
+import CForks
 import CTracker
-import Dispatch
-import Glibc
-import Synchronization
 
 /// Closes the process's trackers when SIGTERM or SIGINT asks it to end, then lets it end by the signal.
 enum TerminationSeal {
     private struct Reference: Sendable {
+        let id: ObjectIdentifier
         weak let tracker: EventTracker?
     }
 
-    private static let trackers = Mutex<[Reference]>([])
+    /// Touched only between `ferry_hold_forks` and `ferry_allow_forks`, which hold one lock: a lock of its own would be copied into a fork's child as
+    /// it is, held for ever by a thread that is not there.
+    nonisolated(unsafe) private static var trackers: [Reference] = []
 
-    /// The handler writes into a pipe; a thread of its own waits at the other end.
-    private static let isWatching: Bool = {
-        var ends: [Int32] = [-1, -1]
-        guard pipe(&ends) == 0 else { return false }
-        let (readEnd, writeEnd) = (ends[0], ends[1])
-        for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
-        // A handler never waits.
-        _ = fcntl(writeEnd, F_SETFL, O_NONBLOCK)
-        DispatchQueue(label: "ferry.tracker.termination").async {
-            var signal: UInt8 = 0
-            while true {
-                let count = read(readEnd, &signal, 1)
-                if count == 1 { closeAll() } else if count == 0 || errno != EINTR { return }
-                ferry_end_by(Int32(signal))
-            }
-        }
-        ferry_announce_termination(writeEnd)
-        return true
-    }()
+    /// No tracker may be let go of in `body`: it would close itself, and open a file while forks are held back.
+    private static func withTrackers<Result>(_ body: (inout [Reference]) -> Result) -> Result {
+        ferry_hold_forks()
+        defer { ferry_allow_forks() }
+        return body(&trackers)
+    }
 
+    /// Where the process cannot have another pipe or thread, it ends by the signals as it always did; journals are safe without.
     static func register(_ tracker: EventTracker) {
-        trackers.withLock { trackers in
-            trackers.removeAll { $0.tracker == nil }
-            trackers.append(Reference(tracker: tracker))
-        }
-        _ = isWatching
+        let reference = Reference(id: ObjectIdentifier(tracker), tracker: tracker)
+        withTrackers { $0.append(reference) }
+        _ = ferry_watch_termination { TerminationSeal.closeAll() }
+    }
+
+    static func forget(_ tracker: EventTracker) {
+        let id = ObjectIdentifier(tracker)
+        withTrackers { $0.removeAll { $0.id == id } }
     }
 
     private static func closeAll() {
-        for tracker in trackers.withLock({ $0.compactMap(\.tracker) }) { try? tracker.close() }
+        let references = withTrackers { $0 }
+        for tracker in references.compactMap(\.tracker) { try? tracker.close() }
     }
 }

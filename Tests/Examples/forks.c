@@ -1,0 +1,218 @@
+// Programs that fork and track: forks MODE SPOOL. What went wrong is one line; silence is well.
+#include <ferry.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+static const char *options = "{\"lifecycle\": false}";
+
+static ferry_tracker *opened(const char *spool) {
+    ferry_tracker *tracker = ferry_open(spool, options);
+    if (!tracker) {
+        printf("cannot open: %s\n", ferry_error());
+        exit(1);
+    }
+    return tracker;
+}
+
+static void track(ferry_tracker *tracker, const char *who, int from, int to) {
+    for (int number = from; number < to; number++) {
+        char properties[64];
+        snprintf(properties, sizeof properties, "{\"n\": %d}", number);
+        if (ferry_track(tracker, who, properties, number % 10 ? FERRY_NORMAL : FERRY_CRITICAL)) printf("%s: %s\n", who, ferry_error());
+    }
+}
+
+static void wants(int code, int wanted, const char *call) {
+    if (code != wanted) printf("%s returned %d, not %d: %s\n", call, code, wanted, ferry_error());
+}
+
+// Every function on the parent's tracker; none may wait for what the parent holds.
+static void call_all(ferry_tracker *tracker) {
+    wants(ferry_track(tracker, "child", NULL, FERRY_NORMAL), FERRY_FORKED, "track");
+    wants(ferry_flush(tracker), FERRY_FORKED, "flush");
+    wants(ferry_login(tracker, "child"), FERRY_FORKED, "login");
+    wants(ferry_set_super_properties(tracker, "{\"child\": true}"), FERRY_FORKED, "set_super_properties");
+    wants(ferry_set_super_properties(tracker, NULL), FERRY_FORKED, "set_super_properties");
+    wants(ferry_set_enabled(tracker, 0), FERRY_FORKED, "set_enabled");
+    wants(ferry_set_paused(tracker, 1), FERRY_FORKED, "set_paused");
+    wants(ferry_is_enabled(tracker), 0, "is_enabled");
+    ferry_foreground(tracker);
+    ferry_background(tracker);
+    ferry_start_session(tracker);
+    wants(ferry_timer_start(tracker, "t"), FERRY_FORKED, "timer_start");
+    wants(ferry_timer_pause(tracker, "t"), FERRY_FORKED, "timer_pause");
+    wants(ferry_timer_resume(tracker, "t"), FERRY_FORKED, "timer_resume");
+    wants(ferry_timer_end(tracker, "t", NULL, FERRY_NORMAL), FERRY_FORKED, "timer_end");
+    wants(ferry_close(tracker), FERRY_FORKED, "close");
+}
+
+static void end_of(pid_t child) {
+    int status = 0;
+    waitpid(child, &status, 0);
+    if (status != 0) printf("a child ended with %#x\n", status);
+}
+
+// A server with four workers: each tracks with a tracker of its own, while the parent's goes on.
+static void prefork(const char *spool) {
+    ferry_tracker *tracker = opened(spool);
+    track(tracker, "parent", 0, 100);
+    pid_t workers[4];
+    for (int worker = 0; worker < 4; worker++) {
+        fflush(stdout);
+        if ((workers[worker] = fork()) == 0) {
+            alarm(60);
+            call_all(tracker);
+            ferry_tracker *own = opened(spool);
+            char name[16];
+            snprintf(name, sizeof name, "worker %d", worker);
+            track(own, name, 0, 200);
+            wants(ferry_close(own), FERRY_OK, "the worker's close");
+            wants(ferry_track(tracker, "child", NULL, FERRY_NORMAL), FERRY_FORKED, "track");
+            fflush(stdout);
+            _exit(0);
+        }
+        track(tracker, "parent", 100 + worker * 100, 200 + worker * 100);
+    }
+    for (int worker = 0; worker < 4; worker++) end_of(workers[worker]);
+    track(tracker, "parent", 500, 600);
+    wants(ferry_close(tracker), FERRY_OK, "close");
+}
+
+// Opened before the process becomes a daemon, and closed by whom it was inherited: the daemon closes every file and opens a tracker anew.
+static void daemonise(const char *spool) {
+    ferry_tracker *tracker = opened(spool);
+    track(tracker, "before", 0, 10);
+    fflush(stdout);
+    pid_t child = fork();
+    if (child == 0) {
+        setsid();
+        pid_t daemon = fork();
+        if (daemon == 0) {
+            alarm(60);
+            for (int file = 3; file < 256; file++) close(file);
+            ferry_tracker *own = opened(spool);
+            track(own, "daemon", 0, 50);
+            wants(ferry_close(tracker), FERRY_FORKED, "close of the inherited");
+            track(own, "daemon", 50, 100);
+            wants(ferry_close(own), FERRY_OK, "the daemon's close");
+            fflush(stdout);
+            _exit(0);
+        }
+        end_of(daemon);
+        fflush(stdout);
+        _exit(0);
+    }
+    end_of(child);
+    wants(ferry_close(tracker), FERRY_OK, "close");
+}
+
+// A child that ignores the tracker is ended by SIGTERM, alone; one with a tracker of its own publishes first.
+static void terminate(const char *spool) {
+    ferry_tracker *tracker = opened(spool);
+    track(tracker, "parent", 0, 10);
+    for (int has_own = 0; has_own < 2; has_own++) {
+        int ready[2];
+        if (pipe(ready) != 0) exit(1);
+        fflush(stdout);
+        pid_t child = fork();
+        if (child == 0) {
+            alarm(60);
+            if (has_own) track(opened(spool), "child", 0, 10);
+            if (write(ready[1], "", 1) != 1) _exit(1);
+            while (1) pause();
+        }
+        char byte;
+        if (read(ready[0], &byte, 1) != 1) exit(1);
+        kill(child, SIGTERM);
+        int status = 0;
+        waitpid(child, &status, 0);
+        if (!WIFSIGNALED(status) || WTERMSIG(status) != SIGTERM) printf("the child ended with %#x\n", status);
+        track(tracker, "parent", 10 + has_own * 10, 20 + has_own * 10);
+    }
+    wants(ferry_close(tracker), FERRY_OK, "close");
+}
+
+// The parent is killed; the child, which lives on, keeps nothing of it locked. Prints the child's process.
+static void orphan(const char *spool) {
+    ferry_tracker *tracker = opened(spool);
+    track(tracker, "parent", 0, 10);
+    pid_t child = fork();
+    if (child == 0) {
+        alarm(60);
+        close(1);
+        close(2);
+        while (1) pause();
+    }
+    printf("%d\n", (int)child);
+    fflush(stdout);
+    kill(getpid(), SIGKILL);
+}
+
+// Threads that track while the process forks: whatever they held then, the child waits for none of it.
+#include <pthread.h>
+
+static void *busy(void *tracker) {
+    track(tracker, "thread", 0, 2000);
+    return NULL;
+}
+
+static void race(const char *spool) {
+    ferry_tracker *tracker = opened(spool);
+    pthread_t threads[4];
+    for (int thread = 0; thread < 4; thread++) pthread_create(&threads[thread], NULL, busy, tracker);
+    for (int round = 0; round < 50; round++) {
+        fflush(stdout);
+        pid_t child = fork();
+        if (child == 0) {
+            alarm(60);
+            call_all(tracker);
+            fflush(stdout);
+            _exit(0);
+        }
+        end_of(child);
+    }
+    for (int thread = 0; thread < 4; thread++) pthread_join(threads[thread], NULL);
+    wants(ferry_close(tracker), FERRY_OK, "close");
+}
+
+// A crash is recorded by each tracker that is open, and by none that is closed; a child's is not its parent's.
+static void crash(const char *spool) {
+    char first[4096], second[4096], third[4096];
+    snprintf(first, sizeof first, "%s/first", spool);
+    snprintf(second, sizeof second, "%s/second", spool);
+    snprintf(third, sizeof third, "%s/third", spool);
+    options = "{\"lifecycle\": false, \"crashes\": true}";
+    stack_t own = {.ss_sp = malloc(65536), .ss_size = 65536}, after;
+    sigaltstack(&own, NULL);
+    ferry_tracker *closed = opened(first);
+    opened(second);
+    opened(third);
+    sigaltstack(NULL, &after);
+    if (after.ss_sp != own.ss_sp) printf("the stack for signals is another\n");
+    wants(ferry_close(closed), FERRY_OK, "close");
+    fflush(stdout);
+    pid_t child = fork();
+    if (child == 0) abort();
+    int status = 0;
+    waitpid(child, &status, 0);
+    if (!WIFSIGNALED(status) || WTERMSIG(status) != SIGABRT) printf("the child ended with %#x\n", status);
+    fflush(stdout);
+    *(volatile int *)16 = 1;
+}
+
+int main(int count, char **arguments) {
+    if (count < 3) return 64;
+    const struct {
+        const char *name;
+        void (*run)(const char *);
+    } modes[] = {{"prefork", prefork}, {"daemonise", daemonise}, {"terminate", terminate},
+                 {"orphan", orphan},   {"race", race},           {"crash", crash}};
+    for (unsigned mode = 0; mode < sizeof modes / sizeof modes[0]; mode++) {
+        if (strcmp(modes[mode].name, arguments[1]) == 0) modes[mode].run(arguments[2]);
+    }
+    return 0;
+}

@@ -1,0 +1,109 @@
+import FerrySpool
+import Foundation
+import TestSupport
+import Testing
+
+/// Programs in C and Python that fork while they track.
+@Suite("Programs that fork", .serialized)
+struct ForkTests {
+    private let folder = TemporaryFolder()
+    private static let library = (Program.ferry as NSString).deletingLastPathComponent + "/libferrytracker.so"
+
+    /// Runs a mode of Tests/Examples/forks.c; `nil` where there is no C compiler.
+    private func run(_ mode: String) async throws -> Program.Result? {
+        guard Program.find("cc") != nil else {
+            print("NOT TESTED: there is no C compiler")
+            return nil
+        }
+        let compiled = try await Program("/usr/bin/cc").run(
+            "-Wall", "-Wextra", "-Werror", "-pthread", "-I", "\(Program.checkout)/Sources/CFerry/include",
+            "\(Program.checkout)/Tests/Examples/forks.c", Self.library,
+            "-Wl,-rpath,\((Self.library as NSString).deletingLastPathComponent)", "-o", folder("forks"))
+        #expect(compiled.status == 0, "\(compiled.errors)")
+        return try await Program(folder("forks"), environment: ["SWIFT_BACKTRACE": "enable=no"]).run(mode, folder("spool"))
+    }
+
+    /// How many events of each name are published, what the dead left included.
+    private func counts(_ spool: String = "spool") throws -> [String: Int] {
+        let spool = try Spool.open(folder(spool), access: .write)
+        _ = try spool.recover()
+        var counts: [String: Int] = [:]
+        for line in try spool.events(in: [.pending]) {
+            let event = try #require(try JSONSerialization.jsonObject(with: Data(line.utf8)) as? [String: Any])
+            counts[event["name"] as? String ?? "?", default: 0] += 1
+        }
+        return counts
+    }
+
+    @Test("Workers of a prefork server have trackers of their own; the parent's events are whole")
+    func prefork() async throws {
+        guard let result = try await run("prefork") else { return }
+        #expect(result.status == 0 && result.output == "", "\(result.output)\(result.errors)")
+        #expect(
+            try counts() == ["parent": 600, "worker 0": 200, "worker 1": 200, "worker 2": 200, "worker 3": 200])
+    }
+
+    @Test("A daemon that closed every file it inherited tracks, and closing the inherited tracker closes nothing of its own")
+    func daemonise() async throws {
+        guard let result = try await run("daemonise") else { return }
+        #expect(result.status == 0 && result.output == "", "\(result.output)\(result.errors)")
+        #expect(try counts() == ["before": 10, "daemon": 100])
+    }
+
+    @Test("SIGTERM ends the child that it was sent to, and not the parent; a child's own tracker publishes first")
+    func terminate() async throws {
+        guard let result = try await run("terminate") else { return }
+        #expect(result.status == 0 && result.output == "", "\(result.output)\(result.errors)")
+        #expect(try counts() == ["parent": 30, "child": 10])
+    }
+
+    @Test("A child keeps no journal of a killed parent locked")
+    func orphan() async throws {
+        guard let result = try await run("orphan") else { return }
+        let child = try #require(pid_t(result.output.trimmingCharacters(in: .whitespacesAndNewlines)))
+        defer { kill(child, SIGKILL) }
+        #expect(result.status == SIGKILL && kill(child, 0) == 0)
+        #expect(try counts() == ["parent": 10])
+    }
+
+    @Test("Forked while four threads track, no child waits for a lock of theirs")
+    func race() async throws {
+        guard let result = try await run("race") else { return }
+        #expect(result.status == 0 && result.output == "", "\(result.output)\(result.errors)")
+        #expect(try counts() == ["thread": 8000])
+    }
+
+    @Test(
+        "A crash is recorded by each open tracker, not by a closed one and not by a child; a stack for signals stays whose it is")
+    func crash() async throws {
+        guard let result = try await run("crash") else { return }
+        #expect(result.status == SIGSEGV && result.output == "", "\(result.output)\(result.errors)")
+        var crashes: [Int] = []
+        for name in ["first", "second", "third"] {
+            let state = folder("spool/\(name)/.ferry")
+            let recordings = try FileManager.default.contentsOfDirectory(atPath: state).filter { $0.hasPrefix("crash-") }
+            let lines = try recordings.flatMap {
+                try String(contentsOfFile: "\(state)/\($0)", encoding: .utf8).split(separator: "\n").filter {
+                    $0.hasPrefix("signal=")
+                }
+            }
+            crashes.append(lines.count)
+            #expect(lines.allSatisfy { $0.hasPrefix("signal=\(SIGSEGV) ") })
+        }
+        #expect(crashes == [0, 1, 1])
+    }
+
+    @Test("Python's multiprocessing: a fork's workers are told to open trackers of their own, and do")
+    func multiprocessing() async throws {
+        guard Program.find("python3") != nil else {
+            print("NOT TESTED: there is no python3")
+            return
+        }
+        let script = "\(Program.checkout)/Tests/Examples/workers.py"
+        let result = try await Program("/usr/bin/env").run("python3", script, Self.library, folder("spool"))
+        #expect(result.status == 0 && result.output == "{(6, 0, 0)}\n0\n", "\(result.output)\(result.errors)")
+        var wanted = ["parent": 100]
+        for worker in 0..<6 { wanted["worker \(worker)"] = 50 }
+        #expect(try counts() == wanted)
+    }
+}
