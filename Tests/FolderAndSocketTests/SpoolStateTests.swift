@@ -189,7 +189,7 @@ struct SpoolStateTests {
         for file in ["gone.jsonl.gz.retry.json", "\(name).retry.json", ".x.jsonl.gz.Ab3dE9", "notes.txt"] {
             try spool.directory.replace(file, with: Array("{}".utf8), durable: false)
         }
-        #expect(try spool.cleanUp(spool.scan()) == 1)
+        #expect(spool.cleanUp(try spool.scan()) == 1)
         let left = try spool.directory.names()
         #expect(!left.contains("gone.jsonl.gz.retry.json"))
         #expect(left.contains("\(name).retry.json") && left.contains(".x.jsonl.gz.Ab3dE9") && left.contains("notes.txt"))
@@ -228,9 +228,9 @@ struct SpoolStateTests {
             try spool.settle([Ending(claim, .sent(keep: true), line)])
         }
         let now = Timestamp(rfc3339: "2026-11-21T13:00:00Z")!
-        #expect(try spool.pruneSent(RetentionLimits(maxAge: .seconds(86_400 * 7)), now: now).segments == 1)
+        #expect(try spool.pruneSent(RetentionLimits(maxAge: .seconds(86_400 * 7)), now: now).deleted.segments == 1)
         #expect(try spool.sentDays().map { String($0.path.suffix(10)) } == ["2026-11-20", "2026-11-21"])
-        #expect(try spool.pruneSent(RetentionLimits(maxBytes: ByteCount(1)), now: now).segments == 2)
+        #expect(try spool.pruneSent(RetentionLimits(maxBytes: ByteCount(1)), now: now).deleted.segments == 2)
     }
 
     @Test("An accepted arrival is completed after a crash, one that was not accepted is removed")
@@ -249,7 +249,7 @@ struct SpoolStateTests {
         }
         try leave(accepted: true)
         try leave(accepted: false)
-        #expect(try spool.finishArrivals() == [name])
+        #expect(try spool.finishArrivals().arrived == [name])
         #expect(try spool.events(in: [.pending]) == ["{\"accepted\":true}"])
         #expect(try spool.directory.names().filter { $0.hasSuffix(".ferry-in") }.isEmpty)
     }

@@ -34,7 +34,7 @@ struct CrashTests {
             _ = await writer.end()
             try end.close()
             // The next round's numbers go on behind what was lost with the pipe.
-            _ = try await Program().run("status", "--spool", spool)
+            _ = try await Program().run("write", "--spool", spool)
             let stored = try opened.events(in: [.pending])
             #expect(stored.count >= sure)
             #expect(Set(stored).count == stored.count)

@@ -45,12 +45,14 @@ extension Spool {
         try stateDirectory?.readState(SpoolControl.self, from: Self.controlFileName, warn: warn) ?? SpoolControl()
     }
 
-    /// Changes what the spool is told, durably.
+    /// Changes what the spool is told, durably. Changes by several processes at once follow one another, and none is lost.
     public func setControl(at now: Timestamp, _ change: (inout SpoolControl) -> Void) throws(FileError) -> SpoolControl {
-        var control = try control()
-        change(&control)
-        control.changedAt = now
-        try stateDirectory?.writeState(control, to: Self.controlFileName, durable: true)
-        return control
+        try whileLocked { state throws(FileError) in
+            var control = try control()
+            change(&control)
+            control.changedAt = now
+            try state.writeState(control, to: Self.controlFileName, durable: true)
+            return control
+        }
     }
 }

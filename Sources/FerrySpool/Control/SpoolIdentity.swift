@@ -43,7 +43,7 @@ extension Spool {
         try file.write(JSONLine.encode(fresh))
         try file.sync()
         let isFirst = try stateDirectory.renameWithoutReplacing(temporary, to: Self.identityName)
-        if !isFirst { try stateDirectory.remove(temporary) }
+        if isFirst { try stateDirectory.sync() } else { try stateDirectory.remove(temporary) }
         return (try stateDirectory.readState(SpoolIdentity.self, from: Self.identityName, warn: warn) ?? fresh, isFirst)
     }
 

@@ -39,16 +39,16 @@ extension Spool {
         guard let stateDirectory else { return nil }
         try stateDirectory.writeState(mark, to: Self.markName)
         let file = try stateDirectory.open(Self.markName)
-        // A new file each time, so that nobody holds it for longer than a look.
-        file?.lock()
+        // A new file each time: its lock is free, or that of an uploader that came a moment later, whose mark it is then.
+        try file?.lock(within: .seconds(1))
         return file
     }
 
-    /// The mark of the uploader that runs, or ran last. `nil` when none ever did.
-    public func uploaderMark() throws(FileError) -> (mark: UploaderMark, isRunning: Bool)? {
+    /// The mark of the uploader that runs, or ran last; whether it runs is told for this machine alone. `nil` when none ever did.
+    public func uploaderMark(_ locks: HeldLocks = HeldLocks()) throws(FileError) -> (mark: UploaderMark, isRunning: Bool)? {
         guard let stateDirectory, let mark = try stateDirectory.readState(UploaderMark.self, from: Self.markName, warn: { _ in }),
-            let file = try stateDirectory.open(Self.markName)
+            let status = try stateDirectory.status(Self.markName)
         else { return nil }
-        return (mark, !file.tryLock())
+        return (mark, locks.contains(status.identity, in: stateDirectory))
     }
 }

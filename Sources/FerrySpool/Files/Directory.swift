@@ -6,10 +6,14 @@ import Glibc
 public final class Directory: Sendable {
     public let path: String
     let descriptor: Int32
+    /// Of what is made in the folder.
+    public let modes: FolderModes
 
     private init(descriptor: Int32, path: String) {
         self.descriptor = descriptor
         self.path = path
+        var status = stat()
+        modes = FolderModes(fstat(descriptor, &status) == 0 ? status : stat())
     }
 
     deinit { close(descriptor) }
@@ -27,9 +31,10 @@ public final class Directory: Sendable {
         return Directory(descriptor: opened, path: pathOf(name))
     }
 
-    /// Opens a folder inside this one, and makes it first if need be, with mode 0700.
+    /// Opens a folder inside this one, and makes it first if need be, with the modes of this one.
     public func makeDirectory(_ name: String) throws(FileError) -> Directory {
-        if mkdirat(descriptor, name, 0o700) == 0 {
+        if mkdirat(descriptor, name, modes.folder) == 0 {
+            modes.applyToFolder(name, in: descriptor)
             try sync()
         } else if errno != EEXIST {
             throw FileError("create folder", pathOf(name))
@@ -102,6 +107,9 @@ public final class Directory: Sendable {
             .contains(ferry_file_system(descriptor))
     }
 
+    /// Whether the kernel knows the folder's files by other device numbers than `stat` tells: on Btrfs and overlayfs.
+    var hasDevicesOfItsOwn: Bool { [0x9123_683e, 0x794c_7630].contains(ferry_file_system(descriptor)) }
+
     /// When a name was last added, removed or renamed.
     public func changed() throws(FileError) -> Timestamp {
         var status = stat()
@@ -121,26 +129,15 @@ public final class Directory: Sendable {
         return OpenFile(descriptor: opened, path: pathOf(name))
     }
 
-    /// Creates a file that must not exist yet, mode 0600, for reading and writing.
+    /// Creates a file that must not exist yet, with the folder's modes, for reading and writing.
     public func create(_ name: String) throws(FileError) -> OpenFile {
-        try open(name, flags: O_RDWR | O_CREAT | O_EXCL, verb: "create")
-    }
-
-    /// Creates a file whose lock says that its maker lives.
-    ///
-    /// - Returns: `nil` when somebody came between, took the file for a dead process's, and removes it: another name will do. Where the
-    ///   file system knows no locks, the file is taken as it is.
-    package func createLocked(_ name: String) throws(FileError) -> OpenFile? {
-        let file = try createOwned(name)
-        switch file.tryLocking() {
-        case .heldByAnother: return nil
-        case .unsupported: return file
-        case .locked: return try status(name)?.identity == file.status().identity ? file : nil
-        }
+        let file = try open(name, flags: O_RDWR | O_CREAT | O_EXCL, verb: "create")
+        modes.applyToFile(file.descriptor)
+        return file
     }
 
     /// Creates a file that no child process ever has, whenever the process forks.
-    private func createOwned(_ name: String) throws(FileError) -> OpenFile {
+    func createOwned(_ name: String) throws(FileError) -> OpenFile {
         ferry_hold_forks()
         defer { ferry_allow_forks() }
         let file = try create(name)
@@ -149,7 +146,7 @@ public final class Directory: Sendable {
     }
 
     func open(_ name: String, flags: Int32, verb: String = "open") throws(FileError) -> OpenFile {
-        let opened = openat(descriptor, name, flags | O_CLOEXEC | O_NOFOLLOW, 0o600)
+        let opened = openat(descriptor, name, flags | O_CLOEXEC | O_NOFOLLOW, modes.file)
         guard opened >= 0 else { throw FileError(verb, pathOf(name)) }
         return OpenFile(descriptor: opened, path: pathOf(name))
     }

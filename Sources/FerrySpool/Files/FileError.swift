@@ -22,8 +22,11 @@ public struct FileError: Error, Equatable, CustomStringConvertible {
 
     private var hint: String {
         switch code {
+        case ETIMEDOUT where isLocking: "; another process has held it for too long"
+        case _ where isLocking:
+            "; Ferry needs file locks (flock), and a file that may be written where NFS wants that: see the mount's options (local_lock, nolock)"
         case EACCES, EPERM: "; check its owner and mode"
-        case ENOSPC, EDQUOT: "; free some space, nothing was lost"
+        case ENOSPC, EDQUOT: "; free some space"
         case EFBIG: "; raise the file size limit (ulimit -f)"
         case EROFS: "; remount it writable"
         case ENOENT: "; does the folder exist?"

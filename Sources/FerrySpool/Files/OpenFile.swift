@@ -85,14 +85,15 @@ public final class OpenFile: Sendable {
 
     /// Writes all of it.
     public func write(_ bytes: UnsafeRawBufferPointer) throws(FileError) {
-        var rest = bytes
-        while !rest.isEmpty {
-            let count = Glibc.write(descriptor, rest.baseAddress, rest.count)
-            if count >= 0 {
-                rest = UnsafeRawBufferPointer(rebasing: rest[count...])
-            } else if errno != EINTR {
-                throw FileError("write", path)
-            }
+        var written = 0
+        try write(bytes, written: &written)
+    }
+
+    /// Writes all of it, and says how much of it was written when it fails.
+    func write(_ bytes: UnsafeRawBufferPointer, written: inout Int) throws(FileError) {
+        while written < bytes.count {
+            let count = Glibc.write(descriptor, bytes.baseAddress! + written, bytes.count - written)
+            if count >= 0 { written += count } else if errno != EINTR { throw FileError("write", path) }
         }
     }
 
@@ -145,25 +146,6 @@ public final class OpenFile: Sendable {
     }
 
     private static let hopsName = "user.ferry.hops"
-
-    /// Waits for the exclusive advisory lock. Only for files that nobody holds for longer than a write.
-    func lock() {
-        ferry_own_descriptor(descriptor)
-        while flock(descriptor, LOCK_EX) != 0 && errno == EINTR {}
-    }
-
-    func unlock() { flock(descriptor, LOCK_UN) }
-
-    /// Takes the exclusive advisory lock if nobody holds it. The kernel gives it back when the process dies.
-    public func tryLock() -> Bool { tryLocking() == .locked }
-
-    enum Locking { case locked, heldByAnother, unsupported }
-
-    func tryLocking() -> Locking {
-        ferry_own_descriptor(descriptor)
-        if flock(descriptor, LOCK_EX | LOCK_NB) == 0 { return .locked }
-        return errno == EWOULDBLOCK ? .heldByAnother : .unsupported
-    }
 }
 
 /// What the kernel knows of a file.

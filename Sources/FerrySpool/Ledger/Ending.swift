@@ -55,39 +55,79 @@ public struct RejectionReason: Codable, Equatable, Sendable {
 extension Spool {
     /// Ends segments: first all lines of the ledger, durably, then the files. A crash in between repeats a line and loses none.
     ///
-    /// Many at once cost one forced write.
+    /// Many at once cost one forced write to the ledger, and one to each folder.
     public func settle(_ endings: [Ending]) throws(FileError) {
         guard !endings.isEmpty else { return }
         try record(endings)
-        try carryOut(endings)
+        try carryOut(endings).sync()
     }
 
-    /// The first half of ``settle(_:)``: the ledger. It waits for the disk.
-    public func record(_ endings: [Ending]) throws(FileError) { try appendToLedger(endings.map(\.entry)) }
+    /// The first part of ``settle(_:)``: the ledger. It waits for the disk.
+    ///
+    /// - Parameter sentGivesWay: Where the disk is full, the oldest delivered segments are deleted for the lines.
+    public func record(_ endings: [Ending], sentGivesWay: Bool = false) throws(FileError) {
+        try makingRoom(sentGivesWay: sentGivesWay) { () throws(FileError) in try appendToLedger(endings.map(\.entry)) }
+    }
 
-    /// The second half of ``settle(_:)``: the files. Only what is recorded may be carried out.
-    public func carryOut(_ endings: [Ending]) throws(FileError) {
-        var sentFolder: (day: String, folder: Directory)?
+    /// The second part of ``settle(_:)``: the files, one by one. Only what is recorded may be carried out.
+    ///
+    /// - Parameter earlier: The folders that an earlier call changed, when they are not yet forced to the disk.
+    /// - Returns: The folders that changed, for the third part.
+    /// - Throws: The first failure, when everything else is done.
+    public func carryOut(_ endings: [Ending], after earlier: ChangedFolders? = nil) throws(FileError) -> ChangedFolders {
+        var changed = earlier ?? ChangedFolders(directory)
+        var failure: FileError?
         for ending in endings {
-            let name = ending.claim.name
-            // Replaced or taken away by somebody who ignores claims: what lies there now is not what was sent.
-            guard try holds(ending.claim) else { continue }
-            switch ending.disposal {
-            case .sent(keep: true):
-                let day = ending.entry.at.day
-                if sentFolder?.day != day { sentFolder = (day, try self.sentFolder(at: ending.entry.at)) }
-                try directory.moveAside(name, into: sentFolder!.folder)
-            case .rejected(let reason):
-                let rejected = try directory.makeDirectory(Self.rejectedName)
-                try directory.moveAside(name, into: rejected) { kept throws(FileError) in
-                    try rejected.writeState(reason, to: Self.reasonName(of: kept), durable: true)
-                }
-            case .sent(keep: false), .expired, .evicted, .split:
-                try directory.remove(name)
-            }
-            if ending.hasSidecar { try removeSidecar(of: name) }
+            do throws(FileError) { try carryOut(ending, &changed) } catch { failure = failure ?? error }
         }
+        if let failure { throw failure }
+        return changed
+    }
+
+    private func carryOut(_ ending: Ending, _ changed: inout ChangedFolders) throws(FileError) {
+        let name = ending.claim.name
+        // Replaced or taken away by a program that ignores claims: what lies there now is not what was sent.
+        guard try holds(ending.claim) else { return }
+        switch ending.disposal {
+        case .sent(keep: true):
+            try directory.moveAside(name, into: try changed.sentFolder(of: ending.entry.at, in: self))
+        case .rejected(let reason):
+            let rejected = try directory.makeDirectory(Self.rejectedName)
+            try directory.moveAside(name, into: rejected) { kept throws(FileError) in
+                try rejected.writeState(reason, to: Self.reasonName(of: kept), durable: true)
+            }
+            changed.rejected = rejected
+        case .sent(keep: false), .expired, .evicted, .split:
+            try directory.remove(name)
+        }
+        if ending.hasSidecar { try removeSidecar(of: name) }
     }
 
     static func reasonName(of segment: String) -> String { "\(segment).reason.json" }
+}
+
+/// The folders that endings have changed: their names are forced to the disk once for all of them.
+public struct ChangedFolders: Sendable {
+    private let spool: Directory
+    private var sent: (day: String, folder: Directory)?
+    fileprivate var rejected: Directory?
+
+    fileprivate init(_ spool: Directory) { self.spool = spool }
+
+    fileprivate mutating func sentFolder(of time: Timestamp, in spool: Spool) throws(FileError) -> Directory {
+        let day = time.day
+        if let sent, sent.day == day { return sent.folder }
+        // A batch has two days at midnight alone.
+        try sent?.folder.sync()
+        let folder = try spool.sentFolder(at: time)
+        sent = (day, folder)
+        return folder
+    }
+
+    /// Forces the moves to the disk: where they went first.
+    public func sync() throws(FileError) {
+        try sent?.folder.sync()
+        try rejected?.sync()
+        try spool.sync()
+    }
 }

@@ -20,28 +20,53 @@ extension Spool {
 
     private static func ledgerName(_ day: String) -> String { "ledger-\(day).jsonl" }
 
-    /// The ledger's files, oldest first.
-    func ledgerFiles() throws(FileError) -> [OpenFile] {
-        guard let stateDirectory else { return [] }
-        var files: [OpenFile] = []
-        for name in try stateDirectory.names() where name.hasPrefix("ledger-") && name.hasSuffix(".jsonl") {
-            if let file = try stateDirectory.open(name) { files.append(file) }
-        }
-        return files
+    /// The names of the ledger's files, oldest first.
+    func ledgerNames() throws(FileError) -> [String] {
+        try stateDirectory?.names().filter { $0.hasPrefix("ledger-") && $0.hasSuffix(".jsonl") } ?? []
     }
 }
 
 extension Directory {
-    /// Appends whole lines to a log and forces them to the disk.
+    /// Appends whole lines to a log and forces them to the disk: all of them, or none.
     func appendLines(_ lines: [UInt8], to name: String) throws(FileError) {
-        let file = try open(name, flags: O_RDWR | O_CREAT | O_APPEND)
-        // Several uploaders share a ledger: one that looks while another writes would see a line without its end.
-        file.lock()
-        let size = try file.status().size.bytes
-        // A process that was killed, or a full disk, may have left a line without its end.
-        let last = size > 0 ? try file.readBytes(1, at: size - 1) : []
-        try file.write(last.isEmpty || last == [UInt8(ascii: "\n")] ? lines : [UInt8(ascii: "\n")] + lines)
-        file.unlock()
+        let file = try openLog(name)
+        try appendUnderLock(lines, to: file)
         try file.sync()
+    }
+
+    private func appendUnderLock(_ lines: [UInt8], to file: OpenFile) throws(FileError) {
+        // Several uploaders share a ledger: one that looks while another writes would see a line without its end.
+        try file.lock()
+        defer { file.unlock() }
+        let size = try file.status().size.bytes
+        // Found empty, it may be new, and its name not on the disk yet: whoever comes next counts on it.
+        if size == 0 { try sync() }
+        // A process that was killed may have left a line without its end.
+        let last = size > 0 ? try file.readBytes(1, at: size - 1) : []
+        do throws(FileError) {
+            try file.write(last.isEmpty || last == [UInt8(ascii: "\n")] ? lines : [UInt8(ascii: "\n")] + lines)
+        } catch {
+            // Half a line is in the way of every program but Ferry.
+            try? file.truncate(to: size)
+            throw error
+        }
+    }
+
+    private func openLog(_ name: String) throws(FileError) -> OpenFile {
+        while true {
+            do throws(FileError) {
+                return try open(name, flags: O_RDWR | O_APPEND)
+            } catch {
+                guard error.code == ENOENT else { throw error }
+            }
+            do throws(FileError) {
+                let file = try open(name, flags: O_RDWR | O_APPEND | O_CREAT | O_EXCL, verb: "create")
+                modes.applyToFile(file.descriptor)
+                return file
+            } catch {
+                // Another process was faster.
+                guard error.code == EEXIST else { throw error }
+            }
+        }
     }
 }

@@ -36,9 +36,23 @@ public struct LedgerTotals: Equatable, Sendable {
 extension Spool {
     /// Adds up the whole ledger.
     public func ledgerTotals() throws(FileError) -> LedgerTotals {
+        var failure: FileError?
+        let totals = ledgerTotals { failure = failure ?? $0 }
+        if let failure { throw failure }
+        return totals
+    }
+
+    /// Adds up what of the ledger can be read.
+    ///
+    /// - Parameter note: Called with each file that cannot.
+    public func ledgerTotals(note: (FileError) -> Void) -> LedgerTotals {
         var totals = LedgerTotals()
-        for file in try ledgerFiles() {
-            try file.forEachLine { totals.add($0) }
+        do throws(FileError) {
+            for name in try ledgerNames() {
+                do throws(FileError) { try stateDirectory?.open(name)?.forEachLine { totals.add($0) } } catch { note(error) }
+            }
+        } catch {
+            note(error)
         }
         return totals
     }

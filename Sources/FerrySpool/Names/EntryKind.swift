@@ -8,6 +8,8 @@ enum EntryKind: Equatable {
     case sidecar(nameLength: Int)
     /// An open journal.
     case journal
+    /// What a receiver has not named yet.
+    case arrival
     /// A file that Ferry had begun to write; left behind only by a killed process.
     case temporary
     /// Not Ferry's.
@@ -15,6 +17,7 @@ enum EntryKind: Equatable {
 
     static let sidecarSuffix: StaticString = ".retry.json"
     static let journalSuffix: StaticString = ".open"
+    static let arrivalSuffix: StaticString = ".ferry-in"
     static let temporarySuffix: StaticString = ".ferry-tmp"
 
     init(_ name: UnsafeBufferPointer<UInt8>) {
@@ -23,7 +26,10 @@ enum EntryKind: Equatable {
             return
         }
         if first == UInt8(ascii: ".") {
-            self = name.hasSuffix(Self.temporarySuffix) ? .temporary : name.hasSuffix(Self.journalSuffix) ? .journal : .other
+            self =
+                name.hasSuffix(Self.temporarySuffix)
+                ? .temporary
+                : name.hasSuffix(Self.journalSuffix) ? .journal : name.hasSuffix(Self.arrivalSuffix) ? .arrival : .other
         } else if name.hasSuffix(Self.sidecarSuffix) {
             self = .sidecar(nameLength: name.count - Self.sidecarSuffix.utf8CodeUnitCount)
         } else if SegmentNameFields(name) != nil {

@@ -13,7 +13,7 @@ public struct RetentionReport: Equatable, Sendable {
 }
 
 extension Spool {
-    /// Drops whole segments until the spool is within its limits. Claimed segments are never dropped.
+    /// Drops whole segments until the spool is within its limits. Claimed segments are never dropped, nor what is still being written.
     ///
     /// - Parameters:
     ///   - room: What the caller wants to add.
@@ -35,53 +35,46 @@ extension Spool {
 
         report.stored = .init(repeating: .zero, count: Priority.levels)
         for entry in listing.entries { report.stored[Int(entry.priority.level)] += entry.size ?? .zero }
-        /// Returns how large the segment was; `nil` when somebody else has it.
-        func drop(_ index: Int, _ disposal: Ending.Disposal, _ outcome: LedgerEntry.Outcome, why: String) throws(FileError)
-            -> ByteCount?
-        {
-            let entry = listing.entries[index]
-            guard let size = try self.drop(listing.name(of: entry), disposal, outcome, at: clock.wall, why: why) else {
-                return nil
-            }
-            let level = Int(entry.priority.level)
-            report.stored[level] = report.stored[level] - size
-            return size
-        }
+        var drops = DropGroup(self, at: clock.wall)
         for index in plan.expired {
-            report.expired.add(try drop(index, .expired, .expired, why: "older than \(limits.maxAge!.forPeople)"))
+            let name = listing.name(of: listing.entries[index])
+            let size = try drops.add(name, .expired, .expired, why: "older than \(limits.maxAge?.forPeople ?? "the limit")")
+            report.expired.add(size)
+            report.dropped(size, listing.entries[index].priority)
         }
         var remaining = plan.remaining
-        for index in plan.evicted where remaining > limits.maxBytes! {
-            let dropped = try drop(index, .evicted, .evicted, why: "the spool was larger than \(limits.maxBytes!)")
-            report.evicted.add(dropped)
-            remaining = remaining - (dropped ?? .zero)
+        for index in plan.evicted {
+            guard let maxBytes = limits.maxBytes, remaining > maxBytes else { break }
+            let name = listing.name(of: listing.entries[index])
+            let size = try drops.add(name, .evicted, .evicted, why: "the spool was larger than \(maxBytes)")
+            report.evicted.add(size)
+            report.dropped(size, listing.entries[index].priority)
+            remaining = remaining - (size ?? .zero)
         }
+        try drops.settle()
         if let maxBytes = limits.maxBytes, remaining > maxBytes { report.stillOver = remaining - maxBytes }
         return report
     }
 
-    /// Drops the pending segments whose time of creation is picked out. Claimed ones stay.
+    /// Drops the pending segments whose time of creation is picked out. Claimed ones stay, and those that are still being written.
     public func dropAll(at now: Timestamp, why: String, where isDropped: (_ created: Timestamp) -> Bool) throws(FileError)
         -> LedgerTotals.Count
     {
         var dropped = LedgerTotals.Count()
         let listing = try scan()
+        var drops = DropGroup(self, at: now)
         for entry in listing.entries where isDropped(entry.created) {
-            dropped.add(try drop(listing.name(of: entry), .expired, .expired, at: now, why: why))
+            dropped.add(try drops.add(listing.name(of: entry), .expired, .expired, why: why))
         }
+        try drops.settle()
         return dropped
     }
+}
 
-    /// Returns how large the segment was; `nil` when somebody else has it.
-    private func drop(
-        _ name: String, _ disposal: Ending.Disposal, _ outcome: LedgerEntry.Outcome, at time: Timestamp, why: String
-    ) throws(FileError) -> ByteCount? {
-        guard case .claimed(let claim) = claim(name) else { return nil }
-        let events = try? claim.file.walkMembers(length: claim.status.size.bytes).events
-        let entry = LedgerEntry(
-            at: time, segment: name, outcome: outcome, bytes: claim.status.size, events: events, detail: why)
-        try settle([Ending(claim, disposal, entry)])
-        return claim.status.size
+extension RetentionReport {
+    fileprivate mutating func dropped(_ size: ByteCount?, _ priority: Priority) {
+        let level = Int(priority.level)
+        if let size { stored[level] = stored[level] - size }
     }
 }
 

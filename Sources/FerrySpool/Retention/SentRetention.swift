@@ -1,36 +1,108 @@
+/// What pruning `sent/` did.
+public struct SentPruning: Sendable {
+    public var deleted = LedgerTotals.Count()
+    /// What could not be looked at or deleted: it stays, and everything else went on.
+    public var problems: [FileError] = []
+
+    public init() {}
+}
+
 extension Spool {
-    /// Deletes delivered segments, oldest day first: whole days before the age limit, then single segments over the size limit.
+    /// Deletes delivered segments, oldest day first: whole days before the age limit, then single segments over the size limit. Links,
+    /// and folders that are no day's, are left alone.
     ///
     /// They were delivered and are in the ledger, so this writes no line.
-    ///
-    /// - Returns: What was deleted.
-    public func pruneSent(_ limits: RetentionLimits, now: Timestamp) throws(FileError) -> LedgerTotals.Count {
-        var pruned = LedgerTotals.Count()
-        guard !limits.isUnlimited else { return pruned }
-        var kept: [(folder: Directory, name: String, size: ByteCount)] = []
+    public func pruneSent(_ limits: RetentionLimits, now: Timestamp) -> SentPruning {
+        var pruning = SentPruning()
+        guard !limits.isUnlimited else { return pruning }
         let oldestDay = limits.maxAge.map { (now - $0).day }
-        for folder in try sentDays() {
-            let isExpired = oldestDay.map { folder.path.suffix(10) < $0 } ?? false
-            for name in try folder.names() {
-                guard let status = try folder.status(name), status.isRegular else { continue }
-                if isExpired {
-                    try folder.remove(name)
-                    pruned.segments += 1
-                    pruned.bytes += status.size
-                } else {
-                    kept.append((folder, name, status.size))
-                }
+        var days = deliveryDays(&pruning)
+        for day in days.prefix(while: { day in oldestDay.map { day.name < $0 } ?? false }) {
+            for file in day.files(&pruning) { day.delete(file, &pruning) }
+            day.removeIfEmpty(self, &pruning)
+        }
+        guard let maxBytes = limits.maxBytes else { return pruning }
+        if let oldestDay { days.removeAll { $0.name < oldestDay } }
+        let kept = days.map { day in (day: day, files: day.files(&pruning)) }
+        var total = kept.reduce(ByteCount.zero) { sum, day in day.files.reduce(sum) { $0 + $1.size } }
+        for (day, files) in kept where total > maxBytes {
+            for file in files where total > maxBytes && day.delete(file, &pruning) { total = total - file.size }
+            day.removeIfEmpty(self, &pruning)
+        }
+        return pruning
+    }
+
+    /// Deletes the oldest delivered segments until so much is free.
+    ///
+    /// - Returns: How much they were.
+    public func freeSent(atLeast wanted: ByteCount) -> ByteCount {
+        var pruning = SentPruning()
+        for day in deliveryDays(&pruning) {
+            for file in day.files(&pruning) {
+                if pruning.deleted.bytes >= wanted { return pruning.deleted.bytes }
+                day.delete(file, &pruning)
             }
-            if isExpired { try sentFolder()?.removeEmptyDirectory(String(folder.path.suffix(10))) }
+            day.removeIfEmpty(self, &pruning)
         }
-        guard let maxBytes = limits.maxBytes else { return pruned }
-        var total = kept.reduce(ByteCount.zero) { $0 + $1.size }
-        for file in kept where total > maxBytes {
-            try file.folder.remove(file.name)
-            total = total - file.size
-            pruned.segments += 1
-            pruned.bytes += file.size
+        return pruning.deleted.bytes
+    }
+
+    /// Deletes delivered segments for journals that found no room to be sealed. A segment is no larger than its journal.
+    public func freeSent(forFinishing problems: [Recovery.Problem]) -> ByteCount {
+        let journals = problems.lazy.filter(\.error.isOutOfSpace).map {
+            ((try? self.directory.status($0.name)) ?? nil)?.size ?? .zero
         }
-        return pruned
+        return freeSent(atLeast: journals.reduce(.zero, +))
+    }
+
+    private func deliveryDays(_ pruning: inout SentPruning) -> [DeliveryDay] {
+        var problems: [FileError] = []
+        let days = sentDays { problems.append($0) }.compactMap(DeliveryDay.init)
+        pruning.problems += problems
+        return days
+    }
+}
+
+/// A folder of `sent/` with a day's name.
+private struct DeliveryDay {
+    let folder: Directory
+    let name: String
+
+    init?(_ folder: Directory) {
+        name = String(folder.path.suffix(10))
+        guard folder.path.hasSuffix("/\(name)"), Timestamp(rfc3339: "\(name)T00:00:00Z") != nil else { return nil }
+        self.folder = folder
+    }
+
+    /// In upload order.
+    func files(_ pruning: inout SentPruning) -> [(name: String, size: ByteCount)] {
+        do throws(FileError) {
+            var files: [(name: String, size: ByteCount)] = []
+            for name in try folder.names() {
+                if let status = try folder.status(name), status.isRegular { files.append((name, status.size)) }
+            }
+            return files
+        } catch {
+            pruning.problems.append(error)
+            return []
+        }
+    }
+
+    /// Returns whether the file is gone.
+    @discardableResult
+    func delete(_ file: (name: String, size: ByteCount), _ pruning: inout SentPruning) -> Bool {
+        do throws(FileError) {
+            try folder.remove(file.name)
+        } catch {
+            pruning.problems.append(error)
+            return false
+        }
+        pruning.deleted.segments += 1
+        pruning.deleted.bytes += file.size
+        return true
+    }
+
+    func removeIfEmpty(_ spool: Spool, _ pruning: inout SentPruning) {
+        do throws(FileError) { try spool.sentFolder()?.removeEmptyDirectory(name) } catch { pruning.problems.append(error) }
     }
 }

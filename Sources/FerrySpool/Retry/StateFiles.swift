@@ -81,13 +81,31 @@ extension Spool {
     }
 
     /// Every destination that is not well, by the ID in its file's name.
-    public func destinationStates() throws(FileError) -> [(id: String, state: RetryState)] {
+    ///
+    /// - Parameter note: Called with what cannot be read; it counts as well.
+    public func destinationStates(note: (FileError) -> Void) -> [(id: String, state: RetryState)] {
         guard let stateDirectory else { return [] }
         var states: [(id: String, state: RetryState)] = []
-        for name in try stateDirectory.names() where name.hasPrefix("destination-") && name.hasSuffix(".json") {
-            let id = String(name.dropFirst("destination-".count).dropLast(".json".count))
-            if let state = try destinationState(id) { states.append((id, state)) }
+        do throws(FileError) {
+            for name in try stateDirectory.names() where name.hasPrefix("destination-") && name.hasSuffix(".json") {
+                let id = String(name.dropFirst("destination-".count).dropLast(".json".count))
+                do throws(FileError) {
+                    if let state = try destinationState(id) { states.append((id, state)) }
+                } catch {
+                    note(error)
+                }
+            }
+        } catch {
+            note(error)
         }
+        return states
+    }
+
+    /// Every destination that is not well, by the ID in its file's name.
+    public func destinationStates() throws(FileError) -> [(id: String, state: RetryState)] {
+        var failure: FileError?
+        let states = destinationStates { failure = failure ?? $0 }
+        if let failure { throw failure }
         return states
     }
 }

@@ -1,3 +1,5 @@
+import Glibc
+
 /// A segment on its way in: a hidden file under a lock, whose name a killed receiver leaves behind.
 public struct Arrival: Sendable {
     public let file: OpenFile
@@ -5,14 +7,12 @@ public struct Arrival: Sendable {
 }
 
 extension Spool {
-    private static let arrivalSuffix = ".ferry-in"
-
     /// Begins a hidden file for what comes in.
     public func beginArrival() throws(FileError) -> Arrival {
-        let name = ".\(SegmentID.random())\(Self.arrivalSuffix)"
-        let file = try directory.create(name)
-        _ = file.tryLock()
-        return Arrival(file: file, fileName: name)
+        while true {
+            let name = ".\(SegmentID.random())\(EntryKind.arrivalSuffix)"
+            if let file = try directory.createLocked(name) { return Arrival(file: file, fileName: name) }
+        }
     }
 
     public func discard(_ arrival: Arrival) { try? directory.remove(arrival.fileName) }
@@ -46,31 +46,73 @@ extension Spool {
         return isAdmitted
     }
 
-    /// Completes or removes the arrivals that a killed receiver left.
+    /// Completes or removes the arrivals that a killed receiver left, one by one.
     ///
-    /// - Returns: The segments that were published.
-    public func finishArrivals() throws(FileError) -> [String] { try finishArrivals(among: directory.hiddenNames()) }
+    /// - Returns: The segments that were published, and the arrivals that had to stay.
+    public func finishArrivals() throws(FileError) -> Recovery {
+        var recovery = Recovery()
+        finishArrivals(among: try directory.hiddenNames(), &recovery)
+        return recovery
+    }
 
     /// - Parameter names: The hidden names in the folder.
-    func finishArrivals(among names: [String]) throws(FileError) -> [String] {
+    func finishArrivals(among names: [String], _ recovery: inout Recovery) {
         var left: [String: OpenFile] = [:]
-        for name in names where name.hasSuffix(Self.arrivalSuffix) {
-            if let file = try directory.open(name), file.tryLock() { left[name] = file }
-        }
-        guard !left.isEmpty else { return [] }
-        var segments: [String: String] = [:]
-        try forEachReceived { entry in
-            if let file = entry.file, left[file] != nil { segments[file] = entry.segment }
-        }
-        var published: [String] = []
-        for name in left.keys.sorted() {
-            guard let segment = segments[name], try directory.renameWithoutReplacing(name, to: segment) else {
-                try directory.remove(name)
-                continue
+        for name in names where name.hasSuffix("\(EntryKind.arrivalSuffix)") {
+            do throws(FileError) {
+                if case .locked(let file) = try directory.openLocked(name) { left[name] = file }
+            } catch {
+                recovery.note(name, error)
             }
-            published.append(segment)
         }
-        try directory.sync()
-        return published
+        guard !left.isEmpty else { return }
+        var segments: [String: String] = [:]
+        do throws(FileError) {
+            try forEachReceived { entry in
+                if let file = entry.file, left[file] != nil { segments[file] = entry.segment }
+            }
+        } catch {
+            // Which of them were accepted is not known: none may go.
+            for name in left.keys.sorted() { recovery.note(name, error) }
+            return
+        }
+        for (name, file) in left.sorted(by: { $0.key < $1.key }) {
+            do throws(FileError) {
+                try finish(name, file, as: segments[name], &recovery)
+            } catch {
+                recovery.note(name, error)
+            }
+        }
+        do throws(FileError) { try directory.sync() } catch { recovery.note(Self.stateFolderName, error) }
+    }
+
+    /// - Parameter segment: The name that the log gives it; `nil` when no line accepted it.
+    private func finish(
+        _ name: String, _ file: OpenFile, as segment: String?, _ recovery: inout Recovery
+    ) throws(FileError) {
+        guard let segment else { return try directory.remove(name) }
+        if try directory.renameWithoutReplacing(name, to: segment) { return recovery.arrived.append(segment) }
+        // A rename that was cut short, or the same bytes by another way. Other bytes were answered for: they stay.
+        guard let there = try directory.open(segment), try there.hasSameContent(as: file) else {
+            throw FileError("name it \(segment), which has other content,", directory.pathOf(name), code: EEXIST)
+        }
+        try directory.remove(name)
+    }
+}
+
+extension OpenFile {
+    /// Whether two files hold the same bytes.
+    func hasSameContent(as other: OpenFile) throws(FileError) -> Bool {
+        let (mine, others) = (try status(), try other.status())
+        guard mine.identity != others.identity else { return true }
+        guard mine.size == others.size else { return false }
+        let step = 1 << 16
+        var offset: Int64 = 0
+        while true {
+            let (left, right) = (try readBytes(step, at: offset), try other.readBytes(step, at: offset))
+            guard left == right else { return false }
+            if left.isEmpty { return true }
+            offset += Int64(left.count)
+        }
     }
 }

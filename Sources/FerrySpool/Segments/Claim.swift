@@ -23,11 +23,11 @@ public final class Claim: Sendable {
 /// What came of trying to claim a segment.
 public enum ClaimResult: Sendable {
     case claimed(Claim)
-    /// Somebody else has it: another uploader, a writer that is just publishing it, or a split that is under way.
+    /// Another process has it: another uploader, a writer that is just publishing it, or a split that is under way.
     case busy
     /// It is not there any more.
     case gone
-    /// It is no regular file, or may not be opened.
+    /// It is no regular file, or may not be opened, or not be locked (``FileError/isLocking``).
     case unusable(FileError)
 }
 
@@ -37,8 +37,12 @@ extension Spool {
     /// - Parameter mayBeUnfinished: `false` when a scan that listed the segment saw no journal: then none can be left of it.
     public func claim(_ name: String, mayBeUnfinished: Bool = true) -> ClaimResult {
         do throws(FileError) {
-            guard let file = try directory.open(name) else { return .gone }
-            guard file.tryLock() else { return .busy }
+            let file: OpenFile
+            switch try directory.openLocked(name) {
+            case .absent: return .gone
+            case .heldByAnother: return .busy
+            case .locked(let opened): file = opened
+            }
             let status = try file.status()
             guard status.isRegular else { return .unusable(FileError("claim", directory.pathOf(name), code: EINVAL)) }
             // Between the opening and the lock, another uploader may have sent it and moved it away.

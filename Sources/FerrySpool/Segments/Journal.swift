@@ -20,28 +20,34 @@ public final class Journal: Sendable {
         }
     }
 
-    /// Takes over a journal that nobody holds; `nil` when somebody does, or when it is gone.
+    /// Takes over a journal that no process holds; `nil` when one does, or when it is gone.
     static func adopt(_ segment: SegmentName, in directory: Directory) throws(FileError) -> Journal? {
         let name = segment.journalName
         guard directory.contains(name) else { return nil }
         let file: OpenFile
         do throws(FileError) {
-            file = try directory.open(name, flags: O_RDWR)
+            file = try directory.open(name, flags: O_RDWR | O_NONBLOCK)
         } catch {
             if error.code == ENOENT { return nil }
             throw error
         }
-        guard file.tryLock(), try directory.status(name)?.identity == file.status().identity else { return nil }
+        switch file.tryLocking() {
+        case .heldByAnother: return nil
+        case .refused(let error): throw error
+        case .locked: break
+        }
+        guard try file.status().isRegular, try directory.status(name)?.identity == file.status().identity else { return nil }
         return Journal(segment: segment, file: file)
     }
 
-    /// Appends whole lines in one write. When the disk takes only a part, the part is cut off again: all or nothing.
+    /// Appends whole lines in one write. When the disk takes only a part, that part is cut off again: all or nothing.
     public func append(_ lines: UnsafeRawBufferPointer) throws(FileError) {
+        var written = 0
         do throws(FileError) {
-            try file.write(lines)
+            try file.write(lines, written: &written)
         } catch {
             // Where not even that is possible, its own error tells that nothing may be appended any more.
-            try file.truncate(to: wholeLines(upTo: file.status().size.bytes))
+            try file.truncate(to: file.status().size.bytes - Int64(written))
             throw error
         }
     }

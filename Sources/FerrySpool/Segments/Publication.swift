@@ -9,10 +9,14 @@ public struct Publication: ~Copyable, Sendable {
     /// - Parameter name: The file name that the segment will have.
     init(of name: String, in directory: Directory) throws(FileError) {
         self.directory = directory
-        temporaryName = ".\(name).\(SegmentID.random())\(EntryKind.temporarySuffix)"
-        file = try directory.create(temporaryName)
-        // Tells whoever cleans up that this file is in use.
-        _ = file.tryLock()
+        while true {
+            let temporary = ".\(name).\(SegmentID.random())\(EntryKind.temporarySuffix)"
+            // The lock tells those who clean up that this file is in use.
+            guard let file = try directory.createLocked(temporary) else { continue }
+            temporaryName = temporary
+            self.file = file
+            return
+        }
     }
 
     deinit {

@@ -42,25 +42,30 @@ extension Spool {
         return try publish(compress(journal, level: level), of: journal)
     }
 
-    /// Seals the journals that nobody holds: their writers died.
+    /// Seals the journals that no process holds: their writers died.
     ///
     /// - Returns: The segments that were published, with their events.
     public func sealAbandonedJournals(level: CompressionLevel = .standard) throws(FileError) -> [SealedJournal] {
-        try sealAbandonedJournals(among: directory.hiddenNames(), level: level)
+        var recovery = Recovery()
+        sealAbandonedJournals(among: try directory.hiddenNames(), level: level, &recovery)
+        if let problem = recovery.problems.first { throw problem.error }
+        return recovery.sealed
     }
 
     /// - Parameter names: The hidden names in the folder.
-    func sealAbandonedJournals(among names: [String], level: CompressionLevel) throws(FileError) -> [SealedJournal] {
-        var sealed: [SealedJournal] = []
-        for name in names where name.hasSuffix("\(EntryKind.journalSuffix)") {
+    func sealAbandonedJournals(among names: [String], level: CompressionLevel, _ recovery: inout Recovery) {
+        // The oldest first: their events are waited for longest.
+        for name in names.filter({ $0.hasSuffix("\(EntryKind.journalSuffix)") }).sorted() {
             let stem = name.dropFirst().dropLast(EntryKind.journalSuffix.utf8CodeUnitCount)
-            guard let segment = SegmentName("\(stem).jsonl.gz"), let journal = try Journal.adopt(segment, in: directory) else {
-                continue
+            guard let segment = SegmentName("\(stem).jsonl.gz") else { continue }
+            do throws(FileError) {
+                guard let journal = try Journal.adopt(segment, in: directory) else { continue }
+                let result = try seal(journal, level: level)
+                if result != .empty { recovery.sealed.append(result) }
+            } catch {
+                recovery.note(name, error)
             }
-            let result = try seal(journal, level: level)
-            if result != .empty { sealed.append(result) }
         }
-        return sealed
     }
 
     /// Removes the journal of a segment that is published, unless its writer lives and is about to do so itself.

@@ -1,22 +1,24 @@
 extension Spool {
-    /// Removes what killed processes left: sidecars without a segment, and hidden files that nobody is writing.
+    /// Removes what killed processes left: sidecars without a segment, and hidden files that no process is writing. What cannot be removed
+    /// stays.
     ///
     /// - Returns: How many files were removed.
-    public func cleanUp(_ listing: SpoolListing) throws(FileError) -> Int {
+    public func cleanUp(_ listing: SpoolListing) -> Int {
         var removed = 0
         for segment in listing.orphanSidecars where !directory.contains(segment) {
-            try removeSidecar(of: segment)
-            removed += 1
+            if (try? removeSidecar(of: segment)) != nil { removed += 1 }
         }
-        for name in listing.temporaries {
-            // Small files are renamed within moments and not locked; segments in the making are locked.
-            guard let file = try directory.open(name), file.tryLock(),
-                abs((Timestamp.now() - (try file.status().changed)).wholeMilliseconds) > Self.temporaryGrace.wholeMilliseconds
-            else { continue }
-            try directory.remove(name)
-            removed += 1
-        }
+        for name in listing.temporaries where (try? removeIfLeft(name)) == true { removed += 1 }
         return removed
+    }
+
+    private func removeIfLeft(_ name: String) throws(FileError) -> Bool {
+        // Small files are renamed within moments and not locked; segments in the making are locked.
+        guard case .locked(let file) = try directory.openLocked(name),
+            abs((Timestamp.now() - (try file.status().changed)).wholeMilliseconds) > Self.temporaryGrace.wholeMilliseconds
+        else { return false }
+        try directory.remove(name)
+        return true
     }
 
     private static let temporaryGrace = Duration.seconds(60)

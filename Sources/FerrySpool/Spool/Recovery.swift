@@ -1,17 +1,39 @@
-/// What dead processes left unfinished, and opening the spool finished.
+/// What dead processes left unfinished: what of it is finished now, and what could not be.
 public struct Recovery: Equatable, Sendable {
+    /// One journal or arrival that could not be finished. It stays where it is.
+    public struct Problem: Error, Equatable, Sendable, CustomStringConvertible {
+        /// The hidden file's name.
+        public let name: String
+        public let error: FileError
+
+        public var description: String { "\(name) is left as it is: \(error)" }
+    }
+
     /// Journals that became segments.
     public var sealed: [SealedJournal] = []
     /// Segments that a receiver had accepted and not named yet.
     public var arrived: [String] = []
+    /// Everything else goes on without them, and the next who opens the spool tries again.
+    public var problems: [Problem] = []
+
+    public init() {}
+
+    /// Whether segments appeared.
+    public var hasPublished: Bool { !sealed.isEmpty || !arrived.isEmpty }
+
+    mutating func note(_ name: String, _ error: FileError) { problems.append(Problem(name: name, error: error)) }
 }
 
 extension Spool {
-    /// Finishes what writers and receivers were doing when they died. To be called by whoever opens a spool; it costs one look at
-    /// the folder's names.
+    /// Finishes what writers and receivers were doing when they died, item by item: what fails is noted against that one. To be called by
+    /// whoever opens a spool in order to write or send; it costs one look at the folder's names.
+    ///
+    /// - Throws: ``FileError`` when the folder cannot be listed.
     public func recover(level: CompressionLevel = .standard) throws(FileError) -> Recovery {
+        var recovery = Recovery()
         let names = try directory.hiddenNames()
-        return Recovery(
-            sealed: try sealAbandonedJournals(among: names, level: level), arrived: try finishArrivals(among: names))
+        sealAbandonedJournals(among: names, level: level, &recovery)
+        finishArrivals(among: names, &recovery)
+        return recovery
     }
 }

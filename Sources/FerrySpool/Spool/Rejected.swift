@@ -23,7 +23,13 @@ extension Spool {
         var segments: [RejectedSegment] = []
         for name in try folder.names() where !name.hasSuffix(".reason.json") && !name.hasPrefix(".") {
             guard let status = try folder.status(name), status.isRegular else { continue }
-            let reason = try folder.readState(RejectionReason.self, from: Self.reasonName(of: name), warn: warn)
+            let reasonName = Self.reasonName(of: name)
+            var reason: RejectionReason?
+            do throws(FileError) {
+                reason = try folder.readState(RejectionReason.self, from: reasonName, warn: warn)
+            } catch {
+                warn(UnreadableState(path: folder.pathOf(reasonName), reason: error.description))
+            }
             segments.append(RejectedSegment(name: name, size: status.size, reason: reason))
         }
         return segments

@@ -16,29 +16,52 @@ public struct SegmentFile: Sendable {
 extension Spool {
     /// The segments in some places, in upload order in each.
     public func files(in places: Set<SegmentPlace>) throws(FileError) -> [SegmentFile] {
+        var failure: FileError?
+        let files = try files(in: places) { failure = failure ?? $0 }
+        if let failure { throw failure }
+        return files
+    }
+
+    /// The same, where a folder that cannot be read hides no other.
+    ///
+    /// - Parameter note: Called with each folder of `sent/`, and `rejected/`, that cannot be read.
+    /// - Throws: ``FileError`` when the spool's own folder cannot be listed.
+    public func files(in places: Set<SegmentPlace>, note: (FileError) -> Void) throws(FileError) -> [SegmentFile] {
         var files: [SegmentFile] = []
         if places.contains(.pending) {
             let listing = try scan()
             files += listing.entries.map { SegmentFile(place: .pending, name: listing.name(of: $0), folder: directory) }
         }
         if places.contains(.sent) {
-            for day in try sentDays() {
-                for name in try day.names() where !name.hasPrefix(".") {
-                    files.append(SegmentFile(place: .sent, name: name, folder: day))
-                }
-            }
+            for day in sentDays(note: note) { files += Self.files(in: day, .sent, note) }
         }
-        if places.contains(.rejected), let folder = try rejectedFolder() {
-            for segment in try rejected() { files.append(SegmentFile(place: .rejected, name: segment.name, folder: folder)) }
+        if places.contains(.rejected) {
+            do throws(FileError) {
+                if let folder = try rejectedFolder() {
+                    files += Self.files(in: folder, .rejected, note).filter { !$0.name.hasSuffix(".reason.json") }
+                }
+            } catch {
+                note(error)
+            }
         }
         return files
     }
 
-    /// The file of a name: pending, sent or rejected. `nil` when it is nowhere.
-    public func file(named name: String) throws(FileError) -> SegmentFile? {
+    private static func files(in folder: Directory, _ place: SegmentPlace, _ note: (FileError) -> Void) -> [SegmentFile] {
+        do throws(FileError) {
+            return try folder.names().filter { !$0.hasPrefix(".") && !folder.isDirectory($0) }
+                .map { SegmentFile(place: place, name: $0, folder: folder) }
+        } catch {
+            note(error)
+            return []
+        }
+    }
+
+    /// The file of a name: pending, sent or rejected. `nil` when it is nowhere that can be read.
+    public func file(named name: String) -> SegmentFile? {
         if directory.contains(name) { return SegmentFile(place: .pending, name: name, folder: directory) }
-        for day in try sentDays() where day.contains(name) { return SegmentFile(place: .sent, name: name, folder: day) }
-        guard let folder = try rejectedFolder(), folder.contains(name) else { return nil }
+        for day in sentDays(note: { _ in }) where day.contains(name) { return SegmentFile(place: .sent, name: name, folder: day) }
+        guard let folder = (try? rejectedFolder()) ?? nil, folder.contains(name) else { return nil }
         return SegmentFile(place: .rejected, name: name, folder: folder)
     }
 }

@@ -1,4 +1,3 @@
-import FoundationEssentials
 import Glibc
 
 /// A spool folder, opened. It holds no state of its own: everything it knows is in the folder.
@@ -16,42 +15,72 @@ public final class Spool: Sendable {
     public let directory: Directory
     /// `.ferry/`; `nil` when the spool was opened for reading and has none yet.
     package let stateDirectory: Directory?
+    /// Why ``stateDirectory`` cannot be read, where it is there.
+    public let stateFailure: FileError?
     /// Random, made when the spool is: part of the idempotency keys of files whose names are not unique by themselves.
     public let id: String
 
     public var path: String { directory.path }
 
-    private init(directory: Directory, stateDirectory: Directory?, id: String) {
+    private init(directory: Directory, stateDirectory: Directory?, id: String, stateFailure: FileError? = nil) {
         self.directory = directory
         self.stateDirectory = stateDirectory
         self.id = id
+        self.stateFailure = stateFailure
     }
 
     /// Opens a spool folder.
     ///
-    /// - Throws: ``FileError`` when the folder is missing (unless `access` is `.create`) or not accessible.
+    /// It fails for nothing that is wrong with a segment, journal or arrival in it: those are ``recover(level:)``'s.
+    ///
+    /// - Throws: ``FileError`` when the folder is missing (unless `access` is `.create`) or not accessible, or, unless `access` is
+    ///   `.read`, when its file system has no locks.
     public static func open(_ path: String, access: Access) throws(FileError) -> Spool {
-        if access == .create { try makeFolders(path) }
-        let directory = try Directory.open(path)
-        guard access != .read else {
-            let state = directory.contains(stateFolderName) ? try? directory.directory(stateFolderName) : nil
-            return Spool(
-                directory: directory, stateDirectory: state, id: (try? state?.contents(of: idName)).flatMap(parseID) ?? "")
-        }
+        let directory = try access == .create ? Directory.make(path) : Directory.open(path)
+        guard access != .read else { return openForReading(directory) }
         let state = try directory.makeDirectory(stateFolderName)
         if !directory.contains(RsyncFilter.name) {
-            try directory.replace(RsyncFilter.name, with: Array(RsyncFilter.content.utf8), durable: false)
+            // A convenience, which a full disk need not have.
+            try? directory.replace(RsyncFilter.name, with: Array(RsyncFilter.content.utf8), durable: false)
         }
-        return Spool(directory: directory, stateDirectory: state, id: try ensureID(in: state))
+        let id = try ensureID(in: state)
+        if case .refused(let error) = try lockFile(in: state).tryLocking() { throw error }
+        keepReserve(in: state)
+        return Spool(directory: directory, stateDirectory: state, id: id)
+    }
+
+    private static func openForReading(_ directory: Directory) -> Spool {
+        guard directory.contains(stateFolderName) else { return Spool(directory: directory, stateDirectory: nil, id: "") }
+        do throws(FileError) {
+            let state = try directory.directory(stateFolderName)
+            return Spool(
+                directory: directory, stateDirectory: state, id: (try? state.contents(of: idName)).flatMap(parseID) ?? "")
+        } catch {
+            return Spool(directory: directory, stateDirectory: nil, id: "", stateFailure: error)
+        }
     }
 
     /// The folder in a spool for what is no segment.
     public static let stateFolderName = ".ferry"
-    /// Sees whether the spool's state can be written: what cannot be written down must not be sent.
-    public func probe() throws(FileError) {
-        guard let stateDirectory else { throw FileError("write into", path, code: EROFS) }
-        try stateDirectory.replace("probe", with: [UInt8](repeating: 0x20, count: 4096), durable: true)
-        try stateDirectory.remove("probe")
+
+    /// The file whose lock guards what is read, changed and written back: the spool's ID, which is always there.
+    static func lockFile(in state: Directory) throws(FileError) -> OpenFile {
+        do throws(FileError) {
+            return try state.open(idName, flags: O_RDWR)
+        } catch {
+            // Another user's, from before the folder was shared: most file systems lock what one may read.
+            guard error.code == EACCES || error.code == EPERM, let file = try state.open(idName) else { throw error }
+            return file
+        }
+    }
+
+    /// Does something that no other process may do at the same time. Waits for others, for a bounded time.
+    func whileLocked<Result>(_ body: (Directory) throws(FileError) -> Result) throws(FileError) -> Result {
+        guard let stateDirectory else { throw stateFailure ?? FileError("write into", path, code: EROFS) }
+        let file = try Self.lockFile(in: stateDirectory)
+        try file.lock()
+        defer { file.unlock() }
+        return try body(stateDirectory)
     }
 
     private static let idName = "spool-id"
@@ -65,22 +94,17 @@ public final class Spool: Sendable {
     private static func ensureID(in state: Directory) throws(FileError) -> String {
         if let id = parseID(try state.contents(of: idName)) { return id }
         let temporary = ".\(SegmentID.random())\(EntryKind.temporarySuffix)"
-        let file = try state.create(temporary)
-        try file.write(Array((SegmentID.random() + "\n").utf8))
-        try file.sync()
-        // Whoever comes first decides: several processes may open a new spool at once.
-        if try !state.renameWithoutReplacing(temporary, to: idName) { try state.remove(temporary) }
-        return parseID(try state.contents(of: idName)) ?? ""
-    }
-
-    private static func makeFolders(_ path: String) throws(FileError) {
-        do {
-            try FileManager.default.createDirectory(
-                atPath: path, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
+        do throws(FileError) {
+            let file = try state.create(temporary)
+            try file.write(Array((SegmentID.random() + "\n").utf8))
+            try file.sync()
         } catch {
-            // The errno of the failed mkdir is gone by now; opening the folder tells it again, unless it is a file's.
-            _ = try Directory.open(path)
+            try? state.remove(temporary)
+            throw error
         }
+        // Whoever comes first decides: several processes may open a new spool at once.
+        if try state.renameWithoutReplacing(temporary, to: idName) { try state.sync() } else { try state.remove(temporary) }
+        return parseID(try state.contents(of: idName)) ?? ""
     }
 }
 

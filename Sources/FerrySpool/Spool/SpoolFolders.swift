@@ -3,21 +3,35 @@ extension Spool {
     public static let rejectedName = "rejected"
 
     /// `sent/`, `nil` when nothing was ever sent.
-    public func sentFolder() throws(FileError) -> Directory? {
-        directory.contains(Self.sentName) ? try directory.directory(Self.sentName) : nil
-    }
+    public func sentFolder() throws(FileError) -> Directory? { try folder(Self.sentName) }
 
     /// `rejected/`, `nil` when nothing was ever rejected.
-    public func rejectedFolder() throws(FileError) -> Directory? {
-        directory.contains(Self.rejectedName) ? try directory.directory(Self.rejectedName) : nil
+    public func rejectedFolder() throws(FileError) -> Directory? { try folder(Self.rejectedName) }
+
+    private func folder(_ name: String) throws(FileError) -> Directory? {
+        directory.contains(name) ? try directory.directory(name) : nil
     }
 
     /// The folders of `sent/`, one a UTC day, oldest first.
     public func sentDays() throws(FileError) -> [Directory] {
-        guard let sent = try sentFolder() else { return [] }
+        var failure: FileError?
+        let days = sentDays { failure = failure ?? $0 }
+        if let failure { throw failure }
+        return days
+    }
+
+    /// The folders of `sent/` that can be opened. Links and files beside them are passed over.
+    ///
+    /// - Parameter note: Called with each folder that cannot.
+    public func sentDays(note: (FileError) -> Void) -> [Directory] {
         var days: [Directory] = []
-        for name in try sent.names() where try sent.status(name)?.isRegular == false {
-            days.append(try sent.directory(name))
+        do throws(FileError) {
+            guard let sent = try sentFolder() else { return [] }
+            for name in try sent.names() where sent.isDirectory(name) {
+                do throws(FileError) { days.append(try sent.directory(name)) } catch { note(error) }
+            }
+        } catch {
+            note(error)
         }
         return days
     }
@@ -27,7 +41,7 @@ extension Spool {
         try directory.makeDirectory(Self.sentName).makeDirectory(time.day)
     }
 
-    /// An empty file on the spool's disk that nobody else sees, and that goes with its descriptor.
+    /// An empty file on the spool's disk that no other process sees, and that goes with its descriptor.
     package func scratchFile() throws(FileError) -> OpenFile {
         // Created and removed, since not every file system knows O_TMPFILE.
         let name = ".\(SegmentID.random())\(EntryKind.temporarySuffix)"

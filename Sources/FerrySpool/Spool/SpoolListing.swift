@@ -39,9 +39,13 @@ public struct SpoolListing: Sendable {
     public var entries: [Entry] = []
     /// Names with bytes that are not UTF-8: nothing can be said of them in headers or the ledger, so they are left alone.
     public internal(set) var unusableNames = 0
+    /// Files that are no segments.
+    public internal(set) var others = OtherFiles()
     /// Sidecars whose segment was not there.
     var orphanSidecars: [String] = []
     var journals: [String] = []
+    /// What a receiver has not named yet, or left behind.
+    var arrivals: [String] = []
     var temporaries: [String] = []
     /// Bytes of the sidecars, when the listing was made with sizes.
     public internal(set) var sidecarBytes = ByteCount.zero

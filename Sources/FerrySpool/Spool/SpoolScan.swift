@@ -14,8 +14,9 @@ extension Spool {
                 if sizes, let status = directory.statusOfListed(name) { listing.sidecarBytes += status.size }
                 sidecars.append(String(decoding: name.prefix(length), as: UTF8.self))
             case .journal: listing.journals.append(String(decoding: name, as: UTF8.self))
+            case .arrival: listing.arrivals.append(String(decoding: name, as: UTF8.self))
             case .temporary: listing.temporaries.append(String(decoding: name, as: UTF8.self))
-            case .other: break
+            case .other: listing.others.note(name) { directory.statusOfListed(name)?.isRegular ?? false }
             }
         }
         listing.sort()
@@ -41,7 +42,7 @@ extension Spool {
                     guard var entry = listing.entry(for: name, in: directory, sizes: true) else { return nil }
                     entry.hasSidecar = hasSidecar
                     return listing.insert(entry, from: start)
-                case .sidecar, .journal, .temporary, .other: return nil
+                case .sidecar, .journal, .arrival, .temporary, .other: return nil
                 }
             }
         }

@@ -41,6 +41,10 @@ public final class SegmentWriter {
     private var batch: [UInt8] = []
     private var lastCreated = Timestamp(milliseconds: 0)
     private var nextControlCheck: ContinuousClock.Instant?
+    /// The number of the first event in ``batch``.
+    private var batchStart: Int64?
+    /// The number of an event that was not even taken into ``batch``.
+    private var refused: Int64?
 
     /// - Parameter wallClock: Where segments' times come from.
     public init(spool: Spool, options: Options, wallClock: @escaping () -> Timestamp = Timestamp.now) {
@@ -51,16 +55,29 @@ public final class SegmentWriter {
     }
 
     /// Adds an event: a whole JSON line without its line feed. It must have been checked.
-    public func append(_ line: UnsafeBufferPointer<UInt8>, at now: ContinuousClock.Instant) throws(WriteFailure) {
-        try obeyControl(at: now)
+    ///
+    /// - Parameter number: What the caller knows the event by, such as its line's number, for ``firstUnstored``.
+    public func append(
+        _ line: UnsafeBufferPointer<UInt8>, number: Int64 = 0, at now: ContinuousClock.Instant
+    ) throws(WriteFailure) {
         let size = ByteCount(Int64(line.count + 1))
-        if let open, !open.roll.hasRoom(for: size, options.roll) { try roll() }
-        if open == nil { open = (try openJournal(), RollState(firstEventAt: now)) }
+        do throws(WriteFailure) {
+            try obeyControl(at: now)
+            if let open, !open.roll.hasRoom(for: size, options.roll) { try roll() }
+            if open == nil { open = (try openJournal(), RollState(firstEventAt: now)) }
+        } catch {
+            refused = refused ?? number
+            throw error
+        }
+        if batch.isEmpty { batchStart = number }
         batch.append(contentsOf: line)
         batch.append(UInt8(ascii: "\n"))
-        open!.roll.add(size)
+        open?.roll.add(size)
         if batch.count >= Self.batchSize { try flush() }
     }
+
+    /// The number of the first event that is neither in a journal nor in a segment; `nil` when every appended one is.
+    public var firstUnstored: Int64? { batchStart ?? refused }
 
     /// How soon a writer notices that its spool was disabled.
     private static let controlInterval = Duration.seconds(1)
@@ -80,7 +97,7 @@ public final class SegmentWriter {
     /// Enough to make the number of writes small, little enough to stay in the cache.
     private static let batchSize = 1 << 18
 
-    /// Writes what was appended to the journal.
+    /// Writes what was appended to the journal: all of it, or nothing. What could not be written is given up.
     public func flush() throws(WriteFailure) {
         guard let open, !batch.isEmpty else { return }
         let failure: FileError? = batch.withUnsafeBytes { bytes in
@@ -93,6 +110,12 @@ public final class SegmentWriter {
         }
         batch.removeAll(keepingCapacity: true)
         if let failure { throw .file(failure) }
+        batchStart = nil
+    }
+
+    /// Forces what is in the journal to the disk.
+    public func sync() throws(WriteFailure) {
+        do throws(FileError) { try open?.journal.sync() } catch { throw .file(error) }
     }
 
     /// When the segment in the making is to be published even if nothing more comes; `nil` while there is none.

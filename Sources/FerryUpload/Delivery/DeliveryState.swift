@@ -123,6 +123,11 @@ struct DeliveryState {
             until = moment ?? now() + Lane.longestPatience
             missedTurn = false
             if options.order == .strict { plan.stop(.headWaits) }
+        case .unusable(let error):
+            lanes[job.lane].tally.note(error)
+            until = now() + Lane.longestPatience
+            missedTurn = false
+            if options.order == .strict { plan.stop(.headWaits) }
         case .ended:
             lanes[job.lane].tally.ended += 1
             lanes[job.lane].foundFree(item.name)

@@ -33,8 +33,10 @@ final class Dispatcher: Sendable {
 
     /// Why a segment was not sent.
     enum SkipReason: Sendable {
-        /// Its back-off is not over, or it cannot be opened.
+        /// Its back-off is not over.
         case waits(until: Timestamp?)
+        /// It cannot be opened, or not be locked.
+        case unusable(FileError)
         /// It may be still being written.
         case settles(until: Timestamp)
         /// Somebody else has it.

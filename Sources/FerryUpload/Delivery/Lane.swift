@@ -21,7 +21,7 @@ struct LaneTools: Sendable {
     ) {
         self.spool = spool
         self.onEvent = onEvent
-        settler = Settler(spool: spool, onEvent: onEvent)
+        settler = Settler(spool: spool, sentGivesWay: options.sentGivesWay, onEvent: onEvent)
         bookkeeper = Bookkeeper(spool: spool, options: options, settler: settler, now: now, onEvent: onEvent)
     }
 }
@@ -68,6 +68,10 @@ struct Lane {
         var ended = 0
         /// Taken by somebody else.
         var taken = 0
+        /// Segments that could not be opened or locked.
+        private(set) var unusable = 0
+        /// Why, for the first of them.
+        private(set) var unusableReasons: [FileError] = []
         /// When all files that were just copied in can be looked at again.
         private(set) var settlesAt: Timestamp?
 
@@ -75,6 +79,11 @@ struct Lane {
         mutating func noteSettling(at moment: Timestamp, now: Timestamp) {
             guard moment - now <= ForeignFile.quietPeriod else { return }
             settlesAt = max(settlesAt ?? moment, moment)
+        }
+
+        mutating func note(_ error: FileError) {
+            unusable += 1
+            if unusableReasons.count < 20 { unusableReasons.append(error) }
         }
     }
 

@@ -7,6 +7,7 @@ import Synchronization
 /// small segments a second share a few hundred forced writes. Until its ending is settled, a segment stays claimed.
 final class Settler: Sendable {
     private let spool: Spool
+    private let sentGivesWay: Bool
     private let onEvent: @Sendable (UploadEvent) -> Void
     private let state = Mutex(State())
 
@@ -18,14 +19,18 @@ final class Settler: Sendable {
         var flushes = 0
         var failure: FileError?
         var report = UploadReport()
+        /// What the last batch moved, and is not yet forced to the disk.
+        var changed: ChangedFolders?
         /// `run()`, when there is nothing to do.
         var worker: CheckedContinuation<Void, Never>?
         /// Who waits for a batch to end.
         var waiters: [CheckedContinuation<Void, Never>] = []
     }
 
-    init(spool: Spool, onEvent: @escaping @Sendable (UploadEvent) -> Void) {
+    /// - Parameter sentGivesWay: On a full disk, delivered segments make room for the ledger.
+    init(spool: Spool, sentGivesWay: Bool = false, onEvent: @escaping @Sendable (UploadEvent) -> Void) {
         self.spool = spool
+        self.sentGivesWay = sentGivesWay
         self.onEvent = onEvent
     }
 
@@ -33,6 +38,9 @@ final class Settler: Sendable {
     private static let queueLimit = 256
     /// How long the first ending of a batch waits for others: a forced write costs as much for one as for two hundred.
     private static let gathering = Duration.milliseconds(8)
+
+    /// While batch follows batch, moves are forced to the disk so often.
+    private static let syncInterval = Duration.seconds(1)
 
     /// What went wrong: what cannot be written down must not be sent.
     var failure: FileError? { state.withLock(\.failure) }
@@ -79,17 +87,23 @@ final class Settler: Sendable {
 
     /// Settles until closed.
     func run() async {
+        var nextSync = ContinuousClock.now + Self.syncInterval
         while true {
             let (isEmpty, isClosed, isInHurry) = state.withLock {
                 ($0.queue.isEmpty, $0.isClosed, $0.isClosed || $0.flushes > 0 || $0.queue.count >= Self.queueLimit / 2)
             }
             if isEmpty {
+                await syncFolders()
                 if isClosed { return }
                 await waitForWork()
                 continue
             }
             if !isInHurry { try? await Task.sleep(for: Self.gathering) }
             await settleQueue()
+            if ContinuousClock.now >= nextSync {
+                await syncFolders()
+                nextSync = ContinuousClock.now + Self.syncInterval
+            }
         }
     }
 
@@ -111,19 +125,43 @@ final class Settler: Sendable {
     }
 
     private func settle(_ batch: [Ending]) async -> Result<Void, FileError> {
-        let spool = spool
+        let (spool, sentGivesWay) = (spool, sentGivesWay)
         let recorded: Result<Void, FileError> = await blocking {
-            do throws(FileError) { return .success(try spool.record(batch)) } catch { return .failure(error) }
+            do throws(FileError) { return .success(try spool.record(batch, sentGivesWay: sentGivesWay)) } catch {
+                return .failure(error)
+            }
+        }
+        if case .failure(let error) = recorded, error.isOutOfSpace, batch.count > 1 {
+            // On a full disk a few lines may find room where many do not.
+            let first = await settle(Array(batch[..<(batch.count / 2)]))
+            guard case .success = first else { return first }
+            return await settle(Array(batch[(batch.count / 2)...]))
         }
         do throws(FileError) {
             try recorded.get()
             // Renames take microseconds, and on this thread they do not compete with its opening of the next segments.
-            try spool.carryOut(batch)
+            let changed = try spool.carryOut(batch, after: state.withLock(\.changed))
+            state.withLock { $0.changed = changed }
         } catch {
             return .failure(error)
         }
         announce(batch)
         return .success(())
+    }
+
+    /// Forces moves to the disk, when nothing more urgent is to be done. A power cut before it brings segments back whose ledger lines
+    /// are there, and a receiver that knows their keys.
+    private func syncFolders() async {
+        let changed = state.withLock { state in
+            defer { state.changed = nil }
+            return state.changed
+        }
+        guard let changed else { return }
+        let failure: FileError? = await blocking {
+            do throws(FileError) { try changed.sync() } catch { return error }
+            return nil
+        }
+        if let failure { state.withLock { $0.failure = $0.failure ?? failure } }
     }
 
     private func waitForWork() async {

@@ -1,4 +1,5 @@
 import FerrySpool
+import Glibc
 import NIOCore
 import NIOPosix
 
@@ -124,7 +125,9 @@ struct Workers: Sendable {
         case .gone: dispatcher.skip(item, of: job, .ended)
         case .unusable(let error):
             job.tools.onEvent(.warning("\(error); the segment is left alone"))
-            dispatcher.skip(item, of: job, .waits(until: nil))
+            dispatcher.skip(item, of: job, .unusable(error))
+            // Without locks no segment can be sent; one that NFS does not lock because it may not be written is that one's problem.
+            if error.isLocking, error.code != EBADF { dispatcher.fail(error, lane: job.lane) }
         }
         return nil
     }

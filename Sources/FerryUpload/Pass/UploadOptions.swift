@@ -23,6 +23,10 @@ public struct UploadOptions: Sendable {
     public var inflateLimit = ByteCount.mebibytes(1024)
     /// Delivered segments go to `sent/`, or are deleted.
     public var keepsSent = true
+    /// How long a pass keeps delivered segments in `sent/`; without limits, for ever.
+    public var sentRetention = RetentionLimits()
+    /// On a full disk, what is in `sent/` is deleted before its time.
+    public var sentGivesWay = false
     /// Try everything now, whatever was to be waited for.
     public var ignoresWaits = false
     /// The pass ends after this time; what is under way then is cut off and stays pending.

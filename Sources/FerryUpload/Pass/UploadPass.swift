@@ -1,4 +1,5 @@
 public import FerrySpool
+import Synchronization
 
 /// Why an upload could not be made at all.
 public enum UploadError: Error, CustomStringConvertible {
@@ -20,6 +21,7 @@ public final class UploadPass: Sendable {
     private let options: UploadOptions
     private let now: @Sendable () -> Timestamp
     private let tools: LaneTools
+    private let leftovers: Mutex<Leftovers>
     private let workers: Workers
     /// One for each worker.
     private let workplaces: [Workplace]
@@ -27,15 +29,25 @@ public final class UploadPass: Sendable {
     private var spool: Spool { tools.spool }
     private var dispatcher: Dispatcher { workers.dispatcher }
 
+    /// What is not the workers' to send.
+    private struct Leftovers {
+        var unfinished: [Recovery.Problem]
+        var others = OtherFiles()
+    }
+
     /// - Parameters:
+    ///   - unfinished: What could not be finished when the spool was opened: it is tried again when what is published has left, which
+    ///     may have freed the space that it needs.
     ///   - now: The wall clock.
     ///   - onEvent: Called as things happen, from any thread.
     public init(
-        _ spool: Spool, options: UploadOptions, now: @escaping @Sendable () -> Timestamp = Timestamp.now,
+        _ spool: Spool, options: UploadOptions, unfinished: [Recovery.Problem] = [],
+        now: @escaping @Sendable () -> Timestamp = Timestamp.now,
         onEvent: @escaping @Sendable (UploadEvent) -> Void = { _ in }
     ) throws(UploadError) {
         self.options = options
         self.now = now
+        leftovers = Mutex(Leftovers(unfinished: unfinished))
         tools = LaneTools(spool, options: options, now: now, onEvent: onEvent)
         workplaces = Workplace.make(options.parallel)
         let health: DestinationHealth
@@ -73,6 +85,7 @@ public final class UploadPass: Sendable {
             var report = UploadReport()
             let control = try spool.control()
             report.control = control
+            report.unfinished = leftovers.withLock(\.unfinished)
             if control.stopsSending {
                 report.remaining = try spool.scan().entries.count
                 return report
@@ -88,12 +101,14 @@ public final class UploadPass: Sendable {
                 report.remaining = try spool.scan().entries.count
                 return report
             }
+            try await Self.probe(spool)
             try await send()
             let sent = tools.settler.report
             report.sent = sent.sent
             report.sentEvents = sent.sentEvents
             report.rejected = sent.rejected
             report.split = sent.split
+            report.sentDeleted = await pruneSent()
             report.stopReason = dispatcher.read(\.plan.stopReason)
             if report.stopReason == .paused { report.control = try spool.control() }
             report.destinationWaitsUntil = destinationWaitsUntil
@@ -101,10 +116,48 @@ public final class UploadPass: Sendable {
             report.remaining =
                 report.stopReason == nil
                 ? dispatcher.read { $0.lanes[0].listed - $0.lanes[0].tally.taken } : try spool.scan().entries.count
+            (report.unfinished, report.others) = leftovers.withLock { ($0.unfinished, $0.others) }
+            (report.unusable, report.unusableReasons) = dispatcher.read {
+                ($0.lanes[0].tally.unusable, $0.lanes[0].tally.unusableReasons)
+            }
             return report
         } catch {
             throw .file(error)
         }
+    }
+
+    private static func probe(_ spool: Spool) async throws(FileError) {
+        let failure: FileError? = await blocking {
+            do throws(FileError) { try spool.probe(isDurable: false) } catch { return error }
+            return nil
+        }
+        if let failure { throw failure }
+    }
+
+    /// Deletes delivered segments whose time is over.
+    private func pruneSent() async -> LedgerTotals.Count {
+        let (spool, limits, now) = (spool, options.sentRetention, now())
+        let pruning = await blocking { spool.pruneSent(limits, now: now) }
+        for problem in pruning.problems.prefix(Self.mostWarnings) { tools.onEvent(.warning("\(problem)")) }
+        return pruning.deleted
+    }
+
+    private static let mostWarnings = 10
+
+    /// Tries again to finish what could not be finished when the spool was opened.
+    ///
+    /// - Returns: Whether there is something new to send.
+    private func finishLeftovers() async -> Bool {
+        let unfinished = leftovers.withLock(\.unfinished)
+        guard !unfinished.isEmpty else { return false }
+        let (spool, sentGivesWay) = (spool, options.sentGivesWay)
+        let again: Recovery? = await blocking {
+            if sentGivesWay, unfinished.contains(where: \.error.isOutOfSpace) { _ = spool.freeSent(forFinishing: unfinished) }
+            return try? spool.recover()
+        }
+        guard let again else { return false }
+        leftovers.withLock { $0.unfinished = again.problems }
+        return again.hasPublished
     }
 
     private var destinationWaitsUntil: Timestamp? {
@@ -157,7 +210,8 @@ public final class UploadPass: Sendable {
         while true {
             do throws(FileError) {
                 let listing = try spool.scan(sizes: options.coalesce != nil || options.deadline != nil)
-                _ = try spool.cleanUp(listing)
+                _ = spool.cleanUp(listing)
+                leftovers.withLock { $0.others = listing.others }
                 let exported = try spool.exportedSegments()
                 dispatcher.change { $0.lanes[0].begin(listing, except: exported) }
             } catch {
@@ -173,6 +227,7 @@ public final class UploadPass: Sendable {
             let tally = dispatcher.read { $0.lanes[0].tally }
             if dispatcher.read(\.plan.stopReason) != nil { return }
             if tally.ended > 0 { continue }
+            if await finishLeftovers() { continue }
             // Files that were just copied in are ready in a moment: whoever copies and uploads need not call twice.
             guard let settlesAt = tally.settlesAt, !hasWaited else { return }
             hasWaited = true

@@ -14,6 +14,16 @@ public struct UploadReport: Sendable {
     /// The destination is not to be tried before this moment.
     public var destinationWaitsUntil: Timestamp?
     public var retention = RetentionReport()
+    /// What was deleted from `sent/` because its time was over, or the disk full.
+    public var sentDeleted = LedgerTotals.Count()
+    /// Journals and arrivals that could not be finished, at the last try.
+    public var unfinished: [Recovery.Problem] = []
+    /// Segments that could not be opened or locked.
+    public var unusable = 0
+    /// Why, for the first of them.
+    public var unusableReasons: [FileError] = []
+    /// Files in the spool that are no segments.
+    public var others = OtherFiles()
     /// Whether the spool was paused or disabled: then nothing was done.
     public var control = SpoolControl()
 

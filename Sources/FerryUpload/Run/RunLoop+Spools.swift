@@ -78,7 +78,8 @@ extension RunLoop {
         addSettler(tools.settler)
         // Before the scan: what appears during it is told twice, and noticed once.
         watch.add(spool, number: number)
-        if !recovery.sealed.isEmpty || !recovery.arrived.isEmpty { onEvent(.recovered(spool: path, recovery)) }
+        if recovery.hasPublished { onEvent(.recovered(spool: path, recovery)) }
+        for problem in recovery.problems { onEvent(.upload(spool: path, .warning("\(problem)"))) }
         await scan(number)
         onEvent(.opened(spool: path, pending: dispatcher.read { $0.lanes[number].listed }))
     }
@@ -90,7 +91,7 @@ extension RunLoop {
         let result: Result<(SpoolListing, exported: Set<String>), FileError> = await blocking {
             do throws(FileError) {
                 let listing = try spool.scan(sizes: true)
-                _ = try spool.cleanUp(listing)
+                _ = spool.cleanUp(listing)
                 return .success((listing, try spool.exportedSegments()))
             } catch {
                 return .failure(error)
@@ -117,7 +118,7 @@ extension RunLoop {
         spools[number].recoversAt = nil
         let spool = spools[number].spool
         let recovery = await blocking { try? spool.recover() }
-        guard let recovery, !recovery.sealed.isEmpty || !recovery.arrived.isEmpty else { return }
+        guard let recovery, recovery.hasPublished else { return }
         runner.onEvent(.recovered(spool: spool.path, recovery))
     }
 
@@ -135,11 +136,16 @@ extension RunLoop {
         let isOver = retention.maxBytes.map { bytes > $0 } ?? false || retention.maxAge.map { now - oldest > $0 } ?? false
         let isLate = lateBefore.map { oldest < $0 } ?? false
         let prunesSent = spools[number].prunesSent(at: runner.moment().steady)
+        let onEvent = runner.onEvent
         let result: Result<RetentionReport, FileError> = await blocking {
             do throws(FileError) {
                 var report = isOver ? try spool.applyRetention(retention) : RetentionReport()
                 if isLate, let arrival = options.upload.arrival { report.expired.add(try spool.dropLate(arrival, now: now)) }
-                if prunesSent { _ = try spool.pruneSent(options.sentRetention, now: now) }
+                if prunesSent {
+                    for problem in spool.pruneSent(options.sentRetention, now: now).problems.prefix(10) {
+                        onEvent(.upload(spool: spool.path, .warning("\(problem)")))
+                    }
+                }
                 return .success(report)
             } catch {
                 return .failure(error)

@@ -15,28 +15,43 @@ struct ListCommand: ParsableCommand {
     var limit: Int?
 
     func run() throws {
-        let spool = try spoolOptions.open(.read)
+        let spool = try spoolOptions.openForReading()
         let now = Timestamp.now()
         let segments: PendingSegments
         do throws(FileError) { segments = try PendingSegments(spool, now: now) } catch {
-            throw CommandFailure(.localFailure, error.description)
+            throw CommandFailure(error)
         }
+        // One tells the exit status as well as all.
+        var failures: [FileError] = spool.stateFailure.map { [$0] } ?? []
         if output.json {
-            for segment in segments.prefix(limit ?? .max) { try StandardOutput.print(try json(segment, spool)) }
+            for segment in segments.prefix(limit ?? .max) {
+                let look = Look(segment, in: spool)
+                if let failure = look.failure { failures.append(failure) }
+                try StandardOutput.print(try json(segment, look))
+            }
         } else {
             // Lines of a fixed form rather than a table: a million segments must not be held for the sake of column widths.
             for segment in segments.prefix(limit ?? .max) {
-                let events = events(of: segment, spool).map { counted($0, "event") } ?? "? events"
+                let look = Look(segment, in: spool)
+                if let failure = look.failure { failures.append(failure) }
+                let events = look.events.map { counted($0, "event") } ?? "? events"
+                let state = look.failure.map { "cannot be sent: \($0)" } ?? describe(segment, now: now)
                 try StandardOutput.print(
-                    "\(segment.name)  \(segment.size)  \(events)  \((now - segment.created).forPeople) old  \(describe(segment, now: now))"
-                )
+                    "\(segment.name)  \(segment.size)  \(events)  \((now - segment.created).forPeople) old  \(state)")
             }
         }
         try StandardOutput.flush()
+        if let status = ExitStatus(failures) { throw status.code }
     }
 
-    private func events(of segment: PendingSegment, _ spool: Spool) -> Int64? {
-        (try? spool.notedEvents(of: segment.name)) ?? nil
+    /// What the file itself tells.
+    private struct Look {
+        var events: Int64?
+        var failure: FileError?
+
+        init(_ segment: PendingSegment, in spool: Spool) {
+            do throws(FileError) { events = try spool.notedEvents(of: segment.name) } catch { failure = error }
+        }
     }
 
     private func describe(_ segment: PendingSegment, now: Timestamp) -> String {
@@ -53,7 +68,7 @@ struct ListCommand: ParsableCommand {
         }
     }
 
-    private func json(_ segment: PendingSegment, _ spool: Spool) throws -> String {
+    private func json(_ segment: PendingSegment, _ look: Look) throws -> String {
         struct Line: Encodable {
             let segment: String
             let priority: UInt8
@@ -63,6 +78,7 @@ struct ListCommand: ParsableCommand {
             let state: String
             let until: Timestamp?
             let retry: RetryState?
+            let problem: String?
         }
         var state = "due"
         var until: Timestamp?
@@ -74,7 +90,8 @@ struct ListCommand: ParsableCommand {
         }
         return try Line(
             segment: segment.name, priority: segment.priority.level, created: segment.created, bytes: segment.size.bytes,
-            events: events(of: segment, spool), state: state, until: until, retry: segment.retry
+            events: look.events, state: look.failure == nil ? state : "unreadable", until: until, retry: segment.retry,
+            problem: look.failure?.description
         ).jsonLine()
     }
 }

@@ -31,19 +31,20 @@ struct PruneCommand: ParsableCommand {
         let spool = try spoolOptions.open(.write)
         let log = spoolOptions.log
         let report: RetentionReport
-        let sent: LedgerTotals.Count
         do throws(FileError) {
             report = try spool.applyRetention(retention.limits) { log.warn("\($0)") }
-            sent = try spool.pruneSent(RetentionLimits(maxBytes: maxSentBytes, maxAge: maxSentAge), now: .now())
         } catch {
-            throw CommandFailure(.localFailure, error.description)
+            throw CommandFailure(error)
         }
+        let pruning = spool.pruneSent(RetentionLimits(maxBytes: maxSentBytes, maxAge: maxSentAge), now: .now())
+        let sent = pruning.deleted
+        for problem in pruning.problems { log.warn("\(problem)") }
         if report.isClockSettling {
             log.warn(
                 "the clock jumped, so nothing expires by age until it has gone steadily for \(ClockWatch.settlingTime.forPeople)")
         }
         if report.stillOver > .zero {
-            log.warn("\(report.stillOver) over the limit remain: somebody is sending the segments that could go")
+            log.warn("\(report.stillOver) over the limit remain: the segments that could go are just being sent or written")
         }
         if output.json {
             struct Report: Encodable {
@@ -66,5 +67,6 @@ struct PruneCommand: ParsableCommand {
             try StandardOutput.print("deleted \(counted(sent.segments, "delivered segment")) (\(sent.bytes))")
         }
         try StandardOutput.flush()
+        if let status = ExitStatus(pruning.problems) { throw status.code }
     }
 }

@@ -12,6 +12,8 @@ struct StatusCommand: ParsableCommand {
             Example: ferry status --spool /var/spool/ferry
 
             A whole fleet, by the folders that its spools were copied into: ferry status hub/*
+
+            Exit status: 0, or 74 when something cannot be read: what can be is shown all the same.
             """)
 
     @Argument(help: ArgumentHelp("Several spools, or dir/*: one line each.", valueName: "spool"))
@@ -23,17 +25,18 @@ struct StatusCommand: ParsableCommand {
 
     func run() throws {
         if !spools.isEmpty { return try showFleet() }
-        let spool = try spoolOptions.open(.read)
+        let spool = try spoolOptions.openForReading()
         let log = spoolOptions.log
         let rule = try due.rule(late: .send)
         let status: SpoolStatus
         do throws(FileError) {
             status = try SpoolStatus(spool, now: .now(), deadline: rule) { log.warn("\($0)") }
         } catch {
-            throw CommandFailure(.localFailure, error.description)
+            throw CommandFailure(error)
         }
         if output.json { try StandardOutput.print(status.jsonLine()) } else { try status.text.forEach(StandardOutput.print) }
         try StandardOutput.flush()
+        if status.unreadable > 0 { throw ExitStatus.localFailure.code }
     }
 
     private func showFleet() throws {
@@ -42,7 +45,7 @@ struct StatusCommand: ParsableCommand {
         var paths: [String] = []
         for text in spools {
             do throws(FileError) { paths += try SpoolPlace(text).folders() } catch {
-                throw CommandFailure(.localFailure, error.description)
+                throw CommandFailure(error)
             }
         }
         let fleet = paths.map { FleetStatus($0, now: now, deadline: rule) }

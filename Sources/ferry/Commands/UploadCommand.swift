@@ -13,7 +13,7 @@ struct UploadCommand: AsyncParsableCommand {
             Example: ferry upload --spool /var/spool/ferry --to https://hub.example/v1/segments --token-file /etc/ferry/token
 
             Exit status: 0 nothing left that is due, 75 some remain and will be retried, 77 the destination is misconfigured, \
-            65 some were rejected, 130 interrupted.
+            65 some were rejected, 73 the disk is full, 74 something could not be read or written, 130 interrupted.
             """)
 
     @OptionGroup var destination: DestinationOptions
@@ -52,12 +52,8 @@ struct UploadCommand: AsyncParsableCommand {
     @Option(help: ArgumentHelp("Reject what inflates to more than this.", valueName: "size"))
     var inflateLimit = ByteCount.mebibytes(1024)
 
-    @Flag(exclusivity: .exclusive, help: "What becomes of delivered segments: kept in sent/ (the default), or deleted.")
-    var sent = SentDisposal.keepSent
-
+    @OptionGroup var sent: SentOptions
     @OptionGroup var retention: RetentionOptions
-
-    enum SentDisposal: EnumerableFlag { case keepSent, deleteSent }
 
     func validate() throws {
         guard destination.to != nil else { throw ValidationError("Missing expected argument '--to <url>'") }
@@ -82,15 +78,15 @@ struct UploadCommand: AsyncParsableCommand {
         options.ignoresWaits = retryNow
         options.verification = verify
         options.inflateLimit = inflateLimit
-        options.keepsSent = sent == .keepSent
+        sent.apply(to: &options)
         options.retention = retention.limits
-        if dryRun { return try DryRunOutput(isJSON: output.json).print(try spoolOptions.open(.read), options) }
+        if dryRun { return try DryRunOutput(isJSON: output.json).print(try spoolOptions.openForReading(), options) }
 
-        let spool = try spoolOptions.open(.write)
+        let (spool, unfinished) = try spoolOptions.openRecovered(.write)
         let progress = Progress(isShown: !spoolOptions.quiet && !output.json, log: spoolOptions.log)
         let pass: UploadPass
         do throws(UploadError) {
-            pass = try UploadPass(spool, options: options, onEvent: { progress.show($0) })
+            pass = try UploadPass(spool, options: options, unfinished: unfinished, onEvent: { progress.show($0) })
         } catch {
             throw error.commandFailure
         }
@@ -121,7 +117,7 @@ struct UploadCommand: AsyncParsableCommand {
 extension UploadError {
     fileprivate var commandFailure: CommandFailure {
         switch self {
-        case .file: CommandFailure(.localFailure, description)
+        case .file(let error): CommandFailure(error)
         case .transport: CommandFailure(.badConfiguration, description)
         }
     }

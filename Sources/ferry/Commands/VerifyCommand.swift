@@ -6,7 +6,7 @@ struct VerifyCommand: ParsableCommand {
         commandName: "verify",
         abstract: "Look deeply into segments: gzip, checksums, every JSON line. Changes nothing.",
         discussion: """
-            Exit status: 0 all sound, 65 some damaged.
+            Exit status: 0 all sound, 65 some damaged, 74 some cannot be read.
 
             Example: ferry verify --all
             """)
@@ -19,13 +19,19 @@ struct VerifyCommand: ParsableCommand {
     var inflateLimit = ByteCount.mebibytes(1024)
 
     func run() throws {
-        let spool = try spoolOptions.open(.read)
+        let spool = try spoolOptions.openForReading()
+        let log = spoolOptions.log
         var sound = 0
         var events: Int64 = 0
         var damaged = 0
-        for segment in try selection.files(spool) {
-            guard let file = try segment.open() else { continue }
+        var failures: [FileError] = []
+        func note(_ error: FileError) {
+            log.warn("\(error)")
+            failures.append(error)
+        }
+        for segment in try selection.files(spool, note: note) {
             do {
+                guard let file = try segment.open() else { continue }
                 let count = try file.checkDeeply(inflateLimit: inflateLimit)
                 sound += 1
                 events += count
@@ -34,13 +40,18 @@ struct VerifyCommand: ParsableCommand {
                 damaged += 1
                 let text = "\(segment.name) (\(segment.place.rawValue)): \(problem)"
                 try StandardOutput.print(output.json ? try json(segment, events: nil, problem: problem) : text)
+            } catch let error as FileError {
+                note(error)
             }
         }
         if !output.json, !spoolOptions.quiet {
-            try StandardOutput.print("sound: \(counted(sound, "segment")) with \(counted(events, "event")); damaged: \(damaged)")
+            try StandardOutput.print(
+                "sound: \(counted(sound, "segment")) with \(counted(events, "event")); damaged: \(damaged)\(failures.isEmpty ? "" : "; unreadable: \(failures.count)")"
+            )
         }
         try StandardOutput.flush()
         if damaged > 0 { throw ExitStatus.badData.code }
+        if let status = ExitStatus(failures) { throw status.code }
     }
 
     private func json(_ segment: SegmentFile, events: Int64?, problem: SegmentProblem?) throws -> String {

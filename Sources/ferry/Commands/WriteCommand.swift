@@ -74,7 +74,9 @@ struct WriteCommand: ParsableCommand {
                 try session.read(file == "-" ? .standardInput() : .reading(file))
             }
         } catch {
-            throw failure(error, path: path, line: session.currentLine, events: session.events, writer: writer)
+            // What was read before it and is not in a journal yet belongs there; where that fails, the count says so.
+            if !(error is WriteFailure) { try? writer.flush() }
+            throw try failure(error, Stored(path: path, lines: session.storedLines, events: session.events), writer)
         }
         let segments = try publish(writer)
         try report(events: session.events, invalid: session.invalid, segments: segments)
@@ -90,30 +92,53 @@ struct WriteCommand: ParsableCommand {
         }
     }
 
-    private func failure(
-        _ error: any Error, path: String, line: Int64, events: Int64, writer: SegmentWriter
-    ) -> any Error {
+    /// How far an input is stored.
+    private struct Stored {
+        let path: String
+        let lines: Int64
+        /// Events of all inputs, those that were not stored included.
+        let events: Int64
+    }
+
+    private func failure(_ error: any Error, _ stored: Stored, _ writer: SegmentWriter) throws -> any Error {
         switch error {
         case let error as InvalidInput:
             do {
                 let segments = try publish(writer)
                 return CommandFailure(
                     .badData,
-                    "\(error.path), \(error.problem). What comes before it is published: \(counted(events, "event")) in \(counted(segments.count, "segment")); "
+                    "\(error.path), \(error.problem). What comes before it is published: \(counted(stored.events, "event")) in \(counted(segments.count, "segment")); "
                         + "mend the line, or use --skip-invalid")
             } catch { return error }
-        case let error as WriteFailure:
-            // What was published is not told again; what could not be stays in the journal.
-            _ = try? writer.finish()
-            return CommandFailure(
-                error.exitStatus, "\(error). Stopped at \(path), line \(line); ferry cat shows what is stored")
+        case let error as WriteFailure: return try stopped(error.exitStatus, "\(error)", stored, writer)
         case let error as FileError:
-            do {
-                _ = try publish(writer)
-                return CommandFailure(.localFailure, "\(error). The \(events) events before it are published")
-            } catch { return error }
+            return try stopped(error.isOutOfSpace ? .spoolFull : .localFailure, "\(error)", stored, writer)
         default: return error
         }
+    }
+
+    /// Says exactly which lines are safe, so that another call can go on behind them.
+    private func stopped(
+        _ status: ExitStatus, _ reason: String, _ stored: Stored, _ writer: SegmentWriter
+    ) throws -> CommandFailure {
+        let isForced = (try? writer.sync()) != nil
+        // What cannot be published now stays in its journal, which the next ferry write or upload publishes.
+        let isPublished = (try? writer.finish()) != nil
+        if output.json {
+            struct Report: Encodable {
+                let input: String
+                let storedLines: Int64
+                let published: Bool
+            }
+            try StandardOutput.print(Report(input: stored.path, storedLines: stored.lines, published: isPublished).jsonLine())
+            try StandardOutput.flush()
+        }
+        let input = files.isEmpty || stored.path == "standard input" ? "INPUT" : stored.path
+        let line = stored.lines + 1
+        var message = "\(reason). Stopped at \(stored.path), line \(line): every line before it is stored, and none from there on"
+        if !isPublished { message += "; a part waits in a journal, which the next ferry upload or write publishes" }
+        if !isForced { message += "; the disk refused to be forced, so a power cut may take some of it" }
+        return CommandFailure(status, "\(message). To go on: tail -n +\(line) \(input) | ferry write")
     }
 
     private func report(events: Int64, invalid: Int64, segments: [SegmentName]) throws {

@@ -31,7 +31,7 @@ struct RunSetup {
         options.network.isWatched = values.flag("network.watch")
         options.network.allow = values.list("interfaces.allow")
         options.network.deny = values.list("interfaces.deny")
-        options.sentRetention = RetentionLimits(maxBytes: values.size("sent.max-bytes"), maxAge: values.duration("sent.max-age"))
+        options.sentRetention = values.sentRetention
         metricsListen = values.text("metrics.listen").flatMap { ListenAddress(parsing: $0) }
         metricsFile = values.text("metrics.file")
         logsJSON = values.text("log-format") == "json"
@@ -63,6 +63,7 @@ struct RunSetup {
         upload.inflateLimit = values.size("inflate-limit") ?? upload.inflateLimit
         upload.coalesce = values.size("coalesce")
         upload.keepsSent = values.flag("sent.keep")
+        upload.sentGivesWay = values.sentIsKeptByDefault
         upload.retention = RetentionLimits(maxBytes: values.size("max-spool-bytes"), maxAge: values.duration("max-spool-age"))
         upload.backOff = BackOff(
             intervals: values.list("back-off.intervals").compactMap { Duration(parsing: $0) },
@@ -100,6 +101,15 @@ struct ConfigValues {
     func duration(_ key: String) -> Duration? { text(key).flatMap { Duration(parsing: $0) } }
     func number(_ key: String) -> Int? { text(key).flatMap { Int($0) } }
     func flag(_ key: String) -> Bool { text(key) == "true" }
+    /// Nothing was said of how long delivered segments are kept: then it is for the default time.
+    var sentIsKeptByDefault: Bool { ["sent.keep", "sent.max-age"].allSatisfy { configuration.values[$0]?.origin == .standard } }
+
+    /// Limits of `sent/`. Who says `sent.keep` and no age wants them kept, as they always were.
+    var sentRetention: RetentionLimits {
+        let isAgeMeant = sentIsKeptByDefault || configuration.values["sent.max-age"]?.origin != .standard
+        return RetentionLimits(maxBytes: size("sent.max-bytes"), maxAge: isAgeMeant ? duration("sent.max-age") : nil)
+    }
+
     func zone(_ key: String) -> Zone { text(key).flatMap { try? Zone(named: $0) } ?? .utc }
 }
 

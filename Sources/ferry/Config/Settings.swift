@@ -81,7 +81,10 @@ enum Settings {
         Setting(
             "sent.keep", default: "true", profiles: [.appcenter: "false", .googleAnalytics: "false", .sensors: "false"],
             "Keep delivered segments in sent/.", problem: oneOf(["true", "false"])),
-        Setting("sent.max-age", default: "off", "Delete delivered segments that are older.", problem: off(positive)),
+        Setting(
+            "sent.max-age", default: "7d",
+            "Delete delivered segments that are older; forever or off: never. The default gives way on a full disk, and where sent.keep is set.",
+            problem: forever(off(positive))),
         Setting("sent.max-bytes", default: "off", "Delete the oldest delivered segments above this.", problem: off(size)),
         Setting(
             "network.watch", default: "true", "Watch the machine's routes: without one nothing is tried.",
@@ -102,6 +105,10 @@ enum Settings {
 
     private static func off(_ problem: @escaping @Sendable (String) -> String?) -> @Sendable (String) -> String? {
         { text in text == "off" ? nil : problem(text).map { $0 + ", or off" } }
+    }
+
+    private static func forever(_ problem: @escaping @Sendable (String) -> String?) -> @Sendable (String) -> String? {
+        { text in text == "forever" ? nil : problem(text).map { $0 + " or forever" } }
     }
 
     private static func number(_ range: ClosedRange<Int>) -> @Sendable (String) -> String? {

@@ -15,18 +15,19 @@ struct SegmentSelection: ParsableArguments {
     @Option(help: "Only this stream.")
     var stream: String?
 
-    func files(_ spool: Spool) throws -> [SegmentFile] {
+    /// - Parameter note: Called with each folder that cannot be read.
+    func files(_ spool: Spool, note: (FileError) -> Void) throws -> [SegmentFile] {
         do throws(FileError) {
             if segments.isEmpty {
-                return try spool.files(in: all ? Set(SegmentPlace.allCases) : [.pending]).filter { matches($0.name) }
+                return try spool.files(in: all ? Set(SegmentPlace.allCases) : [.pending], note: note).filter { matches($0.name) }
             }
         } catch {
-            throw CommandFailure(.localFailure, error.description)
+            throw CommandFailure(error)
         }
         return try segments.map { name in
             // A path is as good as a name: that is what a shell completes.
             let last = name.split(separator: "/").last.map(String.init) ?? name
-            guard let file = try spool.file(named: last) else {
+            guard let file = spool.file(named: last) else {
                 throw CommandFailure(.usage, "there is no segment \(name) in \(spool.path)")
             }
             return file

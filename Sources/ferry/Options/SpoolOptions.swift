@@ -16,12 +16,26 @@ struct SpoolOptions: ParsableArguments {
 
     var log: Log { Log(isQuiet: quiet) }
 
-    /// Opens the spool, and seals the journals that dead writers left.
-    func open(_ access: Spool.Access) throws -> Spool {
+    /// Opens the spool for a command that only looks: nothing in it changes.
+    func openForReading() throws -> Spool {
         do throws(FileError) {
+            let spool = try Spool.open(path, access: .read)
+            if let failure = spool.stateFailure { log.warn("\(failure)") }
+            return spool
+        } catch {
+            throw CommandFailure(error)
+        }
+    }
+
+    /// Opens the spool for a command that writes or sends, and finishes what dead writers and receivers left in it.
+    func open(_ access: Spool.Access) throws -> Spool { try openRecovered(access).spool }
+
+    /// The same, with what could not be finished. It stops nothing.
+    func openRecovered(_ access: Spool.Access) throws -> (spool: Spool, unfinished: [Recovery.Problem]) {
+        do throws(FileError) {
+            let isNew = access == .create && Glibc.access(path, F_OK) != 0
             let spool = try Spool.open(path, access: access)
-            // Who only looks may look at a folder that cannot be written.
-            guard access != .read || Glibc.access(path, W_OK) == 0 else { return spool }
+            if isNew { log.note("made the spool \(path)") }
             let recovery = try spool.recover()
             for case .published(let segment, let events) in recovery.sealed {
                 log.note("sealed \(segment.fileName) with \(events) events, which a writer left open when it died")
@@ -29,10 +43,26 @@ struct SpoolOptions: ParsableArguments {
             for segment in recovery.arrived {
                 log.note("published \(segment), which a receiver had accepted when it died")
             }
-            return spool
+            for problem in recovery.problems { log.warn("\(problem)") }
+            return (spool, recovery.problems)
         } catch {
-            throw CommandFailure(error.isOutOfSpace ? .spoolFull : .localFailure, error.description)
+            throw CommandFailure(error)
         }
+    }
+}
+
+extension CommandFailure {
+    /// A file or folder that failed.
+    init(_ error: FileError) { self.init(ExitStatus(error), error.description) }
+}
+
+extension ExitStatus {
+    init(_ error: FileError) { self = error.isOutOfSpace ? .spoolFull : .localFailure }
+
+    /// What several failures come to; `nil` when there are none.
+    init?(_ errors: some Sequence<FileError>) {
+        guard let worst = errors.first(where: { !$0.isOutOfSpace }) ?? errors.first(where: { _ in true }) else { return nil }
+        self.init(worst)
     }
 }
 

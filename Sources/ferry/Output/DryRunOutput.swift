@@ -9,7 +9,7 @@ struct DryRunOutput {
         let now = Timestamp.now()
         var segments: PendingSegments
         do throws(FileError) { segments = try PendingSegments(spool, now: now) } catch {
-            throw CommandFailure(.localFailure, error.description)
+            throw CommandFailure(error)
         }
         var left = options.limit ?? .max
         while left > 0, let segment = segments.next() {

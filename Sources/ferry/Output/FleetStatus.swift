@@ -36,9 +36,10 @@ struct FleetStatus: Encodable {
             times.append(entry.created)
         }
         // The last two days with deliveries show how often something comes.
-        for day in try spool.sentDays().suffix(2) {
-            for name in try day.names() { if let segment = SegmentName(name) { times.append(segment.created) } }
+        for day in spool.sentDays(note: { problem = problem ?? $0.description }).suffix(2) {
+            for name in (try? day.names()) ?? [] { if let segment = SegmentName(name) { times.append(segment.created) } }
         }
+        problem = problem ?? spool.stateFailure?.description
         times.sort()
         last = times.last
         isSilent = Silence.isUnusual(times, now: now)

@@ -62,8 +62,17 @@ struct SpoolStatus: Encodable {
     var deadline: Deadline?
     var pending = Amount(segments: 0, bytes: 0)
     var priorities: [PriorityLine] = []
+    /// Journals that a process is writing.
     var openJournals = 0
+    /// Hidden files of journals and arrivals that no process of this machine holds: the next who writes or sends finishes them.
+    var unfinished: [String] = []
     var unusableNames = 0
+    /// Files that are no segments, and the names of the first of them.
+    var others = OtherFiles()
+    /// How many files and folders cannot be read.
+    var unreadable = 0
+    /// Why, for the first of them.
+    var problems: [String] = []
     var waiting: [Waiting] = []
     var destinations: [Destination] = []
     var rejected: [Rejected] = []
@@ -72,6 +81,7 @@ struct SpoolStatus: Encodable {
 
     /// Above this many pending segments their headers are not read: that would take longer than everything else.
     private static let mostHeadersRead = 20_000
+    private static let mostProblems = 100
 
     /// - Parameter rule: When data must have arrived; `nil`: as the uploader has it that runs, or ran last.
     init(
@@ -79,10 +89,12 @@ struct SpoolStatus: Encodable {
     ) throws(FileError) {
         self.spool = spool.path
         at = now
-        let control = try spool.control(warn: warn)
-        paused = control.isPaused
-        disabled = control.isDisabled
-        let known = try spool.uploaderMark()
+        if let failure = spool.stateFailure { note(failure) }
+        let locks = HeldLocks()
+        let control = look { () throws(FileError) in try spool.control(warn: warn) }
+        paused = control?.isPaused ?? false
+        disabled = control?.isDisabled ?? false
+        let known = look { () throws(FileError) in try spool.uploaderMark(locks) } ?? nil
         if let known, known.isRunning {
             uploader = Uploader(
                 process: known.mark.process, startedAt: known.mark.startedAt, destination: known.mark.destination)
@@ -94,6 +106,26 @@ struct SpoolStatus: Encodable {
                 rule: "\(rule.time) in \(rule.zone.name)", next: standing.next, following: rule.standing(at: standing.next).next)
         }
         let listing = try spool.scan(sizes: true)
+        addPending(listing, spool, standing, warn: warn)
+        let left = spool.unfinished(listing, locks)
+        unfinished = left.journals + left.arrivals
+        openJournals = listing.openJournals - left.journals.count
+        unusableNames = listing.unusableNames
+        others = listing.others
+        destinations = spool.destinationStates { note($0) }.map { Destination(destination: $0.id, state: $0.state) }
+        rejected =
+            look { () throws(FileError) in try spool.rejected(warn: warn) }?
+            .map { Rejected(segment: $0.name, bytes: $0.size.bytes, reason: $0.reason) } ?? []
+        let totals = spool.ledgerTotals { note($0) }
+        for outcome in LedgerEntry.Outcome.allCases {
+            let count = totals[outcome]
+            ledger[outcome.rawValue] = Amount(segments: count.segments, bytes: count.bytes.bytes)
+        }
+    }
+
+    private mutating func addPending(
+        _ listing: SpoolListing, _ spool: Spool, _ standing: DeliveryDeadline.Standing?, warn: (UnreadableState) -> Void
+    ) {
         let readsHeaders = listing.entries.count <= Self.mostHeadersRead
         for entry in listing.entries {
             if priorities.last?.priority != entry.priority.level {
@@ -104,26 +136,35 @@ struct SpoolStatus: Encodable {
             priorities[last].segments += 1
             priorities[last].bytes += entry.size?.bytes ?? 0
             if let standing { deadline?.add(entry.size ?? .zero, created: entry.created, standing) }
-            if readsHeaders, let sum = priorities[last].events {
-                priorities[last].events = try spool.notedEvents(of: listing.name(of: entry)).map { sum + $0 }
+            if readsHeaders {
+                let events = look { () throws(FileError) in try spool.notedEvents(of: listing.name(of: entry)) } ?? nil
+                priorities[last].events = priorities[last].events.flatMap { sum in events.map { sum + $0 } }
             }
-            if entry.hasSidecar, let retry = try spool.sidecar(of: listing.name(of: entry), warn: warn) {
+            if entry.hasSidecar,
+                let retry = look({ () throws(FileError) in try spool.sidecar(of: listing.name(of: entry), warn: warn) }) ?? nil
+            {
                 waiting.append(
                     Waiting(
-                        segment: listing.name(of: entry), until: retry.wait(at: now, longestWait: BackOff.standard.longestWait),
+                        segment: listing.name(of: entry), until: retry.wait(at: at, longestWait: BackOff.standard.longestWait),
                         retry: retry))
             }
         }
         pending = Amount(segments: Int64(listing.entries.count), bytes: listing.segmentBytes.bytes)
-        openJournals = listing.openJournals
-        unusableNames = listing.unusableNames
-        destinations = try spool.destinationStates().map { Destination(destination: $0.id, state: $0.state) }
-        rejected = try spool.rejected(warn: warn).map { Rejected(segment: $0.name, bytes: $0.size.bytes, reason: $0.reason) }
-        let totals = try spool.ledgerTotals()
-        for outcome in LedgerEntry.Outcome.allCases {
-            let count = totals[outcome]
-            ledger[outcome.rawValue] = Amount(segments: count.segments, bytes: count.bytes.bytes)
+    }
+
+    /// Looks at one thing. When it cannot be read, that is noted, and everything else is shown.
+    private mutating func look<Found>(_ body: () throws(FileError) -> Found) -> Found? {
+        do throws(FileError) {
+            return try body()
+        } catch {
+            note(error)
+            return nil
         }
+    }
+
+    private mutating func note(_ error: FileError) {
+        unreadable += 1
+        if problems.count < Self.mostProblems { problems.append(error.description) }
     }
 }
 
@@ -196,7 +237,13 @@ extension SpoolStatus {
             }
             if deadline.late.segments > 0 { lines.append("late      \(amount(deadline.late))") }
         }
-        if openJournals > 0 { lines.append("writing   \(openJournals) open journals") }
+        if openJournals > 0 { lines.append("writing   \(counted(openJournals, "open journal"))") }
+        if !unfinished.isEmpty {
+            lines.append(
+                "left      \(counted(unfinished.count, "file")) of writers or receivers that died; the next ferry upload finishes them"
+            )
+        }
+        if others.count > 0 { lines.append("ignored   \(others)") }
         if unusableNames > 0 { lines.append("ignored   \(unusableNames) files whose names are not UTF-8; rename them") }
         lines += section("waiting", waiting) { entry in
             let when = entry.until.map { "until \($0.rfc3339) (in \(($0 - at).forPeople))" } ?? "due again"
@@ -209,6 +256,9 @@ extension SpoolStatus {
         }
         lines += section("rejected", rejected) { entry in
             "\(entry.segment)  \(entry.reason?.message ?? "its reason file is missing")"
+        }
+        if unreadable > 0 {
+            lines += ["", "cannot be read (\(unreadable)):"] + problems.prefix(Self.longestList).map { "  \($0)" }
         }
         return lines
     }

@@ -15,9 +15,12 @@ struct UploadSummary {
         case .localFailure: return .localFailure
         case .unwell, .headWaits, .deadline, .paused, nil: break
         }
+        if let failure = ExitStatus(localFailures) { return failure }
         if report.remaining > 0 { return .remaining }
         return report.rejected > 0 ? .badData : .done
     }
+
+    private var localFailures: [FileError] { report.unfinished.map(\.error) + report.unusableReasons }
 
     /// What a person must mend, or should know of.
     var problem: String? {
@@ -57,6 +60,18 @@ struct UploadSummary {
         lines.append("sent \(counted(report.sent.segments, "segment")) (\(report.sent.bytes)\(events)) to \(destination)")
         if report.split > 0 { lines.append("split \(report.split) that were too large") }
         if report.rejected > 0 { lines.append("rejected \(report.rejected); ferry status tells why") }
+        if report.sentDeleted.segments > 0 {
+            lines.append(
+                "deleted \(counted(report.sentDeleted.segments, "delivered segment")) (\(report.sentDeleted.bytes)) from sent/, as --keep-sent says"
+            )
+        }
+        if report.unusable > 0 {
+            let reasons = report.unusableReasons.prefix(3).map(\.description).joined(separator: "; ")
+            lines.append(
+                "left \(counted(report.unusable, "segment")) that cannot be used: \(reasons)\(report.unusable > 3 ? "; …" : "")")
+        }
+        for problem in report.unfinished { lines.append("\(problem)") }
+        if report.others.count > 0 { lines.append("ignored \(report.others)") }
         if report.remaining > 0 { lines.append("\(report.remaining) remain; ferry list tells what they wait for") }
         return lines
     }
@@ -75,6 +90,15 @@ struct UploadSummary {
             let stopped: String?
             let message: String?
             let destinationWaitsUntil: Timestamp?
+            let sentDeleted: Int64
+            /// Segments that cannot be opened or locked, and why.
+            let unusable: Int
+            let unusableReasons: [String]
+            /// Journals and arrivals that could not be finished, and why.
+            let unfinished: [String]
+            /// Files that are no segments.
+            let others: Int
+            let otherNames: [String]
             /// `no-data`, `sent` or `failed`.
             let result: String
         }
@@ -89,7 +113,10 @@ struct UploadSummary {
             sentEvents: report.sentEvents, rejected: report.rejected, split: report.split,
             expired: report.retention.expired.segments, evicted: report.retention.evicted.segments,
             remaining: report.remaining, stopped: stopped, message: problem,
-            destinationWaitsUntil: report.destinationWaitsUntil, result: result
+            destinationWaitsUntil: report.destinationWaitsUntil, sentDeleted: report.sentDeleted.segments,
+            unusable: report.unusable, unusableReasons: report.unusableReasons.map(\.description),
+            unfinished: report.unfinished.map(\.description), others: report.others.count, otherNames: report.others.names,
+            result: result
         ).jsonLine()
     }
 

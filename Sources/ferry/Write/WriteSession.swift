@@ -42,8 +42,8 @@ struct WriteSession: ~Copyable {
         }
     }
 
-    /// Where reading is, for messages.
-    var currentLine: Int64 { line }
+    /// The lines of the current input, from its first, whose events are in journals or segments. What comes after them is not stored.
+    var storedLines: Int64 { (writer.firstUnstored ?? line + 1) - 1 }
 
     private mutating func take(_ piece: LineReader.Piece, from path: String, at now: ContinuousClock.Instant) throws {
         switch piece {
@@ -52,7 +52,7 @@ struct WriteSession: ~Copyable {
             switch checker.check(bytes) {
             case .blank: break
             case .event:
-                try writer.append(bytes, at: now)
+                try writer.append(bytes, number: line, at: now)
                 events += 1
             case .invalid(let column, let reason):
                 try refuse(bytes, endsLine: true, in: path, JSONLineProblem(line: line, column: column, reason: reason))

@@ -1,0 +1,103 @@
+import CForks
+import Glibc
+
+/// What came of trying to lock a file.
+public enum Locking: Equatable, Sendable {
+    case locked
+    case heldByAnother
+    /// The file system has no locks, or gives none to a descriptor that may not write.
+    case refused(FileError)
+}
+
+extension OpenFile {
+    /// Takes the exclusive advisory lock unless another process holds it. The kernel gives it back when the process dies.
+    public func tryLocking() -> Locking {
+        ferry_own_descriptor(descriptor)
+        while flock(descriptor, LOCK_EX | LOCK_NB) != 0 {
+            if errno == EWOULDBLOCK { return .heldByAnother }
+            if errno != EINTR { return .refused(FileError("lock", path)) }
+        }
+        return .locked
+    }
+
+    /// Whether the exclusive advisory lock could be taken.
+    public func tryLock() -> Bool { tryLocking() == .locked }
+
+    /// Waits for the exclusive advisory lock, for a bounded time. Only for files that a process holds for no longer than a write.
+    func lock(within patience: Duration = .seconds(10)) throws(FileError) {
+        let end = ContinuousClock.now + patience
+        var pause: UInt32 = 100
+        while true {
+            switch tryLocking() {
+            case .locked: return
+            case .refused(let error): throw error
+            case .heldByAnother: break
+            }
+            guard ContinuousClock.now < end else { throw FileError("lock", path, code: ETIMEDOUT) }
+            usleep(pause)
+            pause = min(pause * 2, 10_000)
+        }
+    }
+
+    func unlock() { flock(descriptor, LOCK_UN) }
+}
+
+/// What came of opening a file for its lock.
+enum LockedOpening {
+    case locked(OpenFile)
+    case heldByAnother
+    /// There is no such file.
+    case absent
+}
+
+extension Directory {
+    /// Opens a file for reading and takes its lock.
+    ///
+    /// NFS locks a descriptor only if it may write; there the file is opened for writing as well.
+    ///
+    /// - Throws: ``FileError``, with the operation `lock` when the lock cannot be had by any process.
+    func openLocked(_ name: String) throws(FileError) -> LockedOpening {
+        guard let file = try open(name) else { return .absent }
+        switch file.tryLocking() {
+        case .locked: return .locked(file)
+        case .heldByAnother: return .heldByAnother
+        case .refused(let error):
+            guard error.code == EBADF else { throw error }
+            return try openLockedForWriting(name, refusal: error)
+        }
+    }
+
+    private func openLockedForWriting(_ name: String, refusal: FileError) throws(FileError) -> LockedOpening {
+        let file: OpenFile
+        do throws(FileError) {
+            file = try open(name, flags: O_RDWR | O_NONBLOCK)
+        } catch {
+            if error.code == ENOENT { return .absent }
+            throw refusal
+        }
+        switch file.tryLocking() {
+        case .locked: return .locked(file)
+        case .heldByAnother: return .heldByAnother
+        case .refused(let error): throw error
+        }
+    }
+
+    /// Creates a file whose lock says that its maker lives.
+    ///
+    /// - Returns: `nil` when another process came between, took the file for a dead process's, and removes it: another name will do.
+    package func createLocked(_ name: String) throws(FileError) -> OpenFile? {
+        let file = try createOwned(name)
+        switch file.tryLocking() {
+        case .heldByAnother: return nil
+        case .refused(let error):
+            try? remove(name)
+            throw error
+        case .locked: return try status(name)?.identity == file.status().identity ? file : nil
+        }
+    }
+}
+
+extension FileError {
+    /// The file system gave no lock. Without locks a segment would be sent by two processes at once.
+    public var isLocking: Bool { operation == "lock" }
+}

@@ -1,0 +1,64 @@
+import Glibc
+
+/// Segments that a limit drops together: they are claimed one by one, and their lines in the ledger share a forced write.
+struct DropGroup {
+    private let spool: Spool
+    private let time: Timestamp
+    private var endings: [Ending] = []
+
+    /// Each holds an open file.
+    private static let largest = 256
+
+    init(_ spool: Spool, at time: Timestamp) {
+        self.spool = spool
+        self.time = time
+    }
+
+    /// Adds a segment, and settles the group when it is large enough.
+    ///
+    /// - Returns: How large the segment was; `nil` when it stays, because another process has it or is still writing it.
+    mutating func add(
+        _ name: String, _ disposal: Ending.Disposal, _ outcome: LedgerEntry.Outcome, why: String
+    ) throws(FileError) -> ByteCount? {
+        guard let claim = try claim(name) else { return nil }
+        let walk = try? claim.file.walkMembers(length: claim.status.size.bytes)
+        guard !claim.mayBeBeingWritten(walk) else { return nil }
+        let entry = LedgerEntry(
+            at: time, segment: name, outcome: outcome, bytes: claim.status.size, events: walk?.events, detail: why)
+        endings.append(Ending(claim, disposal, entry))
+        if endings.count == Self.largest { try settle() }
+        return claim.status.size
+    }
+
+    /// Drops what was added.
+    mutating func settle() throws(FileError) {
+        defer { endings = [] }
+        try spool.settle(endings)
+    }
+
+    private mutating func claim(_ name: String) throws(FileError) -> Claim? {
+        switch spool.claim(name) {
+        case .claimed(let claim): return claim
+        case .unusable(let error) where error.isLocking: throw error
+        case .unusable(let error) where error.code == EMFILE && !endings.isEmpty:
+            try settle()
+            return try self.claim(name)
+        case .busy, .gone, .unusable: return nil
+        }
+    }
+}
+
+extension Claim {
+    /// Whether a program may be still writing the file: it changed a moment ago, and was not published in one step, or is not whole.
+    ///
+    /// - Parameter walk: What its members' headers tell.
+    fileprivate func mayBeBeingWritten(_ walk: Examination?) -> Bool {
+        guard !ForeignFile.isQuiet(changed: status.changed, now: .now()) else { return false }
+        guard segmentName != nil, let walk else { return true }
+        if let damage = walk.damage { return damage.kind == .truncated || damage.kind == .empty }
+        // Without notes only its content tells whether the end is there.
+        return walk.events == nil && (try? examine(.always, inflateLimit: Self.lookLimit))?.damage?.kind == .truncated
+    }
+
+    private static let lookLimit = ByteCount.mebibytes(1024)
+}

@@ -1,0 +1,121 @@
+import Glibc
+import TestSupport
+import Testing
+
+@testable import FerrySpool
+
+@Suite("What limits delete, and what they leave alone")
+struct KeepingTests {
+    private let folder = TemporaryFolder()
+    private let now = Timestamp(rfc3339: "2026-11-21T13:00:00Z")!
+
+    private func send(_ spool: Spool, day: String) throws {
+        let name = try spool.put(Segments.gzip(Segments.lines(0..<9)))
+        guard case .claimed(let claim) = spool.claim(name) else { throw InVain(what: "claim") }
+        let time = Timestamp(rfc3339: "\(day)T12:00:00Z")!
+        try spool.settle([
+            Ending(claim, .sent(keep: true), LedgerEntry(at: time, segment: name, outcome: .sent, bytes: claim.status.size))
+        ])
+    }
+
+    @Test("A size limit leaves a foreign file that changed a moment ago: it may be being copied")
+    func foreignFile() throws {
+        let spool = try folder.spool()
+        try spool.directory.replace("export.jsonl.gz", with: Segments.gzip(Segments.lines(0..<99)), durable: false)
+        let name = try spool.put(Segments.gzip(Segments.lines(0..<9)))
+        let report = try spool.applyRetention(RetentionLimits(maxBytes: ByteCount(1)))
+        #expect(report.evicted.segments == 1)
+        #expect(report.stillOver > .zero)
+        #expect(try spool.pending() == ["export.jsonl.gz"])
+        #expect(try spool.ledgerTotals()[.evicted].segments == 1, "\(name) alone")
+    }
+
+    @Test("A size limit leaves a segment that is cut off and changed a moment ago")
+    func cutOff() throws {
+        let spool = try folder.spool()
+        let bytes = Segments.gzip(Segments.lines(0..<999))
+        let name = Segments.name().fileName
+        try spool.directory.replace(name, with: Array(bytes[..<(bytes.count / 2)]), durable: false)
+        #expect(try spool.applyRetention(RetentionLimits(maxBytes: ByteCount(1))).evicted.segments == 0)
+        #expect(try spool.pending() == [name])
+    }
+
+    @Test("Deleting what is late, or all, leaves a foreign file that changed a moment ago")
+    func dropAll() throws {
+        let spool = try folder.spool()
+        try spool.directory.replace("export.jsonl.gz", with: Segments.gzip("1\n"), durable: false)
+        try spool.put(Segments.gzip("2\n"))
+        #expect(try spool.dropAll(at: .now(), why: "late") { _ in true }.segments == 1)
+        #expect(try spool.pending() == ["export.jsonl.gz"])
+    }
+
+    @Test("More segments than share a forced write are all dropped, each with its line")
+    func manyDropped() throws {
+        let spool = try folder.spool()
+        let bytes = Segments.gzip("1\n")
+        for second in 0..<600 {
+            try spool.directory.replace(Segments.name(second: second).fileName, with: bytes, durable: false)
+        }
+        let report = try spool.applyRetention(RetentionLimits(maxBytes: ByteCount(Int64(bytes.count * 10))))
+        #expect(report.evicted.segments == 590)
+        #expect(try spool.pending().count == 10)
+        #expect(try spool.ledgerTotals()[.evicted].segments == 590)
+    }
+
+    @Test("Pruning sent/ goes past links, files and folders that are no day's, and leaves them")
+    func foreignThingsInSent() throws {
+        let spool = try folder.spool()
+        for day in ["2026-11-01", "2026-11-02", "2026-11-20"] { try send(spool, day: day) }
+        #expect(symlink("2026-11-20", folder("spool/sent/2026-10-01")) == 0)
+        #expect(symlink("/nowhere", folder("spool/sent/2026-10-02")) == 0)
+        #expect(mkdir(folder("spool/sent/archive"), 0o700) == 0)
+        try OpenFile.creating(folder("spool/sent/archive/old.jsonl.gz")).write([1])
+        try OpenFile.creating(folder("spool/sent/2026-10-03")).write([1])
+        let pruning = spool.pruneSent(RetentionLimits(maxAge: .seconds(7 * 86_400)), now: now)
+        #expect(pruning.deleted.segments == 2)
+        #expect(try spool.sentDays().map { String($0.path.suffix(7)) } == ["6-11-20", "archive"])
+        #expect(try Directory.open(folder("spool/sent/archive")).names() == ["old.jsonl.gz"])
+        #expect(try Directory.open(folder("spool/sent/2026-11-20")).names().count == 1)
+    }
+
+    @Test("A segment that cannot be moved hinders no other of its batch")
+    func oneFailsToMove() throws {
+        let spool = try folder.spool()
+        let names = try (0..<3).map { try spool.put(Segments.gzip("\($0)\n"), as: Segments.name(second: $0)) }
+        let endings = try names.map { name in
+            guard case .claimed(let claim) = spool.claim(name) else { throw InVain(what: "claim") }
+            // The second one's day lies where a file is in the way.
+            let day = name == names[1] ? "2026-11-22" : "2026-11-21"
+            return Ending(
+                claim, .sent(keep: true),
+                LedgerEntry(at: Timestamp(rfc3339: "\(day)T12:00:00Z")!, segment: name, outcome: .sent, bytes: .zero))
+        }
+        #expect(mkdir(folder("spool/sent"), 0o700) == 0)
+        try OpenFile.creating(folder("spool/sent/2026-11-22")).write([1])
+        #expect(throws: FileError.self) { try spool.settle(endings) }
+        #expect(try spool.pending() == [names[1]])
+        #expect(try spool.files(in: [.sent]).map(\.name) == [names[0], names[2]])
+    }
+
+    @Test("Files that are no segments are counted and the first are named; what is for people and folders are not")
+    func otherFiles() throws {
+        let spool = try folder.spool()
+        for name in ["x.zst", "events.json", "batch.jsonl", "README.md", "good.jsonl.gz"] {
+            try OpenFile.creating(folder("spool/\(name)")).write([1])
+        }
+        #expect(mkdir(folder("spool/other"), 0o700) == 0)
+        let others = try spool.scan().others
+        #expect(others.count == 3)
+        #expect(others.names == ["batch.jsonl", "events.json", "x.zst"])
+    }
+
+    @Test("Of very many files that are no segments only the first names are held")
+    func manyOtherFiles() throws {
+        let spool = try folder.spool()
+        for number in 100..<200 { try OpenFile.creating(folder("spool/file\(number)")).write([1]) }
+        let others = try spool.scan().others
+        #expect(others.count == 100)
+        #expect(others.names == (100..<120).map { "file\($0)" })
+        #expect(others.description == "100 files that are no segments: file100, file101, file102 and 97 more")
+    }
+}
