@@ -1,0 +1,176 @@
+"""Steps that make events: by the producers of four languages."""
+
+import datetime
+import gzip
+import os
+import signal
+import string
+import subprocess
+import time
+
+from . import reading
+from .steps import step
+
+
+def a_size(rng):
+    return rng.choice([20, 60, 60, 300, 2000])
+
+
+def a_count(rng):
+    return rng.choice([1, 2, 3, 8, 30])
+
+
+def a_name(rng):
+    """A segment's name as other languages make it, some of them on machines whose clock is wrong."""
+    now = datetime.datetime.now(datetime.timezone.utc)
+    shift = rng.choice([0, 0, 0, 0, -3600, -86400 * 30, 3600, 86400 * 400])
+    moment = now + datetime.timedelta(seconds=shift)
+    stamp = rng.choice([moment.strftime("%Y%m%dT%H%M%S.") + f"{moment.microsecond // 1000:03d}Z"] * 12 + [
+        "19700101T000000.000Z", "20380119T031407.999Z", "99991231T235959.999Z"])
+    length = rng.choice([16, 16, 16, 20, 40])
+    id = "".join(rng.choices(string.ascii_lowercase + string.digits, k=length))
+    stream = rng.choice(["", "", ".s", ".a_long-stream"])
+    return f"{rng.choice('0559')}-{stamp}-{id}{stream}.jsonl.gz"
+
+
+def pack(lines, rng):
+    """The lines as gzip, of one member or several, with and without what the format leaves open."""
+    text = [line.encode() for line in lines.values()]
+    cut = rng.randrange(len(text) + 1) if rng.random() < 0.3 else len(text)
+    ends = [b"", gzip.compress(b"")] if rng.random() < 0.2 else [b""]
+    head, tail = b"".join(text[:cut]), b"".join(text[cut:])
+    if rng.random() < 0.1:
+        head, tail = head.replace(b"\n", b"\r\n"), tail.rstrip(b"\n")
+    return b"".join([gzip.compress(part) for part in (head, tail) if part] + ends)
+
+
+@step(6)
+def write_file(world, rng):
+    """`ferry write` from a file."""
+    source = rng.choice(world.sources)
+    lines = world.take_events(a_count(rng), a_size(rng), rng)
+    path = world.folder / "tmp" / f"in-{rng.randrange(1 << 40):x}"
+    path.write_text("".join(lines.values()))
+    path.chmod(0o644)
+    write(world, rng, source, lines, [path])
+
+
+@step(4)
+def write_pipe(world, rng):
+    """`ferry write` from a pipe, whose writer may be killed, or the other way round."""
+    source = rng.choice(world.sources)
+    lines = world.take_events(a_count(rng), a_size(rng), rng)
+    reader, writer = os.pipe()
+    kill = rng.random() < 0.4
+    process = world.start([world.ferry_path, "write", "--spool", source, *options(world, rng)], stdin=reader)
+    os.close(reader)
+    try:
+        for text in lines.values():
+            os.write(writer, text.encode())
+            if rng.random() < 0.1:
+                time.sleep(0.01)
+        if kill:
+            time.sleep(rng.uniform(0, 0.1))
+            process.send_signal(signal.SIGKILL)
+    except BrokenPipeError:
+        pass
+    finally:
+        os.close(writer)
+    judge(world, world.end(process, f"ferry write --spool {source.name} <pipe", signal.SIGKILL if kill else None), lines, [])
+
+
+def options(world, rng):
+    arguments = ["--priority", rng.choice(["0", "5", "5", "9"]), "--roll-events", rng.choice(["1", "3", "50000"])]
+    if rng.random() < 0.3:
+        arguments += ["--stream", rng.choice(["s", "other"])]
+    return arguments
+
+
+def write(world, rng, source, lines, files):
+    kill = rng.uniform(0, 0.08) if rng.random() < 0.25 else None
+    result = world.ferry("write", "--spool", source, *options(world, rng), *files, kill_after=kill)
+    judge(world, result, lines, files)
+
+
+def judge(world, result, lines, files):
+    """Marks events by what `ferry write` said of them."""
+    if result.was_killed:
+        return world.mark(lines, "may")
+    if result.status not in (0, 69, 73, 74):
+        world.violate(f"ferry write ended with {result.status}: {result.errors[-300:]}")
+    world.mark(lines, {0: "must", 69: "never"}.get(result.status, "may"))
+
+
+@step(6)
+def python_producer(world, rng):
+    """The ten lines of Python in spool/README.md, which may die before the rename."""
+    lines = world.take_events(a_count(rng), a_size(rng), rng)
+    publish(world, rng, rng.choice(world.sources), a_name(rng), pack(lines, rng), lines)
+
+
+def publish(world, rng, source, name, data, lines, state="must"):
+    temporary, path = source / f".{name}.tmp", source / name
+    try:
+        with open(temporary, "xb") as file:
+            file.write(data)
+            file.flush()
+            os.fsync(file.fileno())
+        world.own(temporary)
+        if rng.random() < 0.05:
+            return
+        world.saw(name, lines)
+        os.rename(temporary, path)
+        world.mark(lines, state)
+    except OSError as error:
+        # The disk is full.
+        world.note(f"  producer: {error}")
+        temporary.unlink(missing_ok=True)
+
+
+@step(3)
+def shell_producer(world, rng):
+    """The lines of shell in spool/README.md."""
+    lines = world.take_events(a_count(rng), a_size(rng), rng)
+    name, source = a_name(rng), rng.choice(world.sources)
+    script = 'set -eu; gzip -c >"$1/.$2.tmp" || { rm -f "$1/.$2.tmp"; exit 1; }; sync "$1/.$2.tmp"; mv -n "$1/.$2.tmp" "$1/$2"; sync "$1"'
+    result = subprocess.run(
+        ["sh", "-c", script, "sh", source, name], input="".join(lines.values()), text=True, capture_output=True)
+    if (source / name).exists():
+        world.own(source / name)
+    world.saw(name, lines)
+    world.mark(lines, "must" if result.returncode == 0 else "may")
+
+
+@step(3, lambda profile: True)
+def library_producer(world, rng):
+    """A C program with libferrytracker, which may be killed; each event that it told is safe."""
+    if not world.tools.producer:
+        return
+    source, count = rng.choice(world.sources), a_count(rng)
+    first = min(world.take_events(count, 20, rng))
+    process = world.start([world.tools.producer, source, str(first), str(count), rng.choice(["0", "0", "20"])], name="producer")
+    kill = rng.random() < 0.4
+    if kill:
+        time.sleep(rng.uniform(0, 0.2))
+        process.send_signal(signal.SIGKILL)
+    log = process.log
+    told = []
+    try:
+        process.wait(60)
+        told = [int(word) for word in reading.read_text(f"{log}.out").split()]
+    except subprocess.TimeoutExpired:
+        pass
+    world.mark(range(first, first + count), "may")
+    result = world.end(process, f"C producer on {source.name}", signal.SIGKILL if kill else None)
+    # Where the tracker could not store, it said so.
+    world.mark(told, "must")
+
+
+@step(2, lambda profile: profile.has_damage)
+def publish_damage(world, rng):
+    """A segment whose end is garbage. Its file must be kept; what can be read of it may be saved."""
+    lines = world.take_events(a_count(rng) + 3, 300, rng)
+    data = bytearray(gzip.compress("".join(lines.values()).encode()))
+    for index in range(len(data) * 2 // 3, len(data)):
+        data[index] = rng.randrange(256)
+    publish(world, rng, rng.choice(world.sources), a_name(rng), bytes(data), lines, state="damaged")
