@@ -1,0 +1,95 @@
+import FerrySpool
+import Foundation
+import TestSupport
+import Testing
+
+@Suite("What is forced to the disk, and in which order")
+struct ForcedWritesTests {
+    private let folder = TemporaryFolder()
+
+    private func strace() -> String? {
+        if let path = Program.find("strace") { return path }
+        print("NOT TESTED: strace is missing; scripts/test installs it where it may")
+        return nil
+    }
+
+    /// Starts a command whose forced writes, renames and removals are written down.
+    private func start(_ strace: String, _ arguments: String..., input: String? = nil) throws -> Running {
+        // Daemonized, strace is the child: signals go to the command.
+        let options = ["-D", "-f", "-y", "-s", "300", "-o", folder("calls"), "-e"]
+        let calls = "trace=fsync,fdatasync,syncfs,rename,renameat,renameat2,linkat,unlink,unlinkat,exit_group"
+        return try Program(strace).start(options + [calls, Program.ferry] + arguments, input: input)
+    }
+
+    /// The calls in the order in which they ended.
+    private func calls() async throws -> [String] {
+        var text = ""
+        try await eventually("strace has written down the end") {
+            text = (try? String(contentsOfFile: folder("calls"), encoding: .utf8)) ?? ""
+            return text.contains("+++ exited")
+        }
+        var begun: [Substring: String] = [:]
+        return text.split(separator: "\n").compactMap { line in
+            let fields = line.split(separator: " ", maxSplits: 1, omittingEmptySubsequences: true)
+            guard fields.count == 2 else { return nil }
+            let (thread, call) = (fields[0], String(fields[1]))
+            if call.hasSuffix("<unfinished ...>") {
+                begun[thread] = call
+                return nil
+            }
+            return call.contains(" resumed>") ? begun.removeValue(forKey: thread) : call
+        }
+    }
+
+    /// Whether there are calls, one after the other, that hold these words each.
+    private func expect(
+        _ calls: [String], inOrder wanted: [[String]], sourceLocation: SourceLocation = #_sourceLocation
+    ) {
+        var rest = calls[...]
+        for words in wanted {
+            guard let index = rest.firstIndex(where: { call in words.allSatisfy { call.contains($0) } }) else {
+                Issue.record("no \(words) in its place among \(calls.joined(separator: "\n"))", sourceLocation: sourceLocation)
+                return
+            }
+            rest = rest[(index + 1)...]
+        }
+    }
+
+    @Test("A writer forces the segment, names it, forces the folder, and only then removes the journal")
+    func write() async throws {
+        guard let strace = strace() else { return }
+        let result = try await start(strace, "write", "--spool", folder("spool"), input: "{}\n").end()
+        #expect(result.status == 0, "\(result.errors)")
+        expect(
+            try await calls(),
+            inOrder: [["fdatasync(", ".ferry-tmp>"], ["rename", ".jsonl.gz\""], ["fsync(", "/spool>"], ["unlink", ".open\""]])
+    }
+
+    @Test("A receiver forces the body and its key before the segment has its name, and the folder before it answers")
+    func receive() async throws {
+        guard let strace = strace() else { return }
+        let hub = try start(strace, "receive", "--listen", "127.0.0.1:0", "--spool", folder("hub"))
+        let line = try await hub.waitFor("listening on http://127.0.0.1:")
+        let answer = try await RawClient.post(
+            Segments.gzip("{}\n"), port: try #require(Int(line.prefix { $0.isNumber })),
+            headers: ["Ferry-Segment": Segments.name().fileName])
+        #expect(answer.status == 200)
+        hub.send(SIGTERM)
+        _ = await hub.end()
+        expect(
+            try await calls(),
+            inOrder: [
+                ["fdatasync(", ".ferry-in>"], ["fdatasync(", "/received-"], ["rename", ".ferry-in\""], ["fsync(", "/hub>"],
+            ])
+    }
+
+    @Test("An uploader forces the ledger's line before the segment moves into sent/")
+    func upload() async throws {
+        guard let strace = strace() else { return }
+        let name = try folder.spool().put(Segments.gzip("{}\n"))
+        let server = ScriptedServer.answering { _ in ScriptedServer.answer(200) }
+        let result = try await start(strace, "upload", "--spool", folder("spool"), "--to", server.url).end()
+        #expect(result.status == 0, "\(result.errors)")
+        expect(try await calls(), inOrder: [["fdatasync(", "/ledger-"], ["rename", "\"\(name)\"", "/sent/"]])
+    }
+}
