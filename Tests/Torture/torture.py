@@ -20,7 +20,7 @@ def main():
     parser.add_argument("minutes", nargs="?", type=float, default=2, help="for each part")
     parser.add_argument("--only", choices=PARTS)
     parser.add_argument("--seed", type=int, help="chooses the cases; printed by every run")
-    parser.add_argument("--case", help="one case, as a failure names it; with --only")
+    parser.add_argument("--case", help="one case, as a failure names it, or names of scenarios; with --only")
     parser.add_argument("--keep", help="a folder for what failed cases leave")
     parser.add_argument("--jobs", type=int, default=2, help="cases at once")
     arguments = parser.parse_args()

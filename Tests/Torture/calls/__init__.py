@@ -70,7 +70,7 @@ class Calls:
         if not scenario.can_run(self.options):
             print(f"  NOT TESTED: {scenario.name}: the program for it is not there", flush=True)
             return False
-        return self.options.case is None or self.options.case.split(":")[0] == scenario.name
+        return self.options.case is None or scenario.name in self.options.case.split(":")[0].split(",")
 
     def prepare(self, scenario):
         place = Place(os.path.join(self.root, f"{scenario.name}.template"), self.options.ferry, self.options.tracker_host)

@@ -175,9 +175,12 @@ class Forget(Carrying):
         shutil.rmtree(place("stick"))
         os.mkdir(place("stick"))
 
-    def attempt(self, place, environment, fault):
+    def command(self, place):
         [mark] = [name.removesuffix(".jsonl") for name in os.listdir(place("spool", ".ferry", "exports")) if name.endswith(".jsonl")]
-        command = ["export", "--forget", mark, "--spool", place("spool")]
+        return ["export", "--forget", mark, "--spool", place("spool")]
+
+    def attempt(self, place, environment, fault):
+        command = self.command(place)
         result = self.disturb(place, environment, fault, *command)
         if result.status != 0:
             # Something else than 0: it was forgotten already.

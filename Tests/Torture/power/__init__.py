@@ -54,10 +54,13 @@ class Power:
         try:
             wanted = [
                 scenario for scenario in SCENARIOS
-                if self.options.case is None or self.options.case.split(":")[0] == scenario.name]
-            if not self.options.tracker_host:
-                wanted = [scenario for scenario in wanted if scenario.name != "tracker"]
-                print("  NOT TESTED: tracker: the program for it is not there", flush=True)
+                if self.options.case is None or scenario.name in self.options.case.split(":")[0].split(",")]
+            for scenario in [scenario for scenario in wanted if not scenario.can_run(self.options)]:
+                wanted.remove(scenario)
+                print(f"  NOT TESTED: {scenario.name}: the program for it is not there", flush=True)
+            for scenario in wanted:
+                if scenario.needs_names:
+                    print(f"  NOT TESTED: {scenario.name}: file systems that forget the name of a forced file", flush=True)
             traced = [Traced(scenario) for scenario in wanted]
             for item in traced:
                 self.prepare(item)
@@ -108,7 +111,7 @@ class Power:
     def trace(self, item):
         place = self.place(item)
         time.sleep(max(0, item.prepared + item.scenario.age - time.monotonic()))
-        item.start = disk.Disk(place.root)
+        item.start = disk.Disk(place.root, item.scenario.needs_names)
         log = f"{place.root}.log"
         item.world = item.scenario.act(place, self.shim.tracing(place.root, log, with_data=True))
         item.calls = [*read_log(log), END]

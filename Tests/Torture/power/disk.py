@@ -1,7 +1,8 @@
 """A folder as a disk may hold it after a power cut: what was forced is there, of the rest anything may be.
 
-Forcing a file forces its bytes and size, not its name; forcing a folder forces its names; a rename between two folders is one step, which
-forcing either of them forces. Modes, times and extended attributes are kept as they are."""
+Forcing a file forces its bytes and size, and its name only where `keeps_names` says so, as ext4, XFS and btrfs do; forcing a folder forces its
+names; a rename between two folders is one step, which forcing either of them forces. Modes, times and extended attributes are kept as
+they are."""
 
 import hashlib
 import os
@@ -38,9 +39,10 @@ class Naming:
 
 
 class Disk:
-    def __init__(self, root):
+    def __init__(self, root, keeps_names=False):
         """The folder as it is now, all of it forced."""
         self.root = root
+        self.keeps_names = keeps_names
         self.files = {}
         # Not forced yet, in the order in which they were made.
         self.namings = []
@@ -135,6 +137,8 @@ class Disk:
                     self._force_names(lambda naming: any(change[0] is node for change in naming.changes))
                 elif (file := self.files.get(call.inode)) is not None:
                     file.forced = bytes(file.current)
+                    if self.keeps_names:
+                        self._force_names(lambda naming: any(change[2] is file for change in naming.changes))
             case "syncfs":
                 self._force_names(lambda naming: True)
                 for file in self.files.values():

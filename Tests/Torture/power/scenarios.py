@@ -13,6 +13,11 @@ class Power:
     name = ""
     # How old a state must be before it is gone on with: files with foreign names rest for 5 s.
     age = 0.0
+    # Whether it needs a file system on which forcing a file forces its name too.
+    needs_names = False
+
+    def can_run(self, options):
+        return True
 
     def prepare(self, place):
         """Fills the folder."""
@@ -56,6 +61,9 @@ class Write(Power):
 
 class Tracker(Power):
     name = "tracker"
+
+    def can_run(self, options):
+        return bool(options.tracker_host)
 
     def prepare(self, place):
         os.mkdir(place("spool"))
@@ -193,6 +201,8 @@ class Receive(Power):
     """What a receiver answered 200 for is there."""
 
     name = "receive"
+    # A key is logged when its arrival's bytes are forced, not when the hidden name is.
+    needs_names = True
     source = sending.Receive()
 
     def prepare(self, place):
@@ -440,6 +450,37 @@ class Pause(Power):
         place.expect(server.events, range(10), "at the receiver")
 
 
+class Forget(Carrying):
+    name = "forget"
+    scenario = carrying.Forget()
+
+    def look(self, place, calls, before):
+        marks = os.listdir(place("spool", ".ferry", "exports"))
+        if any(name.endswith(".jsonl") for name in marks):
+            if calls[-1].name == "the end":
+                place.problem("a bundle that was given up is waited for")
+            place.undisturbed(*self.command(place))
+        super().look(place, calls, before)
+
+    def command(self, place):
+        return self.scenario.command(place)
+
+
+class Init(Power):
+    name = "init"
+    can_run = keeping.Init.can_run
+
+    def act(self, place, environment):
+        place.run("init", place("spool"), environment=environment)
+
+    def look(self, place, calls, world):
+        if calls[-1].name == "the end" and not os.path.isdir(place("spool")):
+            place.problem("init had said that there is a spool, and there is none")
+        place.undisturbed("init", place("spool"))
+        place.undisturbed("write", "--spool", place("spool"), data=spools.lines(range(10)))
+        place.expect(place.contents("spool").stored, range(10), "in the new spool")
+
+
 SCENARIOS = [
     Write(), Tracker(), Upload(), UploadSplit(), UploadJoined(), UploadDeleting(), UploadUnwell(), Receive(), ReceiveJoined(), Export(), ExportTar(), Import(),
-    Acknowledge(), Replay(), Retry(), Salvage(), Prune(), Pause()]
+    Acknowledge(), Forget(), Init(), Replay(), Retry(), Salvage(), Prune(), Pause()]
