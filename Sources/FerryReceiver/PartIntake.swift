@@ -26,7 +26,7 @@ struct PartIntake: ~Copyable {
     /// Takes what belongs to this segment.
     mutating func take(_ buffer: inout ByteBuffer) throws(IntakeRefusal) {
         let wanted = length.map { min(Int(($0 - intake.bytes).bytes), buffer.readableBytes) } ?? buffer.readableBytes
-        try intake.take(buffer.readSlice(length: wanted)!)
+        if let piece = buffer.readSlice(length: max(wanted, 0)) { try intake.take(piece) }
     }
 
     /// The segment, when its last byte is known to be there.

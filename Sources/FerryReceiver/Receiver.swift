@@ -68,7 +68,7 @@ public struct Receiver: Sendable {
     }
 
     private func server() throws -> HTTPServerBuilder {
-        let idleTimeout = TimeAmount.nanoseconds(Int64(options.idleTimeout.inSeconds * 1e9))
+        let idleTimeout = TimeAmount.milliseconds(min(options.idleTimeout.wholeMilliseconds, Duration.century.wholeMilliseconds))
         let plain = HTTPServerBuilder.http1(configuration: .init(idleTimeout: idleTimeout))
         guard let certificate = options.certificate, let key = options.privateKey else { return plain }
         do {

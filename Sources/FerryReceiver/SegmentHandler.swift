@@ -20,16 +20,15 @@ struct SegmentHandler: Sendable {
             answer.headers[.retryAfter] = "60"
             return answer
         }
-        let hops = request.headers[HTTPField.Name("Ferry-Hops")!].flatMap { Int($0) } ?? 0
+        let hops = request.headers[.ferryHops].flatMap { Int($0) } ?? 0
         guard (0..<options.maxHops).contains(hops) else {
             return Answer.refusal(.badRequest, "it came through \(hops) receivers: do they send to each other in a circle?")
         }
         let parts: [JoinedSegments.Part]
-        do throws(JoinedSegments.Unclear) {
+        do throws(HeaderProblem) {
             parts = try JoinedSegments.parts(request.headers, now: .now())
         } catch {
-            return Answer.refusal(
-                .badRequest, "Ferry-Segment lists several without their bytes, or not by Ferry's names; send them one by one")
+            return Answer.refusal(.badRequest, "\(error)")
         }
         do throws(IntakeRefusal) {
             let received = try await take(request, parts, hops: hops + 1)
@@ -63,8 +62,9 @@ struct SegmentHandler: Sendable {
                         guard let part = parts.popFirst() else { throw IntakeRefusal.longerThanNamed }
                         open = try PartIntake(part, hops: hops, spool: spool, options: options)
                     }
-                    try open!.take(&buffer)
-                    guard let whole = try open!.candidateIfWhole() else { continue }
+                    // Optional chaining: the intake cannot be copied out of its place.
+                    try open?.take(&buffer)
+                    guard let whole = try open?.candidateIfWhole() else { continue }
                     candidates.append(whole)
                     open = nil
                     if candidates.count == Self.batch { received += try await admit(&candidates) }
@@ -79,7 +79,7 @@ struct SegmentHandler: Sendable {
             throw .aborted
         }
         if open == nil, let part = parts.popFirst() { open = try PartIntake(part, hops: hops, spool: spool, options: options) }
-        if open != nil { candidates.append(try open!.candidateAtEnd()) }
+        if let last = try open?.candidateAtEnd() { candidates.append(last) }
         guard parts.isEmpty else { throw .shorterThanNamed }
         received += try await admit(&candidates)
         return received

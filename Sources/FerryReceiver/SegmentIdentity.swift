@@ -2,6 +2,24 @@ import FerryIntake
 import FerrySpool
 import HTTPTypes
 
+/// Why a request's headers name no segment.
+enum HeaderProblem: Error, Equatable, CustomStringConvertible {
+    /// `Ferry-Segment` holds what cannot be a segment's name.
+    case name
+    case key
+    /// A body that carries several cannot be cut.
+    case parts
+
+    var description: String {
+        switch self {
+        case .name:
+            "Ferry-Segment must be a segment's file name, at most 255 bytes and percent-encoded, or must not be there"
+        case .key: "Idempotency-Key must have 1 to 1024 bytes"
+        case .parts: "Ferry-Segment lists several without their bytes, or not by Ferry's names; send them one by one"
+        }
+    }
+}
+
 /// Which segment a request carries, by its headers.
 struct SegmentIdentity: Equatable, Sendable {
     /// The name it gets in the receiver's spool.
@@ -16,22 +34,36 @@ struct SegmentIdentity: Equatable, Sendable {
     }
 
     /// - Parameter now: For senders that say nothing of themselves.
-    init(_ headers: HTTPFields, now: Timestamp) {
-        let segment = headers[HTTPField.Name("Ferry-Segment")!].flatMap { SegmentName($0) }
-        key = headers[HTTPField.Name("Idempotency-Key")!].map(Self.unquoted) ?? segment?.id
+    init(_ headers: HTTPFields, now: Timestamp) throws(HeaderProblem) {
+        let header = headers[.ferrySegment]
+        let segment = header.flatMap { SegmentName($0) }
+        if let header, segment == nil, !ForeignName.isLegal(String(percentDecoding: header) ?? header) { throw .name }
+        let key = headers[.idempotencyKey].map(Self.unquoted) ?? segment?.id
+        guard key.map({ Self.keyLengths.contains($0.utf8.count) }) ?? true else { throw .key }
+        self.key = key
         if let segment {
             name = segment
         } else {
-            let created = headers[HTTPField.Name("Ferry-Created")!].flatMap(Timestamp.init(rfc3339:)) ?? now
+            let created = headers[.ferryCreated].flatMap(Timestamp.init(rfc3339:)) ?? now
             // From the key, so that every try gets the same name.
-            let id = key.map(ReceivedID.init)?.text ?? SegmentID.random()
-            name = SegmentName(priority: .normal, created: max(created, Timestamp(milliseconds: 0)), id: id)!
+            name = SegmentName(priority: .normal, created: created, id: key.map { ReceivedID($0).id } ?? .random())
         }
     }
+
+    /// A name of 255 bytes, percent-encoded, and what makes it unique.
+    private static let keyLengths = 1...1024
 
     /// A structured-field string (RFC 9651), as the draft on idempotency keys wants it; a bare one is taken as it is.
     private static func unquoted(_ value: String) -> String {
         guard value.count >= 2, value.hasPrefix("\""), value.hasSuffix("\"") else { return value }
         return String(value.dropFirst().dropLast())
     }
+}
+
+// Constants that hold nothing but letters and hyphens are names.
+extension HTTPField.Name {
+    static let ferrySegment = HTTPField.Name("Ferry-Segment")!
+    static let ferryCreated = HTTPField.Name("Ferry-Created")!
+    static let ferryHops = HTTPField.Name("Ferry-Hops")!
+    static let idempotencyKey = HTTPField.Name("Idempotency-Key")!
 }

@@ -27,7 +27,7 @@ struct PacedReplay {
                 case .sent(let entry):
                     report.sent += 1
                     report.sentBytes += entry.bytes
-                    report.sentEvents += entry.events ?? 0
+                    report.sentEvents.add(entry.events ?? 0)
                 case .rejected: report.rejected += 1
                 case .split, .backsOff, .warning: break
                 }
@@ -183,12 +183,13 @@ struct PacedReplay {
                 case .original(let factor): (time - origin!.event) / factor
                 case .rate(let rate): .seconds(Double(fed) / rate)
                 }
-            let due = origin!.at + offset
+            // An event may claim to be of any year.
+            let due = origin!.at + min(offset, .century)
             if due > now { try await Task.sleep(until: due, tolerance: .zero, clock: .continuous) }
             // When the destination is slower than the pace, what waits keeps its order.
             lastCreated = max(time, lastCreated + .milliseconds(1))
             let segment = stage.name(for: file, created: lastCreated, line: groupLine)
-            let publication = try run.spool.publication(of: segment)
+            let publication = try run.spool.publication()
             var writer = try GzipWriter(file: publication.file, level: ReplayOptions.level)
             try group.withUnsafeBytes { try writer.write($0, events: groupEvents) }
             try writer.finish()

@@ -119,13 +119,13 @@ public final class Replay: Sendable {
         let files = try files()
         report.sources = files.count
         let hour: Int64 = 3_600_000
-        func add(_ time: Timestamp, _ events: Int64) { counts[time.milliseconds / hour * hour, default: 0] += events }
+        func add(_ time: Timestamp, _ events: Int64) { counts[time.milliseconds / hour * hour, default: 0].add(events) }
         for file in files {
             do {
                 var fields = filter.makeFields()
                 if !filter.looksIntoEvents, file.form == .gzip, let noted = try OpenFile.reading(file.path).notedEvents() {
                     add(file.segment.created, noted)
-                    report.sentEvents += noted
+                    report.sentEvents.add(noted)
                 } else {
                     try file.forEachLine(limit: options.upload.inflateLimit) { line in
                         switch filter.looksIntoEvents ? filter.judge(line, &fields) : .passes(nil) {
@@ -160,7 +160,7 @@ extension ReplayOptions {
 extension UploadReport {
     fileprivate mutating func add(_ other: UploadReport) {
         sent.add(other.sent)
-        sentEvents += other.sentEvents
+        sentEvents.add(other.sentEvents)
         rejected += other.rejected
         split += other.split
         remaining = other.remaining

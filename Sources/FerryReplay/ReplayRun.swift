@@ -25,7 +25,7 @@ public struct ReplayRun: Sendable {
     ///
     /// - Parameter folder: Where the folders of replays lie.
     public static func begin(in folder: String, arguments: [String], at now: Timestamp) throws(FileError) -> ReplayRun {
-        let id = SegmentID.random()
+        let id = SegmentID.random().text
         let spool = try Spool.open("\(folder)/\(id)", access: .create)
         var run = ReplayRun(id: id, spool: spool, position: Position(arguments: arguments, startedAt: now))
         try run.save { _ in }

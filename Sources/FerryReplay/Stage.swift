@@ -23,9 +23,7 @@ struct Stage {
         if options.keepsKeys, line == nil { return file.segment }
         let part = line.map { "~\($0)" } ?? ""
         let id = options.keepsKeys ? file.segment.id + part : run.id + "~" + file.segment.fileName + part
-        return SegmentName(
-            priority: file.segment.priority, created: created ?? file.segment.created, id: ReplayID.id(of: id),
-            stream: file.segment.stream)!
+        return file.segment.with(id: ReplayID.id(of: id), created: created)
     }
 
     /// Stages one source: as it is when nothing in it changes, otherwise what passes the filter.
@@ -38,10 +36,11 @@ struct Stage {
     }
 
     private mutating func passThrough(_ file: ReplayFile) throws {
-        let name = name(for: file).fileName
+        let segment = name(for: file)
+        let name = segment.fileName
         // A second name costs nothing; between file systems it takes a copy.
         if try run.spool.directory.link(file.path, as: name) { return }
-        let publication = try run.spool.publication(of: SegmentName(name)!)
+        let publication = try run.spool.publication()
         let source = try OpenFile.reading(file.path)
         let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: 1 << 18, alignment: 16)
         defer { buffer.deallocate() }
@@ -57,7 +56,7 @@ struct Stage {
 
     private mutating func addLines(of file: ReplayFile) throws {
         let segment = name(for: file)
-        let publication = try run.spool.publication(of: segment)
+        let publication = try run.spool.publication()
         let sink = LineSink(publication.file)
         var fields = filter.makeFields()
         var leftOut: Int64 = 0

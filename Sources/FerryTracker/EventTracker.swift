@@ -38,10 +38,8 @@ public final class EventTracker: Sendable {
         ferry_watch_forks()
         forks = ferry_fork_count()
         let start = now()
-        let isLabel =
-            SegmentName(
-                priority: .normal, created: start.wall, id: SegmentID.random(), stream: configuration.stream) != nil
-        guard isLabel else { throw .stream(configuration.stream ?? "") }
+        let stream = configuration.stream.flatMap { StreamLabel($0) }
+        guard stream?.text == configuration.stream else { throw .stream(configuration.stream ?? "") }
         let intervals = configuration.intervalRule.allowed
         guard intervals.contains(configuration.batch.interval) else {
             throw .interval(configuration.batch.interval, allowed: intervals)
@@ -66,7 +64,7 @@ public final class EventTracker: Sendable {
         self.state = ForkSafeMutex(state)
         recorder = Recorder(
             spool, rules: configuration.batch, maxBytes: configuration.retention.maxBytes,
-            options: .init(stream: configuration.stream, durability: configuration.durability))
+            options: .init(stream: stream, durability: configuration.durability))
         publisher = Publisher(
             recorder,
             options: .init(

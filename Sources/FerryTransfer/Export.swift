@@ -57,7 +57,7 @@ public struct Export {
     /// - Throws: ``FileError``, of the spool or of the medium; marks are taken back then, and the spool is as it was.
     public func run(to destination: String) throws -> ExportReport {
         var report = ExportReport()
-        report.bundle = SegmentID.random() + SegmentID.random()
+        report.bundle = SegmentID.random().text + SegmentID.random().text
         let chosen = try choose(&report)
         guard !chosen.isEmpty else { return report }
         // Before any copy leaves: whoever uploads leaves these alone from now on.
@@ -93,7 +93,7 @@ public struct Export {
             let bytes = entry.size?.bytes ?? 0
             let size = options.recipient == nil ? bytes : Sealing.size(of: bytes)
             // In order: what is smaller and later does not go first.
-            guard report.left == 0, size + Self.overhead <= room else {
+            guard report.left == 0, size.adding(Self.overhead) <= room else {
                 report.left += 1
                 continue
             }
@@ -135,7 +135,7 @@ public struct Export {
                     events: events))
             report.segments += 1
             report.bytes += ByteCount(bytes)
-            report.events += events ?? 0
+            report.events.add(events ?? 0)
         }
         return segments
     }

@@ -91,7 +91,8 @@ public struct Import {
         defer { for item in batch { hub.discard(item.arrival) } }
         for segment in manifest.segments {
             guard let digest = BodyDigest(hexadecimal: segment.sha256) else {
-                preconditionFailure("a manifest with such a checksum is refused")
+                report.damaged.append((segment.name, "its checksum is none"))
+                continue
             }
             if let known = index[segment.key] {
                 if known == digest {
@@ -218,7 +219,6 @@ public struct Import {
     /// As the hub's receiver names them: their own names, or one made from the key for names from other tools.
     private static func name(for segment: BundleManifest.Segment) -> String {
         if SegmentName(segment.name) != nil { return segment.name }
-        let created = max(segment.created, Timestamp(milliseconds: 0))
-        return SegmentName(priority: .normal, created: created, id: ReceivedID(segment.key).text)!.fileName
+        return SegmentName(priority: .normal, created: segment.created, id: ReceivedID(segment.key).id).fileName
     }
 }

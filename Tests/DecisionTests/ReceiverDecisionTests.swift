@@ -10,38 +10,63 @@ struct ReceiverDecisionTests {
     private let now = Timestamp(rfc3339: "2026-11-21T12:00:00Z")!
     private let segment = "0-20261121T031502.123Z-8f3k2m9qx7wd4t1c.dns.jsonl.gz"
 
-    private func identity(_ headers: [String: String]) -> SegmentIdentity {
+    private func identity(_ headers: [String: String]) throws(HeaderProblem) -> SegmentIdentity {
         var fields = HTTPFields()
         for (name, value) in headers { fields[HTTPField.Name(name)!] = value }
-        return SegmentIdentity(fields, now: now)
+        return try SegmentIdentity(fields, now: now)
     }
 
     @Test("Priority, time, ID and stream survive")
-    func proper() {
-        let found = identity(["Ferry-Segment": segment, "Idempotency-Key": "\"8f3k2m9qx7wd4t1c\""])
+    func proper() throws {
+        let found = try identity(["Ferry-Segment": segment, "Idempotency-Key": "\"8f3k2m9qx7wd4t1c\""])
         #expect(found.name.fileName == segment)
         #expect(found.key == "8f3k2m9qx7wd4t1c")
     }
 
     @Test("A key without a proper name gives the same name at every try")
-    func keyed() {
+    func keyed() throws {
         let headers = ["Ferry-Segment": "export.jsonl.gz", "Idempotency-Key": "\"a~b\"", "Ferry-Created": "2026-01-02T03:04:05Z"]
-        #expect(identity(headers) == identity(headers))
-        #expect(identity(headers).name.created == Timestamp(rfc3339: "2026-01-02T03:04:05Z"))
+        #expect(try identity(headers) == identity(headers))
+        #expect(try identity(headers).name.created == Timestamp(rfc3339: "2026-01-02T03:04:05Z"))
     }
 
     @Test("Without any header every body is new")
-    func anonymous() {
-        #expect(identity([:]).key == nil)
-        #expect(identity([:]).name != identity([:]).name)
+    func anonymous() throws {
+        #expect(try identity([:]).key == nil)
+        #expect(try identity([:]).name != identity([:]).name)
     }
 
     @Test(
         "No name leads out of the folder or into Ferry's own files",
         arguments: ["../../etc/passwd", "/etc/passwd.jsonl.gz", ".ferry/control.json", "a/../b.jsonl.gz", ".hidden.jsonl.gz"])
     func hostile(name: String) {
-        let found = identity(["Ferry-Segment": name, "Idempotency-Key": name])
-        #expect(SegmentName(found.name.fileName) == found.name)
+        #expect(throws: HeaderProblem.name) { try identity(["Ferry-Segment": name, "Idempotency-Key": "a"]) }
+        let encoded = name.percentEncodedForURL
+        #expect(throws: HeaderProblem.name) { try identity(["Ferry-Segment": encoded, "Idempotency-Key": "a"]) }
+    }
+
+    @Test("A name that no file can have is refused, and so is one with a longer ID than the format allows")
+    func tooLong() throws {
+        let id = String(repeating: "a", count: 210)
+        // Of another tool, then: it fits into a folder, and gets a name from its key.
+        let found = try identity(["Ferry-Segment": "5-20261121T031502.123Z-\(id).jsonl.gz", "Idempotency-Key": "a~b"])
+        #expect(found.name.id == ReceivedID("a~b").text)
+        #expect(throws: HeaderProblem.name) {
+            try identity(["Ferry-Segment": "5-20261121T031502.123Z-\(id)\(id).jsonl.gz", "Idempotency-Key": "a"])
+        }
+        #expect(throws: HeaderProblem.name) { try identity(["Ferry-Segment": "batch 1"]) }
+    }
+
+    @Test("A key is neither empty nor without end", arguments: ["\"\"", "", String(repeating: "k", count: 1025)])
+    func keys(key: String) {
+        #expect(throws: HeaderProblem.key) { try identity(["Idempotency-Key": key]) }
+    }
+
+    @Test(
+        "A time of creation that no name can hold counts as unknown",
+        arguments: ["9999-12-31T23:59:59-23:59", "0000-01-01T00:00:00+00:01", "soon"])
+    func creation(time: String) throws {
+        #expect(try identity(["Ferry-Created": time, "Idempotency-Key": "a"]).name.created == now)
     }
 
     @Test("Tokens match only when they are equal")

@@ -66,7 +66,7 @@ struct SegmentNameTests {
     @Test("The halves of a split sort behind their parent and lead back to it")
     func halves() throws {
         let parent = try #require(SegmentName("5-20261121T031502.123Z-8f3k2m9qx7wd4t1c.dns.jsonl.gz"))
-        let (first, second) = parent.halves
+        let (first, second) = try #require(parent.halves)
         #expect(first.fileName == "5-20261121T031502.123Z-8f3k2m9qx7wd4t1c0.dns.jsonl.gz")
         #expect(first.splitParent == parent && second.splitParent == parent)
         #expect(parent.splitParent == nil)
@@ -91,7 +91,7 @@ struct SegmentNameTests {
         return SegmentName(
             priority: Priority(Int.random(in: 0...9, using: &generator))!,
             created: Timestamp(milliseconds: Int64.random(in: 0...4_000_000_000_000, using: &generator)),
-            id: SegmentID.random(using: &generator) + (Bool.random(using: &generator) ? "01" : ""),
+            id: SegmentID.random(using: &generator).text + (Bool.random(using: &generator) ? "01" : ""),
             stream: streams.randomElement(using: &generator)!)!
     }
 }

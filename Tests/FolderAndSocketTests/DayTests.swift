@@ -113,7 +113,7 @@ struct DayTests {
                 guard !isOver else { return }
                 let name = SegmentName(
                     priority: [.critical, .normal, .normal, .bulk].randomElement(using: &generator)!, created: clock.wall,
-                    id: SegmentID.random())!
+                    id: .random())
                 try spool.put(Segments.gzip("{\"n\":\(produced.count)}\n"), as: name)
                 produced.insert(name.id)
                 if let entry = delivery.lanes[0].appeared(name.fileName) {

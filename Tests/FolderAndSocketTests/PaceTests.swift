@@ -115,7 +115,7 @@ struct PaceTests {
     func late() async throws {
         let now = Timestamp(rfc3339: "2026-11-21T12:00:00Z")!
         func name(_ hoursAgo: Int) -> SegmentName {
-            SegmentName(priority: .normal, created: now - .seconds(hoursAgo * 3600), id: SegmentID.random())!
+            SegmentName(priority: .normal, created: now - .seconds(hoursAgo * 3600), id: .random())
         }
         for late in DeliveryDeadline.Late.allCases {
             let spool = try folder.spool("\(late)")

@@ -14,13 +14,13 @@ struct PublishingTests {
     func publication() throws {
         let spool = try folder.spool()
         let name = Segments.name()
-        let publication = try spool.publication(of: name)
+        let publication = try spool.publication()
         try publication.file.write(Segments.gzip("{}\n"))
         #expect(try spool.pending().isEmpty)
         #expect(try publication.publish(as: name.fileName))
         #expect(try spool.pending() == [name.fileName])
 
-        let second = try spool.publication(of: name)
+        let second = try spool.publication()
         try second.file.write(Segments.gzip("{\"other\":1}\n"))
         #expect(try !second.publish(as: name.fileName))
         #expect(try spool.events(in: [.pending]) == ["{}"])

@@ -38,7 +38,9 @@ struct ReplayTests {
         for hour in 0..<3 {
             let time = Timestamp(rfc3339: "2026-11-21T0\(hour):00:00Z")!
             let text = (0..<2).map { "{\"time\":\"\((time + .seconds($0 * 600)).rfc3339)\",\"n\":\(hour * 2 + $0)}\n" }.joined()
-            let name = SegmentName(priority: .normal, created: time, id: SegmentID.random(), stream: "web")!.fileName
+            let name = SegmentName(
+                priority: .normal, created: time, id: .random(), stream: StreamLabel("web")
+            ).fileName
             try OpenFile.creating("\(sent.path)/\(name)").write(Segments.gzip(text))
         }
         return spool

@@ -202,7 +202,7 @@ struct SpoolStateTests {
         for _ in 0..<300 {
             let name = Segments.name(
                 Int.random(in: 0...9, using: &generator), second: Int.random(in: 0...5, using: &generator),
-                id: SegmentID.random(using: &generator))
+                id: SegmentID.random(using: &generator).text)
             try spool.directory.replace(name.fileName, with: [0], durable: false)
         }
         let names = try spool.pending()

@@ -161,7 +161,7 @@ struct TrackerTests {
         #expect(throws: TrackerFailure.spoolFull(limit: limit)) { try tracker.track("normal") }
         #expect(try spool().pending().count == 9)
         let oldest = try spool().pending()[0]
-        for _ in 0..<20 { try tracker.track("crash", properties: ["n": .string(SegmentID.random())], priority: .critical) }
+        for _ in 0..<20 { try tracker.track("crash", properties: ["n": .string("\(SegmentID.random())")], priority: .critical) }
         try await tracker.flush()
         try await eventually("the oldest critical segment gave way") { try !spool().pending().contains(oldest) }
         #expect(try spool().pending().allSatisfy { $0.hasPrefix("0-") })
@@ -214,9 +214,8 @@ struct TrackerTests {
         try next.track("stored while paused")
         #expect(next.isPaused)
         // From a machine whose clock was not set: the age limit would leave it alone.
-        let unset = SegmentName(
-            priority: .normal, created: Timestamp(milliseconds: 0), id: SegmentID.random(), stream: nil)
-        try spool().put(Segments.gzip("{}\n"), as: try #require(unset))
+        let unset = SegmentName(priority: .normal, created: Timestamp(milliseconds: 0), id: .random())
+        try spool().put(Segments.gzip("{}\n"), as: unset)
         try next.setEnabled(false, deletingStored: true)
         #expect(try spool().pending().isEmpty && spool().ledgerTotals()[.expired].segments == 3)
         _ = try spool().setControl(at: .now()) { $0.isDisabled = false }

@@ -14,7 +14,7 @@ struct TransportFaultTests {
     private func upload(
         to server: ScriptedServer, size: Int = 3_000_000, idleTimeout: Duration = .seconds(30)
     ) async throws -> (report: UploadReport, spool: Spool, name: String) {
-        let spool = try folder.spool(SegmentID.random())
+        let spool = try folder.spool("\(SegmentID.random())")
         let name = try spool.put(Segments.gzip(Segments.noise(size)))
         var options = UploadOptions(destination: try DestinationURL(server.url))
         options.transport.idleTimeout = idleTimeout
@@ -137,7 +137,7 @@ struct TransportFaultTests {
     @Test("A file that vanishes or is replaced while it is sent neither crashes nor is lost")
     func fileChanges() async throws {
         for isReplaced in [false, true] {
-            let spool = try folder.spool(SegmentID.random())
+            let spool = try folder.spool("\(SegmentID.random())")
             let name = try spool.put(Segments.gzip(Segments.lines(0..<10)))
             let path = spool.directory.pathOf(name)
             let server = ScriptedServer.answering { _ in

@@ -240,7 +240,7 @@ struct RunTests {
         let spool = try Spool.open(folder("spool"), access: .create)
         let now = Timestamp.now()
         for age in [0, 3 * 86_400] {
-            let name = try #require(SegmentName(priority: .normal, created: now - .seconds(age), id: SegmentID.random()))
+            let name = SegmentName(priority: .normal, created: now - .seconds(age), id: .random())
             try spool.put(Segments.gzip("{}\n"), as: name)
         }
         let status = try await ferry.run(

@@ -190,7 +190,7 @@ struct TransferProgramTests {
                 let created = now - .seconds((minutesAgo + index) * 60)
                 try spool.put(
                     Segments.gzip("{}\n"),
-                    as: try #require(SegmentName(priority: .normal, created: created, id: SegmentID.random())))
+                    as: SegmentName(priority: .normal, created: created, id: .random()))
             }
         }
         _ = try Spool.open(folder("hub/new"), access: .create)

@@ -42,7 +42,7 @@ public enum Segments {
     public static func name(_ priority: Int = 5, second: Int = 0, id: String? = nil, stream: String? = nil) -> SegmentName {
         SegmentName(
             priority: Priority(priority)!, created: Timestamp(rfc3339: "2026-11-21T03:00:00Z")! + .seconds(second),
-            id: id ?? SegmentID.random(), stream: stream)!
+            id: id ?? SegmentID.random().text, stream: stream)!
     }
 }
 
@@ -50,7 +50,7 @@ extension Spool {
     /// Publishes a segment of these bytes.
     @discardableResult
     public func put(_ bytes: [UInt8], as name: SegmentName = Segments.name()) throws -> String {
-        let publication = try publication(of: name)
+        let publication = try publication()
         try publication.file.write(bytes)
         _ = try publication.publish(as: name.fileName)
         return name.fileName

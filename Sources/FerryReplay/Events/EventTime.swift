@@ -12,7 +12,7 @@ enum EventTime {
         case .number:
             let number = field.number(line)
             guard number.isFinite, abs(number) < 1e15 else { return nil }
-            return Timestamp(milliseconds: Int64(abs(number) < leastMilliseconds ? number * 1000 : number))
+            return Timestamp(exactly: Int64(abs(number) < leastMilliseconds ? number * 1000 : number))
         default: return nil
         }
     }

@@ -57,8 +57,8 @@ enum ReplaySource {
             return ReplayFile(path: folder.pathOf(name), form: form, segment: segment, hasOwnName: true, size: status.size)
         }
         let made = SegmentName(
-            priority: .normal, created: max(status.modified, Timestamp(milliseconds: 0)),
-            id: ReplayID.id(of: "\(name)~\(status.size.bytes)~\(status.modified.milliseconds)"))!
+            priority: .normal, created: status.modified,
+            id: ReplayID.id(of: "\(name)~\(status.size.bytes)~\(status.modified.milliseconds)"))
         return ReplayFile(path: folder.pathOf(name), form: form, segment: made, hasOwnName: false, size: status.size)
     }
 }

@@ -38,7 +38,7 @@ extension Spool {
             try stateDirectory.writeState(fresh, to: Self.identityName, durable: true)
             return (fresh, true)
         }
-        let temporary = ".\(Self.identityName).\(SegmentID.random())\(EntryKind.temporarySuffix)"
+        let temporary = EntryKind.temporaryName()
         let file = try stateDirectory.create(temporary)
         try file.write(JSONLine.encode(fresh))
         try file.sync()

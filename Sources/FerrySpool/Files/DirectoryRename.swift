@@ -46,7 +46,7 @@ extension Directory {
                 if try renameWithoutReplacing(name, to: target, in: folder) { return }
             }
             copy += 1
-            target = "\(name)~\(copy)"
+            target = ForeignName.copy(copy, of: name)
         }
     }
 }

@@ -136,7 +136,7 @@ public final class OpenFile: Sendable {
         var digits: (UInt8, UInt8, UInt8) = (0, 0, 0)
         let count = withUnsafeMutableBytes(of: &digits) { fgetxattr(descriptor, Self.hopsName, $0.baseAddress, $0.count) }
         guard count > 0 else { return 0 }
-        return withUnsafeBytes(of: digits) { Int(String(decoding: $0[..<count], as: UTF8.self)) } ?? 0
+        return max(0, withUnsafeBytes(of: digits) { Int(String(decoding: $0[..<count], as: UTF8.self)) } ?? 0)
     }
 
     /// A file system without extended attributes keeps none: then only the keys stop a loop.

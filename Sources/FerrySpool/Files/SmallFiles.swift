@@ -13,7 +13,7 @@ extension Directory {
     ///
     /// - Parameter durable: Also force it to the disk before the old content goes.
     public func replace(_ name: String, with bytes: [UInt8], durable: Bool) throws(FileError) {
-        let temporary = ".\(name).\(SegmentID.random())\(EntryKind.temporarySuffix)"
+        let temporary = EntryKind.temporaryName()
         do throws(FileError) {
             let file = try create(temporary)
             try file.write(bytes)

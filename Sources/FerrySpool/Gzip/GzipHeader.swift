@@ -2,7 +2,7 @@
 struct GzipHeader {
     /// Bytes before the compressed data.
     let length: Int
-    /// What a Ferry writer noted about the member, when one did.
+    /// What a Ferry writer noted about the member, when one did, and when it can be true.
     let note: MemberNote?
 
     enum Failure: Error { case notGzip, incomplete }
@@ -33,6 +33,6 @@ struct GzipHeader {
         if flags & 0x02 != 0 { position += 2 }
         guard bytes.count >= position else { throw .incomplete }
         length = position
-        self.note = note
+        self.note = note.flatMap { $0.canBeTrue(headerLength: position) ? $0 : nil }
     }
 }

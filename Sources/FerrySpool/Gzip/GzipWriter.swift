@@ -36,12 +36,18 @@ public struct GzipWriter: ~Copyable {
     /// Adds bytes that hold `events` whole lines.
     public mutating func write(_ bytes: UnsafeRawBufferPointer, events: Int64) throws(FileError) {
         note.events += events
-        // zlib takes a null pointer as the wish to start a new checksum.
-        guard !bytes.isEmpty else { return }
         note.uncompressed += Int64(bytes.count)
-        checksum = UInt32(crc32(uLong(checksum), bytes.bindMemory(to: UInt8.self).baseAddress, uInt(bytes.count)))
-        try deflate(bytes, flush: Z_NO_FLUSH)
+        var rest = bytes
+        while !rest.isEmpty {
+            let piece = UnsafeRawBufferPointer(rebasing: rest.prefix(Self.largestPiece))
+            checksum = UInt32(crc32(uLong(checksum), piece.bindMemory(to: UInt8.self).baseAddress, uInt(piece.count)))
+            try deflate(piece, flush: Z_NO_FLUSH)
+            rest = UnsafeRawBufferPointer(rebasing: rest[piece.count...])
+        }
     }
+
+    /// zlib counts what it is given with 32 bits.
+    private static let largestPiece = 1 << 30
 
     /// Ends the member and fills in its note. The file is complete then, not yet on the disk.
     public mutating func finish() throws(FileError) {

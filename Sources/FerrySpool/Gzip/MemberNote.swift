@@ -22,7 +22,16 @@ struct MemberNote: Equatable {
         self.memberLength = memberLength
     }
 
-    /// `nil` when the extra field has no such subfield or one that makes no sense.
+    /// Whether a member of this length can hold so much. Deflate makes at most 1032 bytes of one (a match of 258 bytes in two bits), an event
+    /// takes a digit and a line feed, which the last one may lack, and the shortest data between header and trailer has two bytes.
+    ///
+    /// A number that a member of this length cannot have says nothing of its content: such a note counts as absent.
+    func canBeTrue(headerLength: Int) -> Bool {
+        events >= 0 && uncompressed >= 0 && memberLength >= Int64(headerLength) + 2 + 8
+            && uncompressed / 1032 <= memberLength && events <= uncompressed - uncompressed / 2
+    }
+
+    /// `nil` when the extra field has no such subfield.
     init?(extraField: ArraySlice<UInt8>) {
         var rest = extraField
         while rest.count >= 4 {
@@ -34,9 +43,10 @@ struct MemberNote: Equatable {
                 let numbers = (0..<3).map { index in
                     rest.dropFirst(1 + index * 8).prefix(8).reversed().reduce(UInt64(0)) { $0 << 8 | UInt64($1) }
                 }
-                // A member has at least 18 bytes; nothing real needs the upper half of the numbers' range.
-                guard numbers.allSatisfy({ $0 <= UInt64(Int64.max) / 2 }), numbers[2] >= 18 else { return nil }
-                self.init(events: Int64(numbers[0]), uncompressed: Int64(numbers[1]), memberLength: Int64(numbers[2]))
+                guard let events = Int64(exactly: numbers[0]), let uncompressed = Int64(exactly: numbers[1]),
+                    let memberLength = Int64(exactly: numbers[2])
+                else { return nil }
+                self.init(events: events, uncompressed: uncompressed, memberLength: memberLength)
                 return
             }
             rest = rest.dropFirst(length)

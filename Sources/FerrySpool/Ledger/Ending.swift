@@ -103,7 +103,7 @@ extension Spool {
         if ending.hasSidecar { try removeSidecar(of: name) }
     }
 
-    static func reasonName(of segment: String) -> String { "\(segment).reason.json" }
+    static func reasonName(of segment: String) -> String { "\(ForeignName.stem(of: segment)).reason.json" }
 }
 
 /// The folders that endings have changed: their names are forced to the disk once for all of them.

@@ -28,6 +28,14 @@ public struct ReceivedEntry: Codable, Equatable, Sendable {
     }
 }
 
+extension ReceivedEntry {
+    /// The name of the segment's file. What an earlier version took in under a name that no file can have gets one made from its key.
+    var fileName: String {
+        if ForeignName.isLegal(segment) { return segment }
+        return SegmentName(priority: .normal, created: at, id: SegmentID(hashing: key.utf8)).fileName
+    }
+}
+
 extension Spool {
     /// Notes keys, durably.
     public func logReceived(_ entries: [ReceivedEntry]) throws(FileError) {

@@ -20,6 +20,9 @@ enum EntryKind: Equatable {
     static let arrivalSuffix: StaticString = ".ferry-in"
     static let temporarySuffix: StaticString = ".ferry-tmp"
 
+    /// A new hidden name for a file that is to get another. It says nothing of that one, which may be as long as a name can be.
+    static func temporaryName() -> String { ".\(SegmentID.random())\(temporarySuffix)" }
+
     init(_ name: UnsafeBufferPointer<UInt8>) {
         guard let first = name.first else {
             self = .other

@@ -1,18 +1,89 @@
-/// Makes the random part of segment names.
-public enum SegmentID {
-    /// 16 characters of base 36: 82 bits, so that IDs never meet, whoever makes them (RFC 4086 asks for the same care).
-    public static let length = 16
+/// What makes a segment unique among all segments of all machines: 16 to 64 characters `[0-9a-z]`.
+///
+/// A producer makes one of 16 to 40 characters, each split appends one.
+public struct SegmentID: Hashable, Sendable, CustomStringConvertible {
+    public let text: String
+    public var description: String { text }
 
-    public static func random(using generator: inout some RandomNumberGenerator) -> String {
-        let alphabet = Array("0123456789abcdefghijklmnopqrstuvwxyz".utf8)
-        return String(unsafeUninitializedCapacity: length) { buffer in
-            for index in 0..<length { buffer[index] = alphabet.randomElement(using: &generator)! }
-            return length
-        }
+    /// How many characters an ID may have.
+    public static let lengths = 16...64
+
+    /// `nil` for other characters or another length than the format allows.
+    public init?(_ text: String) {
+        guard Self.lengths.contains(text.utf8.count), text.utf8.allSatisfy(\.isLowercaseOrDigit) else { return nil }
+        self.text = text
     }
 
-    public static func random() -> String {
+    private init(unchecked text: String) { self.text = text }
+
+    /// The length of a random ID. 16 characters of base 36 are 82 bits, so that IDs never meet, whoever makes them (RFC 4086 asks for the
+    /// same care).
+    public static let length = 16
+
+    public static func random(using generator: inout some RandomNumberGenerator) -> SegmentID {
+        let text = String(unsafeUninitializedCapacity: length) { buffer in
+            for index in 0..<length { buffer[index] = digits[Int.random(in: 0..<digits.count, using: &generator)] }
+            return length
+        }
+        return SegmentID(unchecked: text)
+    }
+
+    public static func random() -> SegmentID {
         var generator = SystemRandomNumberGenerator()
         return random(using: &generator)
     }
+
+    private static let digits = Array("0123456789abcdefghijklmnopqrstuvwxyz".utf8)
+
+    /// The ID that a number of 128 bits stands for, a hash say: 25 characters.
+    public init(_ number: UInt128) { text = Self.base36(number, digits: 25) }
+
+    /// An ID made from bytes that hold none: the same for the same bytes.
+    ///
+    /// FNV-1a, twice with different starts: 128 bits for what needs no secrecy.
+    init(hashing bytes: some Sequence<UInt8>) {
+        let (first, second) = (FNV.hash(bytes), FNV.hash(bytes, start: 0x8422_2325_cbf2_9ce4))
+        text = Self.base36(first, digits: 13) + Self.base36(second, digits: 13)
+    }
+
+    private static func base36(_ number: some FixedWidthInteger, digits: Int) -> String {
+        let text = String(number, radix: 36)
+        return String(repeating: "0", count: digits - text.utf8.count) + text
+    }
+
+    /// The IDs of the two halves that a split makes: `0` and `1` appended. `nil` when there is no room for them.
+    var halves: (first: SegmentID, second: SegmentID)? {
+        guard text.utf8.count < Self.lengths.upperBound else { return nil }
+        return (SegmentID(unchecked: text + "0"), SegmentID(unchecked: text + "1"))
+    }
+}
+
+/// A label of segments: 1 to 64 characters `[a-z0-9_-]`.
+public struct StreamLabel: Hashable, Sendable, CustomStringConvertible {
+    public let text: String
+    public var description: String { text }
+
+    /// How many characters a label may have.
+    public static let lengths = 1...64
+
+    /// `nil` for other characters or another length than the format allows.
+    public init?(_ text: String) {
+        guard Self.lengths.contains(text.utf8.count), text.utf8.allSatisfy(\.isStreamByte) else { return nil }
+        self.text = text
+    }
+}
+
+/// Fowler, Noll and Vo's hash, 64 bits, variant 1a: stable in every process, and short to write in any language.
+enum FNV {
+    static func hash(_ bytes: some Sequence<UInt8>, start: UInt64 = 0xcbf2_9ce4_8422_2325) -> UInt64 {
+        bytes.reduce(start) { ($0 ^ UInt64($1)) &* 0x100_0000_01b3 }
+    }
+}
+
+extension UInt8 {
+    var isLowercaseOrDigit: Bool {
+        (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(self) || (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(self)
+    }
+
+    var isStreamByte: Bool { isLowercaseOrDigit || self == UInt8(ascii: "_") || self == UInt8(ascii: "-") }
 }

@@ -1,20 +1,26 @@
 /// The name of a segment in format version 1: `P-YYYYMMDDTHHMMSS.mmmZ-ID[.STREAM].jsonl.gz`.
 ///
-/// The byte order of names is the order of upload: priority, then time, then ID.
+/// The byte order of names is the order of upload: priority, then time, then ID. A name has at most 161 bytes, so that those of its sidecar
+/// and of temporary files fit into 255.
 public struct SegmentName: Hashable, Sendable {
     public let priority: Priority
     /// When the segment was opened.
     public let created: Timestamp
-    /// At least 16 characters `[0-9a-z]`, unique among all segments of all machines.
+    /// The text of a ``SegmentID``.
     public let id: String
-    /// A label of 1…64 characters `[a-z0-9_-]`.
+    /// The text of a ``StreamLabel``.
     public let stream: String?
+
+    public init(priority: Priority, created: Timestamp, id: SegmentID, stream: StreamLabel? = nil) {
+        self.init(priority, created, id.text, stream?.text)
+    }
 
     /// `nil` when `id` or `stream` has other characters or another length than the format allows.
     public init?(priority: Priority, created: Timestamp, id: String, stream: String? = nil) {
-        let name = SegmentName(priority, created, id, stream)
-        guard SegmentName(name.fileName) == name else { return nil }
-        self = name
+        guard let id = SegmentID(id) else { return nil }
+        let label = stream.flatMap { StreamLabel($0) }
+        guard label?.text == stream else { return nil }
+        self.init(priority: priority, created: created, id: id, stream: label)
     }
 
     private init(_ priority: Priority, _ created: Timestamp, _ id: String, _ stream: String?) {
@@ -49,15 +55,16 @@ public struct SegmentName: Hashable, Sendable {
     /// The name of the open journal that becomes this segment.
     public var journalName: String { "." + stem + ".open" }
 
-    /// The same segment with another ID, as splitting makes them.
-    func with(id: String) -> SegmentName { SegmentName(priority, created, id, stream) }
+    /// The same name with another ID, and another time if one is given.
+    public func with(id: SegmentID, created: Timestamp? = nil) -> SegmentName {
+        SegmentName(priority, created ?? self.created, id.text, stream)
+    }
 }
 
 /// Where the fields of a segment name lie in its bytes: all that a scan of a million names needs.
 struct SegmentNameFields {
     static let suffix: StaticString = ".jsonl.gz"
     private static let idStart = 23
-    private static let minimumIDLength = 16
 
     let priority: Priority
     let created: Timestamp
@@ -66,32 +73,26 @@ struct SegmentNameFields {
 
     init?(_ bytes: UnsafeBufferPointer<UInt8>) {
         let end = bytes.count - Self.suffix.utf8CodeUnitCount
-        guard end >= Self.idStart + Self.minimumIDLength, bytes.hasSuffix(Self.suffix),
+        guard end >= Self.idStart + SegmentID.lengths.lowerBound, bytes.hasSuffix(Self.suffix),
             let priority = Priority(Int(bytes[0]) - Int(UInt8(ascii: "0"))),
             bytes[1] == UInt8(ascii: "-"), bytes[22] == UInt8(ascii: "-"),
             let created = Timestamp(compact: UnsafeBufferPointer(rebasing: bytes[2..<22]))
         else { return nil }
         var position = Self.idStart
         while position < end, bytes[position].isLowercaseOrDigit { position += 1 }
-        guard position - Self.idStart >= Self.minimumIDLength else { return nil }
+        guard SegmentID.lengths.contains(position - Self.idStart) else { return nil }
         id = Self.idStart..<position
         if position == end {
             stream = nil
         } else {
             let start = position + 1
-            guard bytes[position] == UInt8(ascii: "."), (1...64).contains(end - start),
-                bytes[start..<end].allSatisfy({ $0.isLowercaseOrDigit || $0 == UInt8(ascii: "_") || $0 == UInt8(ascii: "-") })
+            guard bytes[position] == UInt8(ascii: "."), StreamLabel.lengths.contains(end - start),
+                bytes[start..<end].allSatisfy(\.isStreamByte)
             else { return nil }
             stream = start..<end
         }
         self.priority = priority
         self.created = created
-    }
-}
-
-extension UInt8 {
-    fileprivate var isLowercaseOrDigit: Bool {
-        (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(self) || (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(self)
     }
 }
 

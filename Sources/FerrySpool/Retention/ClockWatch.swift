@@ -24,6 +24,20 @@ public struct ClockWatch: Codable, Equatable, Sendable {
         }
     }
 
+    enum CodingKeys: String, CodingKey {
+        case bootID, sinceBoot, wall, steadySince
+    }
+
+    public init(from decoder: any Decoder) throws {
+        let container = try decoder.container(keyedBy: CodingKeys.self)
+        // No machine has been up since the year 0.
+        let uptimes = 0...Timestamp.distantFuture.milliseconds
+        bootID = try container.decode(String.self, forKey: .bootID)
+        sinceBoot = try container.decode(.sinceBoot, in: uptimes)
+        wall = try container.decode(Timestamp.self, forKey: .wall)
+        steadySince = try container.decodeIfPresent(.steadySince, in: uptimes)
+    }
+
     /// What NTP may step, and a leap second, many times over.
     static let tolerance = Duration.seconds(300)
     /// A machine may have been off for long, but then a look at the clock can wait for an hour as well.

@@ -44,6 +44,24 @@ public struct RetryState: Codable, Equatable, Sendable {
         self.lastError = lastError
     }
 
+    enum CodingKeys: String, CodingKey {
+        case version, attempts, failures, firstAttemptAt, lastAttemptAt, nextAttemptAt, lastError
+    }
+
+    /// No segment is tried so often: with the longest pause between two tries it would take 100,000 years.
+    private static let most = 1_000_000_000
+
+    public init(from decoder: any Decoder) throws {
+        let container = try decoder.container(keyedBy: CodingKeys.self)
+        version = try container.decode(Int.self, forKey: .version)
+        attempts = try container.decode(.attempts, in: 0...Self.most)
+        failures = try container.decode(.failures, in: 0...Self.most)
+        firstAttemptAt = try container.decode(Timestamp.self, forKey: .firstAttemptAt)
+        lastAttemptAt = try container.decode(Timestamp.self, forKey: .lastAttemptAt)
+        nextAttemptAt = try container.decode(Timestamp.self, forKey: .nextAttemptAt)
+        lastError = try container.decode(LastError.self, forKey: .lastError)
+    }
+
     /// When the wait is over, `nil` when it is over now.
     ///
     /// - Parameter longestWait: The largest back-off that can have been meant. A later moment shows that the clock was set back

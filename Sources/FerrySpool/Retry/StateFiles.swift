@@ -43,7 +43,7 @@ extension Directory {
 }
 
 extension Spool {
-    static func sidecarName(of segment: String) -> String { "\(segment)\(EntryKind.sidecarSuffix)" }
+    static func sidecarName(of segment: String) -> String { "\(ForeignName.stem(of: segment))\(EntryKind.sidecarSuffix)" }
 
     /// The retry state of a segment, `nil` when it has none that can be read.
     public func sidecar(

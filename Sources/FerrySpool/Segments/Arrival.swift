@@ -69,7 +69,7 @@ extension Spool {
         var segments: [String: String] = [:]
         do throws(FileError) {
             try forEachReceived { entry in
-                if let file = entry.file, left[file] != nil { segments[file] = entry.segment }
+                if let file = entry.file, left[file] != nil { segments[file] = entry.fileName }
             }
         } catch {
             // Which of them were accepted is not known: none may go.

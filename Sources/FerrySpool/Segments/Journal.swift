@@ -16,7 +16,7 @@ public final class Journal: Sendable {
         var segment = segment
         while true {
             if let file = try directory.createLocked(segment.journalName) { return Journal(segment: segment, file: file) }
-            segment = segment.with(id: SegmentID.random())
+            segment = segment.with(id: .random())
         }
     }
 

@@ -6,11 +6,10 @@ public struct Publication: ~Copyable, Sendable {
     private let temporaryName: String
     private var isPublished = false
 
-    /// - Parameter name: The file name that the segment will have.
-    init(of name: String, in directory: Directory) throws(FileError) {
+    init(in directory: Directory) throws(FileError) {
         self.directory = directory
         while true {
-            let temporary = ".\(name).\(SegmentID.random())\(EntryKind.temporarySuffix)"
+            let temporary = EntryKind.temporaryName()
             // The lock tells those who clean up that this file is in use.
             guard let file = try directory.createLocked(temporary) else { continue }
             temporaryName = temporary
@@ -37,7 +36,5 @@ public struct Publication: ~Copyable, Sendable {
 
 extension Spool {
     /// Begins a segment whose bytes the caller writes.
-    public func publication(of name: SegmentName) throws(FileError) -> Publication {
-        try Publication(of: name.fileName, in: directory)
-    }
+    public func publication() throws(FileError) -> Publication { try Publication(in: directory) }
 }

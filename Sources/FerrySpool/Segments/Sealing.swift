@@ -12,7 +12,7 @@ extension Spool {
     public func compress(_ journal: Journal, level: CompressionLevel) throws(FileError) -> CompressedJournal? {
         let length = try journal.wholeLines(upTo: journal.file.status().size.bytes)
         guard length > 0 else { return nil }
-        let publication = try Publication(of: journal.segment.fileName, in: directory)
+        let publication = try Publication(in: directory)
         let events = try journal.file.compress(0..<length, into: publication.file, level: level)
         return CompressedJournal(publication: publication, events: events)
     }

@@ -2,18 +2,23 @@
 public enum SplitFailure: Error {
     /// It holds one line, which is too large by itself.
     case singleLine
+    /// Its ID is as long as an ID may be.
+    case noRoom
     case damaged(GzipDamage)
     case file(FileError)
 }
 
 extension SegmentName {
-    /// The names of the two halves that a split makes: the IDs are the parent's with `0` and `1` appended.
-    var halves: (first: SegmentName, second: SegmentName) { (with(id: id + "0"), with(id: id + "1")) }
+    /// The names of the two halves that a split makes: the IDs are the parent's with `0` and `1` appended. `nil` when there is no room for
+    /// them.
+    var halves: (first: SegmentName, second: SegmentName)? {
+        SegmentID(id)?.halves.map { (with(id: $0.first), with(id: $0.second)) }
+    }
 
     /// The segment that this one may be a half of.
     var splitParent: SegmentName? {
-        guard id.utf8.count > SegmentID.length, id.hasSuffix("0") || id.hasSuffix("1") else { return nil }
-        return with(id: String(id.dropLast()))
+        guard id.hasSuffix("0") || id.hasSuffix("1"), let parent = SegmentID(String(id.dropLast())) else { return nil }
+        return with(id: parent)
     }
 }
 
@@ -25,10 +30,10 @@ extension Spool {
     ///   - scanned: When that scan began. A split changes its segment's inode before it publishes a half, so one that is unchanged
     ///     since needs no further look.
     public func isHalfSplit(_ claim: Claim, wasListed: Bool = true, scanned: Timestamp) -> Bool {
-        guard wasListed || claim.status.changed + Self.inodeClockTick >= scanned, let segment = claim.segmentName else {
+        guard wasListed || claim.status.changed + Self.inodeClockTick >= scanned, let halves = claim.segmentName?.halves else {
             return false
         }
-        return directory.contains(segment.halves.first.fileName)
+        return directory.contains(halves.first.fileName)
     }
 
     /// The kernel stamps inodes with a clock that may be a tick behind: 10 ms at 100 Hz, and as much again.
@@ -45,13 +50,14 @@ extension Spool {
     ) throws(SplitFailure) -> [String] {
         // A foreign name has no room for halves: they get a proper one.
         let parent = claim.segmentName ?? foreignParent(claim)
+        guard let halves = parent.halves else { throw .noRoom }
         do {
             let lines = try countLines(claim, limit: inflateLimit)
             guard lines > 1 else { throw SplitFailure.singleLine }
             try claim.file.stampChange()
-            let names = [parent.halves.first.fileName, parent.halves.second.fileName]
-            let first = try Publication(of: names[0], in: directory)
-            let second = try Publication(of: names[1], in: directory)
+            let names = [halves.first.fileName, halves.second.fileName]
+            let first = try Publication(in: directory)
+            let second = try Publication(in: directory)
             try divide(claim, after: (lines + 1) / 2, into: first.file, second.file, limit: inflateLimit, level: level)
             _ = try first.publish(as: names[0])
             _ = try second.publish(as: names[1])
@@ -98,14 +104,6 @@ extension Spool {
 
     /// A proper name for a file with a foreign one, the same at every try.
     private func foreignParent(_ claim: Claim) -> SegmentName {
-        let bytes = Array(claim.name.utf8)
-        // FNV-1a, twice with different starts: 128 bits of a name that needs no secrecy.
-        func hash(_ seed: UInt64) -> String {
-            let value = bytes.reduce(seed) { ($0 ^ UInt64($1)) &* 0x100_0000_01b3 }
-            let digits = String(value, radix: 36)
-            return String(repeating: "0", count: 13 - digits.count) + digits
-        }
-        let id = hash(0xcbf2_9ce4_8422_2325) + hash(0x8422_2325_cbf2_9ce4)
-        return SegmentName(priority: .normal, created: claim.status.modified, id: id)!
+        SegmentName(priority: .normal, created: claim.status.modified, id: SegmentID(hashing: claim.name.utf8))
     }
 }

@@ -77,14 +77,16 @@ extension OpenFile {
             guard let note else {
                 return Examination(damage: length - position < 18 ? GzipDamage(kind: .truncated, offset: length) : nil)
             }
+            guard note.memberLength <= length - position else {
+                return Examination(damage: GzipDamage(kind: .truncated, offset: length))
+            }
             let end = position + note.memberLength
-            guard end <= length else { return Examination(damage: GzipDamage(kind: .truncated, offset: length)) }
             // The ISIZE field of the member's trailer.
             let size = try bytes(4, at: end - 4).reversed().reduce(0 as UInt32) { $0 << 8 | UInt32($1) }
             guard size == UInt32(truncatingIfNeeded: note.uncompressed) else {
                 return Examination(damage: GzipDamage(kind: .corrupt, offset: end - 4))
             }
-            events += note.events
+            events.add(note.events)
             position = end
         }
         return Examination(events: events)

@@ -5,8 +5,8 @@ extension Spool {
     /// - Returns: How many files were removed.
     public func cleanUp(_ listing: SpoolListing) -> Int {
         var removed = 0
-        for segment in listing.orphanSidecars where !directory.contains(segment) {
-            if (try? removeSidecar(of: segment)) != nil { removed += 1 }
+        for stem in listing.orphanSidecars where !directory.contains(stem) {
+            if (try? directory.remove("\(stem)\(EntryKind.sidecarSuffix)")) != nil { removed += 1 }
         }
         for name in listing.temporaries where (try? removeIfLeft(name)) == true { removed += 1 }
         return removed

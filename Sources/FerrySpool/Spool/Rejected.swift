@@ -59,10 +59,8 @@ extension Spool {
     ) throws(FileError) -> (name: String, events: Int64)? {
         guard let folder = try rejectedFolder(), let file = try folder.open(name) else { return nil }
         let original = SegmentName(name.withoutCopyNumber)
-        let segment = SegmentName(
-            priority: original?.priority ?? .normal, created: original?.created ?? now, id: SegmentID.random(),
-            stream: original?.stream)!
-        let publication = try publication(of: segment)
+        let segment = original?.with(id: .random()) ?? SegmentName(priority: .normal, created: now, id: .random())
+        let publication = try publication()
         let events = try file.salvage(into: publication.file, limit: inflateLimit)
         guard events > 0 else { return nil }
         try appendToLedger([

@@ -88,22 +88,32 @@ public final class Spool: Sendable {
     private static func parseID(_ bytes: [UInt8]?) -> String? {
         guard let bytes else { return nil }
         let text = String(decoding: bytes, as: UTF8.self).trimmingSuffix { $0.isNewline }
-        return text.isEmpty ? nil : text
+        // It goes into keys, and so into headers.
+        let isSafe = text.utf8.allSatisfy { $0.isStreamByte || (UInt8(ascii: "A")...UInt8(ascii: "Z")).contains($0) }
+        return (1...64).contains(text.utf8.count) && isSafe ? text : nil
     }
 
     private static func ensureID(in state: Directory) throws(FileError) -> String {
-        if let id = parseID(try state.contents(of: idName)) { return id }
-        let temporary = ".\(SegmentID.random())\(EntryKind.temporarySuffix)"
+        let known = try state.contents(of: idName)
+        if let id = parseID(known) { return id }
+        let temporary = EntryKind.temporaryName()
         do throws(FileError) {
             let file = try state.create(temporary)
-            try file.write(Array((SegmentID.random() + "\n").utf8))
+            try file.write(Array("\(SegmentID.random())\n".utf8))
             try file.sync()
+            if known != nil { try state.rename(temporary, to: idName) }
         } catch {
             try? state.remove(temporary)
             throw error
         }
-        // Whoever comes first decides: several processes may open a new spool at once.
-        if try state.renameWithoutReplacing(temporary, to: idName) { try state.sync() } else { try state.remove(temporary) }
+        // Several processes may open a new spool at once: the first decides.
+        // What is there and is no ID has given way.
+        let isMine = known == nil ? try state.renameWithoutReplacing(temporary, to: idName) : true
+        if isMine {
+            try state.sync()
+        } else {
+            try state.remove(temporary)
+        }
         return parseID(try state.contents(of: idName)) ?? ""
     }
 }

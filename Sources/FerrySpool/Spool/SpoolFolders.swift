@@ -44,7 +44,7 @@ extension Spool {
     /// An empty file on the spool's disk that no other process sees, and that goes with its descriptor.
     package func scratchFile() throws(FileError) -> OpenFile {
         // Created and removed, since not every file system knows O_TMPFILE.
-        let name = ".\(SegmentID.random())\(EntryKind.temporarySuffix)"
+        let name = EntryKind.temporaryName()
         let file = try directory.create(name)
         try directory.remove(name)
         return file

@@ -17,15 +17,14 @@ public struct SpoolListing: Sendable {
         /// For whoever works through the listing.
         public var isTaken = false
 
-        public var priority: Priority { Priority(Int(key >> 56))! }
-        public var created: Timestamp { Timestamp(milliseconds: Int64(key & Self.timeMask) + Self.yearZero) }
+        public var priority: Priority { Priority(clamping: Int(key >> 56)) }
+        public var created: Timestamp { Timestamp(milliseconds: Int64(key & Self.timeMask) + Timestamp.distantPast.milliseconds) }
 
         private static let timeMask: UInt64 = (1 << 56) - 1
-        /// 0000-01-01T00:00:00Z, the earliest time that a name can hold.
-        private static let yearZero: Int64 = -62_167_219_200_000
 
         init(priority: Priority, created: Timestamp, nameStart: Int, nameLength: Int, isForeign: Bool, size: ByteCount?) {
-            let time = UInt64(max(created.milliseconds - Self.yearZero, 0)) & Self.timeMask
+            // Not negative, and far below the mask: a timestamp lies in the years 0000 to 9999.
+            let time = UInt64(created.milliseconds - Timestamp.distantPast.milliseconds)
             key = UInt64(priority.level) << 56 | time
             self.nameStart = UInt32(nameStart)
             self.nameLength = UInt16(nameLength)
@@ -41,7 +40,7 @@ public struct SpoolListing: Sendable {
     public internal(set) var unusableNames = 0
     /// Files that are no segments.
     public internal(set) var others = OtherFiles()
-    /// Sidecars whose segment was not there.
+    /// Sidecars whose segment was not there, by what their names begin with.
     var orphanSidecars: [String] = []
     var journals: [String] = []
     /// What a receiver has not named yet, or left behind.
@@ -131,15 +130,19 @@ public struct SpoolListing: Sendable {
     }
 
     /// Marks the entries that have one of these sidecars and keeps the others as orphans.
-    mutating func attach(sidecarsOf segments: [String]) {
-        guard !segments.isEmpty else { return }
+    ///
+    /// - Parameter stems: What the sidecars' names begin with.
+    mutating func attach(sidecars stems: [String]) {
+        guard !stems.isEmpty else { return }
         var foreign: [String: Int] = [:]
-        for index in entries.indices where entries[index].isForeign { foreign[name(of: entries[index])] = index }
-        for segment in segments {
-            if let index = foreign[segment] ?? indexOfSegment(segment) {
+        for index in entries.indices where entries[index].isForeign {
+            foreign[ForeignName.stem(of: name(of: entries[index]))] = index
+        }
+        for stem in stems {
+            if let index = foreign[stem] ?? indexOfSegment(stem) {
                 entries[index].hasSidecar = true
             } else {
-                orphanSidecars.append(segment)
+                orphanSidecars.append(stem)
             }
         }
     }

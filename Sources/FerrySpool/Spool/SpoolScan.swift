@@ -20,7 +20,7 @@ extension Spool {
             }
         }
         listing.sort()
-        listing.attach(sidecarsOf: sidecars)
+        listing.attach(sidecars: sidecars)
         return listing
     }
 
@@ -52,6 +52,8 @@ extension Spool {
 extension SpoolListing {
     /// The entry of a segment's name, which a zero byte follows; `nil` when it cannot be sent.
     fileprivate mutating func entry(for name: UnsafeBufferPointer<UInt8>, in directory: Directory, sizes: Bool) -> Entry? {
+        // An entry finds its name with 32 bits. A folder of 25 million files and more is listed in parts, one scan after the other.
+        guard names.count <= Int(UInt32.max) - name.count else { return nil }
         if let fields = SegmentNameFields(name) {
             var size: ByteCount?
             if sizes {

@@ -1,4 +1,6 @@
 /// A number of bytes, so that no limit is a bare number whose unit must be guessed.
+///
+/// Sizes come from files that anybody made, so sums and differences saturate.
 public struct ByteCount: Hashable, Comparable, Sendable {
     /// The number of bytes.
     public var bytes: Int64
@@ -6,13 +8,13 @@ public struct ByteCount: Hashable, Comparable, Sendable {
     public init(_ bytes: Int64) { self.bytes = bytes }
 
     public static func < (left: ByteCount, right: ByteCount) -> Bool { left.bytes < right.bytes }
-    public static func + (left: ByteCount, right: ByteCount) -> ByteCount { ByteCount(left.bytes + right.bytes) }
-    public static func - (left: ByteCount, right: ByteCount) -> ByteCount { ByteCount(left.bytes - right.bytes) }
+    public static func + (left: ByteCount, right: ByteCount) -> ByteCount { ByteCount(left.bytes.adding(right.bytes)) }
+    public static func - (left: ByteCount, right: ByteCount) -> ByteCount { ByteCount(left.bytes.subtracting(right.bytes)) }
     public static func += (left: inout ByteCount, right: ByteCount) { left = left + right }
 
     public static let zero = ByteCount(0)
-    public static func kibibytes(_ count: Int64) -> ByteCount { ByteCount(count << 10) }
-    public static func mebibytes(_ count: Int64) -> ByteCount { ByteCount(count << 20) }
+    public static func kibibytes(_ count: Int64) -> ByteCount { ByteCount(count.multiplying(by: 1 << 10)) }
+    public static func mebibytes(_ count: Int64) -> ByteCount { ByteCount(count.multiplying(by: 1 << 20)) }
 }
 
 extension ByteCount {

@@ -4,7 +4,8 @@ extension Duration {
     ]
 
     /// Reads `250ms`, `90s`, `3m`, `1.5h`, `25d`, `2w` and sums such as `1h30m`.
-    /// `nil` for anything else; a bare number has no unit and is refused.
+    /// `nil` for anything else; a bare number has no unit and is refused. So is what is longer than a century: every clock's unit can hold
+    /// what passes here.
     public init?(parsing text: String) {
         var rest = text[...]
         var seconds = 0.0
@@ -17,24 +18,28 @@ extension Duration {
             seconds += value * factor
             rest = rest.dropFirst(number.count + unit.count)
         }
-        guard seconds < 1e11 else { return nil }
+        guard seconds <= Self.century.inSeconds else { return nil }
         self = .milliseconds(Int64((seconds * 1000).rounded()))
     }
 
-    /// Whole milliseconds, rounded toward zero.
+    /// 100 years of 365.25 days: 3.2e18 ns, which 64 bits hold.
+    package static let century = Duration.seconds(3_155_760_000)
+
+    /// Whole milliseconds, rounded toward zero; the nearest number that 64 bits hold.
     public var wholeMilliseconds: Int64 {
-        components.seconds * 1000 + components.attoseconds / 1_000_000_000_000_000
+        // `components` traps where its seconds do not fit.
+        Int64(clamping: attoseconds / 1_000_000_000_000_000)
     }
 
     /// Seconds with their fraction.
     public var inSeconds: Double {
-        Double(components.seconds) + Double(components.attoseconds) / 1e18
+        Double(attoseconds) / 1e18
     }
 
     /// For people, the two largest units: `250 ms`, `4.2 s`, `3 min 20 s`, `2 h 5 min`, `25 d 3 h`.
     public var forPeople: String {
         let milliseconds = wholeMilliseconds
-        if milliseconds < 0 { return "-" + (Duration.zero - self).forPeople }
+        if milliseconds < 0 { return "-" + Duration.milliseconds(Int64.zero.subtracting(milliseconds)).forPeople }
         if milliseconds < 1000 { return "\(milliseconds) ms" }
         if milliseconds < 10_000 { return "\(Double(milliseconds / 100) / 10) s" }
         let seconds = milliseconds / 1000

@@ -15,6 +15,6 @@ public struct Moment: Sendable {
     public static func now() -> Moment {
         var time = timespec()
         clock_gettime(CLOCK_MONOTONIC, &time)
-        return Moment(wall: .now(), steady: .nanoseconds(time.tv_sec * 1_000_000_000 + time.tv_nsec))
+        return Moment(wall: .now(), steady: .seconds(time.tv_sec) + .nanoseconds(time.tv_nsec))
     }
 }

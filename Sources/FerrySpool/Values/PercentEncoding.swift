@@ -1,4 +1,21 @@
 extension String {
+    /// What was percent-encoded; `nil` when a `%` has no two hexadecimal digits behind it, or the bytes are not UTF-8.
+    package init?(percentDecoding text: String) {
+        var bytes: [UInt8] = []
+        var rest = text.utf8[...]
+        while let byte = rest.popFirst() {
+            guard byte == UInt8(ascii: "%") else {
+                bytes.append(byte)
+                continue
+            }
+            guard let high = rest.popFirst().flatMap({ Character(Unicode.Scalar($0)).hexDigitValue }),
+                let low = rest.popFirst().flatMap({ Character(Unicode.Scalar($0)).hexDigitValue })
+            else { return nil }
+            bytes.append(UInt8(high << 4 | low))
+        }
+        self.init(validating: bytes, as: UTF8.self)
+    }
+
     /// Everything but RFC 3986's unreserved characters percent-encoded.
     public var percentEncodedForURL: String {
         let hex = Array("0123456789ABCDEF".unicodeScalars)

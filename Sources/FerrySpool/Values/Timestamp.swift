@@ -2,15 +2,32 @@ import Glibc
 
 /// A moment in UTC, in whole milliseconds: the resolution of segment names, sidecars and the ledger.
 ///
-/// A `Foundation.Date` would do, but a scan reads a million of them out of file names.
+/// It lies in the years 0000 to 9999, which names and RFC 3339 can write: clocks, arithmetic and the kernel's times stop at these ends, and
+/// a text or number from elsewhere that lies outside is refused. A `Foundation.Date` would do, but a scan reads a million of them out of file
+/// names.
 public struct Timestamp: Hashable, Comparable, Sendable {
     /// Milliseconds since 1970-01-01T00:00:00Z; negative before.
-    public var milliseconds: Int64
+    public let milliseconds: Int64
 
-    public init(milliseconds: Int64) { self.milliseconds = milliseconds }
+    private static let firstMillisecond: Int64 = -62_167_219_200_000
+    private static let lastMillisecond: Int64 = 253_402_300_799_999
 
-    /// The end of the year 9999: later than any time in a segment's name.
-    public static let distantFuture = Timestamp(milliseconds: 253_402_300_799_999)
+    /// Outside the years 0000 to 9999, the nearest moment that is within them.
+    public init(milliseconds: Int64) {
+        self.milliseconds = min(max(milliseconds, Self.firstMillisecond), Self.lastMillisecond)
+    }
+
+    /// `nil` outside the years 0000 to 9999.
+    public init?(exactly milliseconds: Int64) {
+        guard (Self.firstMillisecond...Self.lastMillisecond).contains(milliseconds) else { return nil }
+        self.milliseconds = milliseconds
+    }
+
+    /// The start of the year 0000: as early as any time in a segment's name.
+    public static let distantPast = Timestamp(milliseconds: firstMillisecond)
+
+    /// The end of the year 9999: as late as any time in a segment's name.
+    public static let distantFuture = Timestamp(milliseconds: lastMillisecond)
 
     /// The machine's wall clock. Only edges call it; decisions take a `Timestamp` as an argument.
     public static func now() -> Timestamp {
@@ -19,19 +36,19 @@ public struct Timestamp: Hashable, Comparable, Sendable {
         return Timestamp(time)
     }
 
-    /// From the kernel's time of a file.
+    /// From the kernel's time of a file, which any program can set to anything.
     init(_ time: timespec) {
-        self.init(milliseconds: Int64(time.tv_sec) * 1000 + Int64(time.tv_nsec) / 1_000_000)
+        self.init(milliseconds: Int64(time.tv_sec).multiplying(by: 1000).adding(Int64(time.tv_nsec) / 1_000_000))
     }
 
     public static func < (left: Timestamp, right: Timestamp) -> Bool { left.milliseconds < right.milliseconds }
 
     public static func + (left: Timestamp, right: Duration) -> Timestamp {
-        Timestamp(milliseconds: left.milliseconds + right.wholeMilliseconds)
+        Timestamp(milliseconds: left.milliseconds.adding(right.wholeMilliseconds))
     }
 
     public static func - (left: Timestamp, right: Duration) -> Timestamp {
-        Timestamp(milliseconds: left.milliseconds - right.wholeMilliseconds)
+        Timestamp(milliseconds: left.milliseconds.subtracting(right.wholeMilliseconds))
     }
 
     public static func - (left: Timestamp, right: Timestamp) -> Duration {

@@ -39,7 +39,7 @@ extension Timestamp {
     /// The UTC day, as in the names of ledger files: `20261121`.
     public var compactDay: String { String(compact.prefix(8)) }
 
-    /// Reads RFC 3339 with any fraction and any offset; `nil` for anything else.
+    /// Reads RFC 3339 with any fraction and any offset; `nil` for anything else, also when the offset leads out of the years 0000 to 9999.
     public init?(rfc3339 text: String) {
         var text = text
         let parsed: Timestamp? = text.withUTF8 { bytes in
@@ -64,7 +64,7 @@ extension Timestamp {
                     year: year, month: month, day: day, hour: hour, minute: minute, second: second,
                     millisecond: millisecond)
             else { return nil }
-            return Timestamp(milliseconds: time.timestamp.milliseconds - offset)
+            return Timestamp(exactly: time.timestamp.milliseconds - offset)
         }
         guard let parsed else { return nil }
         self = parsed
@@ -105,8 +105,7 @@ private struct DigitWriter {
     }
 
     mutating func date(_ time: CivilTime, separator: UInt8?) {
-        // The format has four digits for the year; a clock outside them is shown at its limit.
-        number(min(max(time.year, 0), 9999), width: 4)
+        number(time.year, width: 4)
         if let separator { byte(separator) }
         number(time.month, width: 2)
         if let separator { byte(separator) }

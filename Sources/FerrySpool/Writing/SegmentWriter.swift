@@ -24,7 +24,7 @@ public final class SegmentWriter {
     /// What to write, and how.
     public struct Options: Sendable {
         public var priority = Priority.normal
-        public var stream: String?
+        public var stream: StreamLabel?
         public var roll = RollLimits()
         public var level = CompressionLevel.standard
         /// The limits of the spool, kept before each new segment. What is more urgent than `priority` is not evicted.
@@ -153,9 +153,7 @@ public final class SegmentWriter {
         let retention: RetentionReport
         // Segments of one writer keep their order even within a millisecond and when the clock is set back.
         lastCreated = max(wallClock(), lastCreated + .milliseconds(1))
-        let name = SegmentName(
-            priority: options.priority, created: lastCreated, id: SegmentID.random(), stream: options.stream)
-        guard let name else { preconditionFailure("the stream was checked where it came in") }
+        let name = SegmentName(priority: options.priority, created: lastCreated, id: .random(), stream: options.stream)
         do throws(FileError) {
             retention = try spool.applyRetention(options.retention, atMost: options.priority)
             if retention.stillOver == .zero { return try spool.openJournal(name) }

@@ -36,7 +36,7 @@ final class Recorder: Sendable {
     private let options: Options
 
     struct Options: Sendable {
-        var stream: String?
+        var stream: StreamLabel?
         var durability = Durability.process
     }
 
@@ -97,8 +97,7 @@ final class Recorder: Sendable {
     ) throws(TrackerFailure) -> Batch {
         // Segments of one tracker keep their order even within a millisecond and when the clock is set back.
         state.lastCreated = max(now.wall, state.lastCreated + .milliseconds(1))
-        let name = SegmentName(priority: priority, created: state.lastCreated, id: SegmentID.random(), stream: options.stream)
-        guard let name else { preconditionFailure("the stream was checked when the tracker was made") }
+        let name = SegmentName(priority: priority, created: state.lastCreated, id: .random(), stream: options.stream)
         do throws(FileError) {
             let journal = try state.spool.openJournal(name, isDurable: options.durability == .disk)
             return Batch(journal: journal, fill: .init(since: now.steady))

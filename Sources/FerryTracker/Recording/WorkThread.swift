@@ -65,7 +65,7 @@ final class WorkThread: Sendable {
             if isEnding { return }
             let pause = work()
             if pause == .zero { continue }
-            let milliseconds = pause.map { max(0, min($0.wholeMilliseconds + 1, 1 << 40)) }
+            let milliseconds = pause.map { max(0, min($0.wholeMilliseconds, 1 << 40) + 1) }
             _ = bell.wait(timeout: milliseconds.map { .now() + .milliseconds(Int($0)) } ?? .distantFuture)
         }
     }

@@ -80,10 +80,15 @@ public struct BundleManifest: Equatable, Sendable {
             guard segment.file == Self.fileName(line - 1) else {
                 throw Problem(line: line, reason: "has a file name out of turn")
             }
-            guard Self.isSafe(segment.name) else { throw Problem(line: line, reason: "has a name that no segment may have") }
+            guard ForeignName.isLegal(segment.name) else {
+                throw Problem(line: line, reason: "has a name that no segment may have")
+            }
             guard segment.bytes > 0, BodyDigest(hexadecimal: segment.sha256) != nil, (1...400).contains(segment.key.utf8.count),
                 segment.key.utf8.allSatisfy({ $0 > 0x20 && $0 < 0x7f })
             else { throw Problem(line: line, reason: "has no proper size, checksum or key") }
+            guard segment.events.map({ $0 >= 0 }) ?? true else {
+                throw Problem(line: line, reason: "has no proper number of events")
+            }
             guard names.insert(segment.name).inserted else {
                 throw Problem(line: line, reason: "names \(segment.name) a second time")
             }
@@ -105,12 +110,5 @@ public struct BundleManifest: Equatable, Sendable {
             && text.utf8.allSatisfy {
                 (UInt8(ascii: "a")...UInt8(ascii: "z")).contains($0) || (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0)
             }
-    }
-
-    /// One component of a path, visible, and a segment's by its ending.
-    private static func isSafe(_ name: String) -> Bool {
-        let endings = [".jsonl.gz", ".ndjson.gz", ".json.gz"]
-        return (1...255).contains(name.utf8.count) && !name.hasPrefix(".") && !name.contains("/")
-            && name.unicodeScalars.allSatisfy { $0.value >= 0x20 && $0.value != 0x7f } && endings.contains(where: name.hasSuffix)
     }
 }

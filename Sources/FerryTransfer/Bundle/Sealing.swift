@@ -15,8 +15,8 @@ enum Sealing {
 
     /// How large a segment is when it is encrypted.
     static func size(of plain: Int64) -> Int64 {
-        let pieces = max(1, (plain + Int64(piece) - 1) / Int64(piece))
-        return Int64(mark.count + keyLength) + pieces * Int64(4 + tagLength) + plain
+        let pieces = max(1, plain.adding(Int64(piece) - 1) / Int64(piece))
+        return plain.adding(Int64(mark.count + keyLength) + pieces * Int64(4 + tagLength))
     }
 
     /// Encrypts a region into a file.

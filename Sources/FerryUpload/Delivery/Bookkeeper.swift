@@ -65,6 +65,10 @@ struct Bookkeeper: Sendable {
         case .failure(.singleLine):
             let message = "a single event that is too large for the destination (\(verdict?.reason?.message ?? "413"))"
             try reject(claim, kind: "too-large", status: verdict?.status, message: message, attempts: attempts)
+        case .failure(.noRoom):
+            let message =
+                "too large for the destination, and its ID of \(SegmentID.lengths.upperBound) characters has no room for halves"
+            try reject(claim, kind: "too-large", status: verdict?.status, message: message, attempts: attempts)
         case .failure(.damaged(let damage)): try reject(claim, SegmentFault(damage), attempts: attempts)
         case .failure(.file(let error)): throw error
         }

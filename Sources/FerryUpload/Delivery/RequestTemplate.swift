@@ -74,7 +74,7 @@ struct RequestTemplate: Sendable {
         head.writeString("\r\nFerry-Sent-At: ")
         head.writeString(now.rfc3339)
         head.writeString("\r\nFerry-Attempt: \(shipment.attempt)\r\n")
-        let events = shipment.facts.reduce(0 as Int64?) { sum, facts in sum.flatMap { sum in facts.events.map { sum + $0 } } }
+        let events = shipment.facts.reduce(0 as Int64?) { sum, facts in sum.flatMap { sum in facts.events.map(sum.adding) } }
         if let events { head.writeString("Ferry-Events: \(events)\r\n") }
         let hops = shipment.facts.reduce(0) { max($0, $1.hops) }
         if hops > 0 { head.writeString("Ferry-Hops: \(hops)\r\n") }

@@ -205,7 +205,7 @@ extension UploadReport {
         case .sent:
             sent.segments += 1
             sent.bytes += ending.entry.bytes
-            sentEvents += ending.entry.events ?? 0
+            sentEvents.add(ending.entry.events ?? 0)
         case .rejected: rejected += 1
         case .split: split += 1
         case .expired, .evicted: break

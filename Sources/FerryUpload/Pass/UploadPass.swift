@@ -207,10 +207,13 @@ public final class UploadPass: Sendable {
 
     private func runRounds() async {
         var hasWaited = false
+        var isFirst = true
         while true {
             do throws(FileError) {
                 let listing = try spool.scan(sizes: options.coalesce != nil || options.deadline != nil)
                 _ = spool.cleanUp(listing)
+                if isFirst { for line in listing.flawedNames().lines { tools.onEvent(.warning(line)) } }
+                isFirst = false
                 leftovers.withLock { $0.others = listing.others }
                 let exported = try spool.exportedSegments()
                 dispatcher.change { $0.lanes[0].begin(listing, except: exported) }

@@ -57,8 +57,8 @@ public final class RunCounters: Sendable {
         case .sent(let entry):
             add(entry.segment) {
                 $0.sent += 1
-                $0.sentBytes += entry.bytes.bytes
-                $0.sentEvents += entry.events ?? 0
+                $0.sentBytes.add(entry.bytes.bytes)
+                $0.sentEvents.add(entry.events ?? 0)
             }
         case .rejected(let entry): add(entry.segment) { $0.rejected += 1 }
         case .split(let entry): add(entry.segment) { $0.split += 1 }

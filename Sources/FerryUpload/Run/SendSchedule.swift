@@ -38,7 +38,7 @@ struct SendSchedule: Equatable, Sendable {
 
     /// A segment appeared.
     mutating func stored(_ priority: Priority, events: Int64, bytes: ByteCount, at now: Duration) {
-        self.events += events
+        self.events.add(events)
         self.bytes += bytes
         if priority == .critical, let delay = policy.criticalDelay { criticalDue = min(criticalDue ?? now + delay, now + delay) }
         let isEnough =

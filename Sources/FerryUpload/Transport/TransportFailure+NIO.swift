@@ -73,5 +73,6 @@ extension TransportFailure {
 }
 
 extension TimeAmount {
-    init(_ duration: Duration) { self = .nanoseconds(Int64((duration.inSeconds * 1e9).rounded())) }
+    /// At most 290 years.
+    init(_ duration: Duration) { self = .nanoseconds(Int64(min(max(duration.inSeconds * 1e9, -9.1e18), 9.1e18).rounded())) }
 }

@@ -14,6 +14,10 @@ struct ListCommand: ParsableCommand {
     @Option(help: ArgumentHelp("Show at most this many.", valueName: "n"))
     var limit: Int?
 
+    func validate() throws {
+        if let limit, limit < 0 { throw ValidationError("--limit must be 0 or more") }
+    }
+
     func run() throws {
         let spool = try spoolOptions.openForReading()
         let now = Timestamp.now()

@@ -24,12 +24,14 @@ struct VerifyCommand: ParsableCommand {
         var sound = 0
         var events: Int64 = 0
         var damaged = 0
+        var flawed = FlawedNames()
         var failures: [FileError] = []
         func note(_ error: FileError) {
             log.warn("\(error)")
             failures.append(error)
         }
         for segment in try selection.files(spool, note: note) {
+            if segment.place == .pending, let flaw = NameFlaw(segment.name) { flawed.add(segment.name, flaw) }
             do {
                 guard let file = try segment.open() else { continue }
                 let count = try file.checkDeeply(inflateLimit: inflateLimit)
@@ -50,6 +52,7 @@ struct VerifyCommand: ParsableCommand {
             )
         }
         try StandardOutput.flush()
+        for line in flawed.lines { log.warn(line) }
         if damaged > 0 { throw ExitStatus.badData.code }
         if let status = ExitStatus(failures) { throw status.code }
     }
@@ -61,6 +64,7 @@ struct VerifyCommand: ParsableCommand {
             let sound: Bool
             let events: Int64?
             let problem: String?
+            let nameProblem: String?
             let offset: Int64?
             let line: Int64?
             let column: Int?
@@ -71,7 +75,8 @@ struct VerifyCommand: ParsableCommand {
         if case .notJSONLines(let found) = problem { place = found }
         return try Line(
             segment: segment.name, place: segment.place.rawValue, sound: problem == nil, events: events,
-            problem: problem.map { "\($0)" }, offset: offset, line: place?.line, column: place?.column
+            problem: problem.map { "\($0)" }, nameProblem: NameFlaw(segment.name).map { "\($0)" }, offset: offset,
+            line: place?.line, column: place?.column
         ).jsonLine()
     }
 }

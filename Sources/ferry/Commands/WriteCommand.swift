@@ -49,7 +49,7 @@ struct WriteCommand: ParsableCommand {
         guard rollEvents > 0 else { throw ValidationError("--roll-events must be at least 1") }
         guard rollBytes > .zero else { throw ValidationError("--roll-bytes must be at least 1") }
         guard invalid == nil || skipInvalid else { throw ValidationError("--invalid needs --skip-invalid") }
-        if let stream, SegmentName(priority: priority, created: .now(), id: SegmentID.random(), stream: stream) == nil {
+        if let stream, StreamLabel(stream) == nil {
             throw ValidationError("--stream '\(stream)' must be 1 to 64 characters of a-z, 0-9, _ and -")
         }
     }
@@ -59,7 +59,7 @@ struct WriteCommand: ParsableCommand {
         let spool = try spoolOptions.open(.create)
         var options = SegmentWriter.Options()
         options.priority = priority
-        options.stream = stream
+        options.stream = stream.flatMap { StreamLabel($0) }
         options.roll = RollLimits(events: rollEvents, bytes: rollBytes, after: rollAfter)
         options.level = level
         options.retention = retention.limits

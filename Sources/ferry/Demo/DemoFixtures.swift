@@ -25,10 +25,10 @@ enum DemoFixtures {
     static func copy(from folder: Directory, into spool: Spool) throws -> Int {
         var count = 0
         for name in try folder.names() {
-            guard let segment = SegmentName(name), let bytes = try folder.contents(of: name, limit: .mebibytes(64)) else {
+            guard SegmentName(name) != nil, let bytes = try folder.contents(of: name, limit: .mebibytes(64)) else {
                 continue
             }
-            let publication = try spool.publication(of: segment)
+            let publication = try spool.publication()
             try publication.file.write(bytes)
             if try publication.publish(as: name) { count += 1 }
         }
@@ -39,7 +39,7 @@ enum DemoFixtures {
     static func generate(into spool: Spool) throws -> Int {
         var options = SegmentWriter.Options()
         options.roll.events = 100
-        options.stream = "demo"
+        options.stream = StreamLabel("demo")
         let writer = SegmentWriter(spool: spool, options: options)
         for number in 1...1000 {
             var line = "{\"time\":\"\(Timestamp.now().rfc3339)\",\"name\":\"demo\",\"number\":\(number)}"

@@ -81,18 +81,21 @@ struct ReplaySelection: ParsableArguments {
         return time
     }
 
+    /// What is slower or faster than this is a mistake, and leads out of what a clock can count.
+    private static let factors = 1e-6...1e9
+
     private func pace() throws -> ReplayOptions.Pace {
         if let rate {
             guard speed == "max" else { throw ValidationError("--rate and --speed exclude each other") }
             let number = rate.hasSuffix("/s") ? String(rate.dropLast(2)) : rate
-            guard let value = Double(number), value > 0, value.isFinite else {
-                throw ValidationError("--rate '\(rate)' must be like 500/s")
+            guard let value = Double(number), Self.factors.contains(value) else {
+                throw ValidationError("--rate '\(rate)' must be like 500/s, from 0.000001/s to 1000000000/s")
             }
             return .rate(value)
         }
         if speed == "max" { return .unlimited }
-        guard speed.hasSuffix("x"), let factor = Double(speed.dropLast()), factor > 0, factor.isFinite else {
-            throw ValidationError("--speed '\(speed)' must be max or like 1x, 10x, 0.5x")
+        guard speed.hasSuffix("x"), let factor = Double(speed.dropLast()), Self.factors.contains(factor) else {
+            throw ValidationError("--speed '\(speed)' must be max or like 1x, 10x, 0.5x, from 0.000001x to 1000000000x")
         }
         return .original(factor: factor)
     }

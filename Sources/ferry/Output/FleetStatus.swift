@@ -30,7 +30,7 @@ struct FleetStatus: Encodable {
         var times: [Timestamp] = []
         for entry in listing.entries {
             pending += 1
-            bytes += entry.size?.bytes ?? 0
+            bytes.add(entry.size?.bytes ?? 0)
             oldest = min(oldest ?? entry.created, entry.created)
             if let lateBefore, entry.created < lateBefore { late += 1 }
             times.append(entry.created)

@@ -41,7 +41,7 @@ final class Progress: Sendable {
             // Ten times a second is as fast as one can read.
             if let last = state.lastShown, now - last < .milliseconds(100) { return }
             state.lastShown = now
-            let rate = ByteCount(Int64(Double(state.bytes.bytes) / max((now - start).inSeconds, 0.001)))
+            let rate = ByteCount(Int64(min(Double(state.bytes.bytes) / max((now - start).inSeconds, 0.001), 9e18)))
             StandardError.write("\r\u{1b}[Ksent \(counted(state.segments, "segment")), \(state.bytes), \(rate)/s")
         }
     }

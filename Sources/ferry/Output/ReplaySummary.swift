@@ -68,7 +68,7 @@ struct HourChart {
             }
             for (hour, events) in hours { try StandardOutput.print(Line(hour: hour, events: events).jsonLine()) }
         } else {
-            let most = hours.map(\.events).max() ?? 1
+            let most = max(1, hours.map(\.events).max() ?? 1)
             let width = "\(most)".count
             for (hour, events) in hours {
                 let bar = String(repeating: "#", count: max(1, Int(Double(events) / Double(most) * 40)))

@@ -67,6 +67,8 @@ struct SpoolStatus: Encodable {
     /// Hidden files of journals and arrivals that no process of this machine holds: the next who writes or sends finishes them.
     var unfinished: [String] = []
     var unusableNames = 0
+    /// Files that are sent as other tools' though their names are nearly Ferry's.
+    var flawedNames = FlawedNames()
     /// Files that are no segments, and the names of the first of them.
     var others = OtherFiles()
     /// How many files and folders cannot be read.
@@ -111,6 +113,7 @@ struct SpoolStatus: Encodable {
         unfinished = left.journals + left.arrivals
         openJournals = listing.openJournals - left.journals.count
         unusableNames = listing.unusableNames
+        flawedNames = listing.flawedNames()
         others = listing.others
         destinations = spool.destinationStates { note($0) }.map { Destination(destination: $0.id, state: $0.state) }
         rejected =
@@ -134,11 +137,11 @@ struct SpoolStatus: Encodable {
             }
             let last = priorities.count - 1
             priorities[last].segments += 1
-            priorities[last].bytes += entry.size?.bytes ?? 0
+            priorities[last].bytes.add(entry.size?.bytes ?? 0)
             if let standing { deadline?.add(entry.size ?? .zero, created: entry.created, standing) }
             if readsHeaders {
                 let events = look { () throws(FileError) in try spool.notedEvents(of: listing.name(of: entry)) } ?? nil
-                priorities[last].events = priorities[last].events.flatMap { sum in events.map { sum + $0 } }
+                priorities[last].events = priorities[last].events.flatMap { sum in events.map(sum.adding) }
             }
             if entry.hasSidecar,
                 let retry = look({ () throws(FileError) in try spool.sidecar(of: listing.name(of: entry), warn: warn) }) ?? nil
@@ -183,7 +186,7 @@ extension SpoolStatus.Deadline {
 extension SpoolStatus.Amount {
     fileprivate mutating func add(_ size: ByteCount) {
         segments += 1
-        bytes += size.bytes
+        bytes.add(size.bytes)
     }
 }
 
@@ -228,7 +231,8 @@ extension SpoolStatus {
         lines.append("")
         lines.append("pending   \(amount(pending))")
         lines.append("sent      \(amount(ledger["sent"]))")
-        lines.append("rejected  \(amount(Amount(segments: Int64(rejected.count), bytes: rejected.reduce(0) { $0 + $1.bytes })))")
+        lines.append(
+            "rejected  \(amount(Amount(segments: Int64(rejected.count), bytes: rejected.reduce(0) { $0.adding($1.bytes) })))")
         lines.append("dropped   \(amount(ledger["expired"])) by age, \(amount(ledger["evicted"])) for room")
         if let deadline {
             for (amount, moment) in [(deadline.due, deadline.next), (deadline.dueLater, deadline.following)] {
@@ -245,6 +249,7 @@ extension SpoolStatus {
         }
         if others.count > 0 { lines.append("ignored   \(others)") }
         if unusableNames > 0 { lines.append("ignored   \(unusableNames) files whose names are not UTF-8; rename them") }
+        if flawedNames.count > 0 { lines += [""] + flawedNames.lines }
         lines += section("waiting", waiting) { entry in
             let when = entry.until.map { "until \($0.rfc3339) (in \(($0 - at).forPeople))" } ?? "due again"
             return "\(entry.segment)  \(when), tried \(counted(entry.retry.attempts, "time")): \(entry.retry.lastError.message)"

@@ -31,7 +31,7 @@ final class SignalPipe {
                 pollfd(fd: readEnd, events: Int16(POLLIN), revents: 0),
                 pollfd(fd: file.descriptor, events: Int16(POLLIN), revents: 0),
             ]
-            let milliseconds = moment.map { max(0, min(($0 - .now).wholeMilliseconds + 1, 1 << 30)) } ?? -1
+            let milliseconds = moment.map { max(0, min(($0 - .now).wholeMilliseconds, 1 << 30) + 1) } ?? -1
             let count = poll(&files, 2, Int32(milliseconds))
             if count > 0 { return files[0].revents != 0 ? .interrupted : .readable }
             if count == 0 { return .timedOut }

@@ -1,0 +1,39 @@
+/// File names of segments that other tools gave: `*.jsonl.gz`, `*.ndjson.gz`, `*.json.gz`.
+public enum ForeignName {
+    static let endings = [".jsonl.gz", ".ndjson.gz", ".json.gz"]
+
+    /// The longest name of a file that Linux knows, in bytes.
+    static let longest = 255
+
+    /// Whether a text from elsewhere can be a segment's file name: one visible component of a path, with a segment's ending.
+    public static func isLegal(_ name: String) -> Bool {
+        (1...longest).contains(name.utf8.count) && !name.hasPrefix(".") && !name.utf8.contains(UInt8(ascii: "/"))
+            && name.utf8.allSatisfy { $0 >= 0x20 && $0 != 0x7f } && endings.contains(where: name.hasSuffix)
+    }
+
+    /// The longest name that has room for `.reason.json` and its like behind it, in bytes.
+    static let longestOwnStem = 170
+
+    /// What the names of a segment's sidecar and reason file begin with: its own name, or, if that is too long, the first 100 bytes of it, `~`
+    /// and a hash.
+    static func stem(of name: String) -> String {
+        name.utf8.count <= longestOwnStem ? name : shortened(name)
+    }
+
+    /// A name for a copy of a file: `name~2`, where need be with its middle replaced by a hash.
+    static func copy(_ number: Int, of name: String) -> String {
+        let suffix = "~\(number)"
+        if name.utf8.count + suffix.utf8.count <= longest { return name + suffix }
+        return shortened(name) + (endings.first(where: name.hasSuffix) ?? "") + suffix
+    }
+
+    private static func shortened(_ name: String) -> String {
+        var start = ""
+        for scalar in name.unicodeScalars {
+            guard start.utf8.count + UTF8.width(scalar) <= 100 else { break }
+            start.unicodeScalars.append(scalar)
+        }
+        let digits = String(FNV.hash(name.utf8), radix: 16)
+        return start + "~" + String(repeating: "0", count: 16 - digits.utf8.count) + digits
+    }
+}
