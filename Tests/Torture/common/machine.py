@@ -1,6 +1,7 @@
 """Runs programs with an end to every wait, and finds out how they ended."""
 
 import os
+import shutil
 import signal
 import subprocess
 import time
@@ -56,10 +57,29 @@ class Process:
             output, errors = self.process.communicate(data, timeout=patience)
             status = self.process.returncode
         except subprocess.TimeoutExpired:
+            stuck = self.threads()
             self.kill()
             output, errors = self.process.communicate()
+            errors += stuck.encode()
             status = None
         return Result(self.arguments, status, text(output), text(errors))
+
+    def threads(self):
+        """What each thread is waiting for, as the kernel tells it, and as a debugger does where there is one."""
+        pid = self.process.pid
+        found = []
+        for task in sorted(os.listdir(f"/proc/{pid}/task")):
+            try:
+                with open(f"/proc/{pid}/task/{task}/syscall") as call, open(f"/proc/{pid}/task/{task}/comm") as name:
+                    found.append(f"{name.read().strip()}: {call.read().strip()}")
+            except OSError:
+                continue
+        if shutil.which("gdb"):
+            trace = subprocess.run(
+                ["gdb", "-p", str(pid), "-batch", "-ex", "thread apply all bt 12"], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
+                timeout=60, check=False)
+            found += [line for line in text(trace.stdout).splitlines() if line.startswith(("#", "Thread"))]
+        return "\n".join(found)
 
     def kill(self):
         try:
