@@ -171,7 +171,7 @@ class Calls:
             # One cause shows at many calls; a few of them are enough to find it.
             kind = f"{scenario.name}: {re.sub(r'[0-9][0-9a-z.]*', 'N', place.problems[0])[:110]}"
             self.told[kind] = self.told.get(kind, 0) + 1
-            message = f"FAILED {text} (at {where or 'nothing'})\n" + "".join(f"    {problem[:4000 if problem.startswith('hangs') else 400]}\n" for problem in place.problems)
+            message = f"FAILED {text} (at {where or 'nothing'})\n" + "".join(f"    {problem[:20000 if problem.startswith('hangs') else 400]}\n" for problem in place.problems)
             message += f"    again: scripts/torture --only calls --case {text}"
             self.outcome.failures.append(message)
             if self.told[kind] <= ENOUGH:

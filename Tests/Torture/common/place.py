@@ -37,7 +37,7 @@ class Place:
     def note(self, result):
         self.history.append(str(result))
         if result.hangs:
-            self.problem(f"hangs: {' '.join(map(os.path.basename, result.arguments[:2]))}: {result.errors[-3000:]}")
+            self.problem(f"hangs: {' '.join(map(os.path.basename, result.arguments[:2]))}: {result.errors}")
         return result
 
     # --- Running commands ---

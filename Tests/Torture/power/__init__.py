@@ -209,7 +209,7 @@ class Power:
         with self.lock:
             kind = f"{item.scenario.name}: {re.sub(r'[0-9][0-9a-z.]*', 'N', place.problems[0])[:110]}"
             self.told[kind] = self.told.get(kind, 0) + 1
-            message = f"FAILED {text} (cut after {where})\n" + "".join(f"    {problem[:4000 if problem.startswith('hangs') else 400]}\n" for problem in place.problems)
+            message = f"FAILED {text} (cut after {where})\n" + "".join(f"    {problem[:20000 if problem.startswith('hangs') else 400]}\n" for problem in place.problems)
             message += f"    again: scripts/torture --only power --case {text}"
             self.outcome.failures.append(message)
             if self.told[kind] <= ENOUGH:
