@@ -14,11 +14,13 @@ struct ForcedWritesTests {
     }
 
     /// Starts a command whose forced writes, renames and removals are written down.
-    private func start(_ strace: String, _ arguments: String..., input: String? = nil) throws -> Running {
+    private func start(
+        _ strace: String, _ arguments: String..., input: String? = nil, program: [String] = [Program.ferry]
+    ) throws -> Running {
         // Daemonized, strace is the child: signals go to the command.
         let options = ["-D", "-f", "-y", "-s", "300", "-o", folder("calls"), "-e"]
         let calls = "trace=fsync,fdatasync,syncfs,rename,renameat,renameat2,linkat,unlink,unlinkat,exit_group"
-        return try Program(strace).start(options + [calls, Program.ferry] + arguments, input: input)
+        return try Program(strace).start(options + [calls] + program + arguments, input: input)
     }
 
     /// The calls in the order in which they ended.
@@ -91,5 +93,32 @@ struct ForcedWritesTests {
         let result = try await start(strace, "upload", "--spool", folder("spool"), "--to", server.url).end()
         #expect(result.status == 0, "\(result.errors)")
         expect(try await calls(), inOrder: [["fdatasync(", "/ledger-"], ["rename", "\"\(name)\"", "/sent/"]])
+    }
+
+    @Test("An import forces everything that it copied before its keys are logged, and names it after that")
+    func importBundle() async throws {
+        guard let strace = strace() else { return }
+        try folder.spool().put(Segments.gzip("{}\n"))
+        try FileManager.default.createDirectory(atPath: folder("stick"), withIntermediateDirectories: false)
+        let exported = try await Program().run("export", folder("stick"), "--spool", folder("spool"))
+        #expect(exported.status == 0, "\(exported.errors)")
+        let result = try await start(strace, "import", folder("stick"), "--spool", folder("hub")).end()
+        #expect(result.status == 0, "\(result.errors)")
+        expect(
+            try await calls(),
+            inOrder: [["syncfs(", "/hub>"], ["fdatasync(", "/received-"], ["rename", ".ferry-in\""], ["fsync(", "/hub>"]])
+    }
+
+    @Test("A tracker that stores on the disk forces its journal's name, and each event")
+    func tracker() async throws {
+        guard let strace = strace() else { return }
+        guard let python = Program.find("python3") else { return print("NOT TESTED: there is no python3") }
+        let script = "\(Program.checkout)/Tests/Examples/track.py"
+        let library = (Program.ferry as NSString).deletingLastPathComponent + "/libferrytracker.so"
+        let result = try await start(strace, script, library, folder("spool"), program: [python]).end()
+        #expect(result.status == 0, "\(result.errors)")
+        expect(
+            try await calls(),
+            inOrder: [["fsync(", "/spool>"], ["fdatasync(", ".open>"], ["fsync(", "/spool>"], ["fdatasync(", ".open>"]])
     }
 }

@@ -36,9 +36,9 @@ def upload(world, rng):
     stop = rng.uniform(0, 0.4) if kill is None and rng.random() < 0.1 else None
     was_quiet = world.is_quiet(source)
     ends = UPLOAD_ENDS + ((130,) if stop is not None else ())
-    result = world.ferry(
-        *upload_arguments(world, rng, source), kill_after=kill, stop_after=stop, allowed=ends)
-    if result.status == 0 and was_quiet and "--limit" not in result.errors:
+    arguments = upload_arguments(world, rng, source)
+    result = world.ferry(*arguments, kill_after=kill, stop_after=stop, allowed=ends)
+    if result.status == 0 and was_quiet and "--limit" not in arguments:
         left = world.due_names(source)
         if left:
             world.violate(f"upload of {source.name} ended with 0, but {sorted(left)[:3]} is due")

@@ -6,7 +6,7 @@ import random
 import time
 import traceback
 
-from . import account, carry, deliver, disturb, files, reading
+from . import account, carry, deliver, disturb, files, produce, reading
 from .hub import Hub
 from .link import Link, free_port
 from .plan import profile_of, steps_of
@@ -109,6 +109,11 @@ class History(World):
             self.end(process, f"ferry upload beside of {source.name}")
         self.background = []
         rng = random.Random(f"drain {self.seed}")
+        for source in self.sources:
+            for word in ("enable", "resume"):
+                self.ferry(word, "--spool", source, "--quiet", allowed=(0,))
+        while self.unwritten:
+            produce.go_on_writing(self, rng)
         for bundle in self.bundles:
             # What has come to the hub is acknowledged or given up; some bundles travel on.
             if rng.random() < 0.5 and bundle.path.exists():
@@ -121,8 +126,6 @@ class History(World):
                 splits = self.profile.may_split and any(known.name == bundle and known.was_imported for known in self.bundles)
                 if not splits and (not is_known or rng.random() < 0.8):
                     self.ferry("export", "--forget", bundle, "--spool", source, allowed=(0, 64))
-            for word in ("enable", "resume"):
-                self.ferry(word, "--spool", source, "--quiet", allowed=(0,))
             self.ferry("retry", "--all", "--spool", source, "--quiet", allowed=(0, 65))
             self.send_all(source)
         self.look()

@@ -3,6 +3,7 @@
 import datetime
 import gzip
 import os
+import re
 import signal
 import string
 import subprocess
@@ -47,12 +48,7 @@ def pack(lines, rng):
 @step(6)
 def write_file(world, rng):
     """`ferry write` from a file."""
-    source = rng.choice(world.sources)
-    lines = world.take_events(a_count(rng), a_size(rng), rng)
-    path = world.folder / "tmp" / f"in-{rng.randrange(1 << 40):x}"
-    path.write_text("".join(lines.values()))
-    path.chmod(0o644)
-    write(world, rng, source, lines, [path])
+    write(world, rng, rng.choice(world.sources), world.take_events(a_count(rng), a_size(rng), rng))
 
 
 @step(4)
@@ -76,7 +72,7 @@ def write_pipe(world, rng):
         pass
     finally:
         os.close(writer)
-    judge(world, world.end(process, f"ferry write --spool {source.name} <pipe", signal.SIGKILL if kill else None), lines, [])
+    judge(world, world.end(process, f"ferry write --spool {source.name} <pipe", signal.SIGKILL if kill else None), source, lines)
 
 
 def options(world, rng):
@@ -86,19 +82,40 @@ def options(world, rng):
     return arguments
 
 
-def write(world, rng, source, lines, files):
+def write(world, rng, source, lines):
+    path = world.folder / "tmp" / f"in-{rng.randrange(1 << 40):x}"
+    path.write_text("".join(lines.values()))
+    path.chmod(0o644)
     kill = rng.uniform(0, 0.08) if rng.random() < 0.25 else None
-    result = world.ferry("write", "--spool", source, *options(world, rng), *files, kill_after=kill)
-    judge(world, result, lines, files)
+    judge(world, world.ferry("write", "--spool", source, *options(world, rng), path, kill_after=kill), source, lines)
 
 
-def judge(world, result, lines, files):
+STOPPED = re.compile(r"Stopped at .*, line (\d+): every line before it is stored, and none from there on")
+
+
+def judge(world, result, source, lines):
     """Marks events by what `ferry write` said of them."""
     if result.was_killed:
         return world.mark(lines, "may")
     if result.status not in (0, 69, 73, 74):
         world.violate(f"ferry write ended with {result.status}: {result.errors[-300:]}")
-    world.mark(lines, {0: "must", 69: "never"}.get(result.status, "may"))
+    stopped = STOPPED.search(result.errors)
+    if stopped:
+        stored = int(stopped[1]) - 1
+        numbers = sorted(lines)
+        world.mark(numbers[:stored], "must")
+        world.mark(numbers[stored:], "never")
+        world.unwritten.append((source, {number: lines[number] for number in numbers[stored:]}))
+    else:
+        world.mark(lines, {0: "must", 69: "never"}.get(result.status, "may"))
+
+
+@step(1, lambda profile: profile.disk)
+def go_on_writing(world, rng):
+    """`tail -n +N | ferry write`, from the line that `ferry write` named when the disk was full."""
+    if world.unwritten:
+        source, lines = world.unwritten.pop(0)
+        write(world, rng, source, lines)
 
 
 @step(6)

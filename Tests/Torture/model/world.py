@@ -44,7 +44,10 @@ class World:
         self.contents = {}
         self.background = []
         self.bundles = []
+        #: Files that are being copied in by a tool that writes for long.
         self.copies = []
+        #: Lines that `ferry write` did not store, and for which spool.
+        self.unwritten = []
         self.filler = None
         self.run_process = {}
         (self.folder / "disk").mkdir(parents=True)
