@@ -13,7 +13,7 @@ let dependencies: [Package.Dependency] = [
     .package(url: "https://github.com/apple/swift-nio-extras.git", from: "1.35.2"),
     // Logs on stderr, replaceable by whoever links the libraries.
     .package(url: "https://github.com/apple/swift-log.git", from: "1.16.2"),
-    // SHA-256 of received bodies; signatures (Ed25519) and encryption (HPKE) of bundles.
+    // SHA-256 of contents and received bodies; signatures (Ed25519) and encryption (HPKE) of bundles.
     .package(url: "https://github.com/apple/swift-crypto.git", from: "4.5.2"),
     // The receiver's graceful end on SIGTERM; Hummingbird brings it anyway.
     .package(url: "https://github.com/swift-server/swift-service-lifecycle.git", from: "2.13.0"),
@@ -53,7 +53,10 @@ let package = Package(
         .systemLibrary(name: "CLinux"),
         // What forks must not share.
         .target(name: "CForks"),
-        .target(name: "FerrySpool", dependencies: ["CZlib", "CLinux", "CForks"], swiftSettings: swiftSettings),
+        .target(
+            name: "FerrySpool",
+            dependencies: ["CZlib", "CLinux", "CForks", .product(name: "Crypto", package: "swift-crypto")],
+            swiftSettings: swiftSettings),
         .target(
             name: "FerryUpload",
             dependencies: [

@@ -1,4 +1,3 @@
-import FerryIntake
 import FerrySpool
 import HTTPTypes
 
@@ -34,7 +33,7 @@ struct SegmentIdentity: Equatable, Sendable {
     }
 
     /// - Parameter now: For senders that say nothing of themselves.
-    init(_ headers: HTTPFields, now: Timestamp) throws(HeaderProblem) {
+    init(_ headers: HTTPFields, now: @autoclosure () -> Timestamp) throws(HeaderProblem) {
         let header = headers[.ferrySegment]
         let segment = header.flatMap { SegmentName($0) }
         if let header, segment == nil, !ForeignName.isLegal(String(percentDecoding: header) ?? header) { throw .name }
@@ -44,7 +43,7 @@ struct SegmentIdentity: Equatable, Sendable {
         if let segment {
             name = segment
         } else {
-            let created = headers[.ferryCreated].flatMap(Timestamp.init(rfc3339:)) ?? now
+            let created = headers[.ferryCreated].flatMap(Timestamp.init(rfc3339:)) ?? now()
             // From the key, so that every try gets the same name.
             name = SegmentName(priority: .normal, created: created, id: key.map { ReceivedID($0).id } ?? .random())
         }
@@ -63,6 +62,7 @@ struct SegmentIdentity: Equatable, Sendable {
 // Constants that hold nothing but letters and hyphens are names.
 extension HTTPField.Name {
     static let ferrySegment = HTTPField.Name("Ferry-Segment")!
+    static let ferryCreatedClock = HTTPField.Name("Ferry-Created-Clock")!
     static let ferryCreated = HTTPField.Name("Ferry-Created")!
     static let ferryHops = HTTPField.Name("Ferry-Hops")!
     static let idempotencyKey = HTTPField.Name("Idempotency-Key")!

@@ -1,4 +1,3 @@
-import FerryIntake
 import FerrySpool
 
 /// IDs of replayed segments: made from the run's and the original's, so that an interrupted replay goes on with the same.

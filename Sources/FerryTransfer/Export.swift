@@ -102,8 +102,13 @@ public struct Export {
                 continue
             }
             // What an upload would not send does not travel either: a receipt would end it.
-            guard try claim.examine(.auto, inflateLimit: Self.inflateLimit).damage == nil else {
+            let examination = try claim.examine(.auto, inflateLimit: Self.inflateLimit)
+            guard examination.damage == nil else {
                 report.damaged += 1
+                continue
+            }
+            guard claim.mayGrow(examination, now: now) == nil, claim.isUnchanged else {
+                report.busy += 1
                 continue
             }
             if options.maxBytes != nil { room -= size + Self.overhead }
@@ -130,7 +135,7 @@ public struct Export {
             segments.append(
                 .init(
                     file: BundleManifest.fileName(segments.count + 1), name: name,
-                    key: try SegmentKey.key(of: name, file: file, status: status, spoolID: spool.id),
+                    key: try SegmentKey.key(of: name, spoolID: spool.id) { digest },
                     created: SegmentName(name)?.created ?? status.modified, bytes: bytes, sha256: digest.hexadecimal,
                     events: events))
             report.segments += 1

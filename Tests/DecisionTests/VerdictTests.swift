@@ -133,4 +133,51 @@ struct ForeignFileTests {
         #expect(after(-86_400, whole: true) == .ready)
         #expect(after(-86_400, whole: false) != .givenUp)
     }
+
+    @Test("A sound file without notes leaves at once when its times show that it was named last, else after 5 s without a change")
+    func withoutNotes() {
+        func until(_ seconds: Int, finished: Bool) -> Timestamp? {
+            ForeignFile.mayGrow(isFinished: finished, changed: now - .seconds(seconds), now: now)
+        }
+        #expect(until(0, finished: true) == nil)
+        #expect(until(0, finished: false) == now + .seconds(5))
+        #expect(until(4, finished: false) == now + .seconds(1))
+        #expect(until(5, finished: false) == nil)
+        #expect(until(-86_400, finished: false) == nil)
+    }
+}
+
+@Suite("Keys")
+struct SegmentKeyTests {
+    private func key(_ name: String, _ digit: Character = "0") throws -> String {
+        try SegmentKey.key(of: name, spoolID: "abcdefghijklmnop") { () throws(FileError) in
+            guard let digest = BodyDigest(hexadecimal: String(repeating: digit, count: 64)) else {
+                throw FileError("read", name, code: 0)
+            }
+            return digest
+        }
+    }
+
+    @Test("A name of the format has its ID for a key, whatever the content")
+    func own() throws {
+        #expect(try key("5-20261121T031502.123Z-8f3k2m9qx7wd4t1c.jsonl.gz") == "8f3k2m9qx7wd4t1c")
+    }
+
+    @Test("Another name's key says name, spool and content")
+    func foreign() throws {
+        #expect(try key("a b.jsonl.gz") == "a%20b.jsonl.gz~abcdefghijklmnop~\(String(repeating: "0", count: 64))")
+        #expect(try key("a.jsonl.gz", "0") != key("a.jsonl.gz", "1"))
+        #expect(try key("a.jsonl.gz") != key("b.jsonl.gz"))
+    }
+
+    @Test("A key is bounded, is cut at no letter's middle, and still tells long names apart")
+    func bounded() throws {
+        let start = String(repeating: "\u{fc}", count: 60)
+        let keys = try ["1", "2"].map { try key("\(start)\($0).jsonl.gz") }
+        #expect(keys[0] != keys[1])
+        for key in keys {
+            #expect(key.utf8.count <= 210)
+            #expect(key.prefix { $0 != "~" }.count % 3 == 0)
+        }
+    }
 }

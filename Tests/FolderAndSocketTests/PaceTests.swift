@@ -57,7 +57,7 @@ struct PaceTests {
         for request in hub.requests {
             let segments = request["ferry-segment"]!.split(separator: ", ")
             #expect(Set(segments.map { $0.first! }).count == 1, "one priority")
-            #expect(request["ferry-events"] == nil && request["ferry-segment"]!.utf8.count < 8000)
+            #expect(request["ferry-events"] != nil && request["ferry-segment"]!.utf8.count < 8000)
             let sizes = segments.compactMap { Int($0.split(separator: "=")[1]) }
             #expect(sizes.reduce(0, +) == request.body.count)
         }

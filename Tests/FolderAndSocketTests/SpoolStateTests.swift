@@ -114,16 +114,16 @@ struct SpoolStateTests {
         let parent = Segments.name(id: "aaaaaaaaaaaaaaaa", stream: "s")
         try spool.put(Segments.gzip(Segments.lines(0..<7)), as: parent)
         var claim: Claim? = try claim(parent.fileName, in: spool)
-        let halves = try spool.split(claim!, inflateLimit: .mebibytes(1))
+        let halves = try spool.split(claim!, inflateLimit: .mebibytes(1)).halves
         #expect(try spool.pending() == [parent.fileName] + halves)
         guard case .busy = spool.claim(halves[0]), case .busy = spool.claim(halves[1]) else {
             Issue.record("a half was claimed")
             return
         }
-        #expect(spool.isHalfSplit(claim!, scanned: .now()))
+        #expect(spool.isHalfSplit(claim!))
         // Once more, as after a crash: the same halves.
         let bytes = try spool.directory.contents(of: halves[0])
-        #expect(try spool.split(claim!, inflateLimit: .mebibytes(1)) == halves)
+        #expect(try spool.split(claim!, inflateLimit: .mebibytes(1)).halves == halves)
         #expect(try spool.directory.contents(of: halves[0]) == bytes)
 
         try spool.settle([Ending(claim!, .split, entry(claim!, .split))])
@@ -147,7 +147,7 @@ struct SpoolStateTests {
     func splitWithoutLastLineFeed() throws {
         let spool = try folder.spool()
         let claim = try claim(spool.put(Segments.gzip("1\n2\n3")), in: spool)
-        let halves = try spool.split(claim, inflateLimit: .mebibytes(1))
+        let halves = try spool.split(claim, inflateLimit: .mebibytes(1)).halves
         try spool.settle([Ending(claim, .split, entry(claim, .split))])
         #expect(try spool.events(in: [.pending]) == ["1", "2", "3"])
         #expect(try halves.map { try spool.notedEvents(of: $0) } == [2, 1])

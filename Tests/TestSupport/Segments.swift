@@ -1,5 +1,6 @@
 import CZlib
 public import FerrySpool
+import Glibc
 
 /// Segments for tests.
 public enum Segments {
@@ -52,6 +53,7 @@ extension Spool {
     public func put(_ bytes: [UInt8], as name: SegmentName = Segments.name()) throws -> String {
         let publication = try publication()
         try publication.file.write(bytes)
+        publication.file.endWriting()
         _ = try publication.publish(as: name.fileName)
         return name.fileName
     }
@@ -65,5 +67,18 @@ extension Spool {
     /// All events in some places.
     public func events(in places: Set<SegmentPlace>) throws -> [String] {
         try files(in: places).flatMap { try $0.open().map(Segments.lines(of:)) ?? [] }
+    }
+}
+
+extension OpenFile {
+    /// Dates the last write back, so that what names the file next is seen to have come after it, however fast it comes.
+    public func endWriting() { setModified(time(nil) - 1) }
+
+    /// - Parameter seconds: Since 1970.
+    public func setModified(_ seconds: Int) {
+        // As words: access and modification, each in seconds and nanoseconds.
+        [seconds, 0, seconds, 0].withUnsafeBytes {
+            _ = futimens(descriptor, $0.assumingMemoryBound(to: timespec.self).baseAddress)
+        }
     }
 }

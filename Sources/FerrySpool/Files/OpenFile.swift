@@ -122,30 +122,6 @@ public final class OpenFile: Sendable {
     public func sync() throws(FileError) {
         guard fdatasync(descriptor) == 0 else { throw FileError("sync", path) }
     }
-
-    /// Makes the kernel note a change of the file now, without changing it.
-    func stampChange() throws(FileError) {
-        var status = stat()
-        guard fstat(descriptor, &status) == 0, fchmod(descriptor, status.st_mode & 0o7777) == 0 else {
-            throw FileError("stamp", path)
-        }
-    }
-
-    /// Through how many receivers the segment came: an extended attribute, which a copy by other tools may lose. 0 where there is none.
-    public var hops: Int {
-        var digits: (UInt8, UInt8, UInt8) = (0, 0, 0)
-        let count = withUnsafeMutableBytes(of: &digits) { fgetxattr(descriptor, Self.hopsName, $0.baseAddress, $0.count) }
-        guard count > 0 else { return 0 }
-        return max(0, withUnsafeBytes(of: digits) { Int(String(decoding: $0[..<count], as: UTF8.self)) } ?? 0)
-    }
-
-    /// A file system without extended attributes keeps none: then only the keys stop a loop.
-    public func setHops(_ hops: Int) {
-        let text = Array("\(min(hops, 999))".utf8)
-        _ = fsetxattr(descriptor, Self.hopsName, text, text.count, 0)
-    }
-
-    private static let hopsName = "user.ferry.hops"
 }
 
 /// What the kernel knows of a file.
@@ -157,11 +133,37 @@ public struct FileStatus: Sendable {
     public let isRegular: Bool
     /// Which file it is, whatever its name.
     public let identity: Identity
+    /// What a write changes.
+    let content: Content
+    /// ``changed``, exactly.
+    let inodeTime: ExactTime
 
     public struct Identity: Hashable, Sendable {
         let device: UInt
         let inode: UInt
     }
+
+    /// Equal as long as nothing was written into the file, unless a tool set the time of modification back.
+    struct Content: Hashable, Sendable {
+        let identity: Identity
+        let size: Int64
+        let modified: ExactTime
+    }
+
+    /// A time as the kernel has it. Only compared, never calculated with.
+    struct ExactTime: Hashable, Sendable {
+        let seconds: Int
+        let nanoseconds: Int
+
+        init(_ time: timespec) {
+            seconds = time.tv_sec
+            nanoseconds = time.tv_nsec
+        }
+    }
+
+    /// Whether the file was named, linked or given its attributes after the last write into it. A write sets both times alike, so whoever
+    /// wrote last has gone on to something else.
+    var isFinishedByItsTimes: Bool { content.modified != inodeTime }
 
     init(_ status: stat) {
         size = ByteCount(Int64(status.st_size))
@@ -169,5 +171,7 @@ public struct FileStatus: Sendable {
         changed = Timestamp(status.st_ctim)
         isRegular = status.st_mode & S_IFMT == S_IFREG
         identity = Identity(device: UInt(status.st_dev), inode: UInt(status.st_ino))
+        content = Content(identity: identity, size: Int64(status.st_size), modified: ExactTime(status.st_mtim))
+        inodeTime = ExactTime(status.st_ctim)
     }
 }

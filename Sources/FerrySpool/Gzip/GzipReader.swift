@@ -120,15 +120,30 @@ public struct GzipReader: ~Copyable {
 extension OpenFile {
     /// Inflates the whole file in constant memory.
     ///
+    /// - Parameters:
+    ///   - content: The whole file, if the caller has read it already.
+    ///   - compressed: Called with each piece of the file before what it inflates to.
     /// - Throws: ``GzipDamage``, ``FileError``, or whatever `body` throws.
-    public func inflate(limit: ByteCount, _ body: (UnsafeRawBufferPointer) throws -> Void) throws {
+    public func inflate(
+        limit: ByteCount, content: [UInt8]? = nil, compressed: (UnsafeRawBufferPointer) -> Void = { _ in },
+        _ body: (UnsafeRawBufferPointer) throws -> Void
+    ) throws {
         var reader = GzipReader(limit: limit)
+        if let content {
+            try content.withUnsafeBytes { bytes in
+                compressed(bytes)
+                try reader.feed(bytes, body)
+            }
+            return try reader.finish()
+        }
         try withUnsafeTemporaryAllocation(byteCount: 1 << 16, alignment: 16) { buffer in
             var offset: Int64 = 0
             while true {
                 let count = try read(into: buffer, at: offset)
                 if count == 0 { break }
-                try reader.feed(UnsafeRawBufferPointer(rebasing: buffer[..<count]), body)
+                let piece = UnsafeRawBufferPointer(rebasing: buffer[..<count])
+                compressed(piece)
+                try reader.feed(piece, body)
                 offset += Int64(count)
             }
         }

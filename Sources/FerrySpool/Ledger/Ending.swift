@@ -37,6 +37,8 @@ public struct RejectionReason: Codable, Equatable, Sendable {
     public var offset: Int64?
     /// The first 4 KiB of what the destination answered.
     public var body: String?
+    /// The segment that its whole lines were published as.
+    public var salvagedAs: String?
 
     public init(
         at: Timestamp, kind: String, status: Int? = nil, message: String, attempts: Int, offset: Int64? = nil,
@@ -86,7 +88,7 @@ extension Spool {
 
     private func carryOut(_ ending: Ending, _ changed: inout ChangedFolders) throws(FileError) {
         let name = ending.claim.name
-        // Replaced or taken away by a program that ignores claims: what lies there now is not what was sent.
+        // Replaced, written into or taken away by a program that ignores claims: what lies there now is not what was sent.
         guard try holds(ending.claim) else { return }
         switch ending.disposal {
         case .sent(keep: true):

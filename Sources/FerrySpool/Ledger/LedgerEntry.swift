@@ -11,6 +11,8 @@ public struct LedgerEntry: Equatable, Sendable {
         case evicted
         /// Replaced by two halves of its lines.
         case split
+        /// Given a name of the format, because it is to be split and its own name has no room for halves.
+        case renamed
         /// Brought back from `rejected/` by hand.
         case retried
         /// The whole lines of a damaged segment were published anew.

@@ -3,11 +3,10 @@ import Glibc
 extension ClockWatch.Reading {
     /// The machine's clocks as they are now.
     public static func now() -> ClockWatch.Reading {
-        var time = timespec()
-        clock_gettime(CLOCK_BOOTTIME, &time)
         let boot = try? OpenFile.reading("/proc/sys/kernel/random/boot_id").readBytes(36, at: 0)
         return .init(
-            bootID: String(decoding: boot ?? [], as: UTF8.self), sinceBoot: Timestamp(time).milliseconds, wall: .now())
+            bootID: String(decoding: boot ?? [], as: UTF8.self), sinceBoot: KernelClock.nanoseconds(CLOCK_BOOTTIME) / 1_000_000,
+            wall: .now())
     }
 }
 

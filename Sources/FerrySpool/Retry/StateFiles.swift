@@ -57,7 +57,7 @@ extension Spool {
         try directory.writeState(state, to: Self.sidecarName(of: claim.name))
     }
 
-    func removeSidecar(of segment: String) throws(FileError) {
+    package func removeSidecar(of segment: String) throws(FileError) {
         try directory.remove(Self.sidecarName(of: segment))
     }
 

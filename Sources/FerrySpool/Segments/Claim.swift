@@ -1,4 +1,5 @@
 import Glibc
+import Synchronization
 
 /// A segment that this process alone may send, reject or evict, for as long as the claim lives.
 ///
@@ -11,13 +12,20 @@ public final class Claim: Sendable {
     public let status: FileStatus
     /// The segment's name, when it has the form of the format.
     public let segmentName: SegmentName?
+    /// What was read of the content.
+    private let mark: Mutex<ContentMark?>
 
-    init(name: String, segmentName: SegmentName?, file: OpenFile, status: FileStatus) {
+    init(name: String, segmentName: SegmentName?, file: OpenFile, status: FileStatus, mark: ContentMark? = nil) {
         self.name = name
         self.segmentName = segmentName
         self.file = file
         self.status = status
+        self.mark = Mutex(mark)
     }
+
+    func remember(_ mark: ContentMark) { self.mark.withLock { $0 = mark } }
+
+    var remembered: ContentMark? { mark.withLock { $0 } }
 }
 
 /// What came of trying to claim a segment.
@@ -55,9 +63,10 @@ extension Spool {
         }
     }
 
-    /// Whether the name still belongs to the claimed file.
+    /// Whether the name still belongs to the claimed file, and the file still has the content that was claimed.
     func holds(_ claim: Claim) throws(FileError) -> Bool {
-        try directory.status(claim.name)?.identity == claim.status.identity
+        guard let status = try directory.status(claim.name) else { return false }
+        return try claim.hasContent(status)
     }
 
     /// A published segment is not ready to leave while what it is made from is still there: a crash in that moment would make it

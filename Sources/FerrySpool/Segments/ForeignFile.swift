@@ -27,6 +27,14 @@ public enum ForeignFile {
         return now - changed >= patience ? .givenUp : .settling(until: max(changed, now) + patience)
     }
 
+    /// When to look again at a sound file with a name of the format but without notes; `nil` when it may leave now. It may be a copy that
+    /// just came to a member's end.
+    ///
+    /// - Parameter isFinished: Whether its times show that something else than a write happened last, as publishing by a new name does.
+    public static func mayGrow(isFinished: Bool, changed: Timestamp, now: Timestamp) -> Timestamp? {
+        isFinished || isQuiet(changed: changed, now: now) ? nil : changed + quietPeriod
+    }
+
     /// When to look again at a damaged file with a name of the format. Ferry publishes in one step, but `rsync --inplace` and `--partial`
     /// do not: so it is damaged only when it is quiet, and cut off only when nobody went on with it for long.
     ///
@@ -37,5 +45,16 @@ public enum ForeignFile {
         case .truncated, .empty: return now - changed >= patience ? nil : changed + patience
         default: return nil
         }
+    }
+}
+
+extension Claim {
+    /// When to look again at a segment that was found sound and may be still being written; `nil` when it may leave now.
+    public func mayGrow(_ examination: Examination, now: Timestamp) -> Timestamp? {
+        if segmentName == nil {
+            return ForeignFile.isQuiet(changed: status.changed, now: now) ? nil : status.changed + ForeignFile.quietPeriod
+        }
+        guard examination.lacksNotes else { return nil }
+        return ForeignFile.mayGrow(isFinished: status.isFinishedByItsTimes, changed: status.changed, now: now)
     }
 }

@@ -1,3 +1,13 @@
+import Glibc
+
+/// What a split made.
+public struct Split: Sendable {
+    /// The segment that the halves replace. It is not the one that was to be split when that had a name from another tool.
+    public let parent: Claim
+    /// The names of the halves.
+    public let halves: [String]
+}
+
 /// Why a segment could not be split.
 public enum SplitFailure: Error {
     /// It holds one line, which is too large by itself.
@@ -24,44 +34,32 @@ extension SegmentName {
 
 extension Spool {
     /// Whether a split of the segment was begun and not ended.
-    ///
-    /// - Parameters:
-    ///   - wasListed: Whether the scan that listed the segment saw something that may be its half.
-    ///   - scanned: When that scan began. A split changes its segment's inode before it publishes a half, so one that is unchanged
-    ///     since needs no further look.
-    public func isHalfSplit(_ claim: Claim, wasListed: Bool = true, scanned: Timestamp) -> Bool {
-        guard wasListed || claim.status.changed + Self.inodeClockTick >= scanned, let halves = claim.segmentName?.halves else {
-            return false
-        }
+    public func isHalfSplit(_ claim: Claim) -> Bool {
+        guard let halves = claim.segmentName?.halves else { return false }
         return directory.contains(halves.first.fileName)
     }
-
-    /// The kernel stamps inodes with a clock that may be a tick behind: 10 ms at 100 Hz, and as much again.
-    private static let inodeClockTick = Duration.milliseconds(20)
 
     /// Publishes the two halves of a claimed segment, each with half of its lines. The parent stays until its ending is settled;
     /// as long as it is there, nobody sends the halves.
     ///
-    /// A split that a crash interrupted is completed by doing it again: the halves' names and bytes are the same.
-    ///
-    /// - Returns: The names of the halves.
+    /// A split that a crash interrupted is completed by doing it again: the halves' names and lines are the same.
     public func split(
-        _ claim: Claim, inflateLimit: ByteCount, level: CompressionLevel = .standard
-    ) throws(SplitFailure) -> [String] {
-        // A foreign name has no room for halves: they get a proper one.
-        let parent = claim.segmentName ?? foreignParent(claim)
-        guard let halves = parent.halves else { throw .noRoom }
+        _ claim: Claim, at now: Timestamp = .now(), inflateLimit: ByteCount, level: CompressionLevel = .standard
+    ) throws(SplitFailure) -> Split {
         do {
             let lines = try countLines(claim, limit: inflateLimit)
             guard lines > 1 else { throw SplitFailure.singleLine }
-            try claim.file.stampChange()
+            let parent = try named(claim, at: now)
+            guard let halves = parent.segment.halves else { throw SplitFailure.noRoom }
             let names = [halves.first.fileName, halves.second.fileName]
             let first = try Publication(in: directory)
             let second = try Publication(in: directory)
+            for half in [first.file, second.file] { half.inheritAttributes(of: claim.file) }
             try divide(claim, after: (lines + 1) / 2, into: first.file, second.file, limit: inflateLimit, level: level)
-            _ = try first.publish(as: names[0])
-            _ = try second.publish(as: names[1])
-            return names
+            guard try holds(parent.claim) else { throw FileError("split", claim.file.path, code: ESTALE) }
+            try publish(first, as: names[0], limit: inflateLimit)
+            try publish(second, as: names[1], limit: inflateLimit)
+            return Split(parent: parent.claim, halves: names)
         } catch let failure as SplitFailure {
             throw failure
         } catch let damage as GzipDamage {
@@ -71,6 +69,41 @@ extension Spool {
         } catch {
             preconditionFailure("splitting reads gzip and writes files: \(error)")
         }
+    }
+
+    /// Publishes a half. One that an earlier try published must hold the same lines: otherwise the parent's would go with it.
+    private func publish(_ half: consuming Publication, as name: String, limit: ByteCount) throws {
+        let file = half.file
+        if try half.publish(as: name) { return }
+        guard let earlier = try directory.open(name),
+            try earlier.inflatedDigest(limit: limit) == file.inflatedDigest(limit: limit)
+        else { throw FileError("split into", directory.pathOf(name), code: EEXIST) }
+    }
+
+    /// Gives a file with a name from another tool a proper one, under which it can have halves: from here on it is a segment like any other,
+    /// and every crash leaves what a crash in a split of such a segment does.
+    ///
+    /// Its ID is made from its key, which says name, spool and content: files of one name never share halves.
+    private func named(_ claim: Claim, at now: Timestamp) throws(FileError) -> (claim: Claim, segment: SegmentName) {
+        if let segment = claim.segmentName { return (claim, segment) }
+        let key = try SegmentKey.key(of: claim.name, spoolID: id) { () throws(FileError) in try claim.digest() }
+        let segment = SegmentName(priority: .normal, created: claim.status.modified, id: ReceivedID(key).id)
+        guard try holds(claim), !directory.contains(segment.fileName) else {
+            throw FileError("rename", directory.pathOf(claim.name), code: EBUSY)
+        }
+        try appendToLedger([
+            LedgerEntry(
+                at: now, segment: claim.name, outcome: .renamed, bytes: claim.status.size,
+                detail: "it is now \(segment.fileName), to be split")
+        ])
+        guard try directory.renameWithoutReplacing(claim.name, to: segment.fileName) else {
+            throw FileError("rename", directory.pathOf(claim.name), code: EBUSY)
+        }
+        try directory.sync()
+        let named = Claim(
+            name: segment.fileName, segmentName: segment, file: claim.file, status: try claim.file.status(),
+            mark: claim.remembered)
+        return (named, segment)
     }
 
     private func countLines(_ claim: Claim, limit: ByteCount) throws -> Int64 {
@@ -101,9 +134,12 @@ extension Spool {
         try head.finish()
         try tail.finish()
     }
+}
 
-    /// A proper name for a file with a foreign one, the same at every try.
-    private func foreignParent(_ claim: Claim) -> SegmentName {
-        SegmentName(priority: .normal, created: claim.status.modified, id: SegmentID(hashing: claim.name.utf8))
+extension OpenFile {
+    fileprivate func inflatedDigest(limit: ByteCount) throws -> BodyDigest {
+        var hash = ContentHash()
+        try inflate(limit: limit) { hash.add($0) }
+        return hash.finish()
     }
 }

@@ -1,7 +1,7 @@
 /// How closely a segment is looked at before it is sent.
 public enum Verification: String, CaseIterable, Sendable {
-    /// Files with names from other tools are inflated whole; of Ferry's own, header, notes and trailer must agree with the file's
-    /// length.
+    /// Files with names from other tools, or without the notes of Ferry's writer, are inflated whole; where there are notes, header, notes
+    /// and trailer must agree with the file's length.
     case auto
     /// Every segment is inflated whole.
     case always
@@ -14,6 +14,8 @@ public struct Examination: Equatable, Sendable {
     /// `nil` when nobody noted them and the segment was not inflated.
     public var events: Int64?
     public var damage: GzipDamage?
+    /// A member's writer noted nothing, so that only inflating shows whether the file is whole.
+    public var lacksNotes = false
 }
 
 extension Claim {
@@ -25,17 +27,36 @@ extension Claim {
     public func examine(
         _ verification: Verification, inflateLimit: ByteCount, content: [UInt8]? = nil
     ) throws(FileError) -> Examination {
-        let isForeign = segmentName == nil
-        if isForeign || verification == .always { return try inflateWhole(limit: inflateLimit) }
-        let walk = try file.walkMembers(length: status.size.bytes, content: content)
-        return Examination(events: walk.events, damage: verification == .auto ? walk.damage : nil)
+        if let examination = try examineQuickly(verification, content: content) { return examination }
+        return try inflateWhole(limit: inflateLimit, content: content)
     }
 
-    private func inflateWhole(limit: ByteCount) throws(FileError) -> Examination {
+    /// What can be found out without inflating the segment; `nil` when it is to be inflated.
+    public func examineQuickly(_ verification: Verification, content: [UInt8]? = nil) throws(FileError) -> Examination? {
+        if segmentName == nil || verification == .always { return nil }
+        var walk = try file.walkMembers(length: status.size.bytes, content: content)
+        walk.lacksNotes = walk.events == nil && walk.damage == nil
+        if verification == .never { walk.damage = nil } else if walk.lacksNotes { return nil }
+        if let content {
+            remember(.trailer(Array(content.suffix(ContentMark.trailerLength))))
+        } else {
+            remember(.trailer(try file.trailer(size: status.size.bytes)))
+        }
+        return walk
+    }
+
+    private func inflateWhole(limit: ByteCount, content: [UInt8]?) throws(FileError) -> Examination {
         var counter = LineCounter()
+        var hash = ContentHash()
         do {
-            try file.inflate(limit: limit) { _ = counter.count($0) }
-            return Examination(events: counter.totalAtEnd)
+            try file.inflate(limit: limit, content: content) {
+                hash.add($0)
+            } _: {
+                _ = counter.count($0)
+            }
+            remember(.whole(hash.finish()))
+            let lacksNotes = try file.walkMembers(length: status.size.bytes, content: content).events == nil
+            return Examination(events: counter.totalAtEnd, lacksNotes: lacksNotes)
         } catch let damage as GzipDamage {
             return Examination(damage: damage)
         } catch let error as FileError {

@@ -1,3 +1,5 @@
+import Glibc
+
 /// A segment in `rejected/`.
 public struct RejectedSegment: Sendable {
     public let name: String
@@ -12,6 +14,19 @@ public enum RetryResult: Equatable, Sendable {
     case notFound
     /// A pending segment has its name.
     case nameTaken
+    /// Somebody else works on it.
+    case busy
+}
+
+/// What came of salvaging a rejected segment.
+public enum SalvageResult: Equatable, Sendable {
+    /// - Parameter tooLong: Lines that are longer than 1 MiB and were left out.
+    case saved(as: String, events: Int64, tooLong: Int64)
+    /// It was salvaged before, as this segment.
+    case savedBefore(as: String)
+    /// There is no whole event in it.
+    case nothing
+    case notFound
     /// Somebody else works on it.
     case busy
 }
@@ -53,23 +68,41 @@ extension Spool {
 
     /// Publishes the whole lines that a damaged segment still holds before its damage as a new segment, and keeps the damaged file.
     ///
-    /// - Returns: The new segment's name and its events; `nil` when there is no whole line, or no such file.
+    /// Once: the reason file remembers it. The new segment's ID is made from the content, so that after a crash in between the second one is
+    /// the same to a receiver.
     public func salvageRejected(
         _ name: String, at now: Timestamp, inflateLimit: ByteCount
-    ) throws(FileError) -> (name: String, events: Int64)? {
-        guard let folder = try rejectedFolder(), let file = try folder.open(name) else { return nil }
+    ) throws(FileError) -> SalvageResult {
+        guard let folder = try rejectedFolder() else { return .notFound }
+        let file: OpenFile
+        switch try folder.openLocked(name) {
+        case .absent: return .notFound
+        case .heldByAnother: return .busy
+        case .locked(let opened): file = opened
+        }
+        let reasonName = Self.reasonName(of: name)
+        let known = try folder.readState(RejectionReason.self, from: reasonName) { _ in }
+        if let salvaged = known?.salvagedAs { return .savedBefore(as: salvaged) }
         let original = SegmentName(name.withoutCopyNumber)
-        let segment = original?.with(id: .random()) ?? SegmentName(priority: .normal, created: now, id: .random())
+        let status = try file.status()
+        let id = ReceivedID("salvaged~\(name.withoutCopyNumber)~\(self.id)~\(try file.digest().digest.hexadecimal)").id
+        let segment = original?.with(id: id) ?? SegmentName(priority: .normal, created: status.modified, id: id)
         let publication = try publication()
-        let events = try file.salvage(into: publication.file, limit: inflateLimit)
-        guard events > 0 else { return nil }
+        publication.file.inheritAttributes(of: file)
+        let saved = try file.salvage(into: publication.file, limit: inflateLimit)
+        guard saved.events > 0 else { return .nothing }
+        let leftOut = saved.tooLong > 0 ? "; \(saved.tooLong) lines longer than 1 MiB are left out" : ""
         try appendToLedger([
             LedgerEntry(
-                at: now, segment: name, outcome: .salvaged, bytes: try file.status().size, events: events,
-                detail: "its whole lines are now \(segment.fileName)")
+                at: now, segment: name, outcome: .salvaged, bytes: status.size, events: saved.events,
+                detail: "its whole lines are now \(segment.fileName)\(leftOut)")
         ])
+        // A segment of this name holds these lines: it was published before a crash.
         _ = try publication.publish(as: segment.fileName)
-        return (segment.fileName, events)
+        var reason = known ?? RejectionReason(at: now, kind: "unknown", message: "no reason was found beside it", attempts: 0)
+        reason.salvagedAs = segment.fileName
+        try folder.writeState(reason, to: reasonName, durable: true)
+        return .saved(as: segment.fileName, events: saved.events, tooLong: saved.tooLong)
     }
 }
 

@@ -58,14 +58,6 @@ public struct SpoolListing: Sendable {
         return String(decoding: names[start..<start + Int(entry.nameLength)], as: UTF8.self)
     }
 
-    /// When the scan began.
-    public internal(set) var scannedAt = Timestamp.now()
-
-    /// Whether what follows an entry may be the first half of a split that it was in: such a name is longer by one character.
-    public func mayBeHalfSplit(at index: Int) -> Bool {
-        index + 1 < entries.count && entries[index + 1].nameLength == entries[index].nameLength + 1
-    }
-
     /// The bytes of all entries; zero when the listing was made without sizes.
     public var segmentBytes: ByteCount { entries.reduce(.zero) { $0 + ($1.size ?? .zero) } }
 

@@ -13,8 +13,6 @@ public struct Moment: Sendable {
 
     /// The machine's clocks; the steady one stands still while the machine sleeps (CLOCK_MONOTONIC).
     public static func now() -> Moment {
-        var time = timespec()
-        clock_gettime(CLOCK_MONOTONIC, &time)
-        return Moment(wall: .now(), steady: .seconds(time.tv_sec) + .nanoseconds(time.tv_nsec))
+        Moment(wall: .now(), steady: .nanoseconds(KernelClock.nanoseconds(CLOCK_MONOTONIC)))
     }
 }

@@ -31,9 +31,7 @@ public struct Timestamp: Hashable, Comparable, Sendable {
 
     /// The machine's wall clock. Only edges call it; decisions take a `Timestamp` as an argument.
     public static func now() -> Timestamp {
-        var time = timespec()
-        clock_gettime(CLOCK_REALTIME, &time)
-        return Timestamp(time)
+        Timestamp(milliseconds: KernelClock.nanoseconds(CLOCK_REALTIME) / 1_000_000)
     }
 
     /// From the kernel's time of a file, which any program can set to anything.

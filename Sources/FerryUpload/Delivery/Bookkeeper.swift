@@ -49,19 +49,27 @@ struct Bookkeeper: Sendable {
     }
 
     /// Splits a segment that is too large, or completes a split.
-    func split(_ claim: Claim, attempts: Int, _ verdict: Verdict?) async throws(FileError) {
-        let result: Result<[String], SplitFailure> = await blocking { [spool, options] in
+    ///
+    /// - Returns: When it is to be tried again, if it could not be split now: what is wrong with one segment's file stops no other.
+    func split(
+        _ claim: Claim, attempts: Int, _ verdict: Verdict?, sidecar: RetryState? = nil
+    ) async throws(FileError) -> Timestamp? {
+        let now = now
+        let result: Result<Split, SplitFailure> = await blocking { [spool, options] in
             do throws(SplitFailure) {
-                return .success(try spool.split(claim, inflateLimit: options.inflateLimit))
+                return .success(try spool.split(claim, at: now(), inflateLimit: options.inflateLimit))
             } catch {
                 return .failure(error)
             }
         }
         switch result {
-        case .success(let halves):
-            let detail = "too large for the destination; its lines are now in \(halves.joined(separator: " and "))"
+        case .success(let split):
+            let detail = "too large for the destination; its lines are now in \(split.halves.joined(separator: " and "))"
             try settler.submit(
-                Ending(claim, .split, entry(claim, .split, status: verdict?.status, attempts: attempts, detail: detail)))
+                Ending(
+                    split.parent, .split,
+                    entry(split.parent, .split, status: verdict?.status, attempts: attempts, detail: detail)))
+            if split.parent.name != claim.name, sidecar != nil { try spool.removeSidecar(of: claim.name) }
         case .failure(.singleLine):
             let message = "a single event that is too large for the destination (\(verdict?.reason?.message ?? "413"))"
             try reject(claim, kind: "too-large", status: verdict?.status, message: message, attempts: attempts)
@@ -70,8 +78,25 @@ struct Bookkeeper: Sendable {
                 "too large for the destination, and its ID of \(SegmentID.lengths.upperBound) characters has no room for halves"
             try reject(claim, kind: "too-large", status: verdict?.status, message: message, attempts: attempts)
         case .failure(.damaged(let damage)): try reject(claim, SegmentFault(damage), attempts: attempts)
-        case .failure(.file(let error)): throw error
+        case .failure(.file(let error)): return try postpone(claim, error, attempts: attempts, sidecar)
         }
+        return nil
+    }
+
+    private func postpone(
+        _ claim: Claim, _ error: FileError, attempts: Int, _ sidecar: RetryState?
+    ) throws(FileError) -> Timestamp {
+        onEvent(.warning("\(error); \(claim.name) is too large for the destination and stays whole for now"))
+        let time = now()
+        var generator = SystemRandomNumberGenerator()
+        let until = time + options.backOff.wait(afterFailures: max(1, attempts), using: &generator)
+        guard spool.directory.contains(claim.name) else { return until }
+        try spool.writeSidecar(
+            RetryState(
+                attempts: max(1, attempts), failures: sidecar?.failures ?? 0, firstAttemptAt: sidecar?.firstAttemptAt ?? time,
+                lastAttemptAt: time, nextAttemptAt: until,
+                lastError: .init(scope: .segment, kind: "split", message: "\(error)")), of: claim)
+        return until
     }
 
     func reject(_ claim: Claim, _ fault: SegmentFault, attempts: Int) throws(FileError) {

@@ -36,6 +36,8 @@ struct Courier: ~Copyable {
         /// From the request's last byte to the answer's head; `nil` without an answer.
         var latency: Duration?
         var duration: Duration?
+        /// When a segment that is too large, and could not be split, is tried again.
+        var postponedUntil: Timestamp?
     }
 
     /// Tries once.

@@ -4,7 +4,7 @@ import FerrySpool
 extension DeliveryState {
     /// A request ended: records what is certain now.
     mutating func finish(_ job: Dispatcher.Job, _ segments: [PreparedSegment], _ outcome: Courier.Outcome) {
-        held[job.id] = (segments, outcome.verdict)
+        held[job.id] = (segments, outcome)
         if let first = segments.first { budget?.observe(job.size, took: outcome.duration ?? first.preparedAgo) }
         var tries = 1
         if case .eachRequest = options.blame, let name = segments.first?.claim.name {
@@ -22,16 +22,19 @@ extension DeliveryState {
             if health.failed(reason, now: now(), using: &generator) { keepHealth() }
         }
         for judgement in judgements {
-            guard let (segments, verdict) = held.removeValue(forKey: judgement.id),
+            guard let (segments, outcome) = held.removeValue(forKey: judgement.id),
                 let job = underWay.removeValue(forKey: judgement.id)
             else { continue }
-            for (segment, item) in zip(segments, job.items) { record(judgement, verdict, segment, item, lane: job.lane) }
+            for (segment, item) in zip(segments, job.items) { record(judgement, outcome, segment, item, lane: job.lane) }
         }
     }
 
     private mutating func record(
-        _ judgement: PassPlan.Judgement, _ verdict: Verdict, _ segment: PreparedSegment, _ item: Dispatcher.Item, lane: Int
+        _ judgement: PassPlan.Judgement, _ outcome: Courier.Outcome, _ segment: PreparedSegment, _ item: Dispatcher.Item,
+        lane: Int
     ) {
+        let verdict = outcome.verdict
+        if judgement.isOfContent, !segment.claim.isUnchanged { return findChanged(segment, item, lane: lane) }
         let next: Timestamp?
         do throws(FileError) {
             next = try lanes[lane].tools.bookkeeper.record(
@@ -42,6 +45,8 @@ extension DeliveryState {
         let hasSidecar = segment.sidecar != nil || next != nil
         lanes[lane].foundFree(item.name)
         switch judgement {
+        case .split where outcome.postponedUntil != nil:
+            lanes[lane].setAside(item, hasSidecar: true, until: isContinuous ? outcome.postponedUntil : nil)
         case .delivered, .refused, .split:
             triesHere[item.name] = nil
             lanes[lane].tally.ended += 1
@@ -59,6 +64,14 @@ extension DeliveryState {
         }
     }
 
+    /// A segment was written into while its request was under way: what the destination answered is about neither its old content nor the new.
+    private mutating func findChanged(_ segment: PreparedSegment, _ item: Dispatcher.Item, lane: Int) {
+        lanes[lane].tools.onEvent(.warning("\(item.name) was changed while it was sent; it stays pending"))
+        lanes[lane].foundFree(item.name)
+        let until = isContinuous ? now() + ForeignFile.quietPeriod : nil
+        lanes[lane].setAside(item, hasSidecar: segment.sidecar != nil, until: until)
+    }
+
     /// Writes what is known of the destination where the next process will look for it.
     mutating func keepHealth() {
         for lane in lanes.indices where lanes[lane].failure == nil {
@@ -72,6 +85,14 @@ extension DeliveryState {
 }
 
 extension PassPlan.Judgement {
+    /// Whether it says something of the segment's content, and not of the destination alone.
+    fileprivate var isOfContent: Bool {
+        switch self {
+        case .delivered, .refused, .split, .culprit: true
+        case .unjudged, .victim, .untouched: false
+        }
+    }
+
     /// Whom it is about.
     var id: PassPlan.ID {
         switch self {

@@ -16,7 +16,7 @@ struct DeliveryState {
     var stopIsNoted = false
     var budget: DeadlineBudget?
     var underWay: [PassPlan.ID: Dispatcher.Job] = [:]
-    var held: [PassPlan.ID: (segments: [PreparedSegment], verdict: Verdict)] = [:]
+    var held: [PassPlan.ID: (segments: [PreparedSegment], outcome: Courier.Outcome)] = [:]
     /// How often requests were tried by this process, where that is counted.
     var triesHere: [String: Int] = [:]
     /// The first folder that failed.

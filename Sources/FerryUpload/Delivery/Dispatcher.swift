@@ -21,10 +21,6 @@ final class Dispatcher: Sendable {
         let entry: SpoolListing.Entry
         /// A scan saw journals, or can not have seen them.
         let mayBeUnfinished: Bool
-        /// The same of what may be its half.
-        let mayBeHalfSplit: Bool
-        /// When the scan began.
-        let scannedAt: Timestamp
         /// It has missed its deadline.
         let isLate: Bool
         /// Waits that were noted before this moment are void.

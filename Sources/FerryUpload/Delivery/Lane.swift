@@ -163,7 +163,6 @@ struct Lane {
         let entry = queue.listing.entries[index]
         let item = Dispatcher.Item(
             name: queue.listing.name(of: entry), entry: entry, mayBeUnfinished: isAddedTo || queue.listing.openJournals > 0,
-            mayBeHalfSplit: isAddedTo || queue.listing.mayBeHalfSplit(at: index), scannedAt: queue.listing.scannedAt,
             isLate: rules.isLate(entry.created), forgetsWaitsBefore: forgetsWaitsBefore)
         queue.take(index)
         alone = max(0, alone - 1)

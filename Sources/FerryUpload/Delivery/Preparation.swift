@@ -30,6 +30,8 @@ enum Preparation: Sendable {
     case damaged(Claim, SegmentFault, attempts: Int)
     /// A crash interrupted its split.
     case halfSplit(Claim)
+    /// It must be inflated first, which takes time.
+    case needsInflating
 }
 
 /// Claims segments and looks at them: the file side of a pass.
@@ -38,8 +40,8 @@ struct Preparer: Sendable {
     let options: UploadOptions
     let warn: @Sendable (String) -> Void
 
-    /// May inflate a whole file, so it belongs on a thread that may block.
-    func prepare(_ item: Dispatcher.Item, now: Timestamp) -> Preparation {
+    /// - Parameter inflates: Whether it may inflate a whole file, which belongs on a thread that may block.
+    func prepare(_ item: Dispatcher.Item, now: Timestamp, inflates: Bool = true) -> Preparation {
         let claim: Claim
         switch spool.claim(item.name, mayBeUnfinished: item.mayBeUnfinished) {
         case .claimed(let claimed): claim = claimed
@@ -48,13 +50,15 @@ struct Preparer: Sendable {
         case .unusable(let error): return .unusable(error)
         }
         do throws(FileError) {
-            return try prepare(claim, item, now: now)
+            return try prepare(claim, item, now: now, inflates: inflates)
         } catch {
             return .unusable(error)
         }
     }
 
-    private func prepare(_ claim: Claim, _ item: Dispatcher.Item, now: Timestamp) throws(FileError) -> Preparation {
+    private func prepare(
+        _ claim: Claim, _ item: Dispatcher.Item, now: Timestamp, inflates: Bool
+    ) throws(FileError) -> Preparation {
         // Read after the claim: another uploader may have tried the segment since the scan.
         let sidecar = item.entry.hasSidecar ? try spool.sidecar(of: claim.name) { warn("\($0)") } : nil
         if let sidecar, !options.ignoresWaits, sidecar.lastError.scope == .segment,
@@ -63,7 +67,7 @@ struct Preparer: Sendable {
         {
             return .waits(until: until)
         }
-        if spool.isHalfSplit(claim, wasListed: item.mayBeHalfSplit, scanned: item.scannedAt) { return .halfSplit(claim) }
+        if spool.isHalfSplit(claim) { return .halfSplit(claim) }
         let isForeign = claim.segmentName == nil
         if isForeign, !ForeignFile.isQuiet(changed: claim.status.changed, now: now) {
             return .settles(until: claim.status.changed + ForeignFile.quietPeriod)
@@ -71,36 +75,15 @@ struct Preparer: Sendable {
         // A small segment is read once, for the look at it and for its request.
         let content =
             claim.status.size <= TransportOptions.smallBody ? try claim.file.readBytes(Int(claim.status.size.bytes), at: 0) : nil
-        var events: Int64?
-        // The first try only: what was sound then still is.
-        if sidecar == nil || isForeign {
-            let examination = try claim.examine(
-                options.verification, inflateLimit: options.inflateLimit, content: content)
-            if isForeign {
-                let after = try claim.file.status()
-                guard after.changed == claim.status.changed, after.size == claim.status.size else {
-                    return .settles(until: after.changed + ForeignFile.quietPeriod)
-                }
-                switch ForeignFile.readiness(
-                    changed: claim.status.changed, isWhole: examination.damage == nil || examination.damage?.kind == .tooLarge,
-                    now: now)
-                {
-                case .ready: break
-                case .settling(let until): return .settles(until: until)
-                case .givenUp: return damaged(claim, SegmentFault(examination.damage!, kind: "truncated"), sidecar)
-                }
-            }
-            if let damage = examination.damage {
-                if let until = ForeignFile.mayBecomeWhole(damage.kind, changed: claim.status.changed, now: now) {
-                    return .settles(until: until)
-                }
-                return damaged(claim, SegmentFault(damage), sidecar)
-            }
-            events = examination.events
-        } else {
-            events = try claim.examine(.never, inflateLimit: options.inflateLimit, content: content).events
-        }
-        let facts = try SegmentFacts(claim, spoolID: spool.id, events: events, isLate: item.isLate)
+        // Inflated for the asking at the first try only: what was sound then still is.
+        let verification = sidecar != nil && options.verification == .always ? .auto : options.verification
+        let examined =
+            inflates
+            ? try claim.examine(verification, inflateLimit: options.inflateLimit, content: content)
+            : try claim.examineQuickly(verification, content: content)
+        guard let examination = examined else { return .needsInflating }
+        if let unready = unready(claim, examination, sidecar, now: now) { return unready }
+        let facts = try SegmentFacts(claim, spoolID: spool.id, events: examination.events, isLate: item.isLate)
         do throws(TranscodingFailure) {
             return .ready(
                 PreparedSegment(
@@ -112,6 +95,30 @@ struct Preparer: Sendable {
             case .file(let error): throw error
             }
         }
+    }
+
+    /// Why a segment cannot leave now; `nil` when it can.
+    private func unready(
+        _ claim: Claim, _ examination: Examination, _ sidecar: RetryState?, now: Timestamp
+    ) -> Preparation? {
+        if examination.damage != nil || examination.lacksNotes || claim.segmentName == nil, !claim.isUnchanged {
+            return .settles(until: now + ForeignFile.quietPeriod)
+        }
+        if let damage = examination.damage {
+            if claim.segmentName != nil {
+                if let until = ForeignFile.mayBecomeWhole(damage.kind, changed: claim.status.changed, now: now) {
+                    return .settles(until: until)
+                }
+                return damaged(claim, SegmentFault(damage), sidecar)
+            }
+            // What inflates too far is whole, as far as that can be told.
+            switch ForeignFile.readiness(changed: claim.status.changed, isWhole: damage.kind == .tooLarge, now: now) {
+            case .ready: return damaged(claim, SegmentFault(damage), sidecar)
+            case .settling(let until): return .settles(until: until)
+            case .givenUp: return damaged(claim, SegmentFault(damage, kind: "truncated"), sidecar)
+            }
+        }
+        return claim.mayGrow(examination, now: now).map { .settles(until: $0) }
     }
 
     private func body(

@@ -16,15 +16,18 @@ struct SegmentFacts: Sendable {
     let isLate: Bool
     /// Through how many receivers it came.
     let hops: Int
+    /// What the clock said when the segment was opened, where that is not ``created``.
+    let clockReading: Timestamp?
 
     init(_ claim: Claim, spoolID: String, events: Int64?, isLate: Bool) throws(FileError) {
         self.isLate = isLate
         hops = claim.file.hops
+        clockReading = claim.file.clockReading
         name = claim.name
         bytes = claim.status.size
         self.events = events
         isForeign = claim.segmentName == nil
-        idempotencyKey = try SegmentKey.key(of: claim.name, file: claim.file, status: claim.status, spoolID: spoolID)
+        idempotencyKey = try SegmentKey.key(of: claim.name, spoolID: spoolID) { () throws(FileError) in try claim.digest() }
         if let segment = claim.segmentName {
             priority = segment.priority
             created = segment.created

@@ -82,9 +82,10 @@ struct Workers: Sendable {
             segments = [segments[0]]
             outcome = await send(segments, &courier)
         }
-        if case .tooLarge = outcome.verdict {
+        if case .tooLarge = outcome.verdict, segments[0].claim.isUnchanged {
             do throws(FileError) {
-                try await job.tools.bookkeeper.split(segments[0].claim, attempts: segments[0].attempt, outcome.verdict)
+                outcome.postponedUntil = try await job.tools.bookkeeper.split(
+                    segments[0].claim, attempts: segments[0].attempt, outcome.verdict, sidecar: segments[0].sidecar)
             } catch {
                 dispatcher.fail(error, lane: job.lane)
             }
@@ -117,11 +118,11 @@ struct Workers: Sendable {
             try job.tools.bookkeeper.reject(claim, fault, attempts: attempts)
             dispatcher.skip(item, of: job, .ended)
         case .halfSplit(let claim):
-            try await job.tools.bookkeeper.split(claim, attempts: 0, nil)
-            dispatcher.skip(item, of: job, .ended)
+            let postponed = try await job.tools.bookkeeper.split(claim, attempts: 0, nil)
+            dispatcher.skip(item, of: job, postponed.map { .waits(until: $0) } ?? .ended)
         case .waits(let until): dispatcher.skip(item, of: job, .waits(until: until))
         case .settles(let until): dispatcher.skip(item, of: job, .settles(until: until))
-        case .taken: dispatcher.skip(item, of: job, .taken)
+        case .taken, .needsInflating: dispatcher.skip(item, of: job, .taken)
         case .gone: dispatcher.skip(item, of: job, .ended)
         case .unusable(let error):
             job.tools.onEvent(.warning("\(error); the segment is left alone"))
@@ -136,9 +137,11 @@ struct Workers: Sendable {
         let preparer = Preparer(spool: tools.spool, options: options) { tools.onEvent(.warning($0)) }
         let time = now()
         // Looking at headers takes microseconds, inflating a whole file may take seconds.
-        let isQuick = options.verification != .always && !item.entry.isForeign
-        let prepare: @Sendable () -> Preparation = { preparer.prepare(item, now: time) }
-        return isQuick ? prepare() : await blocking(prepare)
+        if options.verification != .always, !item.entry.isForeign {
+            let preparation = preparer.prepare(item, now: time, inflates: false)
+            guard case .needsInflating = preparation else { return preparation }
+        }
+        return await blocking { preparer.prepare(item, now: time, inflates: true) }
     }
 }
 

@@ -7,7 +7,7 @@ struct RetryCommand: ParsableCommand {
         abstract: "Bring rejected segments back, or save what a damaged one still holds.",
         discussion: """
             Without --salvage a segment becomes pending again as it is. With --salvage the whole lines before its damage become a \
-            new segment, and the damaged file stays in rejected/.
+            new segment, once, and the damaged file stays in rejected/. Lines longer than 1 MiB are left out.
 
             Example: ferry retry --all
             """)
@@ -60,9 +60,14 @@ struct RetryCommand: ParsableCommand {
     }
 
     private func salvage(_ name: String, in spool: Spool) throws -> String {
-        guard let saved = try spool.salvageRejected(name, at: .now(), inflateLimit: inflateLimit) else {
-            throw CommandFailure(.badData, "\(name): no whole event can be read from it; it stays in rejected/")
+        switch try spool.salvageRejected(name, at: .now(), inflateLimit: inflateLimit) {
+        case .saved(let segment, let events, let tooLong):
+            let leftOut = tooLong > 0 ? "; \(counted(Int(tooLong), "line")) longer than 1 MiB left out" : ""
+            return "saved \(counted(events, "event")) of \(name) as \(segment)\(leftOut)"
+        case .savedBefore(let segment): return "\(name) was saved before, as \(segment)"
+        case .nothing: throw CommandFailure(.badData, "\(name): no whole event can be read from it; it stays in rejected/")
+        case .notFound: throw CommandFailure(.badData, "\(name) is not in rejected/")
+        case .busy: throw CommandFailure(.badData, "\(name): another process is working on it")
         }
-        return "saved \(saved.events) events of \(name) as \(saved.name)"
     }
 }

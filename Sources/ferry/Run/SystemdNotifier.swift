@@ -1,3 +1,4 @@
+import FerrySpool
 import Glibc
 
 /// Tells the service manager how things are (sd_notify(3)): datagrams to the socket in `$NOTIFY_SOCKET`.
@@ -18,9 +19,7 @@ struct SystemdNotifier: Sendable {
 
     /// The time that `RELOADING=1` has to come with.
     static var monotonicMicroseconds: Int64 {
-        var time = timespec()
-        clock_gettime(CLOCK_MONOTONIC, &time)
-        return Int64(time.tv_sec) * 1_000_000 + Int64(time.tv_nsec) / 1000
+        KernelClock.nanoseconds(CLOCK_MONOTONIC) / 1000
     }
 
     /// Sends assignments, one a line. A manager that does not listen is no reason to stop.

@@ -1,14 +1,10 @@
-public import Crypto
-public import FerrySpool
-
 /// SHA-256 of a body.
 public struct BodyDigest: Hashable, Sendable {
     private var words: InlineArray<4, UInt64>
 
-    public init(_ digest: SHA256.Digest) {
-        words = digest.withUnsafeBytes { bytes in
-            InlineArray { bytes.loadUnaligned(fromByteOffset: $0 * 8, as: UInt64.self).bigEndian }
-        }
+    /// - Parameter bytes: The 32 bytes of the hash.
+    package init(_ bytes: UnsafeRawBufferPointer) {
+        words = InlineArray { bytes.loadUnaligned(fromByteOffset: $0 * 8, as: UInt64.self).bigEndian }
     }
 
     /// `nil` unless it is 64 hexadecimal digits.
@@ -33,6 +29,9 @@ public struct BodyDigest: Hashable, Sendable {
         (0..<4).allSatisfy { left.words[$0] == right.words[$0] }
     }
 
+    /// The first 128 bits.
+    var firstHalf: UInt128 { UInt128(words[0]) << 64 | UInt128(words[1]) }
+
     public func hash(into hasher: inout Hasher) { hasher.combine(words[0]) }
 }
 
@@ -41,15 +40,15 @@ extension OpenFile {
     ///
     /// - Parameter size: Less is counted where the file ends before.
     public func digest(from offset: Int64 = 0, size: Int64 = .max) throws(FileError) -> (digest: BodyDigest, bytes: Int64) {
-        var hash = SHA256()
+        var hash = ContentHash()
         var total: Int64 = 0
         let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: 1 << 18, alignment: 16)
         defer { buffer.deallocate() }
         while true {
             let wanted = Int(min(Int64(buffer.count), size - total))
             let count = try read(into: UnsafeMutableRawBufferPointer(rebasing: buffer[..<wanted]), at: offset + total)
-            if count == 0 { return (BodyDigest(hash.finalize()), total) }
-            hash.update(bufferPointer: UnsafeRawBufferPointer(rebasing: buffer[..<count]))
+            if count == 0 { return (hash.finish(), total) }
+            hash.add(UnsafeRawBufferPointer(rebasing: buffer[..<count]))
             total += Int64(count)
         }
     }

@@ -1,0 +1,45 @@
+/// What was read of a claimed segment, to tell another content by when its inode alone has changed.
+enum ContentMark: Equatable, Sendable {
+    /// SHA-256 of all of it.
+    case whole(BodyDigest)
+    /// The checksum and the length that end every gzip member, of the last one.
+    case trailer([UInt8])
+
+    static let trailerLength = 8
+}
+
+extension Claim {
+    /// Whether the segment still has the content that it had when it was claimed.
+    ///
+    /// A request whose segment was written into meanwhile has delivered neither the old content nor the new one.
+    public var isUnchanged: Bool {
+        guard let status = try? file.status() else { return false }
+        return (try? hasContent(status)) ?? false
+    }
+
+    /// - Parameter status: The file's, as it is now.
+    func hasContent(_ status: FileStatus) throws(FileError) -> Bool {
+        guard status.content == self.status.content else { return false }
+        if status.inodeTime == self.status.inodeTime { return true }
+        // A link, a chmod, or a tool that wrote and set the time back: the content tells which.
+        switch remembered {
+        case .whole(let digest): return try file.digest().digest == digest
+        case .trailer(let trailer): return try file.trailer(size: status.size.bytes) == trailer
+        case nil: return false
+        }
+    }
+
+    /// SHA-256 of the content: as it was examined, or else as it is.
+    public func digest() throws(FileError) -> BodyDigest {
+        if case .whole(let digest) = remembered { return digest }
+        let digest = try file.digest().digest
+        remember(.whole(digest))
+        return digest
+    }
+}
+
+extension OpenFile {
+    func trailer(size: Int64) throws(FileError) -> [UInt8] {
+        try readBytes(ContentMark.trailerLength, at: max(0, size - Int64(ContentMark.trailerLength)))
+    }
+}

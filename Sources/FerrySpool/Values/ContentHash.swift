@@ -1,0 +1,19 @@
+// Before Crypto: what it imports would otherwise become the home of types that other files know from Glibc.
+import CLinux
+import Crypto
+
+/// SHA-256 of content that is read piece by piece.
+struct ContentHash {
+    private var hash = SHA256()
+
+    mutating func add(_ bytes: UnsafeRawBufferPointer) { hash.update(bufferPointer: bytes) }
+
+    func finish() -> BodyDigest { hash.finalize().withUnsafeBytes { BodyDigest($0) } }
+
+    /// Of bytes that are in memory.
+    static func of(_ bytes: some Collection<UInt8>) -> BodyDigest {
+        var hash = SHA256()
+        hash.update(data: Array(bytes))
+        return hash.finalize().withUnsafeBytes { BodyDigest($0) }
+    }
+}
