@@ -18,6 +18,7 @@ struct PartIntake: ~Copyable {
         length = part.bytes
         do throws(FileError) { arrival = try spool.beginArrival() } catch { throw .file(error) }
         arrival.file.setHops(hops)
+        if let clock = part.clock { arrival.file.setClockReading(clock) }
         intake = BodyIntake(into: arrival.file, inflateLimit: options.inflateLimit)
     }
 

@@ -26,7 +26,7 @@ struct SegmentHandler: Sendable {
         }
         let parts: [JoinedSegments.Part]
         do throws(HeaderProblem) {
-            parts = try JoinedSegments.parts(request.headers, now: .now())
+            parts = try JoinedSegments.parts(request.headers, now: spool.dateSegment(.now()).created)
         } catch {
             return Answer.refusal(.badRequest, "\(error)")
         }

@@ -23,6 +23,22 @@ struct ReceiverDecisionTests {
         #expect(found.key == "8f3k2m9qx7wd4t1c")
     }
 
+    @Test("The clock of a sender comes with each of its segments, whatever else stands in the header")
+    func clocks() throws {
+        func clocks(_ value: String, _ names: String) throws -> [Timestamp?] {
+            var fields = HTTPFields()
+            fields[HTTPField.Name("Ferry-Segment")!] = names
+            fields[HTTPField.Name("Ferry-Created-Clock")!] = value
+            return try JoinedSegments.parts(fields, now: now).map(\.clock)
+        }
+        let boot = Timestamp(milliseconds: 42_000)
+        #expect(try clocks("1970-01-01T00:00:42Z", segment) == [boot])
+        let other = segment.replacing("8f3k", with: "9f3k")
+        #expect(try clocks("-, 1970-01-01T00:00:42Z", "\(segment);bytes=5, \(other);bytes=7") == [nil, boot])
+        #expect(try clocks("1970-01-01T00:00:42Z", "\(segment);bytes=5, \(other);bytes=7") == [boot, nil])
+        #expect(try clocks(", ,x, -9", segment) == [nil])
+    }
+
     @Test("A key without a proper name gives the same name at every try")
     func keyed() throws {
         let headers = ["Ferry-Segment": "export.jsonl.gz", "Idempotency-Key": "\"a~b\"", "Ferry-Created": "2026-01-02T03:04:05Z"]

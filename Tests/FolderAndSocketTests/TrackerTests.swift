@@ -327,7 +327,7 @@ struct TrackerTests {
         for n in 0..<5 {
             try tracker.track("e", properties: ["n": .int(n)])
             try tracker.flushAndWait()
-            clock.withLock { $0.wall = $0.wall - .seconds(86_400 * (n == 2 ? -400 : 1)) }
+            clock.withLock { $0.wall = $0.wall - .seconds(n == 2 ? -86_400 * 400 : 3600) }
         }
         #expect(try published().compactMap { number($0) } == Array(0..<5))
     }

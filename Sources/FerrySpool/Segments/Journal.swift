@@ -76,9 +76,14 @@ public final class Journal: Sendable {
 extension Spool {
     /// Opens a new journal for a segment.
     ///
-    /// - Parameter isDurable: Also force its name to the disk, so that what ``Journal/sync()`` forces there survives a power cut.
-    public func openJournal(_ segment: SegmentName, isDurable: Bool = false) throws(FileError) -> Journal {
+    /// - Parameters:
+    ///   - clock: What the clock says, where that is not the time in the segment's name.
+    ///   - isDurable: Also force its name to the disk, so that what ``Journal/sync()`` forces there survives a power cut.
+    public func openJournal(
+        _ segment: SegmentName, clock: Timestamp? = nil, isDurable: Bool = false
+    ) throws(FileError) -> Journal {
         let journal = try Journal.create(segment, in: directory)
+        if let clock { journal.file.setClockReading(clock) }
         if isDurable { try directory.sync() }
         return journal
     }

@@ -13,6 +13,7 @@ extension Spool {
         let length = try journal.wholeLines(upTo: journal.file.status().size.bytes)
         guard length > 0 else { return nil }
         let publication = try Publication(in: directory)
+        publication.file.inheritAttributes(of: journal.file)
         let events = try journal.file.compress(0..<length, into: publication.file, level: level)
         return CompressedJournal(publication: publication, events: events)
     }

@@ -39,7 +39,7 @@ public final class SegmentWriter {
     private let wallClock: () -> Timestamp
     private var open: (journal: Journal, roll: RollState)?
     private var batch: [UInt8] = []
-    private var lastCreated = Timestamp(milliseconds: 0)
+    private var lastCreated: Timestamp?
     private var nextControlCheck: ContinuousClock.Instant?
     /// The number of the first event in ``batch``.
     private var batchStart: Int64?
@@ -151,12 +151,12 @@ public final class SegmentWriter {
 
     private func openJournal() throws(WriteFailure) -> Journal {
         let retention: RetentionReport
-        // Segments of one writer keep their order even within a millisecond and when the clock is set back.
-        lastCreated = max(wallClock(), lastCreated + .milliseconds(1))
-        let name = SegmentName(priority: options.priority, created: lastCreated, id: .random(), stream: options.stream)
+        let time = spool.dateSegment(wallClock(), after: lastCreated)
+        lastCreated = time.created
+        let name = SegmentName(priority: options.priority, created: time.created, id: .random(), stream: options.stream)
         do throws(FileError) {
             retention = try spool.applyRetention(options.retention, atMost: options.priority)
-            if retention.stillOver == .zero { return try spool.openJournal(name) }
+            if retention.stillOver == .zero { return try spool.openJournal(name, clock: time.clock) }
         } catch {
             throw .file(error)
         }

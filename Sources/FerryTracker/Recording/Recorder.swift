@@ -27,7 +27,7 @@ final class Recorder: Sendable {
         var unsealed = ByteCount.zero
         /// `nil` without a size limit.
         var room: RoomRule?
-        var lastCreated = Timestamp(milliseconds: 0)
+        var lastCreated: Timestamp?
         var isClosed = false
         var stored = 0
     }
@@ -95,11 +95,11 @@ final class Recorder: Sendable {
     private static func open(
         _ priority: Priority, at now: Moment, _ options: Options, _ state: inout State
     ) throws(TrackerFailure) -> Batch {
-        // Segments of one tracker keep their order even within a millisecond and when the clock is set back.
-        state.lastCreated = max(now.wall, state.lastCreated + .milliseconds(1))
-        let name = SegmentName(priority: priority, created: state.lastCreated, id: .random(), stream: options.stream)
+        let time = state.spool.dateSegment(now.wall, after: state.lastCreated)
+        state.lastCreated = time.created
+        let name = SegmentName(priority: priority, created: time.created, id: .random(), stream: options.stream)
         do throws(FileError) {
-            let journal = try state.spool.openJournal(name, isDurable: options.durability == .disk)
+            let journal = try state.spool.openJournal(name, clock: time.clock, isDurable: options.durability == .disk)
             return Batch(journal: journal, fill: .init(since: now.steady))
         } catch {
             throw .file(error)

@@ -71,6 +71,10 @@ struct RequestTemplate: Sendable {
         }
         head.writeString("\r\nFerry-Created: ")
         head.writeString(facts.created.rfc3339)
+        if shipment.facts.contains(where: { $0.clockReading != nil }) {
+            head.writeString("\r\nFerry-Created-Clock: ")
+            head.writeString(shipment.facts.map { $0.clockReading?.rfc3339 ?? "-" }.joined(separator: ", "))
+        }
         head.writeString("\r\nFerry-Sent-At: ")
         head.writeString(now.rfc3339)
         head.writeString("\r\nFerry-Attempt: \(shipment.attempt)\r\n")

@@ -1,0 +1,83 @@
+import Glibc
+
+extension Spool {
+    /// Dates a new segment: never before what the spool's writers dated earlier, in this process or another, in this boot or an earlier one.
+    ///
+    /// Costs a read and a write of one small file, which is not forced to the disk: in the first use after a boot the names in the folder are
+    /// looked at as well, and they were forced.
+    ///
+    /// - Parameters:
+    ///   - reading: What the wall clock says.
+    ///   - own: The time of the caller's last segment: where the file cannot be kept, a writer's own order holds.
+    public func dateSegment(_ reading: Timestamp, after own: Timestamp? = nil) -> CreationTime {
+        var earlier = own.map { [$0] } ?? []
+        guard let file = try? stateDirectory?.open(Self.creationName, flags: O_RDWR | O_CREAT) else {
+            return CreationTime(reading: reading, after: earlier)
+        }
+        // Another process holds it for microseconds. One that stands still holds up nothing: then two segments may get one time.
+        try? file.lock(within: .milliseconds(2))
+        let latest = (try? file.readBytes(LatestCreation.length, at: 0)).flatMap { LatestCreation($0) }
+        if let latest { earlier.append(latest.created) }
+        if latest?.boot != LatestCreation.thisBoot { earlier += datedNames() }
+        let time = CreationTime(reading: reading, after: earlier)
+        try? file.write(LatestCreation(boot: LatestCreation.thisBoot, created: time.created).line, at: 0)
+        return time
+    }
+
+    private static let creationName = "created.json"
+
+    /// The times in the names of what is pending, being written, or was delivered last.
+    private func datedNames() -> [Timestamp] {
+        var times: [Timestamp] = []
+        func look(_ folder: Directory) {
+            try? folder.forEachName { name in
+                if let fields = SegmentNameFields(name) {
+                    times.append(fields.created)
+                } else if EntryKind(name) == .journal {
+                    let stem = String(decoding: name, as: UTF8.self).dropFirst().dropLast(
+                        EntryKind.journalSuffix.utf8CodeUnitCount)
+                    if let segment = SegmentName("\(stem).jsonl.gz") { times.append(segment.created) }
+                }
+            }
+        }
+        look(directory)
+        if let latest = (try? sentDays())?.last { look(latest) }
+        return times
+    }
+}
+
+/// The content of `.ferry/created.json`: one line, always of one length, so that it is replaced in place.
+struct LatestCreation: Equatable {
+    /// Which boot of the machine it was written in.
+    var boot: String
+    var created: Timestamp
+
+    static let thisBoot: String = {
+        let bytes = (try? OpenFile.reading("/proc/sys/kernel/random/boot_id").readBytes(bootLength, at: 0)) ?? []
+        let text = String(decoding: bytes, as: UTF8.self)
+        return text.utf8.count == bootLength ? text : String(repeating: "0", count: bootLength)
+    }()
+
+    private static let bootLength = 36
+    private static let bootStart = 9
+    private static let createdStart = bootStart + bootLength + 13
+    private static let createdLength = 24
+    static let length = createdStart + createdLength + 15
+
+    init(boot: String, created: Timestamp) {
+        self.boot = boot
+        self.created = created
+    }
+
+    /// `nil` unless it is exactly such a line.
+    init?(_ line: [UInt8]) {
+        guard line.count == Self.length else { return nil }
+        boot = String(decoding: line[Self.bootStart...].prefix(Self.bootLength), as: UTF8.self)
+        let text = String(decoding: line[Self.createdStart...].prefix(Self.createdLength), as: UTF8.self)
+        guard let created = Timestamp(rfc3339: text) else { return nil }
+        self.created = created
+        guard self.line == line else { return nil }
+    }
+
+    var line: [UInt8] { Array("{\"boot\":\"\(boot)\",\"created\":\"\(created.rfc3339)\",\"version\":1}\n".utf8) }
+}
