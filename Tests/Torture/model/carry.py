@@ -127,7 +127,7 @@ def remove(path):
         path.unlink(missing_ok=True)
 
 
-def own_names(world, folder):
+def own_names(folder):
     """The names of pending segments that keep their key wherever they are."""
     return [name for name in sorted(os.listdir(folder)) if reading.is_segment(name) and has_own_name(name)
             and (folder / name).is_file()]
@@ -145,7 +145,7 @@ def has_own_name(name):
 def move_between_spools(world, rng):
     """mv or cp of a segment from one spool to the other: the key stays, so the hub has it once."""
     origin, target = rng.sample(world.sources, 2)
-    names = own_names(world, origin)
+    names = [name for name in own_names(origin) if not any(copy[0] == origin / name for copy in world.copies)]
     if not names:
         return
     name = rng.choice(names)

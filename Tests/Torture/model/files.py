@@ -27,6 +27,8 @@ def copy_in(world, rng):
     moment = time.time() + rng.choice([0, 0, -86400, 3600, -1.7e9, 2e9])
     os.utime(origin, (moment, moment))
     path = source / name
+    if is_being_copied(world, path):
+        return
     replace(world, path)
     how = rng.choice([["cp"], ["cp", "-p"], ["mv"], ["rsync", "-t"], ["rsync", "--inplace"]])
     world.saw(name, lines)
@@ -39,6 +41,10 @@ def copy_in(world, rng):
         # A full disk: people remove what is half there.
         path.unlink(missing_ok=True)
         world.mark(lines, "may")
+
+
+def is_being_copied(world, path):
+    return any(copy[0] == path for copy in world.copies)
 
 
 def replace(world, path):
@@ -57,7 +63,7 @@ def begin_slow_copy(world, rng):
     # Ferry's own names too: `rsync --inplace` and `cp` do not publish in one step.
     name = rng.choice([rng.choice(FOREIGN_NAMES), a_name(rng)])
     path = source / name
-    if any(copy[0] == path for copy in world.copies):
+    if is_being_copied(world, path):
         return
     replace(world, path)
     data = pack(lines, rng)
