@@ -114,8 +114,9 @@ def look(world, rng):
         return
     was_quiet = world.is_quiet(source) and not world.copies
     before = picture(source)
-    # Damage is told by cat and verify; what may not be read as well.
-    world.ferry(*arguments, "--spool", source, allowed=(0,) if arguments[0] in ("status", "list") else (0, 65, 74, 75))
+    # Damage is told by cat and verify; what another user keeps to himself by all.
+    ends = (0,) if arguments[0] in ("status", "list") else (0, 65, 75)
+    world.ferry(*arguments, "--spool", source, allowed=ends + ((74,) if world.profile.user else ()))
     after = picture(source)
     if was_quiet and world.ferry_path == world.tools.ferry and before != after:
         changes = sorted(set(before.items()) ^ set(after.items()))[:4]

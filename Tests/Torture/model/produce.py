@@ -2,6 +2,7 @@
 
 import datetime
 import gzip
+import json
 import os
 import re
 import signal
@@ -87,7 +88,19 @@ def write(world, rng, source, lines):
     path.write_text("".join(lines.values()))
     path.chmod(0o644)
     kill = rng.uniform(0, 0.08) if rng.random() < 0.25 else None
-    judge(world, world.ferry("write", "--spool", source, *options(world, rng), path, kill_after=kill), source, lines)
+    result = world.ferry("write", "--spool", source, "--json", *options(world, rng), path, kill_after=kill)
+    judge(world, result, source, lines)
+    if result.status == 0 and world.ferry_path == world.tools.ferry:
+        judge_order(world, source, json.loads(result.output)["segments"])
+
+
+def judge_order(world, source, names):
+    """What a spool's writers publish never sorts before what they published earlier, whatever other producers' clocks say."""
+    for name in names:
+        time = name[2:22]
+        if time < world.last_created.get(source, ""):
+            world.violate(f"{name} of {source.name} is dated before {world.last_created[source]}, which was published earlier")
+        world.last_created[source] = max(time, world.last_created.get(source, ""))
 
 
 STOPPED = re.compile(r"Stopped at .*, line (\d+): every line before it is stored, and none from there on")

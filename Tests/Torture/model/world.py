@@ -48,6 +48,8 @@ class World:
         self.copies = []
         #: Lines that `ferry write` did not store, and for which spool.
         self.unwritten = []
+        #: The latest time in a name that `ferry write` gave, by spool.
+        self.last_created = {}
         self.filler = None
         self.run_process = {}
         (self.folder / "disk").mkdir(parents=True)
