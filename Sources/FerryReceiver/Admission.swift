@@ -9,6 +9,8 @@ enum AdmissionResult: Equatable, Sendable {
     case duplicate
     /// The key is known, with other bytes.
     case conflict
+    /// It is logged and kept, and could not get its name yet.
+    case left(FileError)
 }
 
 /// Decides, one at a time for each key, whether a body is new, and makes it a segment.
@@ -32,7 +34,7 @@ actor Admission {
         let digest: BodyDigest
     }
 
-    /// Admits what is new. No two candidates have one key.
+    /// Admits what is new, and removes what is not. No two candidates have one key.
     func admit(_ candidates: [Candidate]) async throws(FileError) -> [AdmissionResult] {
         let keys = Set(candidates.compactMap(\.key))
         // Requests with one key race: the second waits and finds the first one's result. All keys at once, or two would wait for
@@ -42,13 +44,15 @@ actor Admission {
             candidate.key.flatMap { index[$0] }.map { $0 == candidate.digest ? AdmissionResult.duplicate : .conflict }
         }
         let new = candidates.indices.filter { results[$0] == nil }
+        for index in candidates.indices where results[index] != nil { spool.discard(candidates[index].arrival) }
         underWay.formUnion(keys)
         let stored = await store(new.map { candidates[$0] })
         underWay.subtract(keys)
         if case .success(let stored) = stored {
             for (position, result) in zip(new, stored) {
                 results[position] = result
-                if let key = candidates[position].key, result != .conflict { index[key] = candidates[position].digest }
+                guard let key = candidates[position].key, result == .stored || result == .duplicate else { continue }
+                index[key] = candidates[position].digest
             }
         }
         let waiting = waiters
@@ -64,16 +68,16 @@ actor Admission {
         return await blocking { () -> Result<[AdmissionResult], FileError> in
             do throws(FileError) {
                 var results: [AdmissionResult] = []
-                let isStored = try spool.admit(candidates.map { ($0.arrival, $0.entry) })
-                for (candidate, isStored) in zip(candidates, isStored) {
-                    if isStored {
-                        results.append(.stored)
-                    } else if try spool.directory.open(candidate.entry.segment)?.digest().digest == candidate.digest {
+                let admitted = try spool.admit(candidates.map { ($0.arrival, $0.entry) })
+                for (candidate, admitted) in zip(candidates, admitted) {
+                    switch admitted {
+                    case .stored: results.append(.stored)
+                    case .left(let error): results.append(.left(error))
+                    case .nameTaken where try spool.directory.open(candidate.entry.segment)?.digest().digest == candidate.digest:
                         // The segment came another way, by rsync say, with its name and so its key.
                         try spool.logReceived([candidate.entry])
                         results.append(.duplicate)
-                    } else {
-                        results.append(.conflict)
+                    case .nameTaken: results.append(.conflict)
                     }
                 }
                 return .success(results)

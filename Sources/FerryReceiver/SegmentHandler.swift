@@ -50,7 +50,7 @@ struct SegmentHandler: Sendable {
         var received: [ReceivedSegment] = []
         var total = ByteCount.zero
         let start = ContinuousClock.now
-        // What is not admitted is forgotten; what is has another name by now.
+        // What is not handed to the admission is forgotten.
         defer { for candidate in candidates { spool.discard(candidate.arrival) } }
         var open: PartIntake?
         do {
@@ -85,23 +85,24 @@ struct SegmentHandler: Sendable {
         return received
     }
 
+    /// Hands the candidates over: what becomes of their files is the admission's to decide.
     private func admit(_ candidates: inout [Admission.Candidate]) async throws(IntakeRefusal) -> [ReceivedSegment] {
+        let handedOver = candidates
+        candidates = []
         let results: [AdmissionResult]
         do throws(FileError) {
-            results = try await admission.admit(candidates)
+            results = try await admission.admit(handedOver)
         } catch {
-            // A key may be in the log already, which says that its segment is kept: whoever opens the spool next decides by the log.
-            candidates = []
             throw .notAdmitted(error)
         }
-        for (candidate, result) in zip(candidates, results) {
-            if result == .conflict { throw .conflict(key: candidate.entry.key) }
+        for (candidate, result) in zip(handedOver, results) {
+            switch result {
+            case .conflict: throw .conflict(key: candidate.entry.key)
+            case .left(let error): throw .notAdmitted(error)
+            case .stored, .duplicate: break
+            }
         }
-        defer {
-            for candidate in candidates { spool.discard(candidate.arrival) }
-            candidates = []
-        }
-        return zip(candidates, results).map { candidate, result in
+        return zip(handedOver, results).map { candidate, result in
             ReceivedSegment(
                 name: candidate.entry.segment, bytes: ByteCount(candidate.entry.bytes), events: candidate.entry.events,
                 isDuplicate: result == .duplicate)

@@ -4,126 +4,120 @@ public import FerrySpool
 import FoundationEssentials
 import Glibc
 
-/// What to take from a bundle.
-public struct ImportOptions: Sendable {
-    /// Only what this sender signed.
-    public var sender: PublicKeys?
-    /// Opens what was encrypted, and signs the receipt.
-    public var keys: PrivateKeys?
-    /// The largest segment.
-    public var maxSegment = ByteCount.mebibytes(1024)
-
-    public init() {}
-}
-
-/// Why nothing of a bundle was taken.
-public enum BundleProblem: Error, Equatable, CustomStringConvertible {
-    case noManifest(String)
-    case manifest(String, BundleManifest.Problem)
-    case unsigned(String)
-    case forged(String)
-    case encrypted(String)
-
-    public var description: String {
-        switch self {
-        case .noManifest(let path):
-            "\(path) has no manifest: it is no bundle, or was pulled out before its first file was written"
-        case .manifest(let path, let problem): "\(path): \(problem); export it again"
-        case .unsigned(let path): "\(path) is not signed, and --from wants a signature"
-        case .forged(let path): "\(path): the signature is not by the key in --from, or the manifest was changed"
-        case .encrypted(let path): "\(path) is encrypted; --key names the key that opens it"
-        }
-    }
-}
-
-/// What an import did.
-public struct ImportReport: Sendable {
-    public var path: String
-    public var bundle: String
-    /// New in the hub's spool.
-    public var stored = 0
-    public var bytes = ByteCount.zero
-    /// There already, with the same bytes.
-    public var known = 0
-    /// Not in the bundle: it was pulled out half-way.
-    public var missing: [String] = []
-    /// Not as the manifest says, each with the reason.
-    public var damaged: [(name: String, reason: String)] = []
-    public var receipt: Receipt
-    /// The receipt as it is to be carried back, signed if there was a key.
-    public var receiptBytes: [UInt8] = []
-
-    public var isComplete: Bool { missing.isEmpty && damaged.isEmpty }
-}
-
 /// Takes bundles into a hub's spool, each segment once.
 public struct Import {
     private let hub: Spool
     private let options: ImportOptions
-    private var index: KeyIndex
 
-    public init(_ hub: Spool, options: ImportOptions) throws(FileError) {
+    public init(_ hub: Spool, options: ImportOptions) {
         self.hub = hub
         self.options = options
-        index = try KeyIndex(hub)
     }
 
-    /// Takes every bundle at a path: a bundle, a tar file, or a stick with several.
+    /// Takes every bundle at a path: a bundle, a tar file, or a stick with several. What is wrong with one does not stop the others.
     ///
-    /// - Throws: ``FileError`` of the hub's spool. A bundle that cannot be taken at all is a failure of its own.
-    public mutating func run(_ path: String, at now: Timestamp) throws -> [Result<ImportReport, BundleProblem>] {
-        try BundleSource.find(path).map { source in
-            do {
-                return .success(try take(source, at: now))
-            } catch let problem as BundleProblem {
-                return .failure(problem)
+    /// - Throws: ``FileError`` when the path itself, or the log of the hub's spool, cannot be read.
+    public func run(_ path: String, at now: Timestamp) throws -> [Result<ImportReport, BundleProblem>] {
+        let bundles = try BundleSource.find(path).map { found -> Result<BundleIntake, BundleProblem> in
+            do throws(BundleProblem) { return .success(try BundleIntake(found.get(), into: hub, options, at: now)) } catch {
+                return .failure(error)
+            }
+        }
+        let keys = bundles.reduce(into: Set<String>()) { keys, bundle in
+            if case .success(let bundle) = bundle { keys.formUnion(bundle.keys) }
+        }
+        var holdings = try Holdings(of: hub, keys: keys)
+        return bundles.map { bundle in
+            do throws(BundleProblem) {
+                var bundle = try bundle.get()
+                return .success(try bundle.take(&holdings))
+            } catch {
+                return .failure(error)
             }
         }
     }
+}
 
-    private mutating func take(_ source: BundleSource, at now: Timestamp) throws -> ImportReport {
-        let manifest = try manifest(of: source)
-        let bundle = manifest.head.bundle
-        var report = ImportReport(
-            path: source.path, bundle: bundle,
-            receipt: Receipt(bundle: bundle, spool: manifest.head.spool, hub: hub.id, at: now, segments: []))
-        var batch: [(arrival: Arrival, entry: ReceivedEntry, segment: BundleManifest.Segment)] = []
-        defer { for item in batch { hub.discard(item.arrival) } }
-        for segment in manifest.segments {
-            guard let digest = BodyDigest(hexadecimal: segment.sha256) else {
-                report.damaged.append((segment.name, "its checksum is none"))
-                continue
-            }
-            if let known = index[segment.key] {
-                if known == digest {
-                    report.known += 1
-                    report.receipt.segments.append(.init(name: segment.name, sha256: digest.hexadecimal))
-                } else {
-                    report.damaged.append((segment.name, "its key came before, with other bytes"))
-                }
-                continue
-            }
-            guard let region = try source.region(segment.file) else {
-                report.missing.append(segment.name)
-                continue
-            }
-            let arrival = try hub.beginArrival()
-            do {
-                try copy(region, segment, manifest.head, to: arrival, expecting: digest)
-            } catch let refusal as Refusal {
-                hub.discard(arrival)
-                report.damaged.append((segment.name, refusal.reason))
-                continue
-            }
-            let entry = ReceivedEntry(
-                at: now, key: segment.key, sha256: digest.hexadecimal, segment: Self.name(for: segment), bytes: segment.bytes,
-                events: segment.events ?? 0)
-            batch.append((arrival, entry, segment))
-            if batch.count == Self.batchSize { try admit(&batch, &report) }
+/// Takes one bundle.
+private struct BundleIntake {
+    private let source: BundleSource
+    private let manifest: BundleManifest
+    private let hub: Spool
+    private let options: ImportOptions
+    private let now: Timestamp
+    private var report: ImportReport
+    private var batch: [Item] = []
+    private var batchKeys: Set<String> = []
+
+    private struct Item {
+        let arrival: Arrival
+        let entry: ReceivedEntry
+        let segment: BundleManifest.Segment
+    }
+
+    init(_ source: BundleSource, into hub: Spool, _ options: ImportOptions, at now: Timestamp) throws(BundleProblem) {
+        self.source = source
+        self.hub = hub
+        self.options = options
+        self.now = now
+        manifest = try source.manifest(options)
+        report = ImportReport(
+            path: source.path, bundle: manifest.head.bundle,
+            receipt: Receipt(bundle: manifest.head.bundle, spool: manifest.head.spool, hub: hub.id, at: now, segments: []))
+    }
+
+    var keys: [String] { manifest.segments.map(\.key) }
+
+    mutating func take(_ holdings: inout Holdings) throws(BundleProblem) -> ImportReport {
+        do throws(FileError) {
+            for segment in manifest.segments { try take(segment, &holdings) }
+            try admit(&holdings)
+        } catch {
+            // What was not handed to the hub's spool is not logged either.
+            for item in batch { hub.discard(item.arrival) }
+            batch = []
+            report.failure = error
+            report.untaken = manifest.segments.count - report.stored - report.known - report.missing.count - report.damaged.count
+            if report.receipt.segments.isEmpty { throw .hub(source.path, error) }
         }
-        try admit(&batch, &report)
         report.receiptBytes = report.receipt.bytes(signedBy: options.keys)
         return report
+    }
+
+    private mutating func take(_ segment: BundleManifest.Segment, _ holdings: inout Holdings) throws(FileError) {
+        if batch.count == Self.batchSize || batchKeys.contains(segment.key) { try admit(&holdings) }
+        if let digest = try holdings.digest(of: segment.key) {
+            if digest == BodyDigest(hexadecimal: segment.sha256) {
+                report.known += 1
+                vouch(for: segment)
+            } else {
+                report.damaged.append((segment.name, "its key came before, with other bytes"))
+            }
+            return
+        }
+        let region: FileRegion?
+        do throws(FileError) { region = try source.region(segment.file) } catch {
+            report.damaged.append((segment.name, error.description))
+            return
+        }
+        guard let region else {
+            report.missing.append(segment.name)
+            return
+        }
+        let arrival = try hub.beginArrival()
+        do {
+            try copy(region, segment, to: arrival)
+        } catch {
+            hub.discard(arrival)
+            if let error = error as? FileError { throw error }
+            report.damaged.append((segment.name, (error as? Refusal)?.reason ?? "\(error)"))
+            return
+        }
+        let entry = ReceivedEntry(
+            at: now, key: segment.key, sha256: segment.sha256, segment: Self.name(for: segment), bytes: segment.bytes,
+            events: segment.events ?? 0)
+        batch.append(Item(arrival: arrival, entry: entry, segment: segment))
+        batchKeys.insert(segment.key)
     }
 
     /// So many segments share their forced writes. Each is an open file until then: as many as the process may have, with some to spare.
@@ -132,64 +126,49 @@ public struct Import {
         guard getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit) == 0 else { return 256 }
         limit.rlim_cur = max(limit.rlim_cur, min(limit.rlim_max, 4096))
         _ = setrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit)
-        return max(64, min(Int(limit.rlim_cur) / 2, 2048))
+        return max(64, min(Int(clamping: limit.rlim_cur) / 2, 2048))
     }()
 
-    private mutating func admit(
-        _ batch: inout [(arrival: Arrival, entry: ReceivedEntry, segment: BundleManifest.Segment)], _ report: inout ImportReport
-    ) throws {
-        let isNew = try hub.admit(batch.map { ($0.arrival, $0.entry) }, isBulk: true)
-        for (item, isNew) in zip(batch, isNew) {
-            let digest = BodyDigest(hexadecimal: item.entry.sha256)
-            if isNew {
+    /// Hands the batch over to the hub's spool, which decides what becomes of its files.
+    private mutating func admit(_ holdings: inout Holdings) throws(FileError) {
+        let items = batch
+        batch = []
+        batchKeys = []
+        guard !items.isEmpty else { return }
+        for (item, admitted) in zip(items, try hub.admit(items.map { ($0.arrival, $0.entry) }, isBulk: true)) {
+            switch admitted {
+            case .stored:
                 report.stored += 1
                 report.bytes += ByteCount(item.entry.bytes)
-            } else {
-                hub.discard(item.arrival)
+            case .nameTaken:
                 // It came another way, by rsync say.
-                guard let file = try hub.directory.open(item.entry.segment),
-                    try file.digest().digest == digest
+                guard let file = try? hub.directory.open(item.entry.segment),
+                    (try? file.digest().digest) == BodyDigest(hexadecimal: item.entry.sha256)
                 else {
                     report.damaged.append((item.segment.name, "the hub has another segment of this name"))
                     continue
                 }
                 try hub.logReceived([item.entry])
                 report.known += 1
+            case .left(let error):
+                report.damaged.append((item.segment.name, "it is here, but has no name yet: \(error); import again"))
+                continue
             }
-            index[item.entry.key] = digest
-            report.receipt.segments.append(.init(name: item.segment.name, sha256: item.entry.sha256))
+            holdings.add(item.entry)
+            vouch(for: item.segment)
         }
-        batch = []
     }
 
-    private func manifest(of source: BundleSource) throws -> BundleManifest {
-        guard let region = try source.region(BundleManifest.fileName) else { throw BundleProblem.noManifest(source.path) }
-        let bytes = try region.bytes(limit: .mebibytes(512))
-        if let sender = options.sender {
-            guard let signature = try source.region(BundleManifest.signatureName)?.bytes(limit: .kibibytes(4)),
-                let signed = signature.withUnsafeBufferPointer({ JSONLine.decode(Signed.self, $0) })
-            else { throw BundleProblem.unsigned(source.path) }
-            guard signed.isValid(for: SHA256.hash(data: bytes), .bundle, by: sender) else {
-                throw BundleProblem.forged(source.path)
-            }
-        }
-        let manifest: BundleManifest
-        do throws(BundleManifest.Problem) {
-            manifest = try BundleManifest(bytes)
-        } catch {
-            throw BundleProblem.manifest(source.path, error)
-        }
-        if manifest.head.isEncrypted, options.keys == nil { throw BundleProblem.encrypted(source.path) }
-        return manifest
+    private mutating func vouch(for segment: BundleManifest.Segment) {
+        report.receipt.segments.append(.init(name: segment.name, sha256: segment.sha256))
     }
 
     /// Why one segment is not taken.
     private struct Refusal: Error { let reason: String }
 
-    private func copy(
-        _ region: FileRegion, _ segment: BundleManifest.Segment, _ head: BundleManifest.Head, to arrival: Arrival,
-        expecting digest: BodyDigest
-    ) throws {
+    /// - Throws: ``Refusal``, or the ``FileError`` of the hub's spool.
+    private func copy(_ region: FileRegion, _ segment: BundleManifest.Segment, to arrival: Arrival) throws {
+        let head = manifest.head
         guard ByteCount(segment.bytes) <= options.maxSegment else {
             throw Refusal(reason: "it is larger than \(options.maxSegment)")
         }
@@ -210,10 +189,12 @@ public struct Import {
             throw Refusal(reason: "it cannot be decrypted: another key, or damaged bytes")
         } catch Sealing.Failure.truncated {
             throw Refusal(reason: "it ends too early")
-        } catch let error as FileError where error.code == EIO && error.operation == "read" {
+        } catch let error as FileError where error.path == region.file.path {
             throw Refusal(reason: "\(error)")
         }
-        guard BodyDigest(hash.finalize()) == digest else { throw Refusal(reason: "its checksum is wrong") }
+        guard BodyDigest(hash.finalize()) == BodyDigest(hexadecimal: segment.sha256) else {
+            throw Refusal(reason: "its checksum is wrong")
+        }
     }
 
     /// As the hub's receiver names them: their own names, or one made from the key for names from other tools.

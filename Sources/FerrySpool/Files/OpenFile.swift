@@ -28,6 +28,16 @@ public final class OpenFile: Sendable {
         return OpenFile(descriptor: descriptor, path: path)
     }
 
+    /// Opens a regular file anywhere, for reading; never waits, as opening a pipe does.
+    ///
+    /// - Returns: `nil` when there is something else at the path.
+    public static func readingRegular(_ path: String) throws(FileError) -> OpenFile? {
+        let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
+        guard descriptor >= 0 else { throw FileError("open", path) }
+        let file = OpenFile(descriptor: descriptor, path: path)
+        return try file.status().isRegular ? file : nil
+    }
+
     /// Creates or empties a file anywhere, for writing, with mode 0600.
     public static func creating(_ path: String, appending: Bool = false) throws(FileError) -> OpenFile {
         let descriptor = open(path, O_WRONLY | O_CREAT | O_CLOEXEC | (appending ? O_APPEND : O_TRUNC), 0o600)
@@ -164,6 +174,13 @@ public struct FileStatus: Sendable {
     /// Whether the file was named, linked or given its attributes after the last write into it. A write sets both times alike, so whoever
     /// wrote last has gone on to something else.
     var isFinishedByItsTimes: Bool { content.modified != inodeTime }
+
+    /// Of a file anywhere.
+    package init(of path: String) throws(FileError) {
+        var status = stat()
+        guard stat(path, &status) == 0 else { throw FileError("examine", path) }
+        self.init(status)
+    }
 
     init(_ status: stat) {
         size = ByteCount(Int64(status.st_size))

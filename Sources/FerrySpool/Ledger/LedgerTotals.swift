@@ -56,6 +56,19 @@ extension Spool {
         }
         return totals
     }
+
+    /// The names of all segments that the ledger has a line of; those of the format, which need no escapes.
+    public func endedSegments() throws(FileError) -> Set<String> {
+        var names: Set<String> = []
+        for name in try ledgerNames() {
+            try stateDirectory?.open(name)?.forEachLine { line in
+                guard let start = line.end(of: "\"segment\":\""), let end = line[start...].firstIndex(of: UInt8(ascii: "\""))
+                else { return }
+                names.insert(String(decoding: line[start..<end], as: UTF8.self))
+            }
+        }
+        return names
+    }
 }
 
 extension OpenFile {
@@ -87,7 +100,7 @@ extension OpenFile {
 
 extension UnsafeBufferPointer<UInt8> {
     /// The index behind the first occurrence of `text`.
-    fileprivate func end(of text: StaticString) -> Int? {
+    func end(of text: StaticString) -> Int? {
         guard let baseAddress, let found = memmem(baseAddress, count, text.utf8Start, text.utf8CodeUnitCount) else { return nil }
         return UnsafeRawPointer(found) - UnsafeRawPointer(baseAddress) + text.utf8CodeUnitCount
     }

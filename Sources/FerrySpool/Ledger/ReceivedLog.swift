@@ -55,4 +55,16 @@ extension Spool {
             }
         }
     }
+
+    /// The hidden files that a day's log names.
+    func loggedArrivals(ofDayOf entry: ReceivedEntry) throws(FileError) -> Set<String> {
+        var names: Set<String> = []
+        try stateDirectory?.open("received-\(entry.at.compactDay).jsonl")?.forEachLine { line in
+            // The field alone, in the form that the log is written in: the day may have been long.
+            guard let start = line.end(of: "\"file\":\""), let end = line[start...].firstIndex(of: UInt8(ascii: "\""))
+            else { return }
+            names.insert(String(decoding: line[start..<end], as: UTF8.self))
+        }
+        return names
+    }
 }

@@ -15,36 +15,8 @@ extension Spool {
         }
     }
 
+    /// Removes an arrival whose key was never logged.
     public func discard(_ arrival: Arrival) { try? directory.remove(arrival.fileName) }
-
-    /// Makes arrivals segments: contents to the disk, then their keys into the log, then the names. Several share the forced writes.
-    ///
-    /// The line in the log decides. A crash before it leaves nothing but a hidden file that is removed; after it,
-    /// ``finishArrivals()`` completes the rename.
-    ///
-    /// - Parameter isBulk: One call forces the whole file system to the disk, instead of one for each file.
-    /// - Returns: For each, `false` when a segment of that name is there already; nothing is changed then.
-    public func admit(
-        _ arrivals: [(arrival: Arrival, entry: ReceivedEntry)], isBulk: Bool = false
-    ) throws(FileError) -> [Bool] {
-        var isAdmitted = arrivals.map { !directory.contains($0.entry.segment) }
-        var entries: [ReceivedEntry] = []
-        for index in arrivals.indices where isAdmitted[index] {
-            if !isBulk { try arrivals[index].arrival.file.sync() }
-            var entry = arrivals[index].entry
-            entry.file = arrivals[index].arrival.fileName
-            entries.append(entry)
-        }
-        guard !entries.isEmpty else { return isAdmitted }
-        if isBulk { try directory.syncFileSystem() }
-        try logReceived(entries)
-        for index in arrivals.indices where isAdmitted[index] {
-            isAdmitted[index] = try directory.renameWithoutReplacing(
-                arrivals[index].arrival.fileName, to: arrivals[index].entry.segment)
-        }
-        try directory.sync()
-        return isAdmitted
-    }
 
     /// Completes or removes the arrivals that a killed receiver left, one by one.
     ///

@@ -1,3 +1,4 @@
+import Crypto
 import FerrySpool
 import Glibc
 
@@ -57,37 +58,52 @@ struct BundleSource {
     private let form: Form
 
     /// The bundles at a path: the path itself, or those in the folder, if it is a stick's.
-    static func find(_ path: String) throws(FileError) -> [BundleSource] {
+    ///
+    /// - Throws: ``FileError`` when there is nothing at the path, or its folder cannot be read.
+    static func find(_ path: String) throws(FileError) -> [Result<BundleSource, BundleProblem>] {
         var status = stat()
         guard stat(path, &status) == 0 else { throw FileError("open", path) }
-        guard status.st_mode & S_IFMT == S_IFDIR else { return [try BundleSource(tar: path)] }
+        guard status.st_mode & S_IFMT == S_IFDIR else {
+            return [tar(path) { () throws(FileError) in try OpenFile.readingRegular(path) }]
+        }
         let folder = try Directory.open(path)
-        if folder.contains(BundleManifest.fileName) { return [BundleSource(path: path, form: .folder(folder))] }
-        var found: [BundleSource] = []
-        for name in try folder.names() where name.hasPrefix(BundleDestination.prefix) {
-            if folder.isDirectory(name) {
-                found.append(BundleSource(path: "\(path)/\(name)", form: .folder(try folder.directory(name))))
-            } else if name.hasSuffix(".tar") || name.hasSuffix(".tar.part") {
-                found.append(try BundleSource(tar: "\(path)/\(name)"))
+        if folder.contains(BundleManifest.fileName) { return [.success(BundleSource(path: path, form: .folder(folder)))] }
+        return try folder.names().filter { $0.hasPrefix(BundleDestination.prefix) }.compactMap { bundle($0, in: folder) }
+    }
+
+    /// - Returns: `nil` for a regular file whose name is no bundle's.
+    static func bundle(_ name: String, in folder: Directory) -> Result<BundleSource, BundleProblem>? {
+        let path = folder.pathOf(name)
+        if folder.isDirectory(name) {
+            return Result { () throws(FileError) in
+                BundleSource(path: path, form: .folder(try folder.directory(name)))
+            }.mapError(BundleProblem.unreadable)
+        }
+        guard name.hasSuffix(".tar") || name.hasSuffix(".tar.part") else {
+            return (try? folder.status(name))??.isRegular == true ? nil : .failure(.noBundle(path))
+        }
+        return tar(path) { () throws(FileError) in
+            guard try folder.status(name)?.isRegular == true, let file = try folder.open(name) else { return nil }
+            return try file.status().isRegular ? file : nil
+        }
+    }
+
+    /// - Parameter open: Opens the file, without waiting; `nil` when it is no regular one.
+    private static func tar(
+        _ path: String, _ open: () throws(FileError) -> OpenFile?
+    ) -> Result<BundleSource, BundleProblem> {
+        do throws(FileError) {
+            guard let file = try open() else { return .failure(.noBundle(path)) }
+            var entries: [String: Tar.Entry] = [:]
+            for entry in try Tar.entries(file) {
+                // The last component: the folder in front is the bundle's, and of no consequence.
+                let name = entry.name.split(separator: "/").last.map(String.init) ?? entry.name
+                entries[name] = entries[name] ?? entry
             }
+            return .success(BundleSource(path: path, form: .tar(file, entries)))
+        } catch {
+            return .failure(.unreadable(error))
         }
-        return found
-    }
-
-    private init(path: String, form: Form) {
-        self.path = path
-        self.form = form
-    }
-
-    private init(tar path: String) throws(FileError) {
-        let file = try OpenFile.reading(path)
-        var entries: [String: Tar.Entry] = [:]
-        for entry in try Tar.entries(file) {
-            // The last component: the folder in front is the bundle's, and of no consequence.
-            let name = entry.name.split(separator: "/").last.map(String.init) ?? entry.name
-            entries[name] = entries[name] ?? entry
-        }
-        self.init(path: path, form: .tar(file, entries))
     }
 
     /// A file of the bundle; `nil` when it is not there. Links are not followed.
@@ -101,5 +117,28 @@ struct BundleSource {
             guard let entry = entries[name], entry.offset + entry.size <= (try file.status().size.bytes) else { return nil }
             return FileRegion(file, offset: entry.offset, size: entry.size)
         }
+    }
+
+    /// The manifest, if it is whole, sound and, where that is wanted, signed.
+    func manifest(_ options: ImportOptions) throws(BundleProblem) -> BundleManifest {
+        guard let bytes = try content(of: BundleManifest.fileName, limit: .mebibytes(512)) else { throw .noManifest(path) }
+        if let sender = options.sender {
+            guard let signature = try content(of: BundleManifest.signatureName, limit: .kibibytes(4)),
+                let signed = signature.withUnsafeBufferPointer({ JSONLine.decode(Signed.self, $0) })
+            else { throw .unsigned(path) }
+            guard signed.isValid(for: SHA256.hash(data: bytes), .bundle, by: sender) else { throw .forged(path) }
+        }
+        let manifest: BundleManifest
+        do throws(BundleManifest.Problem) {
+            manifest = try BundleManifest(bytes)
+        } catch {
+            throw .manifest(path, error)
+        }
+        if manifest.head.isEncrypted, options.keys == nil { throw .encrypted(path) }
+        return manifest
+    }
+
+    private func content(of name: String, limit: ByteCount) throws(BundleProblem) -> [UInt8]? {
+        do throws(FileError) { return try region(name)?.bytes(limit: limit) } catch { throw .unreadable(error) }
     }
 }

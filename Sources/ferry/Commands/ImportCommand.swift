@@ -12,7 +12,11 @@ struct ImportCommand: ParsableCommand {
 
             Example: ferry import /media/stick --spool hub --from site.pub --key hub.key
 
-            Exit status: 0 everything of every bundle is here, 65 something is missing, damaged or refused.
+            What is wrong with one bundle or segment does not stop the others. When the spool's disk is full, what was taken is kept: \
+            free some space and import again.
+
+            Exit status: 0 everything of every bundle is here, 65 something is missing, damaged or refused, 73 the spool's disk is \
+            full, 74 the spool, a bundle or a receipt's folder failed.
             """)
 
     @Argument(help: ArgumentHelp("A bundle, a tar file, or a stick with several.", valueName: "src"))
@@ -37,47 +41,64 @@ struct ImportCommand: ParsableCommand {
             var options = ImportOptions()
             options.sender = try from.map { try PublicKeys(file: $0) }
             options.keys = try key.map { try PrivateKeys(file: $0) }
-            var intake = try Import(spool, options: options)
-            results = try intake.run(source, at: .now())
+            results = try Import(spool, options: options).run(source, at: .now())
         } catch let error as KeyError {
             throw CommandFailure(.badConfiguration, error.description)
         } catch let error as FileError {
             throw CommandFailure(error.isOutOfSpace ? .spoolFull : .localFailure, error.description)
         }
         guard !results.isEmpty else { throw CommandFailure(.badData, "there is no bundle in \(source)") }
-        var isGood = true
+        var statuses: Set<ExitStatus> = []
         for result in results {
             switch result {
-            case .success(let report):
-                isGood = isGood && report.isComplete
-                try show(report, try writeReceipt(report))
+            case .success(let report): statuses.formUnion(try finish(report))
             case .failure(let problem):
-                isGood = false
+                statuses.insert(Self.status(of: problem))
                 spoolOptions.log.error("\(problem)")
             }
         }
         try StandardOutput.flush()
-        if !isGood { throw ExitStatus.badData.code }
+        // What a person must mend first.
+        if let worst = [ExitStatus.spoolFull, .localFailure, .badData].first(where: statuses.contains) { throw worst.code }
     }
 
-    private func writeReceipt(_ report: ImportReport) throws -> String {
+    /// Writes the receipt and shows what was done. Returns what speaks against an exit with 0.
+    private func finish(_ report: ImportReport) throws -> Set<ExitStatus> {
+        var statuses: Set<ExitStatus> = report.missing.isEmpty && report.damaged.isEmpty ? [] : [.badData]
+        if let failure = report.failure { statuses.insert(failure.isOutOfSpace ? .spoolFull : .localFailure) }
+        var receipt: String?
+        do throws(FileError) {
+            receipt = try writeReceipt(report)
+        } catch {
+            statuses.insert(.localFailure)
+            spoolOptions.log.error(
+                "the segments are taken, but the receipt cannot be written: \(error); name another folder with --receipts, and import again"
+            )
+        }
+        try show(report, receipt)
+        return statuses
+    }
+
+    private static func status(of problem: BundleProblem) -> ExitStatus {
+        switch problem {
+        case .noManifest, .manifest, .unsigned, .forged, .encrypted, .noBundle: .badData
+        case .unreadable: .localFailure
+        case .hub(_, let error): error.isOutOfSpace ? .spoolFull : .localFailure
+        }
+    }
+
+    /// - Returns: The receipt's path.
+    private func writeReceipt(_ report: ImportReport) throws(FileError) -> String {
         // A folder of the bundle's, or the folder that its tar file lies in.
         let parent = report.path.split(separator: "/", omittingEmptySubsequences: false).dropLast().joined(separator: "/")
         let folder = receipts ?? (parent.isEmpty ? "." : parent)
-        let path = "\(folder)/\(Receipt.fileName(report.bundle))"
-        do throws(FileError) {
-            let directory = try Directory.open(folder)
-            try directory.replace(Receipt.fileName(report.bundle), with: report.receiptBytes, durable: false)
-            try directory.syncFileSystem()
-        } catch {
-            throw CommandFailure(
-                .localFailure,
-                "the segments are taken, but the receipt cannot be written: \(error); name another folder with --receipts")
-        }
-        return path
+        let directory = try Directory.open(folder)
+        try directory.replace(Receipt.fileName(report.bundle), with: report.receiptBytes, durable: false)
+        try directory.syncFileSystem()
+        return "\(folder)/\(Receipt.fileName(report.bundle))"
     }
 
-    private func show(_ report: ImportReport, _ receipt: String) throws {
+    private func show(_ report: ImportReport, _ receipt: String?) throws {
         if output.json {
             struct Damage: Encodable {
                 let segment: String
@@ -91,14 +112,16 @@ struct ImportCommand: ParsableCommand {
                 let known: Int
                 let missing: [String]
                 let damaged: [Damage]
-                let receipt: String
+                let untaken: Int
+                let failure: String?
+                let receipt: String?
             }
             return try StandardOutput.print(
                 Line(
                     path: report.path, bundle: report.bundle, stored: report.stored, bytes: report.bytes.bytes,
                     known: report.known,
                     missing: report.missing, damaged: report.damaged.map { Damage(segment: $0.name, reason: $0.reason) },
-                    receipt: receipt
+                    untaken: report.untaken, failure: report.failure?.description, receipt: receipt
                 ).jsonLine())
         }
         for (name, reason) in report.damaged { spoolOptions.log.error("\(report.path): \(name) is not taken: \(reason)") }
@@ -106,9 +129,15 @@ struct ImportCommand: ParsableCommand {
             spoolOptions.log.error("\(report.path): \(name) is missing; was the stick pulled out?")
         }
         if report.missing.count > 20 { spoolOptions.log.error("… and \(report.missing.count - 20) more; --json shows all") }
+        if let failure = report.failure {
+            spoolOptions.log.error(
+                "\(report.path): \(counted(report.untaken, "segment")) not taken: \(failure); what was taken is kept: import again"
+            )
+        }
         guard !spoolOptions.quiet else { return }
         let known = report.known > 0 ? ", \(report.known) were here already" : ""
         try StandardOutput.print(
-            "took \(counted(report.stored, "segment")) (\(report.bytes)) from \(report.path)\(known); receipt: \(receipt)")
+            "took \(counted(report.stored, "segment")) (\(report.bytes)) from \(report.path)\(known)\(receipt.map { "; receipt: \($0)" } ?? "")"
+        )
     }
 }

@@ -1,0 +1,67 @@
+import Glibc
+
+/// What became of an arrival.
+public enum Admitted: Equatable, Sendable {
+    /// It is a segment.
+    case stored
+    /// There is a segment of its name already; the arrival is removed, and its key is not logged with this call.
+    case nameTaken
+    /// Its key is logged, but it could not get its name: it stays as it is, and the next process that opens the spool goes on.
+    case left(FileError)
+}
+
+extension Spool {
+    /// Makes arrivals segments: contents to the disk, then their keys into the log, then the names. Several share the forced writes.
+    ///
+    /// The line in the log decides. A crash before it leaves nothing but a hidden file that is removed; after it,
+    /// ``finishArrivals()`` completes the rename. So what is logged is never removed here, whatever fails; what is not, always is.
+    ///
+    /// - Parameter isBulk: One call forces the whole file system to the disk, instead of one for each file.
+    public func admit(
+        _ arrivals: [(arrival: Arrival, entry: ReceivedEntry)], isBulk: Bool = false
+    ) throws(FileError) -> [Admitted] {
+        var results = [Admitted](repeating: .nameTaken, count: arrivals.count)
+        var new: [Int] = []
+        for (index, item) in arrivals.enumerated() {
+            if directory.contains(item.entry.segment) { discard(item.arrival) } else { new.append(index) }
+        }
+        guard !new.isEmpty else { return results }
+        try log(new.map { arrivals[$0] }, isBulk: isBulk)
+        for index in new { results[index] = name(arrivals[index].arrival, as: arrivals[index].entry.segment) }
+        try directory.sync()
+        return results
+    }
+
+    /// Forces the contents to the disk, then notes the keys.
+    private func log(_ arrivals: [(arrival: Arrival, entry: ReceivedEntry)], isBulk: Bool) throws(FileError) {
+        do throws(FileError) {
+            if isBulk { try directory.syncFileSystem() } else { for item in arrivals { try item.arrival.file.sync() } }
+        } catch {
+            for item in arrivals { discard(item.arrival) }
+            throw error
+        }
+        let entries = arrivals.map { item in
+            var entry = item.entry
+            entry.file = item.arrival.fileName
+            return entry
+        }
+        do throws(FileError) {
+            try logReceived(entries)
+        } catch {
+            // A part of the lines may be there, on a disk that is full.
+            if let logged = try? loggedArrivals(ofDayOf: entries[0]) {
+                for item in arrivals where !logged.contains(item.arrival.fileName) { discard(item.arrival) }
+            }
+            throw error
+        }
+    }
+
+    private func name(_ arrival: Arrival, as segment: String) -> Admitted {
+        do throws(FileError) {
+            if try directory.renameWithoutReplacing(arrival.fileName, to: segment) { return .stored }
+            return .left(FileError("rename", "\(directory.pathOf(arrival.fileName)) to \(segment)", code: EEXIST))
+        } catch {
+            return .left(error)
+        }
+    }
+}

@@ -1,0 +1,185 @@
+import FerrySpool
+import Foundation
+import TestSupport
+import Testing
+
+@testable import FerryTransfer
+
+@Suite("Bundles with something wrong, and hubs that lost something")
+struct ImportTests {
+    private let folder = TemporaryFolder()
+
+    private static let moment = Timestamp(rfc3339: "2026-11-21T12:00:00Z")!
+
+    private func source(_ name: String = "source", _ count: Int = 3) throws -> Spool {
+        let spool = try folder.spool(name)
+        for index in 0..<count {
+            try spool.put(Segments.gzip("{\"n\":\(index),\"of\":\"\(name)\"}\n"), as: Segments.name(second: index))
+        }
+        return spool
+    }
+
+    private func stick(_ name: String = "stick") throws -> String {
+        try FileManager.default.createDirectory(atPath: folder(name), withIntermediateDirectories: true)
+        return folder(name)
+    }
+
+    private func export(_ spool: Spool, to path: String, asTar: Bool = false) throws -> ExportReport {
+        var options = ExportOptions()
+        options.asTar = asTar
+        return try Export(spool, options: options, now: Self.moment).run(to: path)
+    }
+
+    private func take(_ path: String, into hub: Spool) throws -> [Result<ImportReport, BundleProblem>] {
+        try Import(hub, options: ImportOptions()).run(path, at: Self.moment)
+    }
+
+    private func hidden(_ spool: Spool) throws -> [String] {
+        try spool.directory.names().filter { $0.hasSuffix(".ferry-in") }
+    }
+
+    @Test("A key in the log whose bytes are nowhere is not known: the segment is stored, and only then vouched for")
+    func loggedAndLost() throws {
+        let spool = try source()
+        _ = try export(spool, to: stick())
+        let hub = try folder.spool("hub")
+        let marks = try #require(try spool.exportMarks().first).segments
+        // As a version left it that removed arrivals after their keys were logged.
+        try hub.logReceived(
+            marks.map {
+                ReceivedEntry(
+                    at: Self.moment, key: SegmentName($0.name)!.id, sha256: $0.sha256, segment: $0.name, bytes: 42, events: 1,
+                    file: ".gone.ferry-in")
+            })
+        let report = try #require(try take(stick(), into: hub).first).get()
+        #expect(report.stored == 3)
+        #expect(report.known == 0)
+        #expect(try hub.events(in: [.pending]) == spool.events(in: [.pending]))
+        #expect(report.receipt.segments.count == 3)
+    }
+
+    @Test("What the hub had and sent on, kept or deleted, rejected or dropped, is known", arguments: [false, true])
+    func sentOn(_ keeps: Bool) throws {
+        let spool = try source("source", 2)
+        _ = try export(spool, to: stick())
+        let hub = try folder.spool("hub")
+        #expect(try take(stick(), into: hub).first?.get().stored == 2)
+        for name in try hub.pending() {
+            guard case .claimed(let claim) = hub.claim(name) else { throw CancellationError() }
+            let line = LedgerEntry(at: Self.moment, segment: name, outcome: .sent, bytes: claim.status.size)
+            try hub.settle([Ending(claim, .sent(keep: keeps), line)])
+        }
+        let again = try #require(try take(stick(), into: hub).first).get()
+        #expect(again.known == 2)
+        #expect(again.stored == 0)
+        #expect(try hub.pending().isEmpty)
+    }
+
+    @Test("An arrival that is logged and gets no name stays, and those beside it get theirs")
+    func leftArrival() throws {
+        let hub = try folder.spool("hub")
+        func arrival(_ text: String, as name: String) throws -> (arrival: Arrival, entry: ReceivedEntry) {
+            let arrival = try hub.beginArrival()
+            try arrival.file.write(Segments.gzip(text))
+            let zeros = String(repeating: "0", count: 64)
+            return (
+                arrival,
+                ReceivedEntry(at: Self.moment, key: name, sha256: zeros, segment: name, bytes: 1, events: 1)
+            )
+        }
+        let good = Segments.name().fileName
+        let bad = try arrival("{\"n\":1}\n", as: "nowhere/\(good)")
+        let admitted = try hub.admit([bad, arrival("{\"n\":2}\n", as: good)])
+        guard case .left = admitted[0] else {
+            Issue.record("named: \(admitted)")
+            return
+        }
+        #expect(admitted[1] == .stored)
+        #expect(try hidden(hub) == [bad.arrival.fileName])
+        #expect(try hub.pending() == [good])
+    }
+
+    @Test("Where nothing can be logged and the log cannot be read, an arrival stays for the next who opens the spool")
+    func unreadableLog() throws {
+        let hub = try folder.spool("hub")
+        let arrival = try hub.beginArrival()
+        let entry = ReceivedEntry(
+            at: Self.moment, key: "k", sha256: String(repeating: "0", count: 64), segment: Segments.name().fileName, bytes: 1,
+            events: 1)
+        // Links are not followed.
+        try FileManager.default.createSymbolicLink(
+            atPath: folder("hub/.ferry/received-20261121.jsonl"), withDestinationPath: "/dev/full")
+        #expect(throws: FileError.self) { try hub.admit([(arrival, entry)]) }
+        #expect(try hidden(hub) == [arrival.fileName])
+    }
+
+    @Test("A pipe, a link to nowhere and a damaged tar file beside a bundle: each is named, the bundle is taken")
+    func beside() throws {
+        let spool = try source()
+        let stick = try stick()
+        _ = try export(spool, to: stick, asTar: true)
+        #expect(mkfifo("\(stick)/ferry-bundle-fifo.tar", 0o600) == 0)
+        #expect(mkfifo("\(stick)/ferry-bundle-pipe", 0o600) == 0)
+        try FileManager.default.createSymbolicLink(
+            atPath: "\(stick)/ferry-bundle-link.tar", withDestinationPath: "\(stick)/nowhere")
+        try OpenFile.creating("\(stick)/ferry-bundle-bad.tar").write([UInt8](repeating: 7, count: 5000))
+        let hub = try folder.spool("hub")
+        let results = try take(stick, into: hub)
+        let problems = results.compactMap { result in
+            if case .failure(let problem) = result { "\(problem)" } else { nil }
+        }
+        #expect(problems.count == 4)
+        for name in ["fifo.tar", "pipe", "link.tar", "bad.tar"] {
+            #expect(problems.contains { $0.contains("ferry-bundle-\(name)") }, "\(problems)")
+        }
+        #expect(try hub.pending().count == 3)
+        #expect(try take("\(stick)/ferry-bundle-fifo.tar", into: hub).count == 1)
+    }
+
+    @Test("A link in the place of a segment's file is not followed, and the other segments are taken")
+    func linkInside() throws {
+        let spool = try source()
+        let path = try #require(try export(spool, to: stick()).path)
+        try FileManager.default.moveItem(atPath: "\(path)/000002.gz", toPath: folder("elsewhere.gz"))
+        try FileManager.default.createSymbolicLink(
+            atPath: "\(path)/000002.gz", withDestinationPath: folder("elsewhere.gz"))
+        let hub = try folder.spool("hub")
+        let report = try #require(try take(stick(), into: hub).first).get()
+        #expect(report.stored == 2)
+        #expect(report.damaged.count == 1)
+        #expect(try hidden(hub).isEmpty)
+    }
+
+    @Test("A bundle whose ID leads out of the folder is refused, and so is a receipt for it")
+    func wrongID() throws {
+        let spool = try source()
+        let path = try #require(try export(spool, to: stick()).path)
+        let bundle = try #require(try spool.exportMarks().first).bundle
+        let text = String(decoding: try OpenFile.reading("\(path)/manifest.jsonl").readBytes(1 << 20, at: 0), as: UTF8.self)
+        let wrong = text.replacingOccurrences(of: bundle, with: "../../../../tmp/ferry-outside")
+        try OpenFile.creating("\(path)/manifest.jsonl").write(Array(wrong.utf8))
+        let hub = try folder.spool("hub")
+        guard case .failure(.manifest) = try #require(try take(stick(), into: hub).first) else {
+            Issue.record("taken")
+            return
+        }
+        let receipt = Receipt(bundle: "../\(bundle)", spool: spool.id, hub: hub.id, at: Self.moment, segments: [])
+        #expect(throws: ReceiptProblem.self) {
+            try spool.acknowledge(receipt.bytes(signedBy: nil), from: nil, at: Self.moment)
+        }
+        #expect(try spool.exportMarks().count == 1)
+    }
+
+    @Test("A receipt that names a segment twice changes nothing")
+    func twice() throws {
+        let spool = try source()
+        _ = try export(spool, to: stick())
+        let report = try #require(try take(stick(), into: try folder.spool("hub")).first).get()
+        var receipt = report.receipt
+        receipt.segments.append(receipt.segments[0])
+        #expect(throws: ReceiptProblem.contradicts(receipt.segments[0].name)) {
+            try spool.acknowledge(receipt.bytes(signedBy: nil), from: nil, at: Self.moment)
+        }
+        #expect(try spool.pending().count == 3)
+    }
+}
