@@ -7,9 +7,9 @@ public struct EventFilter: Sendable {
     private let since: Timestamp?
     private let until: Timestamp?
     private let timeField: Int?
-    private let settings: [(setting: Rewriting.Setting, field: Int, parents: [Int])]
+    private let settings: SettingTree
     private let shiftsTime: Bool
-    /// Added to the time of every event, once the first one is known.
+    /// Added to the time of every event: fixed before the first one is staged, so that every try sends the same bytes.
     public var shift: Duration?
 
     /// What an event needs to pass, and what becomes of it.
@@ -43,20 +43,20 @@ public struct EventFilter: Sendable {
         } else {
             timeField = nil
         }
-        var settings: [(Rewriting.Setting, Int, [Int])] = []
+        var settings = SettingTree()
         for text in options.settings {
             guard let setting = Rewriting.Setting(text) else {
                 throw ConditionError(message: "'\(text)' must be like key=value or properties.total=3", column: 1)
             }
-            let parents = (1..<max(setting.path.components.count, 1)).map {
-                add(FieldPath(components: Array(setting.path.components.prefix($0))))
-            }
-            settings.append((setting, add(setting.path), parents))
+            settings.add(setting)
         }
+        settings.number(add)
         self.settings = settings
         condition = if let text = options.condition { try ConditionParser.parse(text, adding: &paths) } else { nil }
         shiftsTime = options.shiftsTimeToNow && timeField != nil
-        guard paths.count <= 64 else { throw ConditionError(message: "more than 64 fields", column: 1) }
+        guard paths.count <= FieldExtractor.mostPaths else {
+            throw ConditionError(message: "more than \(FieldExtractor.mostPaths) fields", column: 1)
+        }
         extractor = FieldExtractor(paths)
     }
 
@@ -93,16 +93,30 @@ public struct EventFilter: Sendable {
     /// The line as it is to be sent; `nil` when it is not changed.
     func rewritten(_ line: UnsafeBufferPointer<UInt8>, _ fields: [JSONField?], time: Timestamp?) -> [UInt8]? {
         guard rewrites else { return nil }
-        var edits: [Rewriting.Edit] = []
+        var edits = settings.edits(fields, line)
         if shiftsTime, let timeField, let field = fields[timeField], let time, let shift {
             edits.append(.init(range: field.whole, bytes: EventTime.write(time + shift, like: field, line)))
-        }
-        for (setting, field, parents) in settings {
-            edits.append(Rewriting.edit(setting, field: fields[field], parents: parents.map { fields[$0] }, line))
         }
         return Rewriting.apply(edits, to: line)
     }
 
-    /// Whether the first event's time is to be known before anything is sent.
+    /// Whether the first event's time is to be known before anything is staged.
     var needsShift: Bool { shiftsTime && shift == nil }
+
+    private struct Found: Error {}
+
+    /// The time of the first event that passes; files that cannot be read are passed over.
+    func firstTime(in files: [ReplayFile], limit: ByteCount) -> Timestamp? {
+        var fields = makeFields()
+        for file in files {
+            var first: Timestamp?
+            try? file.forEachLine(limit: limit) { line in
+                guard case .passes(let time?) = judge(line, &fields) else { return }
+                first = time
+                throw Found()
+            }
+            if let first { return first }
+        }
+        return nil
+    }
 }

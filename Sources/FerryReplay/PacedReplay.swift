@@ -51,7 +51,8 @@ struct PacedReplay {
                 totals.count(event)
                 onEvent(event)
             })
-        var feeder = Feeder(options: options, stage: Stage(run, options, filter, start), isStopped: isStopped)
+        var feeder = Feeder(
+            options: options, stage: try Stage(run, options, filter, start), part: run.position.part, isStopped: isStopped)
         try await withThrowingTaskGroup(of: Void.self) { group in
             group.addTask { await runner.run() }
             defer { runner.stop() }
@@ -92,39 +93,69 @@ struct PacedReplay {
         private var origin: (event: Timestamp, at: ContinuousClock.Instant)?
         private var fed: Int64 = 0
         private var lastCreated = Timestamp(milliseconds: 0)
+        /// What an interrupted process was about to publish: it is made again as it was.
+        private var part: ReplayRun.Part?
         /// Segments that were published.
         private(set) var groups: Int64 = 0
 
-        init(options: ReplayOptions, stage: Stage, isStopped: @escaping @Sendable () -> Bool) {
+        init(options: ReplayOptions, stage: Stage, part: ReplayRun.Part?, isStopped: @escaping @Sendable () -> Bool) {
             self.options = options
             self.stage = stage
+            self.part = part
             self.isStopped = isStopped
         }
 
         mutating func feed(_ files: [ReplayFile], _ run: inout ReplayRun) async throws {
             while run.position.sources < files.count, !isStopped() {
                 let file = files[run.position.sources]
-                var lines: [Line] = []
-                repeat {
-                    do {
-                        lines = try read(file, from: run.position.lines)
-                    } catch {
-                        lines = []
-                        stage.noteDamage(file, error)
-                    }
-                    for line in lines {
-                        if isStopped() { break }
-                        try await add(line, of: file, &run)
-                    }
-                    try await flush(file, &run)
-                } while lines.count == Self.linesInMemory && !isStopped()
+                do {
+                    try await feed(try asItIs(file, run.position), &run)
+                } catch let unreadable as Unreadable {
+                    // One file that cannot be read does not end the others.
+                    stage.noteDamage(file, unreadable.error)
+                }
                 if isStopped() { return }
-                try run.save(isDurable: false) { [shift = stage.filter.shift] position in
+                part = nil
+                try run.save(isDurable: false) { position in
                     position.sources += 1
                     position.lines = 0
-                    position.shift = shift?.wholeMilliseconds
+                    position.part = nil
                 }
             }
+        }
+
+        private struct Unreadable: Error { let error: any Error }
+
+        private struct Changed: Error, CustomStringConvertible {
+            let lines: Int64
+            var description: String { "it changed after \(lines) of its events had been staged; the rest is left out" }
+        }
+
+        /// A source that has changed since it was listed is another one; what is begun cannot go on in it.
+        private func asItIs(_ file: ReplayFile, _ position: ReplayRun.Position) throws(Unreadable) -> ReplayFile {
+            let current: ReplayFile
+            do throws(FileError) { current = try file.asItIs() } catch { throw Unreadable(error: error) }
+            guard current == file || (position.lines == 0 && position.part == nil) else {
+                throw Unreadable(error: Changed(lines: position.lines))
+            }
+            return current
+        }
+
+        private mutating func feed(_ file: ReplayFile, _ run: inout ReplayRun) async throws {
+            var next = max(0, run.position.lines)
+            var count = 0
+            repeat {
+                let lines: [Line]
+                do { lines = try read(file, from: next) } catch { throw Unreadable(error: error) }
+                for line in lines {
+                    if isStopped() { break }
+                    try await add(line, of: file, &run)
+                }
+                if isStopped() { return }
+                try await flush(file, &run)
+                next += Int64(lines.count)
+                count = lines.count
+            } while count == Self.linesInMemory
         }
 
         private struct Line {
@@ -165,9 +196,10 @@ struct PacedReplay {
 
         /// Whether an event leaves together with those that are gathered.
         private func belongs(_ time: Timestamp) -> Bool {
-            switch options.pace {
+            if let part { return groupEvents < part.events }
+            return switch options.pace {
             case .unlimited: true
-            case .original(let factor): (time - groupTime!) / factor < PacedReplay.grain
+            case .original(let factor): groupTime.map { (time - $0) / factor < PacedReplay.grain } ?? true
             case .rate(let rate): Double(groupEvents) < rate / PacedReplay.requestsPerSecond
             }
         }
@@ -176,30 +208,38 @@ struct PacedReplay {
         private mutating func flush(_ file: ReplayFile, _ run: inout ReplayRun) async throws {
             guard groupEvents > 0, let time = groupTime else { return }
             let now = ContinuousClock.now
-            if origin == nil { origin = (time, now) }
+            let origin = origin ?? (time, now)
+            self.origin = origin
             let offset: Duration =
                 switch options.pace {
                 case .unlimited: .zero
-                case .original(let factor): (time - origin!.event) / factor
+                case .original(let factor): (time - origin.event) / factor
                 case .rate(let rate): .seconds(Double(fed) / rate)
                 }
-            // An event may claim to be of any year.
-            let due = origin!.at + min(offset, .century)
+            let due = origin.at + offset
             if due > now { try await Task.sleep(until: due, tolerance: .zero, clock: .continuous) }
             // When the destination is slower than the pace, what waits keeps its order.
-            lastCreated = max(time, lastCreated + .milliseconds(1))
-            let segment = stage.name(for: file, created: lastCreated, line: groupLine)
-            let publication = try run.spool.publication()
+            lastCreated = part?.created ?? max(time, lastCreated + .milliseconds(1))
+            part = nil
+            try publish(file, &run)
+            fed += groupEvents
+            group = []
+            groupEvents = 0
+        }
+
+        /// Publishes what is gathered. What it is called and holds is written down before, and made again by whoever goes on.
+        private mutating func publish(_ file: ReplayFile, _ run: inout ReplayRun) throws {
+            let segment = stage.name(for: file, created: lastCreated, lines: groupLine..<groupLine + groupEvents)
+            try run.save(isDurable: false) {
+                $0.lines = groupLine
+                $0.part = ReplayRun.Part(events: groupEvents, created: lastCreated)
+            }
+            guard !stage.isStaged(segment) else { return }
+            let publication = try run.spool.publication(of: segment)
             var writer = try GzipWriter(file: publication.file, level: ReplayOptions.level)
             try group.withUnsafeBytes { try writer.write($0, events: groupEvents) }
             try writer.finish()
-            _ = try publication.publish(as: segment.fileName, isDurable: false)
-            fed += groupEvents
-            groups += 1
-            let done = groupLine + groupEvents
-            group = []
-            groupEvents = 0
-            try run.save(isDurable: false) { $0.lines = done }
+            if try publication.publish(as: segment.fileName, isDurable: false) { groups += 1 }
         }
     }
 }

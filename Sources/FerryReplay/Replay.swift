@@ -28,23 +28,46 @@ public final class Replay: Sendable {
         current.withLock { $0 }?.stop()
     }
 
-    /// The sources, in the order in which they are sent.
-    func files() throws(FileError) -> [ReplayFile] {
-        var files: [ReplayFile] = []
-        for path in options.paths { files += try ReplaySource.files(path) }
-        files = files.filter { file in
+    /// The sources, in the order in which they are sent, and what is none.
+    func files() throws(FileError) -> (files: [ReplayFile], problems: [(path: String, reason: String)]) {
+        var source = ReplaySource()
+        for path in options.paths { try source.add(path) }
+        var files = source.unique().filter { file in
             (options.priority == nil || file.segment.priority == options.priority)
                 && (options.stream == nil || file.segment.stream == options.stream)
                 && (filter.knowsTimes || filter.isInRange(file.segment.created))
         }
         // By time alone where gaps matter: a crash and a page view of one second belong together.
-        let isPaced = options.pace != .unlimited
-        files.sort { left, right in
-            isPaced
-                ? (left.segment.created, left.path) < (right.segment.created, right.path)
-                : (left.segment.fileName, left.path) < (right.segment.fileName, right.path)
+        if options.pace != .unlimited {
+            files.sort { ($0.segment.created, $0.path) < ($1.segment.created, $1.path) }
         }
-        return Array(files.prefix(options.limit ?? .max))
+        return (Array(files.prefix(options.limit ?? .max)), source.problems)
+    }
+
+    /// The sources of a run: as they were when it began.
+    private func files(of run: inout ReplayRun, _ report: inout ReplayReport) throws(FileError) -> [ReplayFile] {
+        if let files = try run.sources() { return files }
+        if run.position.sources > 0 || run.position.lines > 0 {
+            onEvent(
+                .warning("the sources of this replay were not written down by the version that began it: it starts over"))
+        }
+        let (files, problems) = try files()
+        report.damaged = problems
+        try run.setSources(files)
+        return files
+    }
+
+    /// Fixes what times are shifted by before anything is staged.
+    func fixShift(_ files: [ReplayFile], _ run: inout ReplayRun) throws(FileError) -> EventFilter {
+        var filter = filter
+        filter.shift = run.position.shift.map { .milliseconds($0) }
+        guard filter.needsShift, let first = filter.firstTime(in: files, limit: options.upload.inflateLimit) else {
+            return filter
+        }
+        let shift = Timestamp.now() - first
+        try run.save { $0.shift = shift.wholeMilliseconds }
+        filter.shift = .milliseconds(shift.wholeMilliseconds)
+        return filter
     }
 
     /// Staged together: little enough for the disk, enough to keep the connections busy.
@@ -56,28 +79,25 @@ public final class Replay: Sendable {
     /// - Throws: ``FileError`` or ``UploadError``.
     public func run(_ run: ReplayRun) async throws -> ReplayReport {
         var run = run
-        let files = try files()
         var report = ReplayReport()
         report.run = run.id
+        let files = try files(of: &run, &report)
         report.sources = files.count
-        var filter = filter
-        filter.shift = run.position.shift.map { .milliseconds($0) }
+        let filter = try fixShift(files, &run)
         if options.pace != .unlimited {
             return try await PacedReplay(options, onEvent: onEvent).run(files, &run, filter, report) { [self] in
                 isStopped.load(ordering: .relaxed)
             }
         }
-        var stage = Stage(run, options, filter, report)
-        var next = min(run.position.sources, files.count)
+        var next = min(max(0, run.position.sources), files.count)
         // What an earlier process had staged.
         var outcome = try await send(run)
+        var stage = try Stage(run, options, filter, report)
         while next < files.count, outcome.stopReason == nil, !isStopped.load(ordering: .relaxed) {
             next = try fill(&stage, files, from: next)
             try run.spool.directory.syncFileSystem()
-            try run.save {
-                $0.sources = next
-                $0.shift = stage.filter.shift?.wholeMilliseconds
-            }
+            try run.save { $0.sources = next }
+            stage.forgetStaged()
             outcome.add(try await send(run))
         }
         report = stage.report
@@ -116,8 +136,9 @@ public final class Replay: Sendable {
     public func dryRun() throws -> (hours: [(hour: Timestamp, events: Int64)], report: ReplayReport) {
         var counts: [Int64: Int64] = [:]
         var report = ReplayReport()
-        let files = try files()
+        let (files, problems) = try files()
         report.sources = files.count
+        report.damaged = problems
         let hour: Int64 = 3_600_000
         func add(_ time: Timestamp, _ events: Int64) { counts[time.milliseconds / hour * hour, default: 0].add(events) }
         for file in files {

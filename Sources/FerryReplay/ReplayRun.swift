@@ -1,6 +1,6 @@
 public import FerrySpool
 
-/// The folder of one replay: a spool of its own, with what is staged, and how far the sources were gone through.
+/// The folder of one replay: a spool of its own, with what is staged, which sources there are, and how far they were gone through.
 public struct ReplayRun: Sendable {
     public let id: String
     public let spool: Spool
@@ -14,9 +14,18 @@ public struct ReplayRun: Sendable {
         public var sources = 0
         /// Lines of the next one that are done.
         public var lines: Int64 = 0
+        /// What comes next of that one, when its name and extent are fixed already.
+        public var part: Part?
         /// What the times are shifted by, in milliseconds.
         public var shift: Int64?
         public var startedAt: Timestamp
+    }
+
+    /// A part of a source that is just being staged. It is made again as it was, with the same name and bytes, when the replay goes on.
+    public struct Part: Codable, Equatable, Sendable {
+        public var events: Int64
+        /// The time in its name.
+        public var created: Timestamp
     }
 
     public private(set) var position: Position
@@ -34,13 +43,15 @@ public struct ReplayRun: Sendable {
 
     /// Goes on with one that was interrupted; `nil` when there is none.
     public static func resume(_ id: String, in folder: String) throws(FileError) -> ReplayRun? {
-        guard id.utf8.allSatisfy({ $0.isIDByte }), let spool = try? Spool.open("\(folder)/\(id)", access: .write),
+        guard !id.isEmpty, id.utf8.allSatisfy({ $0.isIDByte }),
+            let spool = try? Spool.open("\(folder)/\(id)", access: .write),
             let position = try spool.state(Position.self, named: Self.fileName)
         else { return nil }
         return ReplayRun(id: id, spool: spool, position: position)
     }
 
     private static let fileName = "replay.json"
+    private static let listName = "replay.sources"
 
     private init(id: String, spool: Spool, position: Position) {
         self.id = id
@@ -51,6 +62,23 @@ public struct ReplayRun: Sendable {
     mutating func save(isDurable: Bool = true, _ change: (inout Position) -> Void) throws(FileError) {
         change(&position)
         try spool.setState(position, named: Self.fileName, isDurable: isDurable)
+    }
+
+    /// The sources as they were when the replay began; `nil` when it was begun by a version that did not write them down, or died before
+    /// it could.
+    func sources() throws(FileError) -> [ReplayFile]? {
+        try spool.stateBytes(named: Self.listName).flatMap(ReplayList.files)
+    }
+
+    /// Writes the sources down; the position is before the first.
+    mutating func setSources(_ files: [ReplayFile]) throws(FileError) {
+        try spool.setStateBytes(ReplayList.bytes(of: files), named: Self.listName)
+        guard position.sources > 0 || position.lines > 0 else { return }
+        try save {
+            $0.sources = 0
+            $0.lines = 0
+            $0.part = nil
+        }
     }
 
     /// Everything is delivered: nothing of the run is left.

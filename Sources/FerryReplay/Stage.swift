@@ -6,11 +6,17 @@ import Glibc
 struct Stage {
     private let run: ReplayRun
     private let options: ReplayOptions
-    private(set) var filter: EventFilter
+    private let filter: EventFilter
     private(set) var report: ReplayReport
+    /// What an earlier process staged, sent or not: its position may not tell of the last of it.
+    private var staged: Set<String>
 
-    init(_ run: ReplayRun, _ options: ReplayOptions, _ filter: EventFilter, _ report: ReplayReport) {
+    init(
+        _ run: ReplayRun, _ options: ReplayOptions, _ filter: EventFilter, _ report: ReplayReport
+    ) throws(FileError) {
         self.run = run
+        let pending = try run.spool.scan()
+        staged = try run.spool.endedSegments().union(pending.entries.map(pending.name))
         self.options = options
         self.filter = filter
         self.report = report
@@ -18,16 +24,25 @@ struct Stage {
 
     /// The name of what is made from a source.
     ///
-    /// - Parameter line: Where in the source it begins, when it is only a part.
-    func name(for file: ReplayFile, created: Timestamp? = nil, line: Int64? = nil) -> SegmentName {
-        if options.keepsKeys, line == nil { return file.segment }
-        let part = line.map { "~\($0)" } ?? ""
+    /// - Parameter lines: Which lines of the source that pass it holds, when it is only a part.
+    func name(for file: ReplayFile, created: Timestamp? = nil, lines: Range<Int64>? = nil) -> SegmentName {
+        if options.keepsKeys, lines == nil { return file.segment }
+        let part = lines.map { "~\($0.lowerBound)+\($0.count)" } ?? ""
         let id = options.keepsKeys ? file.segment.id + part : run.id + "~" + file.segment.fileName + part
         return file.segment.with(id: ReplayID.id(of: id), created: created)
     }
 
-    /// Stages one source: as it is when nothing in it changes, otherwise what passes the filter.
-    mutating func add(_ file: ReplayFile) throws {
+    /// Whether an earlier process staged it.
+    func isStaged(_ segment: SegmentName) -> Bool { staged.contains(segment.fileName) }
+
+    /// From now on the position tells what is done.
+    mutating func forgetStaged() { staged = [] }
+
+    /// Stages one source: as it is when nothing in it changes, otherwise what passes the filter. The same source gives the same name and
+    /// bytes at every try.
+    mutating func add(_ listed: ReplayFile) throws {
+        let file = try listed.asItIs()
+        guard !isStaged(name(for: file)) else { return }
         if !filter.looksIntoEvents {
             guard filter.isInRange(file.segment.created) else { return }
             return file.form == .gzip ? try passThrough(file) : try addLines(of: file)
@@ -80,9 +95,7 @@ struct Stage {
     {
         guard filter.looksIntoEvents else { return .some(nil) }
         switch filter.judge(line, &fields) {
-        case .passes(let time):
-            noteFirst(time)
-            return .some(filter.rewritten(line, fields, time: time))
+        case .passes(let time): return .some(filter.rewritten(line, fields, time: time))
         case .isOut: return nil
         case .unreadable:
             report.unreadable += 1
@@ -97,7 +110,6 @@ struct Stage {
             guard filter.looksIntoEvents else { return try body(Array(line), file.segment.created) }
             switch filter.judge(line, &fields) {
             case .passes(let time):
-                noteFirst(time)
                 try body(filter.rewritten(line, fields, time: time) ?? Array(line), time ?? file.segment.created)
             case .isOut: report.leftOut += 1
             case .unreadable: report.unreadable += 1
@@ -105,13 +117,9 @@ struct Stage {
         }
     }
 
-    /// The first event's time decides what all are shifted by.
-    mutating func noteFirst(_ time: Timestamp?) {
-        guard filter.needsShift, let time else { return }
-        filter.shift = Timestamp.now() - time
+    mutating func noteDamage(_ file: ReplayFile, _ error: any Error) {
+        report.damaged.append((file.path, "\(error)"))
     }
-
-    mutating func noteDamage(_ file: ReplayFile, _ error: any Error) { report.damaged.append((file.path, "\(error)")) }
 }
 
 /// Compresses lines into a file, from the first line on.

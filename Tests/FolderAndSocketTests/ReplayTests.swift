@@ -71,7 +71,7 @@ struct ReplayTests {
             #expect(!before.contains { $0.0 == request["ferry-segment"] })
         }
         #expect(try spool.files(in: [.sent]).map(\.name) == before.map(\.0))
-        // The same run again has the same keys; with the original keys they are the original's.
+        // With the original keys they are the original's.
         let (_, _) = try await replay(server, [spool.path]) { $0.keepsKeys = true }
         #expect(seen.all.suffix(3).map { $0["ferry-segment"]! } == before.map(\.0))
         try run.remove()

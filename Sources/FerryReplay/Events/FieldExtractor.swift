@@ -2,12 +2,14 @@ import FerrySpool
 
 /// Finds the values of some paths in a line of JSON, in one walk over its bytes that skips everything else.
 struct FieldExtractor {
-    /// At most 64.
+    /// As many as a word has bits.
+    static let mostPaths = 64
+
     let paths: [FieldPath]
     private let components: [[[UInt8]]]
 
     init(_ paths: [FieldPath]) {
-        precondition(paths.count <= 64)
+        precondition(paths.count <= Self.mostPaths, "callers look before: the paths are a person's")
         self.paths = paths
         components = paths.map { $0.components.map { Array($0.utf8) } }
     }

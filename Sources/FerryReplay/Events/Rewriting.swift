@@ -1,7 +1,7 @@
 import FerrySpool
 
 /// Changes to a line: values put in the place of others, or added.
-struct Rewriting {
+enum Rewriting {
     /// A field to set, and the JSON text to set it to.
     struct Setting: Equatable {
         let path: FieldPath
@@ -22,42 +22,14 @@ struct Rewriting {
         let bytes: [UInt8]
     }
 
-    /// What sets a field.
-    ///
-    /// - Parameters:
-    ///   - field: The field as it is; `nil` when there is none.
-    ///   - parents: The objects on the way to it, from the first component on, as far as they are there.
-    static func edit(_ setting: Setting, field: JSONField?, parents: [JSONField?], _ line: UnsafeBufferPointer<UInt8>) -> Edit {
-        if let field { return Edit(range: field.whole, bytes: setting.value) }
-        let names = setting.path.components
-        // Into the deepest object that is there.
-        var depth = 0
-        var start = line.firstIndex(of: UInt8(ascii: "{")) ?? 0
-        while depth < parents.count, let parent = parents[depth], parent.kind == .object {
-            start = parent.range.lowerBound
-            depth += 1
-        }
-        // Something else stands where an object is needed: it gives way.
-        if depth < parents.count, let parent = parents[depth] {
-            return Edit(range: parent.whole, bytes: nested(names[(depth + 1)...], setting.value))
-        }
-        var bytes = JSONText.quoted(names[depth]) + [UInt8(ascii: ":")] + nested(names[(depth + 1)...], setting.value)
-        let isEmpty = line[(start + 1)...].first { $0 > 0x20 } == UInt8(ascii: "}")
-        if !isEmpty { bytes.append(UInt8(ascii: ",")) }
-        return Edit(range: start + 1..<start + 1, bytes: bytes)
-    }
-
-    private static func nested(_ names: ArraySlice<String>, _ value: [UInt8]) -> [UInt8] {
-        names.reversed().reduce(value) { inner, name in
-            [UInt8(ascii: "{")] + JSONText.quoted(name) + [UInt8(ascii: ":")] + inner + [UInt8(ascii: "}")]
-        }
-    }
-
-    /// The line with its changes.
+    /// The line with its changes. Of two that overlap the one that begins first counts, of two that begin together the first one.
     static func apply(_ edits: [Edit], to line: UnsafeBufferPointer<UInt8>) -> [UInt8] {
         var bytes: [UInt8] = []
         var position = 0
-        for edit in edits.sorted(by: { $0.range.lowerBound < $1.range.lowerBound }) where edit.range.lowerBound >= position {
+        let ordered = edits.enumerated().sorted {
+            ($0.element.range.lowerBound, $0.offset) < ($1.element.range.lowerBound, $1.offset)
+        }
+        for (_, edit) in ordered where edit.range.lowerBound >= position {
             bytes += line[position..<edit.range.lowerBound]
             bytes += edit.bytes
             position = edit.range.upperBound

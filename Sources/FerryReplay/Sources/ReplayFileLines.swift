@@ -1,9 +1,10 @@
 import FerrySpool
+import Glibc
 
 extension ReplayFile {
     /// Every line that is not blank.
     func forEachLine(limit: ByteCount, _ body: (UnsafeBufferPointer<UInt8>) throws -> Void) throws {
-        let file = try OpenFile.reading(path)
+        guard let file = try OpenFile.readingRegular(path) else { throw FileError("read", path, code: EINVAL) }
         var cutter = LineCutter()
         func line(_ bytes: UnsafeBufferPointer<UInt8>) throws {
             if let event = bytes.event { try body(event) }

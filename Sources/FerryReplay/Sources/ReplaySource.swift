@@ -1,64 +1,88 @@
+import FerryIntake
 import FerrySpool
 import Glibc
 
-/// One file of archived events.
-struct ReplayFile: Sendable {
-    enum Form: Sendable { case gzip, plain, zstd }
-
-    let path: String
-    let form: Form
-    /// Its own name, or one made up for a file of another tool.
-    let segment: SegmentName
-    /// Whether the name is its own.
-    let hasOwnName: Bool
-    let size: ByteCount
-}
-
-/// Finds the files that are to be replayed, in the order of their priority and time.
-enum ReplaySource {
-    private static let endings: [(String, ReplayFile.Form)] = [
-        (".jsonl.gz", .gzip), (".ndjson.gz", .gzip), (".json.gz", .gzip), (".jsonl", .plain), (".ndjson", .plain),
-        (".jsonl.zst", .zstd), (".ndjson.zst", .zstd),
-    ]
+/// Finds the files that are to be replayed.
+struct ReplaySource {
+    private(set) var files: [ReplayFile] = []
+    /// Files and folders that cannot be read, or are no events, each with the reason.
+    private(set) var problems: [(path: String, reason: String)] = []
 
     /// - Parameter path: A spool (its `sent/` is meant), any folder, or a file.
-    static func files(_ path: String) throws(FileError) -> [ReplayFile] {
+    /// - Throws: ``FileError`` when there is nothing at the path.
+    mutating func add(_ path: String) throws(FileError) {
         var status = stat()
         guard stat(path, &status) == 0 else { throw FileError("open", path) }
         guard status.st_mode & S_IFMT == S_IFDIR else {
             let parent = path.split(separator: "/", omittingEmptySubsequences: false).dropLast().joined(separator: "/")
             let name = path.split(separator: "/").last.map(String.init) ?? path
-            let folder = try Directory.open(parent.isEmpty ? (path.hasPrefix("/") ? "/" : ".") : parent)
-            return try file(name, in: folder).map { [$0] } ?? []
-        }
-        let folder = try Directory.open(path)
-        if folder.contains(Spool.stateFolderName) {
-            return folder.contains(Spool.sentName) ? try all(in: folder.directory(Spool.sentName)) : []
-        }
-        return try all(in: folder)
-    }
-
-    private static func all(in folder: Directory) throws(FileError) -> [ReplayFile] {
-        var files: [ReplayFile] = []
-        for name in try folder.names() where !name.hasPrefix(".") {
-            if folder.isDirectory(name) {
-                files += try all(in: folder.directory(name))
-            } else if let file = try file(name, in: folder) {
-                files.append(file)
+            let folder = try Directory.open(Self.absolute(parent.isEmpty ? (path.hasPrefix("/") ? "/" : ".") : parent))
+            if try !add(name, in: folder) {
+                problems.append((path, "it is no regular file of events: *.jsonl.gz, *.jsonl, *.jsonl.zst"))
             }
+            return
         }
-        return files
+        let folder = try Directory.open(Self.absolute(path))
+        guard folder.contains(Spool.stateFolderName) else { return addAll(in: folder) }
+        if folder.contains(Spool.sentName) { try addAll(in: folder.directory(Spool.sentName)) }
     }
 
-    private static func file(_ name: String, in folder: Directory) throws(FileError) -> ReplayFile? {
-        guard let form = endings.first(where: { name.hasSuffix($0.0) })?.1, let status = try folder.status(name), status.isRegular
-        else { return nil }
-        if form == .gzip, let segment = SegmentName(name) {
-            return ReplayFile(path: folder.pathOf(name), form: form, segment: segment, hasOwnName: true, size: status.size)
+    /// The files in the order of their names, each once.
+    ///
+    /// Copies of one segment in two folders are one source; two files with the name of one segment and other bytes are two.
+    func unique() -> [ReplayFile] {
+        let ordered = files.map { (name: $0.segment.fileName, file: $0) }
+            .sorted { ($0.name, $0.file.path) < ($1.name, $1.file.path) }
+        var unique: [ReplayFile] = []
+        var namesakes: [ReplayFile] = []
+        for (name, file) in ordered {
+            if namesakes.first?.segment.fileName != name { namesakes = [] }
+            let isKnown = namesakes.contains { $0.path == file.path || Self.isSame($0, file) }
+            defer { namesakes.append(file) }
+            guard !isKnown else { continue }
+            let other =
+                namesakes.isEmpty
+                ? nil : ReplayFile(path: file.path, size: file.size, modified: file.modified, isAlone: false)
+            unique.append(other ?? file)
         }
-        let made = SegmentName(
-            priority: .normal, created: status.modified,
-            id: ReplayID.id(of: "\(name)~\(status.size.bytes)~\(status.modified.milliseconds)"))
-        return ReplayFile(path: folder.pathOf(name), form: form, segment: made, hasOwnName: false, size: status.size)
+        return unique
+    }
+
+    private static func isSame(_ left: ReplayFile, _ right: ReplayFile) -> Bool {
+        guard left.size == right.size else { return false }
+        let digests = [left, right].map { try? OpenFile.readingRegular($0.path)?.digest().digest }
+        return digests[0] != nil && digests[0] == digests[1]
+    }
+
+    private mutating func addAll(in folder: Directory) {
+        do throws(FileError) {
+            for name in try folder.names() where !name.hasPrefix(".") {
+                guard folder.isDirectory(name) else {
+                    _ = try add(name, in: folder)
+                    continue
+                }
+                // One folder that cannot be read does not end the others.
+                do throws(FileError) { addAll(in: try folder.directory(name)) } catch { note(error) }
+            }
+        } catch {
+            note(error)
+        }
+    }
+
+    private mutating func note(_ error: FileError) { problems.append((error.path, error.description)) }
+
+    /// - Returns: `false` when it is no regular file of events.
+    private mutating func add(_ name: String, in folder: Directory) throws(FileError) -> Bool {
+        guard let status = try folder.status(name), status.isRegular,
+            let file = ReplayFile(path: folder.pathOf(name), size: status.size, modified: status.modified)
+        else { return false }
+        files.append(file)
+        return true
+    }
+
+    private static func absolute(_ path: String) throws(FileError) -> String {
+        guard let resolved = realpath(path, nil) else { throw FileError("open", path) }
+        defer { free(resolved) }
+        return String(cString: resolved)
     }
 }

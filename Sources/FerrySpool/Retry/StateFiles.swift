@@ -120,6 +120,16 @@ extension Spool {
         try stateDirectory?.writeState(state, to: name, durable: isDurable)
     }
 
+    /// The whole content of such a file, whatever its form and length.
+    package func stateBytes(named name: String) throws(FileError) -> [UInt8]? {
+        try stateDirectory?.contents(of: name, limit: .mebibytes(4096))
+    }
+
+    /// Replaces it in one step, durably.
+    package func setStateBytes(_ bytes: [UInt8], named name: String) throws(FileError) {
+        try stateDirectory?.replace(name, with: bytes, durable: true)
+    }
+
     /// Deletes a spool of no further use, unless it still holds segments, rejected ones included.
     public func removeIfEmpty() throws(FileError) {
         guard try scan().entries.isEmpty, try rejected().isEmpty else { return }

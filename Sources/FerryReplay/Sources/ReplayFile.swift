@@ -1,0 +1,63 @@
+import FerrySpool
+
+/// One file of archived events.
+struct ReplayFile: Equatable, Sendable {
+    enum Form: Sendable { case gzip, plain, zstd }
+
+    /// Absolute, so that an interrupted replay finds it from any folder.
+    let path: String
+    let form: Form
+    /// Its own name, or one made up for a file of another tool.
+    let segment: SegmentName
+    /// Whether the name is its own.
+    let hasOwnName: Bool
+    /// Whether no other file of other bytes has its name.
+    let isAlone: Bool
+    let size: ByteCount
+    let modified: Timestamp
+
+    private static let endings: [(String, Form)] = [
+        (".jsonl.gz", .gzip), (".ndjson.gz", .gzip), (".json.gz", .gzip), (".jsonl", .plain), (".ndjson", .plain),
+        (".jsonl.zst", .zstd), (".ndjson.zst", .zstd),
+    ]
+
+    /// - Returns: `nil` when the name is of no file of events.
+    init?(path: String, size: ByteCount, modified: Timestamp, isAlone: Bool = true) {
+        let name = path.split(separator: "/").last.map(String.init) ?? path
+        // A second file of one name was kept as `NAME~1`.
+        let original = name.withoutCopyNumber
+        guard let form = Self.endings.first(where: { original.hasSuffix($0.0) })?.1 else { return nil }
+        self.path = path
+        self.form = form
+        self.size = size
+        self.modified = modified
+        self.isAlone = isAlone
+        let own = form == .gzip ? SegmentName(original) : nil
+        hasOwnName = own != nil && isAlone && original == name
+        if let own, hasOwnName {
+            segment = own
+        } else {
+            // Which file it is: two of one name, size and time in two folders are two.
+            let id = ReplayID.id(of: "\(path)~\(size.bytes)~\(modified.milliseconds)")
+            segment = SegmentName(
+                priority: own?.priority ?? .normal, created: own?.created ?? max(modified, Timestamp(milliseconds: 0)), id: id,
+                stream: own?.stream)!
+        }
+    }
+
+    /// The same file as it is now: another source if its content has changed since.
+    func asItIs() throws(FileError) -> ReplayFile {
+        let status = try FileStatus(of: path)
+        guard status.size != size || status.modified != modified else { return self }
+        return ReplayFile(path: path, size: status.size, modified: status.modified, isAlone: false) ?? self
+    }
+}
+
+extension String {
+    /// `name~2` is a second file of the same name.
+    fileprivate var withoutCopyNumber: String {
+        guard let tilde = lastIndex(of: "~"), index(after: tilde) < endIndex, self[index(after: tilde)...].allSatisfy(\.isNumber)
+        else { return self }
+        return String(self[..<tilde])
+    }
+}

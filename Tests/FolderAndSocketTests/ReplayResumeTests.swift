@@ -1,0 +1,217 @@
+import FerrySpool
+import Foundation
+import Synchronization
+import TestSupport
+import Testing
+
+@testable import FerryReplay
+@testable import FerryUpload
+
+@Suite("Replays that go on, and archives with namesakes")
+struct ReplayResumeTests {
+    private let folder = TemporaryFolder()
+
+    private static let moment = Timestamp(rfc3339: "2026-11-21T03:00:00Z")!
+
+    /// Takes everything, and remembers the bodies by their keys.
+    private final class Seen: Sendable {
+        let requests = Mutex<[(key: String, body: [UInt8])]>([])
+
+        func server(status: Int = 200) -> ScriptedServer {
+            ScriptedServer.answering { request in
+                self.requests.withLock { $0.append((request["idempotency-key"] ?? "", request.body)) }
+                return ScriptedServer.answer(status)
+            }
+        }
+        var keys: [String] { requests.withLock { $0.map(\.key) } }
+        var bodies: [[UInt8]] { requests.withLock { $0.map(\.body) } }
+    }
+
+    private func events(_ seen: Seen) throws -> [String] {
+        try seen.bodies.flatMap { body in
+            let path = folder("body-\(UUID())")
+            try OpenFile.creating(path).write(body)
+            return try Segments.lines(of: OpenFile.reading(path))
+        }
+    }
+
+    private func archive(_ count: Int, in name: String = "archive") throws -> String {
+        try FileManager.default.createDirectory(atPath: folder(name), withIntermediateDirectories: true)
+        for second in 0..<count {
+            try OpenFile.creating("\(folder(name))/\(Segments.name(second: second).fileName)").write(
+                Segments.gzip("{\"n\":\(second)}\n"))
+        }
+        return folder(name)
+    }
+
+    private func options(_ server: ScriptedServer, _ paths: [String]) throws -> ReplayOptions {
+        var upload = UploadOptions(destination: try DestinationURL(server.url))
+        upload.parallel = 1
+        upload.ignoresWaits = true
+        return ReplayOptions(paths: paths, upload: upload)
+    }
+
+    private func begin() throws -> ReplayRun {
+        try ReplayRun.begin(in: folder("state"), arguments: [], at: Self.moment)
+    }
+
+    private func resumed(_ run: ReplayRun) throws -> ReplayRun {
+        try #require(try ReplayRun.resume(run.id, in: folder("state")))
+    }
+
+    @Test("What is not sent yet is sent, though the sources before it were pruned, and new ones came")
+    func prunedSources() async throws {
+        let path = try archive(6)
+        let seen = Seen()
+        let server = seen.server()
+        let options = try options(server, [path])
+        var run = try begin()
+        let files = try Replay(options).files().files
+        try run.setSources(files)
+        try run.save { $0.sources = 2 }
+        for file in files.prefix(2) { try FileManager.default.removeItem(atPath: file.path) }
+        try OpenFile.creating("\(path)/\(Segments.name(0, second: 9).fileName)").write(Segments.gzip("{\"n\":9}\n"))
+        let report = try await Replay(options).run(resumed(run))
+        #expect(report.isComplete)
+        #expect(report.damaged.isEmpty)
+        #expect(try events(seen) == (2..<6).map { "{\"n\":\($0)}" })
+    }
+
+    @Test("A source that has gone since the replay began is named, and the others are sent")
+    func goneSource() async throws {
+        let path = try archive(4)
+        let seen = Seen()
+        let server = seen.server()
+        let options = try options(server, [path])
+        var run = try begin()
+        let files = try Replay(options).files().files
+        try run.setSources(files)
+        try FileManager.default.removeItem(atPath: files[1].path)
+        let report = try await Replay(options).run(resumed(run))
+        #expect(report.damaged.map(\.path) == [files[1].path])
+        #expect(try events(seen) == [0, 2, 3].map { "{\"n\":\($0)}" })
+    }
+
+    @Test("A replay of a version that wrote no sources down starts over, with the same keys")
+    func oldRun() async throws {
+        let path = try archive(4)
+        let seen = Seen()
+        let server = seen.server()
+        let options = try options(server, [path])
+        var run = try begin()
+        try run.save { $0.sources = 3 }
+        let warnings = Mutex<[String]>([])
+        let report = try await Replay(options) { event in
+            if case .warning(let text) = event { warnings.withLock { $0.append(text) } }
+        }.run(resumed(run))
+        #expect(report.sent == 4)
+        #expect(warnings.withLock { $0.contains { $0.contains("starts over") } })
+    }
+
+    @Test("What was staged and not noted is staged again under the same keys, and what of it was sent is not sent again")
+    func stagedAgain() async throws {
+        let path = try archive(3)
+        let failing = Seen()
+        let first = failing.server(status: 503)
+        var run = try begin()
+        _ = try await Replay(options(first, [path])).run(run)
+        let staged = try run.spool.pending()
+        #expect(staged.count == 3)
+        // As a process leaves it that dies before it notes the position; one segment was sent, one staged file is gone.
+        run = try resumed(run)
+        try run.save { $0.sources = 0 }
+        try FileManager.default.removeItem(atPath: "\(run.spool.path)/\(staged[1])")
+        guard case .claimed(let claim) = run.spool.claim(staged[0]) else { throw CancellationError() }
+        let line = LedgerEntry(at: Self.moment, segment: staged[0], outcome: .sent, bytes: claim.status.size)
+        try run.spool.settle([Ending(claim, .sent(keep: false), line)])
+        let seen = Seen()
+        let second = seen.server()
+        let report = try await Replay(options(second, [path])).run(resumed(run))
+        #expect(report.isComplete)
+        #expect(Set(seen.keys) == Set(staged.dropFirst().map { "\"\(SegmentName($0)!.id)\"" }))
+        #expect(seen.keys.count == 2)
+    }
+
+    @Test("What times are shifted by is written down before anything is staged")
+    func shiftFirst() throws {
+        try OpenFile.creating(folder("a.jsonl")).write(Array("{\"t\":1000}\n{\"t\":1010}\n".utf8))
+        var options = try options(Seen().server(), [folder("a.jsonl")])
+        options.filter.timeField = "t"
+        options.filter.shiftsTimeToNow = true
+        let replay = try Replay(options)
+        var run = try begin()
+        let files = try replay.files().files
+        let filter = try replay.fixShift(files, &run)
+        let shift = try #require(filter.shift)
+        #expect(try resumed(run).position.shift == shift.wholeMilliseconds)
+        var again = try resumed(run)
+        #expect(try replay.fixShift(files, &again).shift == shift)
+    }
+
+    @Test("A part that was about to be published when its process died is made again as it was")
+    func part() async throws {
+        try OpenFile.creating(folder("a.jsonl")).write(Array(Segments.lines(0..<10).utf8))
+        let seen = Seen()
+        let server = seen.server()
+        var options = try options(server, [folder("a.jsonl")])
+        options.pace = .rate(1_000_000)
+        var run = try begin()
+        try run.setSources(Replay(options).files().files)
+        try run.save {
+            $0.lines = 2
+            $0.part = ReplayRun.Part(events: 3, created: Self.moment)
+        }
+        let report = try await Replay(options).run(resumed(run))
+        #expect(report.isComplete)
+        #expect(try events(seen) == (2..<10).map { "{\"n\":\($0)}" })
+        #expect(seen.keys.count == 2)
+    }
+
+    @Test("Two files of one name, size and time in two folders are two sources with two keys")
+    func namesakes() async throws {
+        for (name, text) in [("a", "{\"n\":1}\n"), ("b", "{\"n\":2}\n")] {
+            try FileManager.default.createDirectory(atPath: folder("days/\(name)"), withIntermediateDirectories: true)
+            let path = folder("days/\(name)/export.jsonl")
+            try OpenFile.creating(path).write(Array(text.utf8))
+            try FileManager.default.setAttributes(
+                [.modificationDate: Date(timeIntervalSince1970: 1_700_000_000)], ofItemAtPath: path)
+        }
+        let seen = Seen()
+        let server = seen.server()
+        let report = try await Replay(options(server, [folder("days"), folder("days/a/export.jsonl")])).run(begin())
+        #expect(report.sources == 2)
+        #expect(try Set(events(seen)) == ["{\"n\":1}", "{\"n\":2}"])
+        #expect(Set(seen.keys).count == 2)
+    }
+
+    @Test("A copy of a segment in another folder is sent once, another file of its name as well, and what sent/ kept as NAME~1")
+    func copies() async throws {
+        let path = try archive(1)
+        let name = try #require(try FileManager.default.contentsOfDirectory(atPath: path).first)
+        for (place, text) in [
+            ("copy/\(name)", "{\"n\":0}\n"), ("other/\(name)", "{\"n\":1}\n"), ("other/\(name)~1", "{\"n\":2}\n"),
+        ] {
+            try FileManager.default.createDirectory(
+                atPath: (folder(place) as NSString).deletingLastPathComponent, withIntermediateDirectories: true)
+            try OpenFile.creating(folder(place)).write(Segments.gzip(text))
+        }
+        let seen = Seen()
+        let server = seen.server()
+        let report = try await Replay(options(server, [path, folder("copy"), folder("other")])).run(begin())
+        #expect(report.sources == 3)
+        #expect(try Set(events(seen)) == ["{\"n\":0}", "{\"n\":1}", "{\"n\":2}"])
+        #expect(Set(seen.keys).count == 3)
+    }
+
+    @Test("A path that is no file of events is named, and a pipe stops nothing")
+    func noEvents() async throws {
+        let path = try archive(2)
+        try OpenFile.creating(folder("events.txt")).write([1])
+        #expect(mkfifo(folder("pipe.jsonl"), 0o600) == 0)
+        let seen = Seen()
+        let server = seen.server()
+        let report = try await Replay(options(server, [folder("events.txt"), folder("pipe.jsonl"), path])).run(begin())
+        #expect(report.sent == 2)
+        #expect(report.damaged.map(\.path) == [folder("events.txt"), folder("pipe.jsonl")])
+    }
+}
