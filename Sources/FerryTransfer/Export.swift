@@ -2,6 +2,7 @@ import Crypto
 import FerryIntake
 public import FerrySpool
 import FoundationEssentials
+import Glibc
 
 /// What to put into a bundle.
 public struct ExportOptions: Sendable {
@@ -29,8 +30,10 @@ public struct ExportReport: Sendable {
     public var events: Int64 = 0
     /// Due segments that did not fit.
     public var left = 0
-    /// Segments that somebody was just sending, or that may be still being written.
+    /// Segments that another process was just sending, or that may be still being written.
     public var busy = 0
+    /// Segments that went away, changed or could not be read meanwhile, each with the reason.
+    public var leftOut: [(name: String, reason: String)] = []
     /// Segments that are no whole gzip: cut off, still on their way, or damaged. They stay.
     public var damaged = 0
     /// Segments that travel in an earlier bundle.
@@ -54,25 +57,25 @@ public struct Export {
     /// Against gzip bombs with names from other tools, which are inflated to see whether they are whole.
     private static let inflateLimit = ByteCount.mebibytes(1024)
 
+    /// A segment that is to travel, and its file as it was when its checksum was taken.
+    struct Chosen {
+        var segment: BundleManifest.Segment
+        let status: FileStatus
+    }
+
     /// - Throws: ``FileError``, of the spool or of the medium; marks are taken back then, and the spool is as it was.
-    public func run(to destination: String) throws -> ExportReport {
+    public func run(to path: String) throws -> ExportReport {
         var report = ExportReport()
-        report.bundle = SegmentID.random().text + SegmentID.random().text
-        let chosen = try choose(&report)
-        guard !chosen.isEmpty else { return report }
-        // Before any copy leaves: whoever uploads leaves these alone from now on.
-        try spool.mark(ExportMark(bundle: report.bundle, at: now, segments: chosen.map { .init(name: $0, sha256: "") }))
+        let medium = try Directory.open(path)
+        BundleDebris.remove(from: medium, of: spool)
+        let names = try choose(&report)
+        guard !names.isEmpty else { return report }
+        // Before any copy leaves: no uploader sends these from now on.
+        let mark = try spool.beginExport(of: names, at: now)
         do {
-            let segments = try describe(chosen, &report)
-            guard !segments.isEmpty else {
-                try spool.unmark(report.bundle)
-                return report
-            }
-            try spool.mark(
-                ExportMark(bundle: report.bundle, at: now, segments: segments.map { .init(name: $0.name, sha256: $0.sha256) }))
-            report.path = try copy(segments, to: destination, &report)
+            try write(describe(names, &report), to: medium, as: mark, &report)
         } catch {
-            try? spool.unmark(report.bundle)
+            mark.cancel()
             throw error
         }
         return report
@@ -97,24 +100,41 @@ public struct Export {
                 report.left += 1
                 continue
             }
-            guard case .claimed(let claim) = spool.claim(name), isSettled(claim) else {
-                report.busy += 1
-                continue
-            }
-            // What an upload would not send does not travel either: a receipt would end it.
-            let examination = try claim.examine(.auto, inflateLimit: Self.inflateLimit)
-            guard examination.damage == nil else {
-                report.damaged += 1
-                continue
-            }
-            guard claim.mayGrow(examination, now: now) == nil, claim.isUnchanged else {
-                report.busy += 1
-                continue
-            }
+            guard isReady(name, &report) else { continue }
             if options.maxBytes != nil { room -= size + Self.overhead }
             chosen.append(name)
         }
         return chosen
+    }
+
+    /// Whether a segment may travel now.
+    private func isReady(_ name: String, _ report: inout ExportReport) -> Bool {
+        do throws(FileError) {
+            switch spool.claim(name) {
+            case .claimed(let claim):
+                guard isSettled(claim) else {
+                    report.busy += 1
+                    return false
+                }
+                // What an upload would not send does not travel either: a receipt would end it.
+                let examination = try claim.examine(.auto, inflateLimit: Self.inflateLimit)
+                guard examination.damage == nil else {
+                    report.damaged += 1
+                    return false
+                }
+                guard claim.mayGrow(examination, now: now) == nil, claim.isUnchanged else {
+                    report.busy += 1
+                    return false
+                }
+                return true
+            case .busy: report.busy += 1
+            case .gone: break
+            case .unusable(let error): throw error
+            }
+        } catch {
+            report.leftOut.append((name, error.description))
+        }
+        return false
     }
 
     /// A file with a name from another tool may be still being written.
@@ -122,35 +142,77 @@ public struct Export {
         claim.segmentName != nil || ForeignFile.isQuiet(changed: claim.status.changed, now: now)
     }
 
-    private func describe(_ names: [String], _ report: inout ExportReport) throws -> [BundleManifest.Segment] {
-        var segments: [BundleManifest.Segment] = []
+    /// What the manifest says of each segment. What has gone since it was chosen is left out.
+    func describe(_ names: [String], _ report: inout ExportReport) -> [Chosen] {
+        var chosen: [Chosen] = []
         for name in names {
-            guard let file = try spool.directory.open(name) else {
-                report.busy += 1
-                continue
+            do throws(FileError) {
+                guard let file = try spool.directory.open(name) else {
+                    report.leftOut.append((name, Gone.reason))
+                    continue
+                }
+                let status = try file.status()
+                let (digest, bytes) = try file.digest(size: status.size.bytes)
+                chosen.append(
+                    Chosen(
+                        segment: .init(
+                            file: "", name: name,
+                            key: try SegmentKey.key(of: name, spoolID: spool.id) { digest },
+                            created: SegmentName(name)?.created ?? status.modified, bytes: bytes, sha256: digest.hexadecimal,
+                            events: try spool.notedEvents(of: name)),
+                        status: status))
+            } catch {
+                report.leftOut.append((name, error.description))
             }
-            let status = try file.status()
-            let (digest, bytes) = try file.digest(size: status.size.bytes)
-            let events = try spool.notedEvents(of: name)
-            segments.append(
-                .init(
-                    file: BundleManifest.fileName(segments.count + 1), name: name,
-                    key: try SegmentKey.key(of: name, spoolID: spool.id) { digest },
-                    created: SegmentName(name)?.created ?? status.modified, bytes: bytes, sha256: digest.hexadecimal,
-                    events: events))
-            report.segments += 1
-            report.bytes += ByteCount(bytes)
-            report.events.add(events ?? 0)
         }
-        return segments
+        return chosen
     }
 
-    private func copy(_ segments: [BundleManifest.Segment], to path: String, _ report: inout ExportReport) throws -> String {
+    /// A segment that was described, and is not there any more as it was.
+    private struct Gone: Error {
+        let name: String
+        var reason = Self.reason
+
+        static let reason = "it has gone meanwhile: sent another way, dropped by a limit, or moved"
+    }
+
+    /// Writes the bundle. A segment that goes meanwhile is left out, and the others are written anew: the manifest comes first, and says
+    /// what is there.
+    func write(_ chosen: [Chosen], to medium: Directory, as mark: ExportUnderWay, _ report: inout ExportReport) throws {
+        var chosen = chosen
+        while !chosen.isEmpty {
+            for index in chosen.indices { chosen[index].segment.file = BundleManifest.fileName(index + 1) }
+            let destination = try BundleDestination(in: medium, bundle: mark.bundle, asTar: options.asTar, at: now)
+            do {
+                try fill(destination, with: chosen)
+                let path = try destination.finish()
+                try mark.finish(chosen.map { .init(name: $0.segment.name, sha256: $0.segment.sha256) })
+                report.path = path
+                report.bundle = mark.bundle
+                report.segments = chosen.count
+                for item in chosen {
+                    report.bytes += ByteCount(item.segment.bytes)
+                    report.events += item.segment.events ?? 0
+                }
+                return
+            } catch let gone as Gone {
+                destination.discard()
+                report.leftOut.append((gone.name, gone.reason))
+                chosen.removeAll { $0.segment.name == gone.name }
+            } catch {
+                destination.discard()
+                throw error
+            }
+        }
+        mark.cancel()
+    }
+
+    private func fill(_ destination: BundleDestination, with chosen: [Chosen]) throws {
         let manifest = BundleManifest(
             head: .init(
-                bundle: report.bundle, spool: spool.id, createdAt: now, segments: segments.count, bytes: report.bytes.bytes,
-                isEncrypted: options.recipient != nil), segments: segments)
-        let destination = try BundleDestination(in: path, bundle: report.bundle, asTar: options.asTar, at: now)
+                bundle: destination.bundle, spool: spool.id, createdAt: now, segments: chosen.count,
+                bytes: chosen.reduce(.zero) { $0 + ByteCount($1.segment.bytes) }.bytes, isEncrypted: options.recipient != nil),
+            segments: chosen.map(\.segment))
         // First of all: what is pulled out half-way must still tell what it lacks.
         let bytes = manifest.bytes
         try destination.add(BundleManifest.fileName, size: Int64(bytes.count)) { try $0.write(bytes) }
@@ -158,14 +220,24 @@ public struct Export {
             let signature = JSONLine.encode(Signed(SHA256.hash(data: bytes), .bundle, by: keys))
             try destination.add(BundleManifest.signatureName, size: Int64(signature.count)) { try $0.write(signature) }
         }
-        for segment in segments {
-            guard let file = try spool.directory.open(segment.name) else {
-                throw FileError("open", spool.directory.pathOf(segment.name), code: 2)
-            }
-            let region = FileRegion(file, size: segment.bytes)
+        for item in chosen { try copy(item, to: destination) }
+    }
+
+    private func copy(_ chosen: Chosen, to destination: BundleDestination) throws {
+        let segment = chosen.segment
+        let file: OpenFile
+        do throws(FileError) {
+            guard let opened = try spool.directory.open(segment.name) else { throw FileError("open", segment.name, code: ENOENT) }
+            file = opened
+        } catch {
+            throw Gone(name: segment.name, reason: error.code == ENOENT ? Gone.reason : error.description)
+        }
+        try check(file, chosen)
+        let region = FileRegion(file, size: segment.bytes)
+        do {
             if let recipient = options.recipient {
                 try destination.add(segment.file, size: Sealing.size(of: segment.bytes)) {
-                    try Sealing.seal(region, into: $0, for: recipient, context: "\(report.bundle)/\(segment.name)")
+                    try Sealing.seal(region, into: $0, for: recipient, context: "\(destination.bundle)/\(segment.name)")
                 }
             } else {
                 try destination.add(segment.file, size: segment.bytes) { target in
@@ -174,10 +246,19 @@ public struct Export {
                         try target.write($0)
                         copied += Int64($0.count)
                     }
-                    guard copied == segment.bytes else { throw FileError("read", file.path, code: 5) }
+                    guard copied == segment.bytes else { throw FileError("read", file.path, code: EIO) }
                 }
             }
+        } catch let error as FileError where error.path == file.path {
+            throw Gone(name: segment.name, reason: error.description)
         }
-        return try destination.finish()
+        try check(file, chosen)
+    }
+
+    /// Sees whether a file still has the bytes that its checksum is of.
+    private func check(_ file: OpenFile, _ chosen: Chosen) throws(Gone) {
+        guard let status = try? file.status(), status.identity == chosen.status.identity, status.size == chosen.status.size,
+            status.modified == chosen.status.modified
+        else { throw Gone(name: chosen.segment.name, reason: "it has changed meanwhile") }
     }
 }

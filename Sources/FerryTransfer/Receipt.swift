@@ -37,7 +37,7 @@ public enum ReceiptProblem: Error, Equatable, CustomStringConvertible {
     case forged
     /// The bundle comes from another spool, or nobody knows it here.
     case foreign(String)
-    /// It vouches for bytes that were never exported.
+    /// It vouches for bytes that were never exported, or twice for the same.
     case contradicts(String)
 
     public var description: String {
@@ -46,7 +46,7 @@ public enum ReceiptProblem: Error, Equatable, CustomStringConvertible {
         case .unsigned: "the receipt is not signed, and --from wants a signature"
         case .forged: "the receipt's signature is not by the key in --from"
         case .foreign(let why): "the receipt is not for this spool: \(why)"
-        case .contradicts(let segment): "the receipt has another checksum for \(segment) than the bundle had"
+        case .contradicts(let segment): "the receipt has another checksum for \(segment) than the bundle had, or names it twice"
         }
     }
 }
@@ -58,7 +58,7 @@ public struct Acknowledgement: Equatable, Sendable {
     public var bytes = ByteCount.zero
     /// Not pending any more: sent another way, dropped by a limit, or acknowledged before.
     public var alreadyGone = 0
-    /// Somebody was just sending them; acknowledge again later.
+    /// Another process was just sending them, or they cannot be read; acknowledge again later.
     public var busy = 0
     /// In the bundle, and not in the receipt: due again.
     public var missing = 0
@@ -73,11 +73,13 @@ extension Spool {
         let lines = bytes.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false)
         let receipt = try Self.read(lines, from: keys)
         guard receipt.spool == id else { throw ReceiptProblem.foreign("its bundle comes from the spool \(receipt.spool)") }
-        guard let mark = try exportMarks().first(where: { $0.bundle == receipt.bundle }) else {
-            throw ReceiptProblem.foreign("the bundle \(receipt.bundle) is not waited for: acknowledged before, or forgotten")
+        guard let mark = try exportMarks().first(where: { $0.bundle == receipt.bundle && $0.state == .complete }) else {
+            throw ReceiptProblem.foreign(
+                "the bundle \(receipt.bundle) is not waited for: acknowledged before, forgotten, or its export did not end")
         }
         let sums = Dictionary(mark.segments.map { ($0.name, $0.sha256) }, uniquingKeysWith: { first, _ in first })
-        for segment in receipt.segments where sums[segment.name] != segment.sha256 {
+        var names: Set<String> = []
+        for segment in receipt.segments where sums[segment.name] != segment.sha256 || !names.insert(segment.name).inserted {
             throw ReceiptProblem.contradicts(segment.name)
         }
         var result = Acknowledgement()
@@ -86,8 +88,13 @@ extension Spool {
             switch claim(segment.name) {
             case .claimed(let claim):
                 // The name may have been used again meanwhile, for other bytes.
-                guard try claim.file.digest().digest.hexadecimal == segment.sha256
-                else {
+                let digest: BodyDigest
+                do throws(FileError) { digest = try claim.file.digest().digest } catch {
+                    // One that cannot be read waits; the others go on.
+                    result.busy += 1
+                    continue
+                }
+                guard digest.hexadecimal == segment.sha256 else {
                     result.alreadyGone += 1
                     continue
                 }

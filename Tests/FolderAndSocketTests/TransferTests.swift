@@ -43,8 +43,7 @@ struct TransferTests {
     >] {
         var options = ImportOptions()
         change(&options)
-        var intake = try Import(hub, options: options)
-        return try intake.run(path, at: Self.moment)
+        return try Import(hub, options: options).run(path, at: Self.moment)
     }
 
     private func bytes(of spool: Spool, _ place: SegmentPlace) throws -> [String: [UInt8]] {

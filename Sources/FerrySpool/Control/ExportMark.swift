@@ -1,5 +1,5 @@
-/// Segments that travel by hand: the content of `.ferry/exports/BUNDLE.jsonl`. They stay pending until their receipt arrives, and
-/// nobody sends them meanwhile.
+/// Segments that travel by hand: the content of `.ferry/exports/BUNDLE.jsonl`. They stay pending until their receipt arrives, and no
+/// uploader sends them meanwhile.
 public struct ExportMark: Equatable, Sendable {
     /// What is noted of one segment.
     public struct Segment: Codable, Equatable, Sendable {
@@ -13,10 +13,20 @@ public struct ExportMark: Equatable, Sendable {
         }
     }
 
+    public enum State: Equatable, Sendable {
+        /// The bundle is whole, and its receipt is waited for.
+        case complete
+        /// The export still runs.
+        case underWay
+        /// The export died: its segments are due like any other.
+        case void
+    }
+
     /// The bundle's random ID.
     public var bundle: String
     public var at: Timestamp
     public var segments: [Segment]
+    public var state = State.complete
 
     public init(bundle: String, at: Timestamp, segments: [Segment]) {
         self.bundle = bundle
@@ -25,9 +35,27 @@ public struct ExportMark: Equatable, Sendable {
     }
 }
 
+/// How many pending segments travel in a bundle.
+public struct TravellingBundle: Equatable, Sendable {
+    public let bundle: String
+    public let since: Timestamp
+    public let segments: Int
+    /// The bundle is still being written.
+    public let isUnderWay: Bool
+}
+
+/// What the marks of a spool are known by: two equal stamps mean that nothing has changed.
+public struct ExportsStamp: Equatable, Sendable {
+    let changed: Timestamp
+    let underWay: Int
+}
+
 extension Spool {
     /// The folder in ``stateFolderName`` that the marks lie in.
     public static let exportsFolderName = "exports"
+
+    private static let suffix = ".jsonl"
+    static let underWaySuffix = ".making"
 
     private struct Head: Codable {
         var version = 1
@@ -35,50 +63,99 @@ extension Spool {
         var at: Timestamp
     }
 
-    /// Marks segments, durably, before their copies leave.
+    /// The lines of a mark.
+    static func lines(of mark: ExportMark) -> [UInt8] {
+        JSONLine.encode(Head(bundle: mark.bundle, at: mark.at)) + mark.segments.flatMap { JSONLine.encode($0) }
+    }
+
+    /// Marks the segments of a bundle that is whole, durably.
     public func mark(_ mark: ExportMark) throws(FileError) {
-        guard let stateDirectory else { throw FileError("mark segments of", path, code: 30) }
-        var lines = JSONLine.encode(Head(bundle: mark.bundle, at: mark.at))
-        for segment in mark.segments { lines += JSONLine.encode(segment) }
-        try stateDirectory.makeDirectory(Self.exportsFolderName).replace("\(mark.bundle).jsonl", with: lines, durable: true)
+        try makeExportsFolder().replace("\(mark.bundle)\(Self.suffix)", with: Self.lines(of: mark), durable: true)
     }
 
     /// Forgets a mark: what of its segments is still pending is sent and exported again.
     public func unmark(_ bundle: String) throws(FileError) {
         guard let folder = try exportsFolder() else { return }
-        try folder.remove("\(bundle).jsonl")
+        try folder.remove("\(bundle)\(Self.suffix)")
+        try folder.remove("\(bundle)\(Self.underWaySuffix)")
         try folder.sync()
     }
 
-    /// All marks, oldest first. An unreadable line counts as absent.
-    public func exportMarks() throws(FileError) -> [ExportMark] {
-        guard let folder = try exportsFolder() else { return [] }
-        var marks: [ExportMark] = []
-        for name in try folder.names() where name.hasSuffix(".jsonl") && !name.hasPrefix(".") {
-            guard let file = try folder.open(name) else { continue }
-            var mark: ExportMark?
-            try file.forEachLine { line in
-                if mark == nil {
-                    mark = JSONLine.decode(Head.self, line).map { ExportMark(bundle: $0.bundle, at: $0.at, segments: []) }
-                } else if let segment = JSONLine.decode(ExportMark.Segment.self, line) {
-                    mark?.segments.append(segment)
-                }
-            }
-            if let mark { marks.append(mark) }
-        }
-        return marks.sorted { $0.at < $1.at }
+    /// The marks that count, oldest first.
+    public func exportMarks(warn: (UnreadableState) -> Void = { _ in }) throws(FileError) -> [ExportMark] {
+        try allExportMarks(warn: warn).filter { $0.state != .void }
     }
 
-    /// The names of all marked segments.
+    /// All marks, those of dead exports included, oldest first. A file or line that cannot be read counts as absent, the file with a
+    /// warning.
+    public func allExportMarks(warn: (UnreadableState) -> Void = { _ in }) throws(FileError) -> [ExportMark] {
+        guard let folder = try exportsFolder() else { return [] }
+        var marks: [ExportMark] = []
+        for name in try folder.names() where !name.hasPrefix(".") {
+            let isUnderWay = name.hasSuffix(Self.underWaySuffix)
+            guard isUnderWay || name.hasSuffix(Self.suffix) else { continue }
+            do throws(FileError) {
+                guard let file = try folder.open(name), var mark = try Self.readMark(file) else { continue }
+                // A bundle's ID is the name of its mark: nothing in the file leads elsewhere.
+                guard name == mark.bundle + (isUnderWay ? Self.underWaySuffix : Self.suffix) else { continue }
+                if isUnderWay {
+                    mark.state = file.isHeld ? .underWay : .void
+                } else if mark.segments.contains(where: \.sha256.isEmpty) {
+                    // Earlier versions marked first and added the checksums when they were known.
+                    mark.state = .void
+                }
+                marks.append(mark)
+            } catch {
+                warn(UnreadableState(path: folder.pathOf(name), reason: error.description))
+            }
+        }
+        // The whole one counts where a crash left both.
+        let complete = Set(marks.filter { $0.state == .complete }.map(\.bundle))
+        return marks.filter { $0.state == .complete || !complete.contains($0.bundle) }.sorted { $0.at < $1.at }
+    }
+
+    private static func readMark(_ file: OpenFile) throws(FileError) -> ExportMark? {
+        var mark: ExportMark?
+        try file.forEachLine { line in
+            if mark == nil {
+                mark = JSONLine.decode(Head.self, line).map { ExportMark(bundle: $0.bundle, at: $0.at, segments: []) }
+            } else if let segment = JSONLine.decode(ExportMark.Segment.self, line) {
+                mark?.segments.append(segment)
+            }
+        }
+        return mark
+    }
+
+    /// The names of all segments that travel.
     public func exportedSegments() throws(FileError) -> Set<String> {
         Set(try exportMarks().flatMap { $0.segments.map(\.name) })
     }
 
-    /// When the marks were last changed; `nil` when there never were any.
-    public func exportsChanged() throws(FileError) -> Timestamp? { try exportsFolder()?.changed() }
+    /// The bundles that pending segments travel in, oldest first.
+    public func travellingBundles(warn: (UnreadableState) -> Void = { _ in }) throws(FileError) -> [TravellingBundle] {
+        try exportMarks(warn: warn).map { mark in
+            TravellingBundle(
+                bundle: mark.bundle, since: mark.at, segments: mark.segments.count { directory.contains($0.name) },
+                isUnderWay: mark.state == .underWay)
+        }.filter { $0.segments > 0 }
+    }
+
+    /// Changes when marks do, and when an export dies; `nil` when there never were any.
+    public func exportsStamp() throws(FileError) -> ExportsStamp? {
+        guard let folder = try exportsFolder() else { return nil }
+        let underWay = try folder.names().count { name in
+            name.hasSuffix(Self.underWaySuffix) && (try? folder.open(name))??.isHeld == true
+        }
+        return ExportsStamp(changed: try folder.changed(), underWay: underWay)
+    }
 
     private func exportsFolder() throws(FileError) -> Directory? {
         guard let stateDirectory, stateDirectory.contains(Self.exportsFolderName) else { return nil }
         return try stateDirectory.directory(Self.exportsFolderName)
+    }
+
+    func makeExportsFolder() throws(FileError) -> Directory {
+        guard let stateDirectory else { throw FileError("mark segments of", path, code: 30) }
+        return try stateDirectory.makeDirectory(Self.exportsFolderName)
     }
 }

@@ -173,7 +173,7 @@ public final class Directory: Sendable {
     }
 
     /// Removes a folder if nothing is in it.
-    func removeEmptyDirectory(_ name: String) throws(FileError) {
+    package func removeEmptyDirectory(_ name: String) throws(FileError) {
         guard unlinkat(descriptor, name, AT_REMOVEDIR) == 0 || errno == ENOTEMPTY || errno == ENOENT else {
             throw FileError("remove", pathOf(name))
         }

@@ -4,19 +4,25 @@ import Glibc
 /// Where a bundle is written: a folder of its own, or a tar file. Until it is complete its name ends in `.part`.
 struct BundleDestination {
     static let prefix = "ferry-bundle-"
+    static let partSuffix = ".part"
 
-    private let parent: Directory
+    let bundle: String
+    private let medium: Directory
     private let name: String
     private let folder: Directory?
     private let tar: OpenFile?
     private let time: Timestamp
 
-    init(in path: String, bundle: String, asTar: Bool, at time: Timestamp) throws(FileError) {
-        parent = try Directory.open(path)
+    private var partName: String { name + Self.partSuffix }
+
+    init(in medium: Directory, bundle: String, asTar: Bool, at time: Timestamp) throws(FileError) {
+        self.medium = medium
+        self.bundle = bundle
         self.time = time
         name = Self.prefix + bundle + (asTar ? ".tar" : "")
-        folder = asTar ? nil : try parent.makeDirectory("\(name).part")
-        tar = asTar ? try parent.create("\(name).part") : nil
+        let part = name + Self.partSuffix
+        folder = asTar ? nil : try medium.makeDirectory(part)
+        tar = asTar ? try medium.create(part) : nil
     }
 
     /// Adds a file, whose bytes `body` writes.
@@ -36,15 +42,18 @@ struct BundleDestination {
     /// - Returns: The bundle's path.
     func finish() throws(FileError) -> String {
         if let tar { try tar.write([UInt8](repeating: 0, count: 2 * Tar.blockSize)) }
-        try parent.syncFileSystem()
-        guard try parent.renameWithoutReplacing("\(name).part", to: name) else {
-            throw FileError("name", parent.pathOf(name), code: EEXIST)
+        try medium.syncFileSystem()
+        guard try medium.renameWithoutReplacing(partName, to: name) else {
+            throw FileError("name", medium.pathOf(name), code: EEXIST)
         }
-        try parent.syncFileSystem()
+        try medium.syncFileSystem()
         // A stick that was pulled out, and unmounted behind our back, takes every write and keeps none.
-        guard try Directory.open(parent.path).identity() == parent.identity() else {
-            throw FileError("find the stick at", parent.path, code: ENODEV)
+        guard try Directory.open(medium.path).identity() == medium.identity() else {
+            throw FileError("find the stick at", medium.path, code: ENODEV)
         }
-        return parent.pathOf(name)
+        return medium.pathOf(name)
     }
+
+    /// Removes what was written, so that it takes no room from the next export.
+    func discard() { BundleDebris.remove(partName, from: medium) }
 }

@@ -44,6 +44,11 @@ public struct BundleManifest: Equatable, Sendable {
         return String(repeating: "0", count: max(0, 6 - digits.count)) + digits + ".gz"
     }
 
+    /// Whether an export makes files of this name.
+    static func isFileName(_ name: String) -> Bool {
+        name == fileName || name == signatureName || (name.hasSuffix(".gz") && name.dropLast(3).allSatisfy(\.isNumber))
+    }
+
     /// Why a manifest cannot be used: the line, from 1, and what is wrong with it.
     public struct Problem: Error, Equatable, CustomStringConvertible {
         public let line: Int

@@ -83,6 +83,7 @@ public final class UploadPass: Sendable {
     public func run() async throws(UploadError) -> UploadReport {
         do throws(FileError) {
             var report = UploadReport()
+            report.travelling = try spool.travellingBundles { [tools] in tools.onEvent(.warning("\($0)")) }
             let control = try spool.control()
             report.control = control
             report.unfinished = leftovers.withLock(\.unfinished)

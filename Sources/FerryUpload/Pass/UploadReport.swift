@@ -24,6 +24,8 @@ public struct UploadReport: Sendable {
     public var unusableReasons: [FileError] = []
     /// Files in the spool that are no segments.
     public var others = OtherFiles()
+    /// Pending segments that travel by hand; they are neither sent nor among those that remain.
+    public var travelling: [TravellingBundle] = []
     /// Whether the spool was paused or disabled: then nothing was done.
     public var control = SpoolControl()
 

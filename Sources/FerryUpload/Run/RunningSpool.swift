@@ -19,7 +19,7 @@ struct RunningSpool {
     /// When to look for journals that dead writers left.
     var recoversAt: Duration?
     private var nextPruning = Duration.zero
-    private var exportsChangedAt: Timestamp?
+    private var exportsStamp: ExportsStamp?
 
     /// A writer that ends publishes within moments; what is left then was left by a dead one.
     static let recoveryDelay = Duration.seconds(2)
@@ -57,9 +57,9 @@ struct RunningSpool {
 
     /// Whether segments were marked for travelling by hand, or unmarked, since this was last asked.
     mutating func exportsChanged() -> Bool {
-        let latest = (try? spool.exportsChanged()) ?? nil
-        defer { exportsChangedAt = latest }
-        return latest != exportsChangedAt
+        let latest = (try? spool.exportsStamp()) ?? nil
+        defer { exportsStamp = latest }
+        return latest != exportsStamp
     }
 
     mutating func leaveMark(_ options: UploadOptions, at now: Timestamp) {

@@ -8,9 +8,12 @@ struct AcknowledgeCommand: ParsableCommand {
         abstract: "Take a hub's receipt: what it vouches for goes to sent/, what it lacks is due again.",
         discussion: """
             A receipt for another spool, for a bundle that nobody waits for, or with other checksums is refused; with --from also one \
-            that the hub did not sign.
+            that the hub did not sign. What is wrong with one receipt does not stop the others.
 
             Example: ferry acknowledge /media/stick/ferry-receipt-*.json --spool /var/spool/ferry --from hub.pub
+
+            Exit status: 0 done, 65 a receipt is refused, 73 the spool's disk is full, 74 a receipt cannot be read or the spool failed, 75 \
+            some segments are busy: acknowledge again.
             """)
 
     @Argument(help: ArgumentHelp("Receipts.", valueName: "receipt"))
@@ -24,26 +27,34 @@ struct AcknowledgeCommand: ParsableCommand {
 
     func run() throws {
         let spool = try spoolOptions.open(.write)
-        var isGood = true
-        do {
-            let keys = try from.map { try PublicKeys(file: $0) }
-            for path in receipts {
-                do {
-                    let file = try OpenFile.reading(path)
-                    let bytes = try file.readBytes(Int(min(file.status().size, .mebibytes(512)).bytes), at: 0)
-                    try show(try spool.acknowledge(bytes, from: keys, at: .now()), path)
-                } catch let problem as ReceiptProblem {
-                    isGood = false
-                    spoolOptions.log.error("\(path): \(problem); nothing is changed")
-                }
-            }
-        } catch let error as KeyError {
+        var statuses: Set<ExitStatus> = []
+        let keys: PublicKeys?
+        do throws(KeyError) { keys = try from.map { path throws(KeyError) in try PublicKeys(file: path) } } catch {
             throw CommandFailure(.badConfiguration, error.description)
-        } catch let error as FileError {
-            throw CommandFailure(.localFailure, error.description)
+        }
+        for path in receipts {
+            do {
+                let result = try spool.acknowledge(try read(path), from: keys, at: .now())
+                if result.busy > 0 { statuses.insert(.remaining) }
+                try show(result, path)
+            } catch let problem as ReceiptProblem {
+                statuses.insert(.badData)
+                spoolOptions.log.error("\(path): \(problem); nothing is changed")
+            } catch let error as FileError {
+                statuses.insert(error.isOutOfSpace ? .spoolFull : .localFailure)
+                spoolOptions.log.error("\(path): \(error); acknowledge it again")
+            }
         }
         try StandardOutput.flush()
-        if !isGood { throw ExitStatus.badData.code }
+        // What a person must mend first.
+        if let worst = [ExitStatus.spoolFull, .localFailure, .badData, .remaining].first(where: statuses.contains) {
+            throw worst.code
+        }
+    }
+
+    private func read(_ path: String) throws -> [UInt8] {
+        guard let file = try OpenFile.readingRegular(path) else { throw ReceiptProblem.unreadable("it is no regular file") }
+        return try file.readBytes(Int(min(file.status().size, .mebibytes(512)).bytes), at: 0)
     }
 
     private func show(_ result: Acknowledgement, _ path: String) throws {

@@ -12,7 +12,10 @@ struct ExportCommand: ParsableCommand {
 
             Example: ferry export /media/stick --max-bytes 8GB --sign site.key --encrypt-to hub.pub
 
-            Exit status: 0 done, 75 some did not fit, were busy or are damaged, 74 the stick or the spool failed and nothing is marked.
+            An export that fails or dies marks nothing; what it wrote is removed, at the latest by the next export to that folder.
+
+            Exit status: 0 done, 75 some did not fit, were busy, are damaged or had to be left out, 73 the stick or the spool's disk is \
+            full, 74 they failed; nothing is marked then.
             """)
 
     @Argument(help: ArgumentHelp("The folder to put the bundle into, on a stick say.", valueName: "dest"))
@@ -65,19 +68,28 @@ struct ExportCommand: ParsableCommand {
                 error.isOutOfSpace ? .spoolFull : .localFailure, "\(error). Nothing is marked; the spool is as it was")
         }
         try show(report)
-        if report.left > 0 || report.busy > 0 || report.damaged > 0 { throw ExitStatus.remaining.code }
+        if report.left > 0 || report.busy > 0 || report.damaged > 0 || !report.leftOut.isEmpty { throw ExitStatus.remaining.code }
     }
 
     private func forgetBundle(_ bundle: String, _ spool: Spool) throws {
-        guard try spool.exportMarks().contains(where: { $0.bundle == bundle }) else {
-            throw CommandFailure(.usage, "nobody waits for a receipt of \(bundle) here; ferry list shows what travels")
+        guard let mark = try spool.allExportMarks().first(where: { $0.bundle == bundle }) else {
+            throw CommandFailure(.usage, "no receipt of \(bundle) is waited for here; ferry status shows what travels")
+        }
+        guard mark.state != .underWay else {
+            throw CommandFailure(.usage, "\(bundle) is still being written; end that export first")
         }
         try spool.unmark(bundle)
         spoolOptions.log.note("\(bundle) is given up: what it held is due again")
     }
 
     private func show(_ report: ExportReport) throws {
+        for (name, reason) in report.leftOut.prefix(20) { spoolOptions.log.error("\(name) is left out: \(reason)") }
+        if report.leftOut.count > 20 { spoolOptions.log.error("… and \(report.leftOut.count - 20) more; --json shows all") }
         if output.json {
+            struct LeftOut: Encodable {
+                let segment: String
+                let reason: String
+            }
             struct Line: Encodable {
                 let path: String?
                 let bundle: String?
@@ -87,13 +99,14 @@ struct ExportCommand: ParsableCommand {
                 let left: Int
                 let busy: Int
                 let damaged: Int
+                let leftOut: [LeftOut]
                 let alreadyExported: Int
             }
             try StandardOutput.print(
                 Line(
                     path: report.path, bundle: report.path == nil ? nil : report.bundle, segments: report.segments,
                     bytes: report.bytes.bytes, events: report.events, left: report.left, busy: report.busy,
-                    damaged: report.damaged,
+                    damaged: report.damaged, leftOut: report.leftOut.map { LeftOut(segment: $0.name, reason: $0.reason) },
                     alreadyExported: report.alreadyExported
                 ).jsonLine())
         } else if !spoolOptions.quiet {

@@ -47,6 +47,14 @@ struct SpoolStatus: Encodable {
         var late = Amount(segments: 0, bytes: 0)
     }
 
+    struct Travelling: Encodable {
+        let bundle: String
+        let since: Timestamp
+        let segments: Int
+        /// The bundle is still being written.
+        let underWay: Bool
+    }
+
     struct Uploader: Encodable {
         let process: Int32
         let startedAt: Timestamp
@@ -78,6 +86,8 @@ struct SpoolStatus: Encodable {
     var waiting: [Waiting] = []
     var destinations: [Destination] = []
     var rejected: [Rejected] = []
+    /// What went out by hand, and whose receipt has not come.
+    var travelling: [Travelling] = []
     /// From the ledger, by outcome.
     var ledger: [String: Amount] = [:]
 
@@ -119,6 +129,9 @@ struct SpoolStatus: Encodable {
         rejected =
             look { () throws(FileError) in try spool.rejected(warn: warn) }?
             .map { Rejected(segment: $0.name, bytes: $0.size.bytes, reason: $0.reason) } ?? []
+        travelling =
+            look { () throws(FileError) in try spool.travellingBundles(warn: warn) }?
+            .map { Travelling(bundle: $0.bundle, since: $0.since, segments: $0.segments, underWay: $0.isUnderWay) } ?? []
         let totals = spool.ledgerTotals { note($0) }
         for outcome in LedgerEntry.Outcome.allCases {
             let count = totals[outcome]
@@ -258,6 +271,12 @@ extension SpoolStatus {
             let wait = entry.state.wait(at: at, longestWait: BackOff.standard.longestWait)
             let when = wait.map { "not before \($0.rfc3339) (in \(($0 - at).forPeople))" } ?? "due"
             return "\(entry.destination)  \(when): \(entry.state.lastError.message)"
+        }
+        lines += section("travelling by hand", travelling) { entry in
+            let end =
+                entry.underWay ? "is being written" : "ferry acknowledge takes its receipt, ferry export --forget gives it up"
+            return
+                "\(counted(entry.segments, "segment")) in bundle \(entry.bundle) since \(entry.since.rfc3339) (\((at - entry.since).forPeople)): \(end)"
         }
         lines += section("rejected", rejected) { entry in
             "\(entry.segment)  \(entry.reason?.message ?? "its reason file is missing")"

@@ -73,10 +73,20 @@ struct UploadSummary {
         for problem in report.unfinished { lines.append("\(problem)") }
         if report.others.count > 0 { lines.append("ignored \(report.others)") }
         if report.remaining > 0 { lines.append("\(report.remaining) remain; ferry list tells what they wait for") }
+        for bundle in report.travelling {
+            lines.append(
+                "\(bundle.segments) travel in bundle \(bundle.bundle) since \(bundle.since.rfc3339); ferry acknowledge takes its receipt"
+            )
+        }
         return lines
     }
 
     func json() throws -> String {
+        struct Travelling: Encodable {
+            let bundle: String
+            let since: Timestamp
+            let segments: Int
+        }
         struct Summary: Encodable {
             let destination: String
             let sent: Int64
@@ -99,6 +109,7 @@ struct UploadSummary {
             /// Files that are no segments.
             let others: Int
             let otherNames: [String]
+            let travelling: [Travelling]
             /// `no-data`, `sent` or `failed`.
             let result: String
         }
@@ -116,6 +127,7 @@ struct UploadSummary {
             destinationWaitsUntil: report.destinationWaitsUntil, sentDeleted: report.sentDeleted.segments,
             unusable: report.unusable, unusableReasons: report.unusableReasons.map(\.description),
             unfinished: report.unfinished.map(\.description), others: report.others.count, otherNames: report.others.names,
+            travelling: report.travelling.map { Travelling(bundle: $0.bundle, since: $0.since, segments: $0.segments) },
             result: result
         ).jsonLine()
     }

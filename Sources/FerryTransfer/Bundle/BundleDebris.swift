@@ -1,0 +1,43 @@
+import FerrySpool
+
+/// Bundles that were never finished: their exports died, and the segments are due like any other.
+enum BundleDebris {
+    /// Removes from a medium what dead exports of a spool left there, and then their marks. Bundles of other spools stay, and so does
+    /// what cannot be told to be this spool's.
+    static func remove(from medium: Directory, of spool: Spool) {
+        guard let marks = try? spool.allExportMarks() else { return }
+        let void = Set(marks.filter { $0.state == .void }.map(\.bundle))
+        let counting = Set(marks.map(\.bundle)).subtracting(void)
+        for name in (try? medium.names()) ?? [] {
+            guard let bundle = bundle(of: name), !counting.contains(bundle) else { continue }
+            if void.contains(bundle) || head(of: name, in: medium)?.spool == spool.id { remove(name, from: medium) }
+        }
+        for bundle in void { try? spool.unmark(bundle) }
+    }
+
+    /// Removes an unfinished bundle: the files that an export makes, and then the folder, if nothing else is in it.
+    static func remove(_ name: String, from medium: Directory) {
+        if medium.isDirectory(name), let folder = try? medium.directory(name) {
+            for file in (try? folder.names()) ?? [] where BundleManifest.isFileName(file) { try? folder.remove(file) }
+            try? medium.removeEmptyDirectory(name)
+        } else {
+            try? medium.remove(name)
+        }
+    }
+
+    /// The ID in the name of an unfinished bundle.
+    private static func bundle(of name: String) -> String? {
+        guard name.hasPrefix(BundleDestination.prefix), name.hasSuffix(BundleDestination.partSuffix) else { return nil }
+        let stem = name.dropFirst(BundleDestination.prefix.count).dropLast(BundleDestination.partSuffix.count)
+        return String(stem.hasSuffix(".tar") ? stem.dropLast(4) : stem)
+    }
+
+    /// The first line of the manifest, which is written before everything else.
+    private static func head(of name: String, in medium: Directory) -> BundleManifest.Head? {
+        guard case .success(let source) = BundleSource.bundle(name, in: medium),
+            let region = (try? source.region(BundleManifest.fileName)) ?? nil,
+            let bytes = try? region.bytes(limit: .kibibytes(64)), let end = bytes.firstIndex(of: UInt8(ascii: "\n"))
+        else { return nil }
+        return bytes[..<end].withUnsafeBufferPointer { JSONLine.decode(BundleManifest.Head.self, $0) }
+    }
+}

@@ -1,0 +1,159 @@
+import FerrySpool
+import Foundation
+import TestSupport
+import Testing
+
+@testable import FerryTransfer
+@testable import FerryUpload
+
+@Suite("Exports that are interrupted, and segments that go meanwhile")
+struct ExportTests {
+    private let folder = TemporaryFolder()
+
+    private static let moment = Timestamp(rfc3339: "2026-11-21T12:00:00Z")!
+
+    private func source(_ count: Int = 3) throws -> Spool {
+        let spool = try folder.spool("source")
+        for index in 0..<count {
+            try spool.put(Segments.gzip("{\"n\":\(index)}\n"), as: Segments.name(second: index))
+        }
+        return spool
+    }
+
+    private func stick() throws -> String {
+        try FileManager.default.createDirectory(atPath: folder("stick"), withIntermediateDirectories: true)
+        return folder("stick")
+    }
+
+    private func export(_ spool: Spool) throws -> ExportReport {
+        try Export(spool, options: ExportOptions(), now: Self.moment).run(to: stick())
+    }
+
+    /// A server that takes everything.
+    private func upload(_ spool: Spool) async throws -> UploadReport {
+        let server = ScriptedServer.answering { _ in ScriptedServer.answer(200) }
+        return try await UploadPass(spool, options: UploadOptions(destination: try DestinationURL(server.url))).run()
+    }
+
+    @Test("While an export runs its segments are left alone; when its process is gone they are due")
+    func deadExport() async throws {
+        let spool = try source()
+        do {
+            let mark = try spool.beginExport(of: spool.pending(), at: Self.moment)
+            let stamp = try spool.exportsStamp()
+            let held = try await upload(spool)
+            #expect(held.sent.segments == 0)
+            let travelling = try #require(held.travelling.first)
+            #expect(travelling.bundle == mark.bundle)
+            #expect(travelling.since == Self.moment)
+            #expect(travelling.segments == 3)
+            #expect(travelling.isUnderWay)
+            #expect(try spool.exportsStamp() == stamp)
+            withExtendedLifetime(mark) {}
+        }
+        let sent = try await upload(spool)
+        #expect(sent.sent.segments == 3)
+        #expect(sent.travelling.isEmpty)
+    }
+
+    @Test("That an export died is seen without a change of the folder")
+    func stamp() throws {
+        let spool = try source()
+        var mark: ExportUnderWay? = try spool.beginExport(of: spool.pending(), at: Self.moment)
+        let alive = try spool.exportsStamp()
+        #expect(mark != nil)
+        mark = nil
+        #expect(try spool.exportsStamp() != alive)
+    }
+
+    @Test("A mark that an earlier version left without checksums holds nothing up; one with checksums still does")
+    func oldMarks() throws {
+        let spool = try source()
+        let names = try spool.pending()
+        try spool.mark(ExportMark(bundle: "killedkilledkilled", at: Self.moment, segments: [.init(name: names[0], sha256: "")]))
+        try spool.mark(
+            ExportMark(bundle: "travelstravelstravels", at: Self.moment, segments: [.init(name: names[1], sha256: "ab")]))
+        #expect(try spool.exportedSegments() == [names[1]])
+        #expect(try spool.travellingBundles().map(\.bundle) == ["travelstravelstravels"])
+    }
+
+    @Test("A mark whose content names another bundle counts for nothing")
+    func foreignMark() throws {
+        let spool = try source()
+        let names = try spool.pending()
+        try spool.mark(ExportMark(bundle: "abcdefghijklmnop", at: Self.moment, segments: [.init(name: names[0], sha256: "ab")]))
+        let exports = folder("source/.ferry/exports")
+        #expect(rename("\(exports)/abcdefghijklmnop.jsonl", "\(exports)/otherotherotherother.jsonl") == 0)
+        #expect(mkdir("\(exports)/folder.jsonl", 0o700) == 0)
+        #expect(mkfifo("\(exports)/pipe.jsonl", 0o600) == 0)
+        #expect(try spool.exportMarks().isEmpty)
+    }
+
+    @Test("A chosen segment that has gone meanwhile is left out and named; the others travel, and nothing unfinished stays")
+    func goneMeanwhile() throws {
+        let spool = try source(4)
+        let names = try spool.pending()
+        let stick = try stick()
+        let export = Export(spool, options: ExportOptions(), now: Self.moment)
+        let mark = try spool.beginExport(of: names, at: Self.moment)
+        var report = ExportReport()
+        try FileManager.default.removeItem(atPath: "\(spool.path)/\(names[0])")
+        let chosen = export.describe(names, &report)
+        #expect(report.leftOut.map(\.name) == [names[0]])
+        try FileManager.default.removeItem(atPath: "\(spool.path)/\(names[2])")
+        try export.write(chosen, to: Directory.open(stick), as: mark, &report)
+        #expect(report.leftOut.map(\.name) == [names[0], names[2]])
+        #expect(report.segments == 2)
+        #expect(try FileManager.default.contentsOfDirectory(atPath: stick) == ["ferry-bundle-\(mark.bundle)"])
+        let taken = try Import(folder.spool("hub"), options: ImportOptions()).run(stick, at: Self.moment)
+        let intake = try #require(taken.first).get()
+        #expect(intake.isComplete)
+        #expect(intake.stored == 2)
+        #expect(try spool.acknowledge(intake.receiptBytes, from: nil, at: Self.moment).sent == 2)
+    }
+
+    @Test("A segment that changes after its checksum was taken is left out")
+    func changedMeanwhile() throws {
+        let spool = try source(2)
+        let names = try spool.pending()
+        let export = Export(spool, options: ExportOptions(), now: Self.moment)
+        let mark = try spool.beginExport(of: names, at: Self.moment)
+        var report = ExportReport()
+        let chosen = export.describe(names, &report)
+        try OpenFile.creating("\(spool.path)/\(names[1])").write(Segments.gzip("{\"other\":true}\n"))
+        try export.write(chosen, to: Directory.open(stick()), as: mark, &report)
+        #expect(report.segments == 1)
+        #expect(report.leftOut.map(\.name) == [names[1]])
+    }
+
+    @Test("The next export removes what a dead one left on the stick, and what others left stays", arguments: [false, true])
+    func debris(_ asTar: Bool) throws {
+        let spool = try source()
+        let stick = try Directory.open(stick())
+        func leave(_ spool: Spool, _ bundle: String) throws {
+            let destination = try BundleDestination(in: stick, bundle: bundle, asTar: asTar, at: Self.moment)
+            let manifest = BundleManifest(
+                head: .init(
+                    bundle: bundle, spool: spool.id, createdAt: Self.moment, segments: 0, bytes: 0, isEncrypted: false),
+                segments: [])
+            try destination.add(BundleManifest.fileName, size: Int64(manifest.bytes.count)) { try $0.write(manifest.bytes) }
+            try destination.add(BundleManifest.fileName(1), size: 5) { try $0.write([1, 2, 3, 4, 5]) }
+        }
+        let suffix = (asTar ? ".tar" : "") + ".part"
+        // Its mark is void; it was forgotten; its export still runs; it is another spool's.
+        var dead: ExportUnderWay? = try spool.beginExport(of: [], at: Self.moment)
+        let deadID = try #require(dead).bundle
+        dead = nil
+        try leave(spool, deadID)
+        try leave(spool, "forgottenforgotten")
+        let running = try spool.beginExport(of: [], at: Self.moment)
+        try leave(spool, running.bundle)
+        try leave(folder.spool("other"), "otherotherotherother")
+        _ = try export(spool)
+        let left = try stick.names().filter { $0.hasSuffix(".part") }
+        #expect(
+            Set(left) == [running.bundle, "otherotherotherother"].reduce(into: []) { $0.insert("ferry-bundle-\($1)\(suffix)") })
+        #expect(try !spool.allExportMarks().contains { $0.bundle == deadID })
+        withExtendedLifetime(running) {}
+    }
+}
