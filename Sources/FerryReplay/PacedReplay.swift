@@ -15,6 +15,8 @@ struct PacedReplay {
 
     /// Events that are closer than this leave together.
     private static let grain = Duration.milliseconds(2)
+    /// A gap may be of days; a wish to stop is noticed within this time.
+    private static let longestSleep = Duration.milliseconds(100)
     /// At a fixed rate so many requests a second at most.
     private static let requestsPerSecond = 50.0
 
@@ -216,8 +218,9 @@ struct PacedReplay {
                 case .original(let factor): (time - origin.event) / factor
                 case .rate(let rate): .seconds(Double(fed) / rate)
                 }
-            let due = origin.at + offset
-            if due > now { try await Task.sleep(until: due, tolerance: .zero, clock: .continuous) }
+            // An event may claim to be of any year.
+            let due = origin.at + min(offset, .century)
+            guard try await wait(until: due) else { return }
             // When the destination is slower than the pace, what waits keeps its order.
             lastCreated = part?.created ?? max(time, lastCreated + .milliseconds(1))
             part = nil
@@ -225,6 +228,16 @@ struct PacedReplay {
             fed += groupEvents
             group = []
             groupEvents = 0
+        }
+
+        /// - Returns: `false` when the replay is stopped before that moment.
+        private func wait(until due: ContinuousClock.Instant) async throws -> Bool {
+            while due > .now {
+                let next = min(due, .now + PacedReplay.longestSleep)
+                try await Task.sleep(until: next, tolerance: .zero, clock: .continuous)
+                if isStopped() { return false }
+            }
+            return true
         }
 
         /// Publishes what is gathered. What it is called and holds is written down before, and made again by whoever goes on.
@@ -235,7 +248,7 @@ struct PacedReplay {
                 $0.part = ReplayRun.Part(events: groupEvents, created: lastCreated)
             }
             guard !stage.isStaged(segment) else { return }
-            let publication = try run.spool.publication(of: segment)
+            let publication = try run.spool.publication()
             var writer = try GzipWriter(file: publication.file, level: ReplayOptions.level)
             try group.withUnsafeBytes { try writer.write($0, events: groupEvents) }
             try writer.finish()

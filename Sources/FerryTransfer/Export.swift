@@ -192,7 +192,7 @@ public struct Export {
                 report.segments = chosen.count
                 for item in chosen {
                     report.bytes += ByteCount(item.segment.bytes)
-                    report.events += item.segment.events ?? 0
+                    report.events.add(item.segment.events ?? 0)
                 }
                 return
             } catch let gone as Gone {

@@ -148,6 +148,38 @@ struct ReplayResumeTests {
         #expect(try replay.fixShift(files, &again).shift == shift)
     }
 
+    @Test("A paced replay that is interrupted within a file goes on with the same shift, each event once under one key")
+    func pacedShift() async throws {
+        let times = (0..<12).map { 1_700_000_000 + $0 * 7 }
+        try OpenFile.creating(folder("a.jsonl")).write(Array(times.map { "{\"t\":\($0)}\n" }.joined().utf8))
+        let seen = Seen()
+        let server = seen.server()
+        var options = try options(server, [folder("a.jsonl")])
+        options.filter.timeField = "t"
+        options.filter.shiftsTimeToNow = true
+        // One event a request, the next one much later.
+        options.pace = .rate(0.02)
+        let run = try begin()
+        let current = Mutex<Replay?>(nil)
+        let replay = try Replay(options) { event in if case .sent = event { current.withLock { $0 }?.stop() } }
+        current.withLock { $0 = replay }
+        let first = try await replay.run(run)
+        #expect(first.sourcesDone == 0)
+        #expect(first.sent == 1)
+        let begun = try #require(try resumed(run).position.shift)
+        // Past the second that the first shift was made in.
+        let moment = Timestamp.now().milliseconds / 1000
+        try await eventually("the next second") { Timestamp.now().milliseconds / 1000 > moment }
+        options.pace = .rate(1_000_000)
+        let second = try await Replay(options).run(resumed(run))
+        #expect(second.isComplete)
+        let shifted = try events(seen).compactMap { Int($0.dropFirst(5).dropLast()) }.sorted()
+        #expect(shifted.map { $0 - shifted[0] } == times.map { $0 - times[0] })
+        #expect(shifted.count == 12)
+        #expect(seen.keys.count == 2)
+        #expect(abs(Int64(shifted[0] - times[0]) * 1000 - begun) < 1000)
+    }
+
     @Test("A part that was about to be published when its process died is made again as it was")
     func part() async throws {
         try OpenFile.creating(folder("a.jsonl")).write(Array(Segments.lines(0..<10).utf8))

@@ -39,9 +39,8 @@ struct ReplayFile: Equatable, Sendable {
         } else {
             // Which file it is: two of one name, size and time in two folders are two.
             let id = ReplayID.id(of: "\(path)~\(size.bytes)~\(modified.milliseconds)")
-            segment = SegmentName(
-                priority: own?.priority ?? .normal, created: own?.created ?? max(modified, Timestamp(milliseconds: 0)), id: id,
-                stream: own?.stream)!
+            let made = SegmentName(priority: .normal, created: modified, id: id)
+            segment = own.map { $0.with(id: id, created: nil) } ?? made
         }
     }
 

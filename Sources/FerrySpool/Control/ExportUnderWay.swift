@@ -32,7 +32,7 @@ extension Spool {
     public func beginExport(of names: [String], at now: Timestamp) throws(FileError) -> ExportUnderWay {
         let folder = try makeExportsFolder()
         while true {
-            let bundle = SegmentID.random() + SegmentID.random()
+            let bundle = SegmentID.random().text + SegmentID.random().text
             let name = "\(bundle)\(Self.underWaySuffix)"
             guard let file = try folder.createLocked(name) else {
                 try folder.remove(name)
