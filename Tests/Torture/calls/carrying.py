@@ -19,7 +19,7 @@ class Carrying(Scenario):
             os.mkdir(place(folder))
         for index in range(8):
             data = spools.lines(range(index * 10, index * 10 + 10), 200)
-            spools.put(place("spool"), spools.segment_name(index), spools.member(data, with_note=index % 2 == 0))
+            spools.put(place("spool"), spools.segment_name(index), spools.member(data))
         # Both spools exist and have an ID.
         place.run("prune", "--spool", place("spool"), "--max-spool-age", "9999d")
         place.run("prune", "--spool", place("hub"), "--max-spool-age", "9999d")

@@ -25,7 +25,8 @@ class Sending(Scenario):
         os.makedirs(place("spool"))
         for index in range(8):
             data = spools.lines(range(index * 10, index * 10 + 10), self.padding)
-            spools.put(place("spool"), spools.segment_name(index, priority=index % 3 + 4), spools.member(data, with_note=index % 2 == 0))
+            # Without notes they rest for as long as files with foreign names.
+            spools.put(place("spool"), spools.segment_name(index, priority=index % 3 + 4), spools.member(data, self.age == 0 or index % 2 == 0))
 
     def wanted(self):
         return range(80)

@@ -10,7 +10,7 @@ import shutil
 import threading
 import time
 
-from calls import ENOUGH, working_folder
+from calls import ENOUGH, LISTING, working_folder
 from common.options import Outcome
 from common.place import Place
 from common.shim import Call, Shim, read_log
@@ -47,6 +47,7 @@ class Power:
         self.shim = Shim(self.root)
         self.outcome = Outcome()
         self.lock = threading.Lock()
+        self.began = time.monotonic()
         self.told, self.seen = {}, set()
         self.states = self.same = 0
 
@@ -62,17 +63,21 @@ class Power:
                 if scenario.needs_names:
                     print(f"  NOT TESTED: {scenario.name}: file systems that forget the name of a forced file", flush=True)
             traced = [Traced(scenario) for scenario in wanted]
+            random.Random(self.options.seed).shuffle(traced)
             for item in traced:
                 self.prepare(item)
             self.in_parallel(traced, self.trace)
-            end = time.monotonic() + self.options.seconds
+            left_out = len(traced)
+            traced = [item for item in traced if item.start is not None]
+            left_out -= len(traced)
+            end = max(self.began + self.options.seconds, time.monotonic() + 10)
             threads = [threading.Thread(target=self.work, args=(traced, end)) for _ in range(self.options.jobs)]
             for thread in threads:
                 thread.start()
             for thread in threads:
                 thread.join()
             self.outcome.counts = {
-                "scenarios": len(traced), "calls": sum(len(item.calls) for item in traced), "cuts": sum(len(item.cuts) for item in traced),
+                "scenarios": len(traced), "left out for want of time": left_out, "calls": sum(len(item.calls) for item in traced), "cuts": sum(len(item.cuts) for item in traced),
                 "states": self.states, "that were seen before": self.same}
         finally:
             shutil.rmtree(self.root, ignore_errors=True)
@@ -89,7 +94,7 @@ class Power:
                 with self.lock:
                     if not left:
                         return
-                    item = left.pop()
+                    item = left.pop(0)
                 body(item)
 
         threads = [threading.Thread(target=work) for _ in range(self.options.jobs)]
@@ -109,6 +114,9 @@ class Power:
         item.prepared = time.monotonic()
 
     def trace(self, item):
+        # A short run takes some of them, chosen by the seed.
+        if time.monotonic() > self.began + LISTING * self.options.seconds and self.options.case is None:
+            return
         place = self.place(item)
         time.sleep(max(0, item.prepared + item.scenario.age - time.monotonic()))
         item.start = disk.Disk(place.root, item.scenario.needs_names)

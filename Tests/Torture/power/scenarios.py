@@ -146,7 +146,7 @@ class Upload(Power):
             if not ledger.get(name):
                 place.problem(f"not pending, and without a line in the ledger: {name}")
             halves = [half for half in [*now.pending, *now.sent] if half.startswith(name[:30])]
-            if name not in now.sent and not halves and self.source.keeps and "split" not in ledger.get(name, ()):
+            if name not in now.sent and not halves and self.source.keeps and not {"split", "renamed"} & ledger.get(name, set()):
                 place.problem(f"neither pending nor in sent/: {name}")
             stored = set(numbers) & set(now.count(now.pending, now.sent))
             if set(numbers) - arrived - stored:
