@@ -89,7 +89,7 @@ def main():
             shutil.rmtree(path("spool"), ignore_errors=True)
         compare(
             "512 MB of JSON lines (goal: as fast as gzip -6, at most 64 MB)",
-            ("ferry write", lambda: measure([ferry, "write", "--quiet", "--spool", path("spool"), big], clean)),
+            ("ferry write", lambda: measure([ferry, "write", "--create", "--quiet", "--spool", path("spool"), big], clean)),
             [("gzip -6", lambda: measure(["sh", "-c", f"gzip -6 -c {big} > {path('big.gz')}"]))], rounds=min(ROUNDS, 2))
 
         shutil.rmtree(path("spool"), ignore_errors=True)

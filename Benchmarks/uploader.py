@@ -91,7 +91,7 @@ def over_the_link():
         for number in range(count):
             # Noise, so that a segment of 4 KB is one on the wire.
             line = '{"n":"' + os.urandom(2000).hex() + '"}\n'
-            subprocess.run([ferry, "write", "--quiet", "--spool", path("spool")], input=line, text=True, check=True)
+            subprocess.run([ferry, "write", "--create", "--quiet", "--spool", path("spool")], input=line, text=True, check=True)
         begin = time.monotonic()
         subprocess.run(
             [ferry, "upload", "--quiet", "--spool", path("spool"), "--to", "http://127.0.0.1:18902/v1/segments",
@@ -109,7 +109,7 @@ def from_rename_to_answer():
     os.mkdir(path("spool"))
     run = start(ferry, "run", "--quiet", "--spool", path("spool"), "--to", "http://127.0.0.1:18912/v1/segments")
     time.sleep(1)
-    subprocess.run([ferry, "write", "--quiet", "--spool", path("other")], input='{"n":1}\n', text=True, check=True)
+    subprocess.run([ferry, "write", "--create", "--quiet", "--spool", path("other")], input='{"n":1}\n', text=True, check=True)
     content = open(path("other", next(n for n in os.listdir(path("other")) if n.endswith(".gz"))), "rb").read()
     times = []
     for number in range(200):

@@ -12,7 +12,8 @@ struct Ferry: AsyncParsableCommand {
             """,
         version: FerryVersion.current,
         subcommands: [
-            WriteCommand.self, UploadCommand.self, RunCommand.self, ConfigCommand.self, ServiceCommand.self, ReceiveCommand.self,
+            InitCommand.self, WriteCommand.self, UploadCommand.self, RunCommand.self, ConfigCommand.self, ServiceCommand.self,
+            ReceiveCommand.self,
             StatusCommand.self,
             ListCommand.self, CatCommand.self,
             VerifyCommand.self, PruneCommand.self, RetryCommand.self, PauseCommand.self, ResumeCommand.self,

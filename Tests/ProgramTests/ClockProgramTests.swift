@@ -33,7 +33,7 @@ struct ClockProgramTests {
         let spool = folder("spool")
         for (event, seconds) in [("1", "1790000000"), ("2", "42"), ("3", "1790000100")] {
             let program = Program(environment: ["LD_PRELOAD": library, "TEST_WALL_CLOCK": seconds])
-            let result = try await program.run("write", "--spool", spool, input: event + "\n")
+            let result = try await program.run("write", "--create", "--spool", spool, input: event + "\n")
             #expect(result.status == 0, "\(result.errors)")
         }
         let events = try await Program().run("cat", "--spool", spool)

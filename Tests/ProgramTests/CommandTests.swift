@@ -13,7 +13,8 @@ struct CommandTests {
     func mainJob() async throws {
         let events = try String(contentsOfFile: "\(Program.checkout)/fixtures/README.md", encoding: .utf8)
             .split(separator: "\n").map { "{\"line\":\(String($0).jsonQuoted)}" }.joined(separator: "\n")
-        let written = try await ferry.run("write", "--spool", spool, "--stream", "docs", "--roll-events", "10", input: events)
+        let written = try await ferry.run(
+            "write", "--create", "--spool", spool, "--stream", "docs", "--roll-events", "10", input: events)
         #expect(written.status == 0 && written.output.hasPrefix("wrote "))
         let list = try await ferry.run("list", "--spool", spool, "--json")
         #expect(list.output.split(separator: "\n").count > 1 && list.output.contains("\"state\":\"due\""))
@@ -37,11 +38,12 @@ struct CommandTests {
     func invalidLine() async throws {
         let file = folder("events.jsonl")
         try "{\"a\":1}\n{\"b\":2}\n{\"c\" 3}\n{\"d\":4}\n".write(toFile: file, atomically: true, encoding: .utf8)
-        let stopped = try await ferry.run("write", "--spool", spool, file)
+        let stopped = try await ferry.run("write", "--create", "--spool", spool, file)
         #expect(stopped.status == 65 && stopped.errors.contains("\(file), line 3, column 6"))
         #expect(try await ferry.run("cat", "--spool", spool).output == "{\"a\":1}\n{\"b\":2}\n")
 
-        let skipped = try await ferry.run("write", "--spool", folder("s2"), "--skip-invalid", "--invalid", folder("bad"), file)
+        let skipped = try await ferry.run(
+            "write", "--create", "--spool", folder("s2"), "--skip-invalid", "--invalid", folder("bad"), file)
         #expect(skipped.status == 65 && skipped.output.contains("1 invalid"))
         #expect(try String(contentsOfFile: folder("bad"), encoding: .utf8) == "{\"c\" 3}\n")
         #expect(try await ferry.run("cat", "--spool", folder("s2")).output == "{\"a\":1}\n{\"b\":2}\n{\"d\":4}\n")
@@ -51,7 +53,7 @@ struct CommandTests {
     func longLine() async throws {
         let long = "{\"x\":\"" + String(repeating: "a", count: 3 << 20) + "\"}"
         let result = try await ferry.run(
-            "write", "--spool", spool, "--skip-invalid", "--invalid", folder("bad"), input: "1\n\(long)\n2\n")
+            "write", "--create", "--spool", spool, "--skip-invalid", "--invalid", folder("bad"), input: "1\n\(long)\n2\n")
         #expect(result.status == 65)
         #expect(try await ferry.run("cat", "--spool", spool).output == "1\n2\n")
         #expect(try String(contentsOfFile: folder("bad"), encoding: .utf8) == long + "\n")
@@ -61,7 +63,7 @@ struct CommandTests {
     func slowPipe() async throws {
         let pipe = folder("pipe")
         #expect(mkfifo(pipe, 0o600) == 0)
-        let writer = try ferry.start(["write", "--spool", spool, "--roll-after", "300ms", pipe])
+        let writer = try ferry.start(["write", "--create", "--spool", spool, "--roll-after", "300ms", pipe])
         let end = try #require(FileHandle(forUpdatingAtPath: pipe))
         try end.write(contentsOf: Data("{\"n\":1}\n".utf8))
         let opened = try Spool.open(spool, access: .create)
@@ -138,7 +140,7 @@ struct CommandTests {
 
     @Test("Exit codes tell what happened")
     func exitCodes() async throws {
-        _ = try await ferry.run("write", "--spool", spool, input: "{}\n")
+        _ = try await ferry.run("write", "--create", "--spool", spool, input: "{}\n")
         let server = ScriptedServer.answering { _ in ScriptedServer.answer(401, body: "who are you") }
         let misconfigured = try await ferry.run("upload", "--spool", spool, "--to", server.url)
         #expect(misconfigured.status == 77 && misconfigured.errors.contains("who are you"))
@@ -148,14 +150,15 @@ struct CommandTests {
         #expect(try await ferry.run("upload", "--spool", folder("nowhere"), "--to", server.url).status == 74)
         #expect(try await ferry.run("upload", "--spool", spool, "--to", "https://h/", "--ca", folder("no.pem")).status == 78)
         #expect(
-            try await ferry.run("write", "--spool", spool, "--max-spool-bytes", "1", "--priority", "9", input: "{}\n").status
+            try await ferry.run("write", "--create", "--spool", spool, "--max-spool-bytes", "1", "--priority", "9", input: "{}\n")
+                .status
                 == 73)
         #expect(try await ferry.run("frobnicate").status == 64)
     }
 
     @Test("Secrets come from files, and appear in no message and no file of the spool")
     func secrets() async throws {
-        _ = try await ferry.run("write", "--spool", spool, input: "{}\n")
+        _ = try await ferry.run("write", "--create", "--spool", spool, input: "{}\n")
         try "s3cr3t-t0ken\n".write(toFile: folder("token"), atomically: true, encoding: .utf8)
         let refused = try await ferry.run(
             "upload", "--spool", spool, "--to", "http://h/", "--header", "Authorization: Bearer s3cr3t-t0ken")
@@ -200,7 +203,7 @@ struct CommandTests {
 
     @Test("Bodies in other forms: what does not go together is refused, before anything is sent")
     func bodies() async throws {
-        _ = try await ferry.run("write", "--spool", spool, input: "{\"name\":\"a\"}\n{\"name\":\"b\"}\n")
+        _ = try await ferry.run("write", "--create", "--spool", spool, input: "{\"name\":\"a\"}\n{\"name\":\"b\"}\n")
         let upload = ["upload", "--spool", spool, "--to", "http://127.0.0.1:1/"]
         let noID = try await ferry.start(upload + ["--body", "measurement"]).end()
         #expect(noID.status == 64 && noID.errors.contains("--body measurement needs --tracking-id"))

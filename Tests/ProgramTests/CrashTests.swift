@@ -16,7 +16,7 @@ struct CrashTests {
         var next = 0
         var sure = 0
         for _ in 0..<12 {
-            let writer = try Program().start(["write", "--spool", spool, "--roll-events", "50", pipe])
+            let writer = try Program().start(["write", "--create", "--spool", spool, "--roll-events", "50", pipe])
             let end = try #require(FileHandle(forUpdatingAtPath: pipe))
             for _ in 0..<Int.random(in: 5...40, using: &generator) {
                 let lines = (next..<next + 20).map { "{\"n\":\($0)}\n" }.joined()
@@ -34,7 +34,7 @@ struct CrashTests {
             _ = await writer.end()
             try end.close()
             // The next round's numbers go on behind what was lost with the pipe.
-            _ = try await Program().run("write", "--spool", spool)
+            _ = try await Program().run("write", "--create", "--spool", spool)
             let stored = try opened.events(in: [.pending])
             #expect(stored.count >= sure)
             #expect(Set(stored).count == stored.count)

@@ -14,9 +14,9 @@ struct FaultTests {
     @Test("A file size limit while writing: exit 73, whole lines kept, and a later command publishes them")
     func fileSizeLimit() async throws {
         let result = try await shell(
-            "seq 1 200000 | (ulimit -f 400; trap '' XFSZ; exec \"$FERRY\" write --spool \"$DIR/s\" --roll-bytes 64MiB)")
+            "seq 1 200000 | (ulimit -f 400; trap '' XFSZ; exec \"$FERRY\" write --create --spool \"$DIR/s\" --roll-bytes 64MiB)")
         #expect(result.status == 73, "\(result.errors)")
-        _ = try await shell("\"$FERRY\" write --spool \"$DIR/s\" </dev/null")
+        _ = try await shell("\"$FERRY\" write --create --spool \"$DIR/s\" </dev/null")
         let events = try Spool.open(folder("s"), access: .read).events(in: [.pending])
         #expect(events.count > 1000 && events.count < 200_000)
         #expect(events == (1...events.count).map { "\($0)" })
@@ -36,7 +36,7 @@ struct FaultTests {
         #expect(upload.status == 75, "\(upload.errors)")
         #expect(try source.sidecar(of: name)?.lastError.status == 507)
         await hub.stop()
-        let writer = try await shell("seq 1 500000 | \"$FERRY\" write --spool \"$DIR/m/s\"")
+        let writer = try await shell("seq 1 500000 | \"$FERRY\" write --create --spool \"$DIR/m/s\"")
         #expect(writer.status == 73, "\(writer.errors)")
         let unmounted = try await shell("umount \"$DIR/m\"")
         #expect(unmounted.status == 0)

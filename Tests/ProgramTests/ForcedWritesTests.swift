@@ -60,7 +60,7 @@ struct ForcedWritesTests {
     @Test("A writer forces the segment, names it, forces the folder, and only then removes the journal")
     func write() async throws {
         guard let strace = strace() else { return }
-        let result = try await start(strace, "write", "--spool", folder("spool"), input: "{}\n").end()
+        let result = try await start(strace, "write", "--create", "--spool", folder("spool"), input: "{}\n").end()
         #expect(result.status == 0, "\(result.errors)")
         expect(
             try await calls(),
@@ -85,14 +85,48 @@ struct ForcedWritesTests {
             ])
     }
 
-    @Test("An uploader forces the ledger's line before the segment moves into sent/")
+    @Test("An uploader forces the ledger and its line before the segment moves into sent/, and the folders after that")
     func upload() async throws {
         guard let strace = strace() else { return }
         let name = try folder.spool().put(Segments.gzip("{}\n"))
         let server = ScriptedServer.answering { _ in ScriptedServer.answer(200) }
         let result = try await start(strace, "upload", "--spool", folder("spool"), "--to", server.url).end()
         #expect(result.status == 0, "\(result.errors)")
-        expect(try await calls(), inOrder: [["fdatasync(", "/ledger-"], ["rename", "\"\(name)\"", "/sent/"]])
+        expect(
+            try await calls(),
+            inOrder: [
+                ["fsync(", "/spool/.ferry>"], ["fdatasync(", "/ledger-"], ["rename", "\"\(name)\"", "/sent/"],
+                ["fsync(", "/spool/sent/"], ["fsync(", "/spool>"],
+            ])
+    }
+
+    @Test("A new spool's folders and its ID are forced before anything is counted on")
+    func newSpool() async throws {
+        guard let strace = strace() else { return }
+        let result = try await start(strace, "init", folder("above/spool")).end()
+        #expect(result.status == 0, "\(result.errors)")
+        expect(
+            try await calls(),
+            inOrder: [
+                ["fsync(", "<\(folder.path)>"], ["fsync(", "/above>"], ["fsync(", "/spool>"], ["rename", "spool-id\""],
+                ["fsync(", "/.ferry>"],
+            ])
+    }
+
+    @Test("Dropping ten thousand segments makes at most a hundred forced writes")
+    func prune() async throws {
+        guard let strace = strace() else { return }
+        let spool = try folder.spool()
+        let bytes = Segments.gzip("1\n")
+        for number in 0..<10_000 {
+            try OpenFile.creating(spool.directory.pathOf(Segments.name(second: number).fileName)).write(bytes)
+        }
+        let result = try await start(strace, "prune", "--spool", spool.path, "--max-spool-bytes", "1").end()
+        #expect(result.status == 0, "\(result.errors)")
+        let forced = try await calls().filter { $0.contains("sync(") }
+        #expect((1...100).contains(forced.count))
+        #expect(try spool.ledgerTotals()[.evicted].segments == 10_000)
+        #expect(try spool.pending().isEmpty)
     }
 
     @Test("An import forces everything that it copied before its keys are logged, and names it after that")

@@ -55,7 +55,7 @@ struct RealSoftwareTests {
         let pipe = folder("pipe")
         #expect(mkfifo(pipe, 0o600) == 0)
         let spool = try folder.spool()
-        let writer = try Program().start(["write", "--spool", spool.path, "--roll-events", "20", pipe])
+        let writer = try Program().start(["write", "--create", "--spool", spool.path, "--roll-events", "20", pipe])
         let end = try #require(FileHandle(forUpdatingAtPath: pipe))
         let server = ScriptedServer.answering { _ in ScriptedServer.answer(200) }
         for round in 0..<8 {

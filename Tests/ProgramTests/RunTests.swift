@@ -14,7 +14,7 @@ struct RunTests {
     }
 
     private func write(_ spool: String, _ events: String...) async throws {
-        let written = try await ferry.run("write", "--spool", folder(spool), input: events.joined(separator: "\n"))
+        let written = try await ferry.run("write", "--create", "--spool", folder(spool), input: events.joined(separator: "\n"))
         #expect(written.status == 0, "\(written.errors)")
     }
 
@@ -224,7 +224,7 @@ struct RunTests {
     func disabled() async throws {
         try await write("spool", "{\"n\":1}")
         #expect(try await ferry.run("disable", "--spool", folder("spool")).status == 0)
-        let refused = try await ferry.run("write", "--spool", folder("spool"), input: "{\"n\":2}\n")
+        let refused = try await ferry.run("write", "--create", "--spool", folder("spool"), input: "{\"n\":2}\n")
         #expect(refused.status == 69 && refused.errors.contains("disabled") && refused.errors.contains("line 1"))
         let upload = try await ferry.run("upload", "--spool", folder("spool"), "--to", "http://127.0.0.1:1/")
         #expect(upload.status == 75 && upload.errors.contains("disabled"))

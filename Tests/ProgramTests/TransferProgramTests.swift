@@ -10,7 +10,7 @@ struct TransferProgramTests {
 
     private func write(_ spool: String, _ count: Int) async throws {
         let written = try await ferry.run(
-            "write", "--spool", folder(spool), "--roll-events", "10", input: Segments.lines(0..<count))
+            "write", "--create", "--spool", folder(spool), "--roll-events", "10", input: Segments.lines(0..<count))
         #expect(written.status == 0, "\(written.errors)")
     }
 

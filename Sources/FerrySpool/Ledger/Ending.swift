@@ -67,7 +67,9 @@ extension Spool {
     /// The first part of ``settle(_:)``: the ledger. It waits for the disk.
     ///
     /// - Parameter sentGivesWay: Where the disk is full, the oldest delivered segments are deleted for the lines.
-    public func record(_ endings: [Ending], sentGivesWay: Bool = false) throws(FileError) {
+    /// - Returns: What was deleted.
+    @discardableResult
+    public func record(_ endings: [Ending], sentGivesWay: Bool = false) throws(FileError) -> LedgerTotals.Count {
         try makingRoom(sentGivesWay: sentGivesWay) { () throws(FileError) in try appendToLedger(endings.map(\.entry)) }
     }
 

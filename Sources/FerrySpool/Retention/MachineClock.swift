@@ -19,7 +19,12 @@ extension Spool {
     ) throws(FileError) -> ClockWatch {
         let previous = try stateDirectory?.readState(ClockWatch.self, from: Self.clockName, warn: warn)
         let watch = ClockWatch(previous: previous, reading: reading)
-        try stateDirectory?.writeState(watch, to: Self.clockName)
+        do throws(FileError) {
+            try stateDirectory?.writeState(watch, to: Self.clockName)
+        } catch {
+            // A full disk must not keep what could free it from being sent. The next look compares with an older one.
+            guard error.isOutOfSpace else { throw error }
+        }
         return watch
     }
 }

@@ -34,21 +34,21 @@ extension Spool {
 
     /// Deletes the oldest delivered segments until so much is free.
     ///
-    /// - Returns: How much they were.
-    public func freeSent(atLeast wanted: ByteCount) -> ByteCount {
+    /// - Returns: What was deleted.
+    public func freeSent(atLeast wanted: ByteCount) -> LedgerTotals.Count {
         var pruning = SentPruning()
         for day in deliveryDays(&pruning) {
             for file in day.files(&pruning) {
-                if pruning.deleted.bytes >= wanted { return pruning.deleted.bytes }
+                if pruning.deleted.bytes >= wanted { return pruning.deleted }
                 day.delete(file, &pruning)
             }
             day.removeIfEmpty(self, &pruning)
         }
-        return pruning.deleted.bytes
+        return pruning.deleted
     }
 
     /// Deletes delivered segments for journals that found no room to be sealed. A segment is no larger than its journal.
-    public func freeSent(forFinishing problems: [Recovery.Problem]) -> ByteCount {
+    public func freeSent(forFinishing problems: [Recovery.Problem]) -> LedgerTotals.Count {
         let journals = problems.lazy.filter(\.error.isOutOfSpace).map {
             ((try? self.directory.status($0.name)) ?? nil)?.size ?? .zero
         }

@@ -21,6 +21,14 @@ public struct Recovery: Equatable, Sendable {
     /// Whether segments appeared.
     public var hasPublished: Bool { !sealed.isEmpty || !arrived.isEmpty }
 
+    /// What two attempts, one after the other, came to.
+    public func followed(by later: Recovery) -> Recovery {
+        var both = later
+        both.sealed = sealed + later.sealed
+        both.arrived = arrived + later.arrived
+        return both
+    }
+
     mutating func note(_ name: String, _ error: FileError) { problems.append(Problem(name: name, error: error)) }
 }
 

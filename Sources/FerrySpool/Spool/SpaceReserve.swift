@@ -27,20 +27,28 @@ extension Spool {
     /// Does something that needs room; where the disk is full, with the reserve.
     ///
     /// - Parameter sentGivesWay: Delivered segments are deleted first, the oldest before the others.
-    func makingRoom(sentGivesWay: Bool, _ body: () throws(FileError) -> Void) throws(FileError) {
+    /// - Returns: What was deleted.
+    func makingRoom(
+        sentGivesWay: Bool, _ body: () throws(FileError) -> Void
+    ) throws(FileError) -> LedgerTotals.Count {
+        var freed = LedgerTotals.Count()
         do throws(FileError) {
-            return try body()
+            try body()
+            return freed
         } catch {
             guard error.isOutOfSpace else { throw error }
         }
-        if sentGivesWay, freeSent(atLeast: ByteCount(Int64(Self.reserveSize))) > .zero {
+        if sentGivesWay { freed = freeSent(atLeast: ByteCount(Int64(Self.reserveSize))) }
+        if freed.segments > 0 {
             do throws(FileError) {
-                return try body()
+                try body()
+                return freed
             } catch {
                 guard error.isOutOfSpace else { throw error }
             }
         }
         try? stateDirectory?.remove(Self.reserveName)
         try body()
+        return freed
     }
 }

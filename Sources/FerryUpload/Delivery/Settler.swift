@@ -126,7 +126,7 @@ final class Settler: Sendable {
 
     private func settle(_ batch: [Ending]) async -> Result<Void, FileError> {
         let (spool, sentGivesWay) = (spool, sentGivesWay)
-        let recorded: Result<Void, FileError> = await blocking {
+        let recorded: Result<LedgerTotals.Count, FileError> = await blocking {
             do throws(FileError) { return .success(try spool.record(batch, sentGivesWay: sentGivesWay)) } catch {
                 return .failure(error)
             }
@@ -138,10 +138,13 @@ final class Settler: Sendable {
             return await settle(Array(batch[(batch.count / 2)...]))
         }
         do throws(FileError) {
-            try recorded.get()
+            let freed = try recorded.get()
             // Renames take microseconds, and on this thread they do not compete with its opening of the next segments.
             let changed = try spool.carryOut(batch, after: state.withLock(\.changed))
-            state.withLock { $0.changed = changed }
+            state.withLock { state in
+                state.changed = changed
+                state.report.sentDeleted.add(freed)
+            }
         } catch {
             return .failure(error)
         }

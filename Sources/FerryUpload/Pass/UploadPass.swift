@@ -33,6 +33,8 @@ public final class UploadPass: Sendable {
     private struct Leftovers {
         var unfinished: [Recovery.Problem]
         var others = OtherFiles()
+        /// What was deleted to finish something.
+        var sentDeleted = LedgerTotals.Count()
     }
 
     /// - Parameters:
@@ -110,6 +112,8 @@ public final class UploadPass: Sendable {
             report.rejected = sent.rejected
             report.split = sent.split
             report.sentDeleted = await pruneSent()
+            report.sentDeleted.add(sent.sentDeleted)
+            report.sentDeleted.add(leftovers.withLock(\.sentDeleted))
             report.stopReason = dispatcher.read(\.plan.stopReason)
             if report.stopReason == .paused { report.control = try spool.control() }
             report.destinationWaitsUntil = destinationWaitsUntil
@@ -152,12 +156,15 @@ public final class UploadPass: Sendable {
         let unfinished = leftovers.withLock(\.unfinished)
         guard !unfinished.isEmpty else { return false }
         let (spool, sentGivesWay) = (spool, options.sentGivesWay)
-        let again: Recovery? = await blocking {
-            if sentGivesWay, unfinished.contains(where: \.error.isOutOfSpace) { _ = spool.freeSent(forFinishing: unfinished) }
-            return try? spool.recover()
+        let (freed, again): (LedgerTotals.Count, Recovery?) = await blocking {
+            let isFull = sentGivesWay && unfinished.contains(where: \.error.isOutOfSpace)
+            return (isFull ? spool.freeSent(forFinishing: unfinished) : .init(), try? spool.recover())
+        }
+        leftovers.withLock { leftovers in
+            leftovers.sentDeleted.add(freed)
+            if let again { leftovers.unfinished = again.problems }
         }
         guard let again else { return false }
-        leftovers.withLock { $0.unfinished = again.problems }
         return again.hasPublished
     }
 

@@ -80,6 +80,7 @@ extension RunLoop {
         watch.add(spool, number: number)
         if recovery.hasPublished { onEvent(.recovered(spool: path, recovery)) }
         for problem in recovery.problems { onEvent(.upload(spool: path, .warning("\(problem)"))) }
+        if !recovery.problems.isEmpty { spools[number].recoversAt = now.steady + RunningSpool.unfinishedInterval }
         await scan(number)
         onEvent(.opened(spool: path, pending: dispatcher.read { $0.lanes[number].listed }))
     }
@@ -117,8 +118,19 @@ extension RunLoop {
     mutating func recover(_ number: Int) async {
         spools[number].recoversAt = nil
         let spool = spools[number].spool
-        let recovery = await blocking { try? spool.recover() }
-        guard let recovery, recovery.hasPublished else { return }
+        let sentGivesWay = runner.options.upload.sentGivesWay
+        let recovery = await blocking { () -> Recovery? in
+            guard let recovery = try? spool.recover() else { return nil }
+            guard sentGivesWay, recovery.problems.contains(where: \.error.isOutOfSpace) else { return recovery }
+            // Delivered segments make room for what was never sent.
+            let freed = spool.freeSent(forFinishing: recovery.problems)
+            guard freed.segments > 0, let again = try? spool.recover() else { return recovery }
+            return recovery.followed(by: again)
+        }
+        guard let recovery else { return }
+        // What a full disk or another user's file holds up may go on later.
+        if !recovery.problems.isEmpty { spools[number].recoversAt = runner.moment().steady + RunningSpool.unfinishedInterval }
+        guard recovery.hasPublished else { return }
         runner.onEvent(.recovered(spool: spool.path, recovery))
     }
 

@@ -23,6 +23,8 @@ struct RunningSpool {
 
     /// A writer that ends publishes within moments; what is left then was left by a dead one.
     static let recoveryDelay = Duration.seconds(2)
+    /// What could not be finished is tried again so often.
+    static let unfinishedInterval = Duration.seconds(30)
     /// A folder that changes all the time is looked at for a twentieth of the time at most.
     private static let scanShare = 20
     private static let pruningInterval = Duration.seconds(3600)

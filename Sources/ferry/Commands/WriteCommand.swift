@@ -9,6 +9,9 @@ struct WriteCommand: ParsableCommand {
             Each line is one event: a JSON value in UTF-8, at most 1 MiB. Events are safe from a kill -9 as soon as they are \
             read, and are published as a segment when one of the --roll limits is reached or the input ends.
 
+            A spool named by --spool must be there (ferry init makes one), unless --create makes it; the default one is made when it is missing. When \
+            the disk is full, the command tells the line from which on nothing is stored.
+
             Example: journalctl -f -o json | ferry write --stream journal --roll-after 10s
             """)
 
@@ -45,6 +48,9 @@ struct WriteCommand: ParsableCommand {
 
     @OptionGroup var retention: RetentionOptions
 
+    @Flag(help: "Make the spool that --spool names when it is missing.")
+    var create = false
+
     func validate() throws {
         guard rollEvents > 0 else { throw ValidationError("--roll-events must be at least 1") }
         guard rollBytes > .zero else { throw ValidationError("--roll-bytes must be at least 1") }
@@ -56,7 +62,7 @@ struct WriteCommand: ParsableCommand {
 
     func run() throws {
         let interrupt = SignalPipe()
-        let spool = try spoolOptions.open(.create)
+        let spool = try spoolOptions.open(create || spoolOptions.spool == nil ? .create : .write)
         var options = SegmentWriter.Options()
         options.priority = priority
         options.stream = stream.flatMap { StreamLabel($0) }
@@ -88,7 +94,10 @@ struct WriteCommand: ParsableCommand {
         do throws(WriteFailure) {
             return try writer.finish()
         } catch {
-            throw CommandFailure(error.exitStatus, "\(error); the events are in the spool, the next ferry command publishes them")
+            throw CommandFailure(
+                error.exitStatus,
+                "\(error). All events that were read are stored; a part waits in a journal, which the next ferry upload or write publishes"
+            )
         }
     }
 

@@ -46,6 +46,9 @@ struct SpoolOptions: ParsableArguments {
             for problem in recovery.problems { log.warn("\(problem)") }
             return (spool, recovery.problems)
         } catch {
+            if error.code == ENOENT, Glibc.access(path, F_OK) != 0 {
+                throw CommandFailure(.localFailure, "there is no spool \(path); ferry init \(path) makes one")
+            }
             throw CommandFailure(error)
         }
     }

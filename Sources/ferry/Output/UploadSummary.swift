@@ -62,7 +62,7 @@ struct UploadSummary {
         if report.rejected > 0 { lines.append("rejected \(report.rejected); ferry status tells why") }
         if report.sentDeleted.segments > 0 {
             lines.append(
-                "deleted \(counted(report.sentDeleted.segments, "delivered segment")) (\(report.sentDeleted.bytes)) from sent/, as --keep-sent says"
+                "deleted \(counted(report.sentDeleted.segments, "delivered segment")) (\(report.sentDeleted.bytes)) from sent/: their time was over, or the disk full"
             )
         }
         if report.unusable > 0 {

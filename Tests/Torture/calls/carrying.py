@@ -117,7 +117,7 @@ class Import(Carrying):
         # What a receipt vouches for, the hub has, whether or not import said that all went well.
         if self.receipts(place):
             place.run(*self.acknowledge_arguments(place))
-            place.run("write", "--spool", place("hub"), data=b"")
+            place.run("write", "--create", "--spool", place("hub"), data=b"")
             stored, spool = place.contents("hub"), place.contents("spool")
             lost = spool.count(spool.sent) - stored.count(stored.pending)
             if lost:

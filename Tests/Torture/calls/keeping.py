@@ -138,7 +138,7 @@ class Init(Scenario):
         if result.status == 0 and not os.path.isdir(place("spool")):
             place.problem("status 0, and there is no spool")
         place.undisturbed("init", place("spool"))
-        place.undisturbed("write", "--spool", place("spool"), data=spools.lines(range(10)))
+        place.undisturbed("write", "--create", "--spool", place("spool"), data=spools.lines(range(10)))
         place.expect(place.contents("spool").stored, range(10), "in the new spool")
 
 

@@ -37,7 +37,7 @@ class WriteFile(Scenario):
 
     def play(self, place, environment, fault):
         files, data = self.input(place)
-        result = self.disturb(place, environment, fault, "write", "--spool", place("spool"), "--roll-events", "400", *files, data=data)
+        result = self.disturb(place, environment, fault, "write", "--create", "--spool", place("spool"), "--roll-events", "400", *files, data=data)
         rest = 0
         if result.status == 0:
             # Before anything else runs: what is said to be written is published.
@@ -46,7 +46,7 @@ class WriteFile(Scenario):
         elif result.status and result.status > 0:
             rest = safe_line(result)
         # The next writer finishes what this one left.
-        place.undisturbed("write", "--spool", place("spool"), data=b"")
+        place.undisturbed("write", "--create", "--spool", place("spool"), data=b"")
         found = place.contents("spool").count(place.contents("spool").pending)
         if result.status is not None and result.status < 0:
             # Killed: the lines that are there are the first ones, each once.
@@ -57,7 +57,7 @@ class WriteFile(Scenario):
             rest = len(found)
         place.expect(found, range(1, rest + 1), f"of the {rest} lines that are said to be safe")
         data = b"".join(spools.read(place("in.jsonl")).splitlines(keepends=True)[rest:])
-        place.undisturbed("write", "--spool", place("spool"), data=data)
+        place.undisturbed("write", "--create", "--spool", place("spool"), data=data)
         after = place.contents("spool")
         place.expect(after.count(after.pending), range(1, TOTAL + 1), "after going on behind the last safe line")
         if after.journals:
@@ -85,8 +85,8 @@ class WriteLimit(Scenario):
         before = place.contents("spool").pending
         data = spools.lines(range(1000, 1040), 100)
         result = self.disturb(
-            place, environment, fault, "write", "--spool", place("spool"), "--roll-events", "10", "--max-spool-bytes", "7KB", data=data)
-        place.undisturbed("write", "--spool", place("spool"), data=b"")
+            place, environment, fault, "write", "--create", "--spool", place("spool"), "--roll-events", "10", "--max-spool-bytes", "7KB", data=data)
+        place.undisturbed("write", "--create", "--spool", place("spool"), data=b"")
         place.expect_known(before, "spool")
         now = place.contents("spool")
         written = {number: count for number, count in now.count(now.pending).items() if number >= 1000}
@@ -122,7 +122,7 @@ class Tracker(Scenario):
             if "Error raised at top level" not in result.errors and "Fatal error: Error" not in result.errors:
                 place.problem(f"crash: {result}")
         told = {int(line.split()[2]) for line in result.output.splitlines() if re.fullmatch(r"\d+ \d+ \d+", line)}
-        place.undisturbed("write", "--spool", place("spool"), data=b"")
+        place.undisturbed("write", "--create", "--spool", place("spool"), data=b"")
         texts = [
             spools.inflate(spools.read(place("spool", name)))[0].decode() for name in place.contents("spool").pending]
         stored = [int(found) for text in texts for found in self.EVENT.findall(text)]

@@ -77,7 +77,9 @@ def write_pipe(world, rng):
 
 
 def options(world, rng):
-    arguments = ["--priority", rng.choice(["0", "5", "5", "9"]), "--roll-events", rng.choice(["1", "3", "50000"])]
+    # The release before made every spool that it was told to write into.
+    arguments = ["--create"] if world.ferry_path == world.tools.ferry else []
+    arguments += ["--priority", rng.choice(["0", "5", "5", "9"]), "--roll-events", rng.choice(["1", "3", "50000"])]
     if rng.random() < 0.3:
         arguments += ["--stream", rng.choice(["s", "other"])]
     return arguments

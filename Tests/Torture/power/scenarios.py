@@ -42,7 +42,7 @@ class Write(Power):
 
     def act(self, place, environment):
         data = spools.lines(range(self.total), 60)
-        place.note(machine.run([place.ferry, "write", "--spool", place("spool"), "--roll-events", "300"], environment, data))
+        place.note(machine.run([place.ferry, "write", "--create", "--spool", place("spool"), "--roll-events", "300"], environment, data))
 
     def look(self, place, calls, world):
         server = KeyServer()
@@ -74,7 +74,7 @@ class Tracker(Power):
             place.problem(f"undisturbed: {result}")
 
     def look(self, place, calls, world):
-        place.undisturbed("write", "--spool", place("spool"), data=b"")
+        place.undisturbed("write", "--create", "--spool", place("spool"), data=b"")
         stored = []
         contents = place.contents("spool")
         for name in contents.pending:
@@ -308,7 +308,7 @@ class Import(Carrying):
         if receipts:
             # 65: a receipt that is cut off. The bundle is still there then.
             place.run(*self.scenario.acknowledge_arguments(place))
-            place.run("write", "--spool", place("hub"), data=b"")
+            place.run("write", "--create", "--spool", place("hub"), data=b"")
             stored, spool = place.contents("hub"), place.contents("spool")
             lost = spool.count(spool.sent) - stored.count(stored.pending)
             if lost:
@@ -477,7 +477,7 @@ class Init(Power):
         if calls[-1].name == "the end" and not os.path.isdir(place("spool")):
             place.problem("init had said that there is a spool, and there is none")
         place.undisturbed("init", place("spool"))
-        place.undisturbed("write", "--spool", place("spool"), data=spools.lines(range(10)))
+        place.undisturbed("write", "--create", "--spool", place("spool"), data=spools.lines(range(10)))
         place.expect(place.contents("spool").stored, range(10), "in the new spool")
 
 

@@ -1,0 +1,49 @@
+import Glibc
+
+extension Spool {
+    /// Makes a spool that a group shares: one user of it writes, another sends, a third looks. What is there already becomes the group's as well.
+    ///
+    /// - Throws: ``FileError`` when the folder may not be given to the group.
+    public static func share(_ path: String, with group: UInt32) throws(FileError) -> Spool {
+        let directory = try Directory.make(path)
+        try directory.share(with: group)
+        // Opened anew: what is made in it from here on follows its new mode.
+        let spool = try open(path, access: .write)
+        try spool.directory.shareContent(with: group, depth: 2)
+        return spool
+    }
+
+    /// The number of a group, by its name or as it is; `nil` when there is no such group.
+    public static func group(named name: String) -> UInt32? {
+        if let number = UInt32(name) { return number }
+        var entry = Glibc.group()
+        var found: UnsafeMutablePointer<Glibc.group>?
+        return withUnsafeTemporaryAllocation(of: CChar.self, capacity: 1 << 16) { buffer in
+            guard getgrnam_r(name, &entry, buffer.baseAddress, buffer.count, &found) == 0, found != nil else { return nil }
+            return entry.gr_gid
+        }
+    }
+}
+
+extension Directory {
+    fileprivate func share(with group: gid_t) throws(FileError) {
+        guard fchown(descriptor, uid_t.max, group) == 0 else { throw FileError("give the group", path) }
+        guard fchmod(descriptor, 0o2770) == 0 else { throw FileError("change the mode of", path) }
+    }
+
+    /// - Parameter depth: How many levels of folders below this one belong to the spool.
+    fileprivate func shareContent(with group: gid_t, depth: Int) throws(FileError) {
+        for name in try names() {
+            if isDirectory(name) {
+                guard depth > 0 else { continue }
+                let folder = try directory(name)
+                try folder.share(with: group)
+                try folder.shareContent(with: group, depth: depth - 1)
+            } else if let file = try open(name), try file.status().isRegular {
+                guard fchown(file.descriptor, uid_t.max, group) == 0, fchmod(file.descriptor, 0o660) == 0 else {
+                    throw FileError("give the group", pathOf(name))
+                }
+            }
+        }
+    }
+}

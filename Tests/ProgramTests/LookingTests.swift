@@ -1,0 +1,71 @@
+import FerrySpool
+import Foundation
+import TestSupport
+import Testing
+
+@Suite("Programs that only look change nothing")
+struct LookingTests {
+    private let folder = TemporaryFolder()
+
+    /// A spool with everything that a program which writes or sends would tidy up.
+    private func untidySpool() throws -> Spool {
+        let spool = try folder.spool()
+        let name = try spool.put(Segments.gzip("1\n"), as: Segments.name(second: 1))
+        for (file, text) in [
+            ("\(name).retry.json", "{nonsense"), ("gone.jsonl.gz.retry.json", "{}"),
+            (Segments.name(second: 2).journalName, "2\n"),
+            (".\(SegmentID.random()).ferry-in", "x"), (".x.ferry-tmp", "x"), ("events.json", "{}"),
+        ] {
+            try spool.directory.replace(file, with: Array(text.utf8), durable: false)
+        }
+        let sent = try spool.directory.makeDirectory("sent").makeDirectory("2026-11-01")
+        try sent.replace(Segments.name(second: 3).fileName, with: Segments.gzip("3\n"), durable: false)
+        let rejected = try spool.directory.makeDirectory("rejected")
+        try rejected.replace(Segments.name(second: 4).fileName, with: Segments.gzip("4\n"), durable: false)
+        return spool
+    }
+
+    private static let commands = [
+        ["status"], ["status", "--json"], ["list"], ["cat", "--all"], ["verify", "--all"],
+        ["upload", "--dry-run", "--to", "http://127.0.0.1:9/"],
+    ]
+
+    @Test("Not a name, a byte, a time or a mode", arguments: commands)
+    func nothingChanges(_ command: [String]) async throws {
+        let spool = try untidySpool()
+        func everything() async throws -> String {
+            try await Program("/usr/bin/find").run(spool.path, "-printf", "%p %i %m %s %T@ %C@\n").output
+                .split(separator: "\n").sorted().joined(separator: "\n")
+        }
+        let before = try await everything()
+        let result = try await Program().start(command + ["--spool", spool.path]).end()
+        #expect(result.status == 0, "\(result.errors)")
+        #expect(try await everything() == before)
+    }
+
+    @Test("No lock is taken, and no file is opened for writing", arguments: commands)
+    func noLock(_ command: [String]) async throws {
+        guard let strace = Program.find("strace") else { return print("NOT TESTED: there is no strace here") }
+        let spool = try untidySpool()
+        let calls = "trace=flock,openat,mkdirat,renameat,renameat2,unlinkat,linkat,fchmod,fchmodat,ftruncate"
+        let result = try await Program(strace)
+            .start(["-f", "-qq", "-o", folder("calls"), "-e", calls, Program.ferry] + command + ["--spool", spool.path]).end()
+        let lines = try String(contentsOfFile: folder("calls"), encoding: .utf8).split(separator: "\n")
+        guard lines.contains(where: { $0.contains("openat(") }) else { return print("NOT TESTED: strace: \(result.errors)") }
+        let changing = lines.filter { line in
+            guard line.contains("openat(") else {
+                return !line.contains("+++") && !line.contains("---") && !line.contains("resumed")
+            }
+            return ["O_WRONLY", "O_RDWR", "O_CREAT"].contains { line.contains($0) } && !line.contains("\"/dev/")
+        }
+        #expect(changing.isEmpty, "\(changing)")
+    }
+
+    @Test("Status tells what dead processes left, and what is no segment")
+    func status() async throws {
+        let spool = try untidySpool()
+        let status = try await Program().run("status", "--spool", spool.path)
+        #expect(status.output.contains("left      2 files of writers or receivers that died"))
+        #expect(status.output.contains("ignored   1 file that is no segment: events.json"))
+    }
+}

@@ -1,0 +1,138 @@
+import FerrySpool
+import Foundation
+import TestSupport
+import Testing
+
+@Suite("One user writes, another sends, a third looks")
+struct TwoUserTests {
+    private let folder = TemporaryFolder()
+    private static let group = "65510"
+
+    private enum User: String { case writer = "65501", sender = "65502", reader = "65503" }
+
+    private func run(_ user: User, _ arguments: String..., input: String? = nil) async throws -> Program.Result {
+        try await Program("/usr/bin/env", environment: ["FERRY": Program.ferry]).start(
+            [
+                "setpriv", "--reuid=\(user.rawValue)", "--regid=\(user.rawValue)", "--groups=\(Self.group)", "sh", "-c",
+                "umask 077; exec \"$FERRY\" \"$@\"", "ferry",
+            ] + arguments, input: input
+        ).end()
+    }
+
+    /// A spool that the three share; `nil` where other users cannot be had.
+    private func sharedSpool() async throws -> String? {
+        guard getuid() == 0, Program.find("setpriv") != nil else {
+            print("NOT TESTED: other users cannot be had here")
+            return nil
+        }
+        chmod(folder.path, 0o755)
+        let made = try await Program().run("init", folder("spool"), "--group", Self.group)
+        #expect(made.status == 0, "\(made.errors)")
+        return folder("spool")
+    }
+
+    @Test("All three do their part, whatever the umask")
+    func threeUsers() async throws {
+        guard let spool = try await sharedSpool() else { return }
+        let written = try await run(.writer, "write", "--spool", spool, input: "1\n2\n")
+        #expect(written.status == 0, "\(written.errors)")
+        let before = try await run(.reader, "status", "--spool", spool)
+        #expect(before.status == 0, "\(before.errors)")
+        #expect(before.output.contains("pending   1 segment,"))
+        #expect(try await run(.reader, "cat", "--spool", spool).output == "1\n2\n")
+        let hub = try await Hub(folder("hub"))
+        let upload = try await run(.sender, "upload", "--spool", spool, "--to", hub.url)
+        await hub.stop()
+        #expect(upload.status == 0, "\(upload.errors)")
+        let after = try await run(.reader, "status", "--spool", spool)
+        #expect(after.output.contains("sent      1 segment,"))
+        #expect(try await run(.writer, "write", "--spool", spool, input: "3\n").status == 0)
+        #expect(try await run(.sender, "prune", "--spool", spool, "--max-spool-bytes", "1").output.contains("evicted 1 segment"))
+    }
+
+    @Test("A dead writer's journal is sealed by the other user")
+    func otherUsersJournal() async throws {
+        guard let spool = try await sharedSpool() else { return }
+        let writer = try Program("/usr/bin/env", environment: ["FERRY": Program.ferry]).start([
+            "setpriv", "--reuid=65501", "--regid=65501", "--groups=\(Self.group)", "sh", "-c",
+            "umask 077; (echo 1; sleep 600) | \"$FERRY\" write --spool \"$0\" & echo $! >&2; wait", spool,
+        ])
+        let opened = try Spool.open(spool, access: .read)
+        try await eventually("the event is in the journal") {
+            for name in try opened.directory.names() where name.hasSuffix(".open") {
+                if try opened.directory.status(name)?.size == ByteCount(2) { return true }
+            }
+            return false
+        }
+        let number = try #require(Int32(writer.errors.split(separator: "\n").first ?? ""))
+        kill(number, SIGKILL)
+        try await eventually("the writer is gone") { try opened.unfinished(try opened.scan()).journals.count == 1 }
+        writer.send(SIGKILL)
+        let list = try await run(.sender, "prune", "--spool", spool, "--max-sent-age", "7d")
+        #expect(list.status == 0, "\(list.errors)")
+        #expect(try await run(.sender, "cat", "--spool", spool).output == "1\n")
+    }
+
+    @Test("A file and a journal that one may not read are named, and stop nothing")
+    func unreadable() async throws {
+        guard let spool = try await sharedSpool() else { return }
+        let opened = try Spool.open(spool, access: .write)
+        try opened.put(Segments.gzip("1\n"), as: Segments.name(second: 1))
+        let secret = try opened.put(Segments.gzip("2\n"), as: Segments.name(second: 2))
+        chmod("\(spool)/\(secret)", 0o600)
+        try opened.put(Segments.gzip("3\n"), as: Segments.name(second: 3))
+        let journal = Segments.name(second: 4).journalName
+        try opened.directory.replace(journal, with: Array("4\n".utf8), durable: false)
+        chmod("\(spool)/\(journal)", 0o600)
+
+        let status = try await run(.reader, "status", "--spool", spool)
+        #expect(status.status == 74)
+        #expect(status.output.contains("pending   3 segments,"))
+        #expect(status.output.contains("cannot be read (1):"))
+        #expect(status.output.contains(secret))
+        let cat = try await run(.reader, "cat", "--spool", spool)
+        #expect(cat.status == 74)
+        #expect(cat.output == "1\n3\n")
+        let verify = try await run(.reader, "verify", "--spool", spool)
+        #expect(verify.status == 74)
+        #expect(verify.output.contains("sound: 2 segments"))
+        #expect(verify.output.contains("unreadable: 1"))
+        let list = try await run(.reader, "list", "--spool", spool)
+        #expect(list.status == 74)
+        #expect(list.output.split(separator: "\n").count == 3)
+
+        let hub = try await Hub(folder("hub"))
+        let upload = try await run(.sender, "upload", "--spool", spool, "--to", hub.url)
+        await hub.stop()
+        #expect(upload.status == 74, "\(upload.errors)")
+        #expect(upload.output.contains("sent 2 segments"))
+        #expect(upload.output.contains("left 1 segment that cannot be used"))
+        #expect(upload.errors.contains(journal))
+        #expect(try Spool.open(folder("hub"), access: .read).events(in: [.pending]) == ["1", "3"])
+        #expect(opened.directory.contains(journal))
+    }
+
+    @Test("A folder in sent/ that one may not read hinders no pruning")
+    func unreadableDay() async throws {
+        guard let spool = try await sharedSpool() else { return }
+        let opened = try Spool.open(spool, access: .write)
+        let sent = try opened.directory.makeDirectory("sent")
+        for day in ["2026-01-01", "2026-01-02"] { _ = try sent.makeDirectory(day).create("x.jsonl.gz") }
+        for name in ["lost+found", "2026-01-03"] { #expect(mkdir("\(spool)/sent/\(name)", 0o700) == 0) }
+        let prune = try await run(.sender, "prune", "--spool", spool, "--max-sent-age", "7d")
+        #expect(prune.status == 74)
+        #expect(prune.output.contains("deleted 2 delivered segments"))
+        #expect(prune.errors.contains("lost+found"))
+    }
+
+    @Test("A spool that is named and missing is an error that says how to make it; the default one is made")
+    func missing() async throws {
+        let named = try await Program().run("write", "--spool", folder("none"), input: "1\n")
+        #expect(named.status == 74)
+        #expect(named.errors.contains("ferry init \(folder("none"))"))
+        #expect(access(folder("none"), F_OK) != 0)
+        let made = try await Program(environment: ["FERRY_SPOOL": folder("own")]).run("write", input: "1\n")
+        #expect(made.status == 0)
+        #expect(made.errors.contains("made the spool \(folder("own"))"))
+    }
+}
