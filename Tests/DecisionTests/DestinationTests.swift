@@ -54,8 +54,27 @@ struct DestinationTests {
             ("//x/y", "http://x/y"),
         ])
     func redirects(location: String, result: String) throws {
-        let next = try #require(DestinationURL("http://h:81/v1/segments").resolving(location))
+        let next = try #require(DestinationURL("http://h:81/v1/segments").redirected(to: location))
         #expect("\(next)" == result)
+    }
+
+    @Test(
+        "A redirect leads to no socket of this machine, to nothing less secure, and to no end of text",
+        arguments: [
+            ("http://h/", "http+unix://%2Frun%2Fdocker.sock/x"), ("https://h/", "http+unix://%2Frun%2Fdocker.sock/x"),
+            ("http+unix://%2Fa.sock/x", "http+unix://%2Fb.sock/x"), ("https://h/", "http://h/"), ("http://h/", "ftp://h/"),
+            ("http://h/", "file:///etc/passwd"), ("http://h/", "http://u:p@h/"), ("http://h/", "http://h:0/"),
+            ("http://h/", "/" + String(repeating: "x", count: 9000)),
+        ])
+    func redirectsRefused(from: String, location: String) throws {
+        #expect(try DestinationURL(from).redirected(to: location) == nil)
+    }
+
+    @Test("A redirect may stay on the socket that the user named, and may become secure")
+    func redirectsAllowed() throws {
+        #expect(try DestinationURL("http+unix://%2Fa.sock/x").redirected(to: "/y")?.target == "/y")
+        #expect(try DestinationURL("http://h/").redirected(to: "https://h/")?.origin.isSecure == true)
+        #expect(try DestinationURL("https://h/").redirected(to: "//other/x")?.origin.isSecure == true)
     }
 
     @Test("Different destinations have different names in files, equal ones equal names")

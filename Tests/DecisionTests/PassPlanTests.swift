@@ -112,6 +112,25 @@ struct PassPlanTests {
         #expect(plan.stopReason == .misconfigured(reason))
     }
 
+    @Test("What the link broke off is split, says nothing of the destination, and lets its halves go on at once")
+    func brokenOff() {
+        var plan = plan()
+        plan.start(1)
+        #expect(plan.finish(1, .brokenOff(reason)) == [.split(1)])
+        #expect(plan.next() == .sendNext)
+        #expect(!plan.isProvenWell)
+    }
+
+    @Test("A probe that breaks off leaves the doubt about the one before it")
+    func brokenProbe() {
+        var plan = plan()
+        plan.start(1)
+        _ = plan.finish(1, doubtful)
+        plan.start(2)
+        #expect(plan.finish(2, .brokenOff(reason)) == [.split(2)])
+        #expect(plan.next() == .sendProbe)
+    }
+
     @Test("In strict order one is under way, and the head of the line waits")
     func strict() {
         var plan = plan(3, order: .strict)

@@ -84,7 +84,7 @@ struct VerdictTests {
         case .tooLarge: .tooLarge
         case .refused: .refused
         case .moved: .moved
-        case .withdrawn: nil
+        case .brokenOff, .withdrawn: nil
         }
     }
 }

@@ -150,11 +150,14 @@ struct DayTests {
             guard isUp else { return .init(verdict: .withdrawn(reason)) }
             if hub.isDown {
                 return .init(
-                    verdict: .doubtful(.init(kind: "status", status: 503, message: "HTTP 503")), latency: .milliseconds(40))
+                    verdict: .doubtful(.init(kind: "status", status: 503, message: "HTTP 503")),
+                    trace: .init(latency: .milliseconds(40)))
             }
             for segment in segments { hub.keys[segment.facts.idempotencyKey, default: 0] += 1 }
             // The hub has it, and its answer gets lost.
-            return lost ? .init(verdict: .doubtful(reason)) : .init(verdict: .delivered(status: 200), latency: .milliseconds(40))
+            return lost
+                ? .init(verdict: .doubtful(reason), trace: .init(departure: .whole))
+                : .init(verdict: .delivered(status: 200), trace: .init(latency: .milliseconds(40)))
         }
 
         private mutating func lookAround() {

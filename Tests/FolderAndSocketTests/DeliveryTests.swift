@@ -372,7 +372,59 @@ struct DeliveryTests {
         let report = try await UploadPass(spool, options: options).run()
         #expect(report.stopReason == .deadline)
         #expect(try spool.pending() == [name])
-        #expect(try spool.sidecar(of: name) == nil)
+        #expect(try spool.sidecar(of: name)?.attempts ?? 0 == 0)
+    }
+
+    @Test("Strict order: nothing passes a segment that another uploader is just sending")
+    func strictTwoPasses() async throws {
+        let spool = try folder.spool()
+        let names = try fill(spool, 4)
+        let seen = Mutex<[String]>([])
+        let other = Mutex(false)
+        let gate = DispatchSemaphore(value: 0)
+        let server = ScriptedServer.answering { request in
+            seen.withLock { $0.append(request["ferry-segment"]!) }
+            if other.withLock({ was in
+                defer { was = true }
+                return !was
+            }) {
+                gate.wait()
+            }
+            return ScriptedServer.answer(200)
+        }
+        var options = try options(server.url)
+        options.order = .strict
+        let shared = options
+        let first = try UploadPass(spool, options: shared)
+        let second = try UploadPass(Spool.open(spool.path, access: .write), options: shared)
+        async let sent = first.run()
+        try await eventually("the first is under way") { seen.withLock { $0.count } == 1 }
+        let report = try await second.run()
+        #expect(report.stopReason == .headWaits)
+        #expect(report.sent.segments == 0 && report.remaining == 4)
+        gate.signal()
+        #expect(try await sent.sent.segments == 4)
+        #expect(seen.withLock { $0 } == names)
+    }
+
+    @Test("Strict order with joined requests: nothing passes a segment in the middle that somebody else has")
+    func strictJoined() async throws {
+        let spool = try folder.spool()
+        let names = try fill(spool, 4)
+        let seen = Mutex<[String]>([])
+        let server = ScriptedServer.answering { request in
+            seen.withLock { $0.append(request["ferry-segment"]!) }
+            return ScriptedServer.answer(200)
+        }
+        guard case .claimed(let claim) = spool.claim(names[1]) else { throw InVain(what: "the claim") }
+        var options = try options(server.url)
+        options.order = .strict
+        options.coalesce = .mebibytes(1)
+        let report = try await UploadPass(Spool.open(spool.path, access: .write), options: options).run()
+        #expect(claim.name == names[1])
+        #expect(report.stopReason == .headWaits)
+        #expect(seen.withLock { $0 } == [names[0]])
+        #expect(try spool.pending() == Array(names[1...]))
     }
 
     @Test("Two passes at once on one spool send nothing twice")

@@ -87,6 +87,22 @@ struct RunnerTests {
         }
     }
 
+    @Test("A segment that is rejected as exhausted is forgotten: nothing is pending, and in strict order the rest goes on")
+    func exhausted() async throws {
+        let spool = try folder.spool()
+        let bad = try put(spool, second: 1)
+        let good = try put(spool, second: 2)
+        let server = ScriptedServer.answering { ScriptedServer.answer($0["ferry-segment"] == bad ? 500 : 200) }
+        var options = try options(server)
+        options.upload.order = .strict
+        options.upload.backOff = BackOff(intervals: [.milliseconds(20)], jitter: 1...1, failuresAllowed: 0)
+        try await whileRunning([spool.path], options) { (runner: Runner) async throws in
+            try await eventually("the other one") { try spool.files(in: [.sent]).map(\.name) == [good] }
+            try await eventually("nothing is pending") { runner.snapshot().spools.first?.total.segments == 0 }
+        }
+        #expect(try spool.rejected().map(\.reason?.kind) == ["exhausted"])
+    }
+
     @Test("A pause in the folder is obeyed, and its end")
     func pause() async throws {
         let spool = try folder.spool()

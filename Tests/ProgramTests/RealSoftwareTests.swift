@@ -118,4 +118,42 @@ struct RealSoftwareTests {
         receiver.send(SIGTERM)
         _ = await receiver.end()
     }
+
+    @Test(
+        "Behind a tunnel the certificate must be the destination's, not the proxy's",
+        arguments: [("127.0.0.2", 0), ("127.0.0.1", 77)] as [(String, Int32)])
+    func tunnelToAddress(certified: String, status: Int32) async throws {
+        guard let openssl = Program.find("openssl") else { return missing("openssl") }
+        let made = try await Program(openssl).run(
+            "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-keyout", folder("key.pem"), "-out", folder("cert.pem"), "-days",
+            "2", "-subj", "/CN=hub", "-addext", "subjectAltName=IP:\(certified)")
+        #expect(made.status == 0, "\(made.errors)")
+        let receiver = try Program().start([
+            "receive", "--listen", "127.0.0.1:0", "--spool", folder("hub"), "--tls-cert", folder("cert.pem"), "--tls-key",
+            folder("key.pem"),
+        ])
+        let port = try await receiver.waitFor("listening on https://127.0.0.1:").prefix { $0.isNumber }
+        let spool = try folder.spool()
+        try spool.put(Segments.gzip("{}\n"))
+        // The proxy is at 127.0.0.1.
+        let proxy = Tunnel.proxy()
+        let upload = try await Program(environment: ["HTTPS_PROXY": "http://u:p@127.0.0.1:\(proxy.port)"]).run(
+            "upload", "--spool", spool.path, "--to", "https://127.0.0.2:\(port)/v1/segments", "--ca", folder("cert.pem"))
+        #expect(upload.status == status, "\(upload.errors)")
+        receiver.send(SIGTERM)
+        _ = await receiver.end()
+    }
+
+    @Test("A proxy that wants a password for a tunnel: 77, and what to do")
+    func tunnelWithoutPassword() async throws {
+        let spool = try folder.spool()
+        try spool.put(Segments.gzip("{}\n"))
+        let proxy = Tunnel.proxy()
+        let upload = try await Program(environment: ["HTTPS_PROXY": "http://127.0.0.1:\(proxy.port)"]).run(
+            "upload", "--spool", spool.path, "--to", "https://hub.example/")
+        #expect(upload.status == 77)
+        #expect(
+            upload.errors.contains("407") && upload.errors.contains("name and password into the proxy variable"),
+            "\(upload.errors)")
+    }
 }

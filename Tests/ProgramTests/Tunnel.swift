@@ -14,11 +14,16 @@ enum Tunnel {
                 return
             }
             peer.send("HTTP/1.1 200 Connected\r\n\r\n")
+            let isAnswered = DispatchSemaphore(value: 0)
             Thread.detachNewThread {
                 while let bytes = far.read(), !bytes.isEmpty, peer.send(bytes) {}
                 peer.shutDown()
+                isAnswered.signal()
             }
             while let bytes = peer.read(), !bytes.isEmpty { far.send(bytes) }
+            far.shutDown()
+            // The peer's descriptor is another connection's as soon as this returns.
+            isAnswered.wait()
         }
     }
 }

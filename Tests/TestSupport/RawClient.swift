@@ -56,6 +56,9 @@ public final class RawClient: Sendable {
         }
     }
 
+    /// Ends both directions, so that a thread that reads wakes up.
+    public func shutDown() { shutdown(descriptor, Int32(SHUT_RDWR)) }
+
     private func readToEnd() -> [UInt8] {
         var bytes: [UInt8] = []
         var buffer = [UInt8](repeating: 0, count: 1 << 16)

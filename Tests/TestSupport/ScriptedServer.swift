@@ -6,12 +6,17 @@ public final class ScriptedServer: Sendable {
     public let port: Int
     private let listener: Int32
 
-    /// - Parameter script: Called for every connection, on a thread of its own; the connection is closed when it returns.
-    public init(port: Int = 0, _ script: @escaping @Sendable (Peer) -> Void) {
+    /// - Parameters:
+    ///   - receiveBuffer: How much the kernel takes in before the script reads it.
+    ///   - script: Called for every connection, on a thread of its own; the connection is closed when it returns.
+    public init(port: Int = 0, receiveBuffer: Int32? = nil, _ script: @escaping @Sendable (Peer) -> Void) {
         let listener = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
         self.listener = listener
         var on: Int32 = 1
         setsockopt(listener, SOL_SOCKET, SO_REUSEADDR, &on, socklen_t(MemoryLayout<Int32>.size))
+        if var receiveBuffer {
+            setsockopt(listener, SOL_SOCKET, SO_RCVBUF, &receiveBuffer, socklen_t(MemoryLayout<Int32>.size))
+        }
         var address = sockaddr_in()
         address.sin_family = sa_family_t(AF_INET)
         address.sin_port = in_port_t(port).bigEndian
@@ -68,6 +73,12 @@ public struct ReceivedRequest: Sendable {
     public let headers: [String: String]
     public let body: [UInt8]
 
+    public init(line: String, headers: [String: String], body: [UInt8]) {
+        self.line = line
+        self.headers = headers
+        self.body = body
+    }
+
     /// A header, by its name in lower case.
     public subscript(name: String) -> String? { headers[name] }
 }
@@ -113,8 +124,8 @@ public struct Peer: Sendable {
         return ReceivedRequest(line: line, headers: headers, body: body)
     }
 
-    public func read() -> [UInt8]? {
-        var buffer = [UInt8](repeating: 0, count: 1 << 16)
+    public func read(upTo limit: Int = 1 << 16) -> [UInt8]? {
+        var buffer = [UInt8](repeating: 0, count: limit)
         let count = recv(descriptor, &buffer, buffer.count, 0)
         return count < 0 ? nil : Array(buffer[..<count])
     }

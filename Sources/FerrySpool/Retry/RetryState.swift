@@ -10,6 +10,8 @@ public struct RetryState: Codable, Equatable, Sendable {
     public var lastAttemptAt: Timestamp
     public var nextAttemptAt: Timestamp
     public var lastError: LastError
+    /// How many tries broke off before the body was whole. Absent once a try may have arrived whole, and in sidecars of older versions.
+    public var broken: Int?
 
     /// Why the last try failed.
     public struct LastError: Codable, Equatable, Sendable {
@@ -34,7 +36,7 @@ public struct RetryState: Codable, Equatable, Sendable {
 
     public init(
         attempts: Int, failures: Int, firstAttemptAt: Timestamp, lastAttemptAt: Timestamp, nextAttemptAt: Timestamp,
-        lastError: LastError
+        lastError: LastError, broken: Int? = nil
     ) {
         self.attempts = attempts
         self.failures = failures
@@ -42,10 +44,11 @@ public struct RetryState: Codable, Equatable, Sendable {
         self.lastAttemptAt = lastAttemptAt
         self.nextAttemptAt = nextAttemptAt
         self.lastError = lastError
+        self.broken = broken
     }
 
     enum CodingKeys: String, CodingKey {
-        case version, attempts, failures, firstAttemptAt, lastAttemptAt, nextAttemptAt, lastError
+        case version, attempts, failures, firstAttemptAt, lastAttemptAt, nextAttemptAt, lastError, broken
     }
 
     /// No segment is tried so often: with the longest pause between two tries it would take 100,000 years.
@@ -60,6 +63,8 @@ public struct RetryState: Codable, Equatable, Sendable {
         lastAttemptAt = try container.decode(Timestamp.self, forKey: .lastAttemptAt)
         nextAttemptAt = try container.decode(Timestamp.self, forKey: .nextAttemptAt)
         lastError = try container.decode(LastError.self, forKey: .lastError)
+        // What cannot be read does not say that no try arrived whole.
+        broken = try? container.decode(.broken, in: 0...Self.most)
     }
 
     /// When the wait is over, `nil` when it is over now.

@@ -116,6 +116,10 @@ public struct PassPlan: Sendable {
         case .refused: return provenWell(latency) + [.refused(id)]
         case .tooLarge: return provenWell(latency) + [.split(id)]
         case .doubtful(let reason): return doubt(id, reason)
+        // It shows nothing of the destination; the halves go out at once.
+        case .brokenOff:
+            ramp.failed()
+            return settleIfOver() + [.split(id)]
         case .unwell(let reason, let retryAfter):
             stop(.unwell(reason, retryAfter: retryAfter))
             return blameDestination() + [.victim(id)]
@@ -167,7 +171,7 @@ extension Verdict {
     fileprivate var retryableReason: Reason? {
         switch self {
         case .doubtful(let reason), .unwell(let reason, _): reason
-        case .delivered, .misconfigured, .tooLarge, .refused, .moved, .withdrawn: nil
+        case .delivered, .misconfigured, .tooLarge, .brokenOff, .refused, .moved, .withdrawn: nil
         }
     }
 }

@@ -10,6 +10,8 @@ public enum Verdict: Equatable, Sendable {
     case misconfigured(Reason)
     /// The destination takes only smaller ones.
     case tooLarge(Reason)
+    /// The link broke off before the body was whole, again: its halves may pass.
+    case brokenOff(Reason)
     /// The destination does not want this segment, and answers well.
     case refused(Reason, body: String)
     /// The destination is elsewhere.

@@ -22,30 +22,123 @@ struct Bookkeeper: Sendable {
         destination = "\(options.destination)"
     }
 
+    /// What is left of a segment after its request.
+    enum Aftermath: Equatable, Sendable {
+        /// Its ending is on its way into the books.
+        case ended
+        /// Its sidecar says until when it waits.
+        case waits(until: Timestamp)
+        /// It is as it was before.
+        case asBefore
+    }
+
     /// - Parameter destinationWaitsUntil: When the destination is tried again, for its victims.
-    /// - Returns: When the segment is to be tried again, if its sidecar says so now.
     func record(
-        _ judgement: PassPlan.Judgement, of segment: PreparedSegment, _ verdict: Verdict, destinationWaitsUntil: Timestamp?
-    ) throws(FileError) -> Timestamp? {
+        _ judgement: PassPlan.Judgement, of segment: PreparedSegment, _ outcome: Courier.Outcome,
+        destinationWaitsUntil: Timestamp?
+    ) throws(FileError) -> Aftermath {
+        let verdict = outcome.verdict
         switch judgement {
         case .delivered:
             try settler.submit(ending(segment, .sent(keep: options.keepsSent), .sent, status: verdict.status))
-        case .refused: try reject(segment, verdict, attempts: segment.attempt)
+            return .ended
+        case .refused:
+            try reject(segment, verdict, attempts: segment.attempt)
+            return .ended
         // Takes long: the worker that has the segment does it.
-        case .split: break
-        case .culprit: return try backOff(segment, verdict, isProven: true)
-        case .unjudged: return try backOff(segment, verdict, isProven: false)
+        case .split: return .ended
+        case .culprit: return try backOff(segment, outcome, isProven: true)
+        case .unjudged: return try backOff(segment, outcome, isProven: false)
         case .victim:
             // Where there was no connection, the segment was not tried.
-            guard let reason = verdict.reason, reason.kind != "connect", reason.kind != "proxy" else { return nil }
+            guard let reason = verdict.reason, reason.kind != "connect", reason.kind != "proxy" else {
+                return try aftermath(ofDeparture: outcome, of: segment)
+            }
             let time = now()
-            var state = tried(segment, reason, scope: .destination, at: time)
+            var state = tried(segment, outcome, reason, scope: .destination, at: time)
             state.nextAttemptAt = destinationWaitsUntil ?? time
             try spool.writeSidecar(state, of: segment.claim)
-            return state.nextAttemptAt
-        case .untouched: break
+            return .waits(until: state.nextAttemptAt)
+        case .untouched:
+            guard case .withdrawn = verdict else { return .asBefore }
+            return try aftermath(ofDeparture: outcome, of: segment)
         }
-        return nil
+    }
+
+    private func aftermath(
+        ofDeparture outcome: Courier.Outcome, of segment: PreparedSegment
+    ) throws(FileError) -> Aftermath {
+        try noteDeparture(of: segment, outcome).map { .waits(until: $0.nextAttemptAt) } ?? .asBefore
+    }
+
+    /// Notes how far the body of a request came that is no attempt.
+    ///
+    /// - Returns: The sidecar, if there is something to note.
+    func noteDeparture(of segment: PreparedSegment, _ outcome: Courier.Outcome) throws(FileError) -> RetryState? {
+        guard let reason = outcome.verdict.reason, segment.facts.events != 1 else { return nil }
+        let departure = outcome.trace.departure
+        // What the user or the clock cut off says nothing of the link.
+        guard departure == .whole || departure == .part && reason.kind != "stopped" && reason.kind != "changed" else {
+            return nil
+        }
+        let time = now()
+        let previous = previous(of: segment)
+        let broken = BrokenTries.count(before: previous, departure)
+        guard previous == nil || previous?.broken != broken else { return nil }
+        var state =
+            previous
+            ?? RetryState(
+                attempts: 0, failures: 0, firstAttemptAt: time, lastAttemptAt: time, nextAttemptAt: time,
+                lastError: .init(scope: .destination, kind: reason.kind, status: reason.status, message: reason.message))
+        state.broken = broken
+        try spool.writeSidecar(state, of: segment.claim)
+        return state
+    }
+
+    /// Splits a segment that is too large for the link, if it was tried often enough, and no try may have arrived whole.
+    ///
+    /// - Returns: Whether it has ended.
+    func splitIfBroken(_ segment: PreparedSegment, _ outcome: Courier.Outcome) async throws(FileError) -> Bool {
+        guard options.splitsBroken, outcome.trace.departure == .part, segment.facts.events != 1, segment.claim.isUnchanged,
+            let reason = outcome.verdict.reason, reason.kind != "stopped", reason.kind != "changed",
+            BrokenTries.asksForSplit(BrokenTries.count(before: previous(of: segment), .part))
+        else { return false }
+        let claim = segment.claim
+        switch await divide(claim) {
+        case .success(let split):
+            try submit(
+                split, of: claim, status: nil, attempts: segment.attempt, why: "its body broke off on its way twice",
+                hasSidecar: true)
+        // It gets no smaller.
+        case .failure(.singleLine): return false
+        case .failure(.damaged(let damage)): try reject(claim, SegmentFault(damage), attempts: segment.attempt)
+        // A file with a name from another tool may have its proper name by now: the next scan finds it.
+        case .failure(.noRoom): return !spool.directory.contains(claim.name)
+        case .failure(.file(let error)):
+            onEvent(.warning("\(claim.name) is too large for this link, and cannot be split now: \(error)"))
+            return !spool.directory.contains(claim.name)
+        }
+        return true
+    }
+
+    private func divide(_ claim: Claim) async -> Result<Split, SplitFailure> {
+        await blocking { [spool, options, now] in
+            do throws(SplitFailure) {
+                return .success(try spool.split(claim, at: now(), inflateLimit: options.inflateLimit))
+            } catch {
+                return .failure(error)
+            }
+        }
+    }
+
+    private func submit(
+        _ split: Split, of claim: Claim, status: Int?, attempts: Int, why: String, hasSidecar: Bool
+    ) throws(FileError) {
+        let detail = "\(why); its lines are now in \(split.halves.joined(separator: " and "))"
+        try settler.submit(
+            Ending(
+                split.parent, .split, entry(split.parent, .split, status: status, attempts: attempts, detail: detail)))
+        if split.parent.name != claim.name, hasSidecar { try spool.removeSidecar(of: claim.name) }
     }
 
     /// Splits a segment that is too large, or completes a split.
@@ -54,22 +147,11 @@ struct Bookkeeper: Sendable {
     func split(
         _ claim: Claim, attempts: Int, _ verdict: Verdict?, sidecar: RetryState? = nil
     ) async throws(FileError) -> Timestamp? {
-        let now = now
-        let result: Result<Split, SplitFailure> = await blocking { [spool, options] in
-            do throws(SplitFailure) {
-                return .success(try spool.split(claim, at: now(), inflateLimit: options.inflateLimit))
-            } catch {
-                return .failure(error)
-            }
-        }
-        switch result {
+        switch await divide(claim) {
         case .success(let split):
-            let detail = "too large for the destination; its lines are now in \(split.halves.joined(separator: " and "))"
-            try settler.submit(
-                Ending(
-                    split.parent, .split,
-                    entry(split.parent, .split, status: verdict?.status, attempts: attempts, detail: detail)))
-            if split.parent.name != claim.name, sidecar != nil { try spool.removeSidecar(of: claim.name) }
+            try submit(
+                split, of: claim, status: verdict?.status, attempts: attempts, why: "too large for the destination",
+                hasSidecar: sidecar != nil)
         case .failure(.singleLine):
             let message = "a single event that is too large for the destination (\(verdict?.reason?.message ?? "413"))"
             try reject(claim, kind: "too-large", status: verdict?.status, message: message, attempts: attempts)
@@ -119,33 +201,39 @@ struct Bookkeeper: Sendable {
             Ending(claim, .rejected(reason), entry(claim, .rejected, status: status, attempts: attempts, detail: message)))
     }
 
-    private func backOff(_ segment: PreparedSegment, _ verdict: Verdict, isProven: Bool) throws(FileError) -> Timestamp? {
-        guard let reason = verdict.reason else { return nil }
+    private func backOff(_ segment: PreparedSegment, _ outcome: Courier.Outcome, isProven: Bool) throws(FileError) -> Aftermath {
+        guard let reason = outcome.verdict.reason else { return .asBefore }
         let time = now()
-        var state = tried(segment, reason, scope: .segment, at: time)
+        var state = tried(segment, outcome, reason, scope: .segment, at: time)
         if isProven { state.failures += 1 }
         if state.failures >= options.backOff.failuresAllowed {
             let message = "failed \(state.failures) times while the destination was well; last: \(reason.message)"
             try reject(segment.claim, kind: "exhausted", status: reason.status, message: message, attempts: state.attempts)
-            return nil
+            return .ended
         }
         var generator = SystemRandomNumberGenerator()
         state.nextAttemptAt =
             time + options.backOff.wait(afterFailures: isProven ? state.failures : state.attempts, using: &generator)
         try spool.writeSidecar(state, of: segment.claim)
         onEvent(.backsOff(segment: segment.claim.name, until: state.nextAttemptAt, reason))
-        return state.nextAttemptAt
+        return .waits(until: state.nextAttemptAt)
+    }
+
+    /// What is known of earlier tries. Another uploader may have failed with it between the scan and the claim.
+    private func previous(of segment: PreparedSegment) -> RetryState? {
+        (try? spool.sidecar(of: segment.claim.name)) ?? segment.sidecar
     }
 
     private func tried(
-        _ segment: PreparedSegment, _ reason: Verdict.Reason, scope: RetryState.LastError.Scope, at time: Timestamp
+        _ segment: PreparedSegment, _ outcome: Courier.Outcome, _ reason: Verdict.Reason,
+        scope: RetryState.LastError.Scope, at time: Timestamp
     ) -> RetryState {
-        // Another uploader may have failed with it between the scan and the claim.
-        let previous = segment.sidecar ?? (try? spool.sidecar(of: segment.claim.name)) ?? nil
+        let previous = previous(of: segment)
         return RetryState(
             attempts: (previous?.attempts ?? 0) + 1, failures: previous?.failures ?? 0,
             firstAttemptAt: previous?.firstAttemptAt ?? time, lastAttemptAt: time, nextAttemptAt: time,
-            lastError: .init(scope: scope, kind: reason.kind, status: reason.status, message: reason.message))
+            lastError: .init(scope: scope, kind: reason.kind, status: reason.status, message: reason.message),
+            broken: BrokenTries.count(before: previous, outcome.trace.departure))
     }
 
     private func ending(
@@ -171,7 +259,7 @@ extension Verdict {
         switch self {
         case .delivered: nil
         case .unwell(let reason, _), .doubtful(let reason), .misconfigured(let reason), .tooLarge(let reason),
-            .refused(let reason, _), .moved(_, let reason), .withdrawn(let reason):
+            .brokenOff(let reason), .refused(let reason, _), .moved(_, let reason), .withdrawn(let reason):
             reason
         }
     }

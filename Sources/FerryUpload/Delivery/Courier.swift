@@ -33,33 +33,51 @@ struct Courier: ~Copyable {
     /// What came of a request.
     struct Outcome: Sendable {
         var verdict: Verdict
-        /// From the request's last byte to the answer's head; `nil` without an answer.
-        var latency: Duration?
+        var trace = Trace()
         var duration: Duration?
         /// When a segment that is too large, and could not be split, is tried again.
         var postponedUntil: Timestamp?
     }
 
+    /// What a request left behind, whatever came of it.
+    struct Trace: Sendable {
+        /// From the request's last byte to the answer's head; `nil` without an answer.
+        var latency: Duration?
+        /// How much of the body the other side may have.
+        var departure = Departure.nothing
+    }
+
     /// Tries once.
     mutating func deliver(_ shipment: Shipment) async -> Outcome {
         let start = ContinuousClock.now
-        var latency: Duration?
-        let verdict = await deliver(shipment, &latency)
-        return Outcome(verdict: verdict, latency: latency, duration: ContinuousClock.now - start)
+        var trace = Trace()
+        let verdict = await deliver(shipment, &trace)
+        return Outcome(verdict: verdict, trace: trace, duration: ContinuousClock.now - start)
     }
 
-    private mutating func deliver(_ shipment: Shipment, _ latency: inout Duration?) async -> Verdict {
+    private mutating func deliver(_ shipment: Shipment, _ trace: inout Trace) async -> Verdict {
+        let verdict = await follow(shipment, &trace)
+        // The token may have been mended since it was read.
+        guard case .misconfigured(let reason) = verdict, [401, 403].contains(reason.status), template.readSecretsAgain() else {
+            return verdict
+        }
+        return await follow(shipment, &trace)
+    }
+
+    /// Makes the request, and follows where it is sent.
+    private mutating func follow(_ shipment: Shipment, _ trace: inout Trace) async -> Verdict {
         var url = template.destination
         for _ in 0...Self.redirectsFollowed {
             let verdict: Verdict
             do throws(TransportFailure) {
-                verdict = try await request(shipment, to: url, &latency)
+                verdict = try await request(shipment, to: url, &trace)
             } catch {
                 return Verdict(error)
             }
             guard case .moved(let location, let reason) = verdict else { return verdict }
-            guard let next = url.resolving(location), url.origin.isSecure == false || next.origin.isSecure else {
-                return .misconfigured(reason.with("; it redirects to \(location), which is no URL that may be followed"))
+            guard let next = url.redirected(to: location) else {
+                return .misconfigured(
+                    reason.with("; it redirects to \(location.prefix(200)), which is no URL that may be followed"))
             }
             url = next
         }
@@ -68,25 +86,34 @@ struct Courier: ~Copyable {
     }
 
     private mutating func request(
-        _ shipment: Shipment, to url: DestinationURL, _ latency: inout Duration?
+        _ shipment: Shipment, to url: DestinationURL, _ trace: inout Trace
     ) async throws(TransportFailure) -> Verdict {
         do throws(TransportFailure) {
-            return try await requestOnce(shipment, to: url, &latency)
+            return try await requestOnce(shipment, to: url, &trace)
         } catch .closed(_, isStale: true) {
-            // The server closed the idle connection just as the request went out (RFC 9112, section 9.3.1): no attempt.
+            // The server closed the idle connection just as the request went out (RFC 9112, section 9.3.1): no attempt, and no sign of a
+            // bad link.
+            if trace.departure == .part { trace.departure = .nothing }
             open = nil
-            return try await requestOnce(shipment, to: url, &latency)
+            return try await requestOnce(shipment, to: url, &trace)
         }
     }
 
     private mutating func requestOnce(
-        _ shipment: Shipment, to url: DestinationURL, _ latency: inout Duration?
+        _ shipment: Shipment, to url: DestinationURL, _ trace: inout Trace
     ) async throws(TransportFailure) -> Verdict {
         let connection = try await connection(to: url.origin)
         let time = now()
         let head = template.head(for: shipment, to: url, on: connection, now: time)
-        let answer = try await connection.send(Exchange(head: head, body: shipment.body))
-        latency = answer.latency
+        let answer: Answer
+        do throws(ExchangeFailure) {
+            answer = try await connection.send(Exchange(head: head, body: shipment.body))
+        } catch {
+            trace.departure = max(trace.departure, error.departure)
+            throw error.reason
+        }
+        trace.latency = answer.latency
+        if answer.isToWholeRequest { trace.departure = .whole }
         let retryAfter = answer.header("retry-after").flatMap {
             RetryAfter.parse($0, now: time, serverDate: answer.header("date"))
         }

@@ -11,7 +11,7 @@ extension DeliveryState {
             tries = (triesHere[name] ?? 0) + 1
             triesHere[name] = tries
         }
-        record(plan.finish(job.id, outcome.verdict, latency: outcome.latency, tries: tries))
+        record(plan.finish(job.id, outcome.verdict, latency: outcome.trace.latency, tries: tries))
     }
 
     mutating func record(_ judgements: [PassPlan.Judgement]) {
@@ -33,34 +33,37 @@ extension DeliveryState {
         _ judgement: PassPlan.Judgement, _ outcome: Courier.Outcome, _ segment: PreparedSegment, _ item: Dispatcher.Item,
         lane: Int
     ) {
-        let verdict = outcome.verdict
         if judgement.isOfContent, !segment.claim.isUnchanged { return findChanged(segment, item, lane: lane) }
-        let next: Timestamp?
+        let aftermath: Bookkeeper.Aftermath
         do throws(FileError) {
-            next = try lanes[lane].tools.bookkeeper.record(
-                judgement, of: segment, verdict, destinationWaitsUntil: health.state?.nextAttemptAt)
+            aftermath = try lanes[lane].tools.bookkeeper.record(
+                judgement, of: segment, outcome, destinationWaitsUntil: health.state?.nextAttemptAt)
         } catch {
             return fail(error, lane: lane)
         }
-        let hasSidecar = segment.sidecar != nil || next != nil
         lanes[lane].foundFree(item.name)
-        switch judgement {
-        case .split where outcome.postponedUntil != nil:
-            lanes[lane].setAside(item, hasSidecar: true, until: isContinuous ? outcome.postponedUntil : nil)
-        case .delivered, .refused, .split:
+        if case .split = judgement, let until = outcome.postponedUntil {
+            return lanes[lane].setAside(item, hasSidecar: true, until: isContinuous ? until : nil)
+        }
+        var hasSidecar = segment.sidecar != nil
+        var next: Timestamp?
+        switch aftermath {
+        case .ended:
             triesHere[item.name] = nil
             lanes[lane].tally.ended += 1
+            return
+        case .waits(let until): (hasSidecar, next) = (true, until)
+        case .asBefore: break
+        }
         // One try a pass is enough, whatever its wait.
-        case _ where !isContinuous: lanes[lane].setAside(item, hasSidecar: hasSidecar, until: nil)
-        case .culprit, .unjudged: lanes[lane].setAside(item, hasSidecar: hasSidecar, until: next)
-        case .victim: lanes[lane].putBack(item, hasSidecar: hasSidecar)
-        case .untouched:
+        guard isContinuous else { return lanes[lane].setAside(item, hasSidecar: hasSidecar, until: nil) }
+        switch judgement {
+        case .culprit, .unjudged:
+            lanes[lane].setAside(item, hasSidecar: hasSidecar, until: next ?? now() + Lane.longestPatience)
+        case .untouched where outcome.verdict.isWithdrawn && plan.stopReason == nil:
             // Stopped, or the file changed while it was sent.
-            if case .withdrawn = verdict, plan.stopReason == nil {
-                lanes[lane].setAside(item, hasSidecar: hasSidecar, until: now() + ForeignFile.quietPeriod)
-            } else {
-                lanes[lane].putBack(item, hasSidecar: hasSidecar)
-            }
+            lanes[lane].setAside(item, hasSidecar: hasSidecar, until: now() + ForeignFile.quietPeriod)
+        case .victim, .untouched, .delivered, .refused, .split: lanes[lane].putBack(item, hasSidecar: hasSidecar)
         }
     }
 
@@ -100,5 +103,12 @@ extension PassPlan.Judgement {
             .untouched(let id):
             id
         }
+    }
+}
+
+extension Verdict {
+    fileprivate var isWithdrawn: Bool {
+        if case .withdrawn = self { return true }
+        return false
     }
 }

@@ -115,6 +115,8 @@ struct DeliveryState {
         case .taken:
             lanes[job.lane].tally.taken += 1
             until = now() + lanes[job.lane].patience(with: item.name)
+            // Somebody else sends the head of the line: nothing may pass it.
+            if options.order == .strict { lanes[job.lane].setAside(item, hasSidecar: item.entry.hasSidecar, until: until) }
         case .settles(let moment):
             lanes[job.lane].tally.noteSettling(at: moment, now: now())
             until = moment
@@ -137,6 +139,12 @@ struct DeliveryState {
         if isContinuous {
             lanes[job.lane].setAside(item, hasSidecar: item.entry.hasSidecar, until: until, missedTurn: missedTurn)
         }
+    }
+
+    /// Segments of a job are left for later: one before them must wait.
+    mutating func putBack(_ items: some Collection<Dispatcher.Item>, of job: Dispatcher.Job) {
+        started -= items.count
+        for item in items { lanes[job.lane].putBack(item, hasSidecar: item.entry.hasSidecar) }
     }
 
     /// Nothing of a job was sent.

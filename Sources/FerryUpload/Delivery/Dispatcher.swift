@@ -92,6 +92,12 @@ final class Dispatcher: Sendable {
 
     func skip(_ item: Item, of job: Job, _ reason: SkipReason) { change { $0.skip(item, of: job, reason) } }
 
+    /// Segments of a job are left for later.
+    func putBack(_ items: some Collection<Item> & Sendable, of job: Job) { change { $0.putBack(items, of: job) } }
+
+    /// The link is bad: what comes next goes out one by one.
+    func sendAlone(lane: Int) { change { $0.lanes[lane].alone = max($0.lanes[lane].alone, Coalescing.Room.mostSegments) } }
+
     func abandon(_ job: Job) { change { $0.abandon(job) } }
 
     func breakUp(_ job: Job, _ items: [Item]) -> Job { change { $0.breakUp(job, items) } }

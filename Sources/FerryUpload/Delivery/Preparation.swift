@@ -5,7 +5,7 @@ struct PreparedSegment: Sendable {
     let claim: Claim
     let facts: SegmentFacts
     let body: RequestBody
-    let sidecar: RetryState?
+    var sidecar: RetryState?
     let preparedAt = ContinuousClock.now
 
     var preparedAgo: Duration { ContinuousClock.now - preparedAt }
@@ -39,6 +39,11 @@ struct Preparer: Sendable {
     let spool: Spool
     let options: UploadOptions
     let warn: @Sendable (String) -> Void
+
+    /// Whether a look may take microseconds. Inflating a whole file, and putting its events in another form, may take seconds.
+    static func isQuick(isForeign: Bool, _ options: UploadOptions) -> Bool {
+        options.verification != .always && !isForeign && options.body == .ndjson
+    }
 
     /// - Parameter inflates: Whether it may inflate a whole file, which belongs on a thread that may block.
     func prepare(_ item: Dispatcher.Item, now: Timestamp, inflates: Bool = true) -> Preparation {

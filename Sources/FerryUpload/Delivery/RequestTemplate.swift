@@ -1,14 +1,16 @@
 import FerrySpool
 import NIOCore
+import Synchronization
 
 /// Makes the requests of a pass. What is the same in all of them is put together once.
-struct RequestTemplate: Sendable {
+final class RequestTemplate: Sendable {
     let destination: DestinationURL
     private let method: String
     private let headers: [UploadOptions.Header]
     private let contentType: String
+    private let secretFiles: [HeaderFile]
     /// The fields that every request to the destination has.
-    private let commonFields: String
+    private let commonFields: Mutex<(text: String, version: Int)>
 
     /// The version in `User-Agent`.
     static let userAgent = "ferry/\(FerryVersion.current)"
@@ -18,7 +20,43 @@ struct RequestTemplate: Sendable {
         method = options.method
         headers = options.headers
         contentType = options.body.contentType
-        commonFields = Self.fields(for: options.destination.origin, contentType, headers)
+        secretFiles = options.secretFiles
+        commonFields = Mutex(("", 0))
+        renewFields()
+    }
+
+    /// Changes with the secrets.
+    var secretsVersion: Int { commonFields.withLock(\.version) }
+
+    private func renewFields() {
+        let fields = Self.fields(for: destination.origin, contentType, headers + secretFiles.flatMap(\.headers))
+        commonFields.withLock { $0 = (fields, $0.version + 1) }
+    }
+
+    /// Reads the files with secrets that have changed, looking at them once a second at most.
+    ///
+    /// - Returns: What is wrong with one that cannot be used now; its headers stay as they were.
+    func followSecrets(now: ContinuousClock.Instant = .now) -> String? {
+        guard !secretFiles.isEmpty else { return nil }
+        var problem: String?
+        var isNew = false
+        for file in secretFiles {
+            switch file.look(at: now) {
+            case .same: break
+            case .new: isNew = true
+            case .unusable(let message): problem = message
+            }
+        }
+        if isNew { renewFields() }
+        return problem
+    }
+
+    /// Reads the files with secrets, however they look from outside. Returns whether they say something new.
+    func readSecretsAgain() -> Bool {
+        let news = secretFiles.map { $0.readAgain() }
+        guard news.contains(.new) else { return false }
+        renewFields()
+        return true
     }
 
     private static func fields(for origin: Origin, _ contentType: String, _ headers: [UploadOptions.Header]) -> String {
@@ -59,7 +97,7 @@ struct RequestTemplate: Sendable {
         // Secrets never leave their origin.
         head.writeString(
             url.origin == destination.origin
-                ? commonFields : Self.fields(for: url.origin, contentType, headers.filter { !$0.isSecret }))
+                ? commonFields.withLock(\.text) : Self.fields(for: url.origin, contentType, headers.filter { !$0.isSecret }))
         head.writeString("Content-Length: \(shipment.body.size.bytes)\r\nIdempotency-Key: \"")
         head.writeString(isJoined ? Coalescing.key(shipment.facts) : facts.idempotencyKey)
         head.writeString("\"\r\nFerry-Segment: ")

@@ -38,7 +38,7 @@ struct Workers: Sendable {
         template = RequestTemplate(options)
         do throws(TransportSetupError) {
             connector = try Connector(
-                options: options.transport, usesTLS: options.destination.origin.isSecure,
+                options: options.transport, home: options.destination.origin,
                 bandwidth: options.bandwidth?.limit(at: now()))
         } catch {
             throw .transport(error)
@@ -64,80 +64,127 @@ struct Workers: Sendable {
     /// Makes one request, or finds that nothing of it can be sent.
     private func handle(_ job: Dispatcher.Job, _ courier: inout Courier) async {
         var ready: [(item: Dispatcher.Item, segment: PreparedSegment)] = []
-        for item in job.items {
+        for (index, item) in job.items.enumerated() {
+            var isPassed = false
             do throws(FileError) {
-                if let segment = try await prepare(item, of: job) { ready.append((item, segment)) }
+                switch try await prepare(item, of: job) {
+                case .ready(let segment): ready.append((item, segment))
+                case .ended: break
+                case .waits: isPassed = true
+                }
             } catch {
                 dispatcher.skip(item, of: job, .waits(until: nil))
                 dispatcher.fail(error, lane: job.lane)
+                isPassed = true
+            }
+            // Nothing passes what must wait.
+            if isPassed, options.order == .strict {
+                dispatcher.putBack(job.items[(index + 1)...], of: job)
+                break
             }
         }
         guard !ready.isEmpty else { return dispatcher.abandon(job) }
         var job = Dispatcher.Job(id: job.id, lane: job.lane, tools: job.tools, items: ready.map(\.item))
         var segments = ready.map(\.segment)
-        var outcome = await send(segments, &courier)
+        var outcome = await send(segments, job.tools, &courier)
         if segments.count > 1, outcome.verdict.isAboutSegments {
             // Together they were refused, or failed: which of them is to blame shows one by one.
+            note(outcome, of: &segments, job)
             job = dispatcher.breakUp(job, job.items)
             segments = [segments[0]]
-            outcome = await send(segments, &courier)
+            outcome = await send(segments, job.tools, &courier)
         }
-        if case .tooLarge = outcome.verdict, segments[0].claim.isUnchanged {
-            do throws(FileError) {
+        if outcome.trace.departure == .part { dispatcher.sendAlone(lane: job.lane) }
+        do throws(FileError) {
+            if case .tooLarge = outcome.verdict, segments[0].claim.isUnchanged {
                 outcome.postponedUntil = try await job.tools.bookkeeper.split(
                     segments[0].claim, attempts: segments[0].attempt, outcome.verdict, sidecar: segments[0].sidecar)
+            } else if segments.count == 1, let reason = outcome.verdict.reason,
+                try await job.tools.bookkeeper.splitIfBroken(segments[0], outcome)
+            {
+                outcome.verdict = .brokenOff(reason)
+            }
+        } catch {
+            dispatcher.fail(error, lane: job.lane)
+        }
+        if job.tools.settler.isFull { await job.tools.settler.waitForRoom() }
+        // What broke off together was no try of any of them.
+        if segments.count > 1, outcome.trace.departure == .part { outcome.trace.departure = .nothing }
+        dispatcher.finish(job, segments, outcome)
+    }
+
+    /// Notes that segments may have arrived, before they are tried one by one.
+    private func note(_ outcome: Courier.Outcome, of segments: inout [PreparedSegment], _ job: Dispatcher.Job) {
+        guard case .doubtful = outcome.verdict, outcome.trace.departure == .whole else { return }
+        for index in segments.indices {
+            do throws(FileError) {
+                let noted = try job.tools.bookkeeper.noteDeparture(of: segments[index], outcome)
+                segments[index].sidecar = noted ?? segments[index].sidecar
             } catch {
                 dispatcher.fail(error, lane: job.lane)
             }
         }
-        if job.tools.settler.isFull { await job.tools.settler.waitForRoom() }
-        dispatcher.finish(job, segments, outcome)
     }
 
-    private func send(_ segments: [PreparedSegment], _ courier: inout Courier) async -> Courier.Outcome {
-        let body: RequestBody
-        do throws(FileError) {
-            body = try .joined(segments.map(\.body))
-        } catch {
-            return Courier.Outcome(verdict: Verdict(.fileChanged))
-        }
+    private func send(_ segments: [PreparedSegment], _ tools: LaneTools, _ courier: inout Courier) async -> Courier.Outcome {
+        if let problem = template.followSecrets() { tools.onEvent(.warning(problem)) }
+        guard let body = await body(of: segments) else { return Courier.Outcome(verdict: Verdict(.fileChanged)) }
         let generation = network.current
         var outcome = await courier.deliver(.init(facts: segments.map(\.facts), body: body, attempt: segments[0].attempt))
-        if outcome.latency != nil, let duration = outcome.duration { onRequest(duration) }
-        if outcome.latency == nil, generation != network.current, let reason = outcome.verdict.reason {
+        if outcome.trace.latency != nil, let duration = outcome.duration { onRequest(duration) }
+        if outcome.trace.latency == nil, generation != network.current, let reason = outcome.verdict.reason {
             outcome.verdict = .withdrawn(reason)
         }
         return outcome
     }
 
-    /// Claims a segment and looks at it. Returns `nil` when it is not to be sent now.
-    private func prepare(_ item: Dispatcher.Item, of job: Dispatcher.Job) async throws(FileError) -> PreparedSegment? {
+    /// The body of one request; `nil` when a file has become shorter.
+    private func body(of segments: [PreparedSegment]) async -> RequestBody? {
+        let bodies = segments.map(\.body)
+        guard bodies.contains(where: \.isFile), bodies.count > 1 else { return try? .joined(bodies) }
+        return await blocking { try? .joined(bodies) }
+    }
+
+    /// What came of looking at a segment.
+    private enum Readiness {
+        case ready(PreparedSegment)
+        /// It ended without the destination.
+        case ended
+        /// It is not to be sent now.
+        case waits
+    }
+
+    /// Claims a segment and looks at it.
+    private func prepare(_ item: Dispatcher.Item, of job: Dispatcher.Job) async throws(FileError) -> Readiness {
         switch await look(at: item, job.tools) {
-        case .ready(let segment): return segment
+        case .ready(let segment): return .ready(segment)
         case .damaged(let claim, let fault, let attempts):
             try job.tools.bookkeeper.reject(claim, fault, attempts: attempts)
             dispatcher.skip(item, of: job, .ended)
+            return .ended
         case .halfSplit(let claim):
             let postponed = try await job.tools.bookkeeper.split(claim, attempts: 0, nil)
             dispatcher.skip(item, of: job, postponed.map { .waits(until: $0) } ?? .ended)
+            return postponed == nil ? .ended : .waits
+        case .gone:
+            dispatcher.skip(item, of: job, .ended)
+            return .ended
         case .waits(let until): dispatcher.skip(item, of: job, .waits(until: until))
         case .settles(let until): dispatcher.skip(item, of: job, .settles(until: until))
         case .taken, .needsInflating: dispatcher.skip(item, of: job, .taken)
-        case .gone: dispatcher.skip(item, of: job, .ended)
         case .unusable(let error):
             job.tools.onEvent(.warning("\(error); the segment is left alone"))
             dispatcher.skip(item, of: job, .unusable(error))
             // Without locks no segment can be sent; one that NFS does not lock because it may not be written is that one's problem.
             if error.isLocking, error.code != EBADF { dispatcher.fail(error, lane: job.lane) }
         }
-        return nil
+        return .waits
     }
 
     private func look(at item: Dispatcher.Item, _ tools: LaneTools) async -> Preparation {
         let preparer = Preparer(spool: tools.spool, options: options) { tools.onEvent(.warning($0)) }
         let time = now()
-        // Looking at headers takes microseconds, inflating a whole file may take seconds.
-        if options.verification != .always, !item.entry.isForeign {
+        if Preparer.isQuick(isForeign: item.entry.isForeign, options) {
             let preparation = preparer.prepare(item, now: time, inflates: false)
             guard case .needsInflating = preparation else { return preparation }
         }
@@ -150,7 +197,7 @@ extension Verdict {
     fileprivate var isAboutSegments: Bool {
         switch self {
         case .refused, .tooLarge, .doubtful: true
-        case .delivered, .unwell, .misconfigured, .moved, .withdrawn: false
+        case .delivered, .unwell, .misconfigured, .brokenOff, .moved, .withdrawn: false
         }
     }
 }

@@ -7,6 +7,8 @@ public struct UploadOptions: Sendable {
     public var method = "POST"
     /// The user's own headers.
     public var headers: [Header] = []
+    /// Files with secret headers, which are read again when they change.
+    public var secretFiles: [HeaderFile] = []
     public var transport = TransportOptions()
     public var order = PassPlan.Order.priority
     /// The most requests at once, each on a connection of its own. 3 as in App Center's SDK.
@@ -39,13 +41,15 @@ public struct UploadOptions: Sendable {
     public var bandwidth: BandwidthTimetable?
     /// At most this many segments.
     public var limit: Int?
+    /// Split a segment whose body broke off on its way twice: the link may carry half of it before it is gone again.
+    public var splitsBroken = true
     /// Applied before anything is sent.
     public var retention = RetentionLimits()
 
     public init(destination: DestinationURL) { self.destination = destination }
 
     /// A header of the user's.
-    public struct Header: Sendable {
+    public struct Header: Equatable, Sendable {
         public var name: String
         public var value: String
         /// Never sent to another origin, never shown.

@@ -213,10 +213,17 @@ public final class UploadPass: Sendable {
         }
     }
 
+    /// In strict order: how long to wait for the head of the line when somebody else has it.
+    private static let headPatience = Duration.seconds(1)
+    private static let headLook = Duration.milliseconds(20)
+
     private func runRounds() async {
         var hasWaited = false
         var isFirst = true
+        var headPatience = Self.headPatience
         while true {
+            // What others had may be free now.
+            if options.order == .strict { dispatcher.change { $0.lanes[0].wake(at: now() + Lane.longestPatience) } }
             do throws(FileError) {
                 let listing = try spool.scan(sizes: options.coalesce != nil || options.deadline != nil)
                 _ = spool.cleanUp(listing)
@@ -237,8 +244,18 @@ public final class UploadPass: Sendable {
             await tools.settler.flush()
             let tally = dispatcher.read { $0.lanes[0].tally }
             if dispatcher.read(\.plan.stopReason) != nil { return }
-            if tally.ended > 0 { continue }
+            if tally.ended > 0 {
+                headPatience = Self.headPatience
+                continue
+            }
             if await finishLeftovers() { continue }
+            if options.order == .strict, tally.taken > 0 {
+                // Its writer lets go of it within milliseconds, another uploader may need minutes.
+                guard headPatience > .zero else { return dispatcher.stop(.headWaits) }
+                try? await Task.sleep(for: Self.headLook)
+                headPatience -= Self.headLook
+                continue
+            }
             // Files that were just copied in are ready in a moment: whoever copies and uploads need not call twice.
             guard let settlesAt = tally.settlesAt, !hasWaited else { return }
             hasWaited = true

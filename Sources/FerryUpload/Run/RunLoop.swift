@@ -20,6 +20,8 @@ struct RunLoop {
     /// Folders that could not be opened so far: told once.
     var unusable: Set<String> = []
     private var isStopping = false
+    /// Which secrets were in use at the last look.
+    private var secretsVersion = 0
 
     init(_ runner: Runner, addSettler: @escaping (Settler) -> Void) {
         self.runner = runner
@@ -32,6 +34,7 @@ struct RunLoop {
         }
         network = NetworkWatch(runner.options.network, target: target ?? origin.address) { signals.add(.networkNews) }
         state = RunState(runner.options)
+        secretsVersion = runner.workers.template.secretsVersion
     }
 
     /// Spools are looked at this often for whether they are still there, and collections for new ones.
@@ -110,6 +113,17 @@ struct RunLoop {
         runner.onEvent(.network(verdict))
     }
 
+    /// While nothing is sent, nobody else looks whether a token was mended.
+    private mutating func followSecrets() {
+        let template = runner.workers.template
+        if let problem = template.followSecrets() {
+            for spool in spools { runner.onEvent(.upload(spool: spool.path, .warning(problem))) }
+        }
+        guard template.secretsVersion != secretsVersion else { return }
+        secretsVersion = template.secretsVersion
+        dispatcher.change { state.secretsChanged(&$0) }
+    }
+
     /// Does what is to be done now and then.
     private mutating func lookAround() async {
         let now = runner.moment().steady
@@ -121,7 +135,10 @@ struct RunLoop {
             nextPoll = now + interval
             watch.poll { [signals = runner.signals] in signals.add(.news($0, $1)) }
         }
-        if now >= nextCheck { await checkSpools() }
+        if now >= nextCheck {
+            await checkSpools()
+            followSecrets()
+        }
         for number in spools.indices where spools[number].isOpen {
             if let at = spools[number].recoversAt, at <= now { await recover(number) }
             if spools[number].needsScan, spools[number].nextScan <= now { await scan(number) }

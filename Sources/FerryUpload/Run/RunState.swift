@@ -47,6 +47,13 @@ struct RunState {
         delivery.forgetWaits(at: now.wall)
     }
 
+    /// A file with secrets has changed: what refused the old ones is tried at once.
+    mutating func secretsChanged(_ delivery: inout DeliveryState) {
+        guard case .misconfigured = delivery.plan.stopReason else { return }
+        retriesAt = nil
+        delivery.restart()
+    }
+
     /// The network changed. Returns whether there is a new way to the destination.
     mutating func setNetwork(_ verdict: NetworkVerdict, _ delivery: inout DeliveryState, at now: Moment) -> Bool {
         guard verdict != network else { return false }

@@ -13,11 +13,14 @@ final class BodySource {
     private let content: Content
     private let size: Int64
     private let isSecure: Bool
+    /// The largest piece.
+    private let piece: ByteCount
     private let throttle: Throttle
     private var position: Int64 = 0
 
-    init(_ body: RequestBody, isSecure: Bool, throttle: Throttle) {
-        self.isSecure = isSecure
+    init(_ body: RequestBody, to origin: Origin, throttle: Throttle) {
+        isSecure = origin.isSecure
+        piece = TransportOptions.piece(for: origin)
         self.throttle = throttle
         size = body.size.bytes
         content =
@@ -37,10 +40,7 @@ final class BodySource {
     /// How long the next piece has to wait.
     func wait() -> Duration { throttle.wait(for: ByteCount(nextEnd - position)) }
 
-    private var nextEnd: Int64 {
-        let limit = isSecure ? min(throttle.piece, TransportOptions.securePiece) : throttle.piece
-        return min(position + limit.bytes, size)
-    }
+    private var nextEnd: Int64 { min(position + min(throttle.piece, piece).bytes, size) }
 
     /// The next piece.
     ///

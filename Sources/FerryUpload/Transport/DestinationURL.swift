@@ -96,8 +96,20 @@ public struct DestinationURL: Hashable, Sendable, CustomStringConvertible {
         "\(origin)\(readablePath)"
     }
 
-    /// The same destination by another URL, relative or absolute, as a `Location` header has it.
-    func resolving(_ location: String) -> DestinationURL? {
+    /// Where a `Location` header leads, relative or absolute; `nil` when it may not be followed.
+    ///
+    /// A server must not choose more than it could be itself: no socket of this machine, and nothing less secure than it is.
+    func redirected(to location: String) -> DestinationURL? {
+        guard location.utf8.count <= Self.longestLocation, let next = resolving(location) else { return nil }
+        if next.origin == origin { return next }
+        if case .unixSocket = next.origin.address { return nil }
+        return next.origin.isSecure || !origin.isSecure ? next : nil
+    }
+
+    /// As long as the lines that servers take (nginx, Apache).
+    private static let longestLocation = 8192
+
+    private func resolving(_ location: String) -> DestinationURL? {
         if location.hasPrefix("/") && !location.hasPrefix("//") {
             return try? DestinationURL("\(urlOrigin)\(location)")
         }

@@ -14,51 +14,55 @@ final class ExchangeHandler: ChannelDuplexHandler {
         var answer: EventLoopPromise<Answer>
     }
 
-    private let idleTimeout: TimeAmount
-    private let isSecure: Bool
+    private let origin: Origin
     private let throttle: Throttle
     private var state = ExchangeState()
+    private var progress: ProgressWatch
+    private var probe: SocketProbe?
+    /// What had been acknowledged before a large body; for small ones that is not worth a system call.
+    private var acknowledgedBefore: Int64?
+    private var isClosing = false
     private var job: Job?
     private var source: BodySource?
     private var answer = Answer(status: 0, headers: [], body: [])
-    private var lastProgress = NIODeadline.uptimeNanoseconds(0)
     private var lastWrite = NIODeadline.uptimeNanoseconds(0)
     private var watch: RepeatedTask?
     private var headReceivedAt: NIODeadline?
 
     private static let announcement = HTTPRequestHead(version: .http1_1, method: .POST, uri: "/")
 
-    init(idleTimeout: Duration, isSecure: Bool, throttle: Throttle) {
-        self.idleTimeout = TimeAmount(idleTimeout)
+    init(idleTimeout: Duration, origin: Origin, throttle: Throttle) {
+        progress = ProgressWatch(timeout: TimeAmount(idleTimeout))
         self.throttle = throttle
-        self.isSecure = isSecure
+        self.origin = origin
     }
 
     func handlerAdded(context: ChannelHandlerContext) {
         let bound = NIOLoopBound((self, context), eventLoop: context.eventLoop)
-        // Often enough to notice a quarter of the timeout late at most; cheaper than a timer for every request.
-        let interval = TimeAmount.nanoseconds(max(idleTimeout.nanoseconds / 4, 1_000_000))
+        // Cheaper than a timer for every request.
+        let interval = progress.interval
         watch = context.eventLoop.scheduleRepeatedTask(initialDelay: interval, delay: interval) { _ in
             let (handler, context) = bound.value
             handler.checkProgress(context)
         }
     }
 
-    func handlerRemoved(context: ChannelHandlerContext) { watch?.cancel() }
+    func handlerRemoved(context: ChannelHandlerContext) {
+        watch?.cancel()
+        probe = nil
+    }
 
     func write(context: ChannelHandlerContext, data: NIOAny, promise: EventLoopPromise<Void>?) {
         let job = unwrapOutboundIn(data)
         promise?.succeed()
-        guard context.channel.isActive else {
-            job.answer.fail(TransportFailure.closed("the connection was closed", isStale: true))
-            return
-        }
+        guard context.channel.isActive, !isClosing else { return job.answer.fail(ExchangeFailure.alreadyClosed) }
+        if probe == nil { probe = SocketProbe(context) }
         self.job = job
         state.start()
         answer = Answer(status: 0, headers: [], body: [])
         headReceivedAt = nil
-        lastProgress = .now()
-        lastWrite = lastProgress
+        lastWrite = .now()
+        progress.start(at: lastWrite)
         sendHead(job.exchange, context)
     }
 
@@ -66,7 +70,8 @@ final class ExchangeHandler: ChannelDuplexHandler {
         // Only for the response decoder, which must know that a request is under way: see RequestWriter.
         context.write(wrapOutboundOut(.head(Self.announcement)), promise: nil)
         var head = exchange.head
-        if case .bytes(var buffer) = exchange.body, throttle.limit == nil {
+        if case .bytes(var buffer) = exchange.body, throttle.limit == nil, exchange.body.size <= TransportOptions.smallBody {
+            acknowledgedBefore = nil
             head.writeBuffer(&buffer)
             context.write(wrapOutboundOut(.body(.byteBuffer(head))), promise: nil)
             return finishRequest(context)
@@ -74,7 +79,8 @@ final class ExchangeHandler: ChannelDuplexHandler {
         // The head leaves in any case, and is paid for.
         _ = throttle.wait(for: ByteCount(Int64(head.readableBytes)))
         context.write(wrapOutboundOut(.body(.byteBuffer(head))), promise: nil)
-        source = BodySource(exchange.body, isSecure: isSecure, throttle: throttle)
+        acknowledgedBefore = probe?.standing.acknowledged
+        source = BodySource(exchange.body, to: origin, throttle: throttle)
         sendMore(context)
     }
 
@@ -85,7 +91,7 @@ final class ExchangeHandler: ChannelDuplexHandler {
         guard wait > .zero else { return sendPiece(of: source, context) }
         let bound = NIOLoopBound((self, source, context), eventLoop: context.eventLoop)
         // Waiting for its turn is no standstill.
-        lastProgress = .now() + TimeAmount(wait)
+        progress.moved(at: .now() + TimeAmount(wait))
         context.eventLoop.scheduleTask(in: TimeAmount(wait)) {
             let (handler, source, context) = bound.value
             // The server may have answered meanwhile.
@@ -104,7 +110,6 @@ final class ExchangeHandler: ChannelDuplexHandler {
             }
         } catch {
             perform(state.broke(error), context)
-            context.close(promise: nil)
         }
     }
 
@@ -117,15 +122,15 @@ final class ExchangeHandler: ChannelDuplexHandler {
         let bound = NIOLoopBound((self, context), eventLoop: context.eventLoop)
         written.futureResult.whenSuccess {
             let (handler, context) = bound.value
-            handler.lastProgress = .now()
-            handler.lastWrite = handler.lastProgress
+            handler.lastWrite = .now()
+            handler.progress.moved(at: handler.lastWrite)
             handler.perform(handler.state.wrote(isLast: isLast), context)
         }
         context.writeAndFlush(wrapOutboundOut(part), promise: written)
     }
 
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
-        lastProgress = .now()
+        progress.moved(at: .now())
         switch unwrapInboundIn(data) {
         case .head(let head):
             // 100 Continue and its like announce; the answer follows.
@@ -134,6 +139,7 @@ final class ExchangeHandler: ChannelDuplexHandler {
             answer.latency = .nanoseconds((headReceivedAt! - lastWrite).nanoseconds)
             answer.status = Int(head.status.code)
             answer.headers = head.headers.map { ($0.name, $0.value) }
+            answer.isToWholeRequest = state.requestSent
             state.receivedHead(keepsAlive: head.isKeepAlive)
         case .body(let buffer):
             let room = Int(TransportOptions.answerBodyKept.bytes) - answer.body.count
@@ -152,17 +158,47 @@ final class ExchangeHandler: ChannelDuplexHandler {
 
     func errorCaught(context: ChannelHandlerContext, error: any Error) {
         perform(state.broke(TransportFailure(error, isStale: state.completed > 0)), context)
-        context.close(promise: nil)
+        if !isClosing { context.close(promise: nil) }
+    }
+
+    /// This side closes: the task was cancelled, or the network changed.
+    func close(context: ChannelHandlerContext, mode: CloseMode, promise: EventLoopPromise<Void>?) {
+        if state.isActive { perform(state.broke(.closed("the connection was closed", isStale: state.completed > 0)), context) }
+        isClosing = true
+        context.close(mode: mode, promise: promise)
     }
 
     private func checkProgress(_ context: ChannelHandlerContext) {
         guard state.isActive else { return }
         let now = NIODeadline.now()
         let isOverdue = headReceivedAt.map { now - $0 > TimeAmount(TransportOptions.answerBodyPatience) } ?? false
-        if isOverdue || now - lastProgress >= idleTimeout {
+        if isOverdue || progress.standsStill(at: now, look: { probe?.standing }) {
             perform(state.timedOut(), context)
-            context.close(promise: nil)
         }
+    }
+
+    /// Closes the socket at once, and takes back what has not left this machine.
+    private func abort(_ context: ChannelHandlerContext) {
+        isClosing = true
+        probe?.discardUnsent()
+        // The connection ends with its last descriptor.
+        probe = nil
+        context.channel.abort()
+    }
+
+    /// How much of the body the other side may have, judged when the request has failed.
+    private func departure() -> Departure {
+        guard let job, let standing = probe?.standing else {
+            return Departure(isHandedOver: state.requestSent, unsent: 0, acknowledged: nil)
+        }
+        let head = Int64(job.exchange.head.readableBytes)
+        var acknowledged: Int64?
+        if let before = acknowledgedBefore, let after = standing.acknowledged {
+            acknowledged = after - before - head
+        } else if state.requestSent {
+            acknowledged = job.exchange.body.size.bytes - standing.queued
+        }
+        return Departure(isHandedOver: state.requestSent, unsent: standing.unsent, acknowledged: acknowledged)
     }
 
     private func perform(_ action: ExchangeState.Action, _ context: ChannelHandlerContext) {
@@ -173,7 +209,11 @@ final class ExchangeHandler: ChannelDuplexHandler {
             let job = endJob()
             if !keepsOpen { context.close(promise: nil) }
             job?.answer.succeed(answer)
-        case .fail(let failure): endJob()?.answer.fail(failure)
+        case .fail(let failure):
+            let departure = departure()
+            let job = endJob()
+            abort(context)
+            job?.answer.fail(ExchangeFailure(reason: failure, departure: departure))
         }
     }
 

@@ -14,7 +14,8 @@ struct ExchangeState {
     }
 
     private(set) var isActive = false
-    private var requestSent = false
+    /// Whether the kernel has taken the request's last byte.
+    private(set) var requestSent = false
     private(set) var headReceived = false
     private var answerKeepsAlive = false
     private var bodyReceived: Int64 = 0

@@ -11,13 +11,11 @@ struct HTTPConnection: Sendable {
     var isOpen: Bool { channel.isActive }
 
     /// Sends a request and waits for its answer. Cancelling the task closes the connection.
-    func send(_ exchange: Exchange) async throws(TransportFailure) -> Answer {
+    func send(_ exchange: Exchange) async throws(ExchangeFailure) -> Answer {
         let answer = channel.eventLoop.makePromise(of: Answer.self)
         // A channel that has just closed has no handler left to take the request: nothing of it was sent.
         let taken = channel.eventLoop.makePromise(of: Void.self)
-        taken.futureResult.whenFailure { _ in
-            answer.fail(TransportFailure.closed("the connection was closed", isStale: true))
-        }
+        taken.futureResult.whenFailure { _ in answer.fail(ExchangeFailure.alreadyClosed) }
         do {
             return try await withTaskCancellationHandler {
                 channel.writeAndFlush(ExchangeHandler.Job(exchange: exchange, answer: answer), promise: taken)
@@ -26,7 +24,9 @@ struct HTTPConnection: Sendable {
                 channel.close(promise: nil)
             }
         } catch {
-            throw Task.isCancelled ? .cancelled : error as? TransportFailure ?? .closed("\(error)", isStale: false)
+            var failure = error as? ExchangeFailure ?? .init(reason: .closed("\(error)", isStale: false), departure: .nothing)
+            if Task.isCancelled { failure.reason = .cancelled }
+            throw failure
         }
     }
 

@@ -2,30 +2,36 @@ import NIOCore
 import NIOSSL
 import NIOTLS
 
-/// Tells when the TLS handshake is over.
-final class HandshakeWaiter: ChannelInboundHandler, RemovableChannelHandler {
+/// Tells when the TLS handshake is over, and whether it was with whom it should be.
+final class HandshakeWaiter: ChannelInboundHandler {
     typealias InboundIn = NIOAny
     typealias InboundOut = NIOAny
 
     private let promise: EventLoopPromise<Void>
-    private let timeout: Scheduled<Void>
+    /// The host that the certificate must name, where NIOSSL cannot compare it.
+    private let host: String?
 
-    init(_ eventLoop: any EventLoop, deadline: NIODeadline) {
-        let promise = eventLoop.makePromise(of: Void.self)
+    init(_ promise: EventLoopPromise<Void>, expecting host: String?) {
         self.promise = promise
-        timeout = eventLoop.scheduleTask(deadline: deadline) {
-            promise.fail(TransportFailure.connect("no TLS handshake in time"))
-        }
+        self.host = host
     }
 
     var finished: EventLoopFuture<Void> { promise.futureResult }
 
     func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
         if case .handshakeCompleted = event as? TLSUserEvent {
-            timeout.cancel()
-            promise.succeed()
+            if let host, !covers(host, context) {
+                promise.fail(TransportFailure.tls("\(host): the certificate is for another host; check the URL"))
+            } else {
+                promise.succeed()
+            }
         }
         context.fireUserInboundEventTriggered(event)
+    }
+
+    private func covers(_ host: String, _ context: ChannelHandlerContext) -> Bool {
+        guard let certificate = (try? context.pipeline.syncOperations.nioSSL_peerCertificate()) ?? nil else { return false }
+        return ServerIdentity(certificate).covers(host)
     }
 
     func errorCaught(context: ChannelHandlerContext, error: any Error) {
@@ -34,8 +40,9 @@ final class HandshakeWaiter: ChannelInboundHandler, RemovableChannelHandler {
     }
 
     func channelInactive(context: ChannelHandlerContext) {
-        timeout.cancel()
         promise.fail(NIOSSLError.uncleanShutdown)
         context.fireChannelInactive()
     }
+
+    func handlerRemoved(context: ChannelHandlerContext) { promise.fail(NIOSSLError.uncleanShutdown) }
 }

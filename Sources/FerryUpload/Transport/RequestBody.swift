@@ -28,6 +28,12 @@ extension RequestBody {
         }
     }
 
+    /// Whether its bytes are still to be read.
+    var isFile: Bool {
+        if case .file = self { return true }
+        return false
+    }
+
     /// The bodies of several segments, one after the other.
     static func joined(_ bodies: [RequestBody]) throws(FileError) -> RequestBody {
         guard bodies.count > 1 else { return bodies[0] }
@@ -61,6 +67,8 @@ struct Answer: Sendable {
     var body: [UInt8]
     /// From the request's last byte to the answer's head.
     var latency: Duration?
+    /// Whether it came after the request's last byte had left.
+    var isToWholeRequest = false
 
     /// The first header of that name, whatever its case.
     func header(_ name: String) -> String? {

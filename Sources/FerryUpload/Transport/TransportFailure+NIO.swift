@@ -1,7 +1,6 @@
 import FerrySpool
 import Glibc
 import NIOCore
-import NIOExtras
 import NIOHTTP1
 import NIOPosix
 import NIOSSL
@@ -27,6 +26,8 @@ extension TransportFailure {
     /// What an error while connecting to `place` means.
     init(connecting error: any Error, to place: String) {
         switch error {
+        case .proxy(let status, let message) as TransportFailure:
+            self = .proxy(status: status, "cannot connect to \(place): \(message)")
         case let failure as TransportFailure: self = failure
         case let error as NIOConnectionError:
             let reasons = error.connectionErrors.map { Self.describe($0.error) }
@@ -34,8 +35,6 @@ extension TransportFailure {
             self = .connect(
                 "cannot connect to \(place): \(reasons.first ?? (lookup == nil ? "no address" : "the name is not found"))")
         case let error as TransportSetupError: self = .tls(error.description)
-        case let error as NIOHTTP1ProxyConnectHandler.Error:
-            self = .proxy(status: nil, "the proxy does not connect to \(place): \(error)")
         // A handshake that fails by certificate will fail again; one that breaks off is a bad link.
         case is NIOSSLError where Self.isBrokenOff(error):
             self = .connect("cannot connect to \(place): closed during the TLS handshake")

@@ -22,9 +22,9 @@ extension Verdict {
     init(_ failure: TransportFailure) {
         switch failure {
         case .connect(let message): self = .unwell(Reason(kind: "connect", message: message), retryAfter: nil)
-        case .proxy(407, let message):
-            self = .misconfigured(
-                Reason(kind: "proxy", status: 407, message: "\(message); put name and password into the proxy variable"))
+        case .proxy(let status?, let message) where (400..<500).contains(status) && status != 408 && status != 429:
+            let hint = status == 407 ? "put name and password into the proxy variable" : "the proxy does not allow it"
+            self = .misconfigured(Reason(kind: "proxy", status: status, message: "\(message); \(hint)"))
         case .proxy(let status, let message):
             self = .unwell(Reason(kind: "proxy", status: status, message: message), retryAfter: nil)
         case .tls(let message): self = .misconfigured(Reason(kind: "tls", message: message))

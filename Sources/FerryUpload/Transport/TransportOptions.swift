@@ -4,7 +4,7 @@ import FerrySpool
 public struct TransportOptions: Sendable {
     /// For name look-up, TCP, proxy and TLS together. curl waits 300 s, Sensors' SDK 30 s; 10 s suits links that come and go.
     public var connectTimeout = Duration.seconds(10)
-    /// The longest time in which neither direction moves. 30 s as in Sensors' SDK.
+    /// The longest time in which the other side neither acknowledges a byte nor sends one. 30 s as in Sensors' SDK.
     public var idleTimeout = Duration.seconds(30)
     /// PEM file with the certificates to trust instead of the system's.
     public var certificateAuthority: String?
@@ -23,8 +23,16 @@ public struct TransportOptions: Sendable {
     static let answerBodyLimit = ByteCount.kibibytes(64)
     /// Smaller segments are read and written together with the request's head: one system call for both.
     static let smallBody = ByteCount.kibibytes(64)
-    /// A large body goes out in pieces of this size, so that progress is seen and a shrinking file is noticed.
+    /// A large body goes out in pieces of this size, so that a shrinking file is noticed and an early answer stops the sending.
     static let filePiece = ByteCount.mebibytes(1)
     /// The same for TLS, where the piece passes through memory.
     static let securePiece = ByteCount.kibibytes(128)
+    /// The same for socket files: their kernel buffers tell of progress piece by piece only.
+    static let localPiece = ByteCount.kibibytes(16)
+
+    /// How large the pieces are on connections to an origin.
+    static func piece(for origin: Origin) -> ByteCount {
+        if case .unixSocket = origin.address { return localPiece }
+        return origin.isSecure ? securePiece : filePiece
+    }
 }

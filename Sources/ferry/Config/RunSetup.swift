@@ -49,8 +49,7 @@ struct RunSetup {
         upload.method = values.text("method") ?? "POST"
         upload.body = values.text("body").flatMap(BodyForm.init)?.format(trackingID: values.text("tracking-id")) ?? .ndjson
         upload.headers = try values.list("headers").map { try HeaderText.parse($0, from: "headers") }
-        if let path = values.text("header-file") { upload.headers += try SecretFile.headers(path) }
-        if let path = values.text("token-file") { upload.headers.append(try SecretFile.authorization(path)) }
+        upload.secretFiles = try SecretFile.watched(headers: values.text("header-file"), token: values.text("token-file"))
         upload.transport.certificateAuthority = values.text("tls.ca")
         upload.transport.certificate = values.text("tls.cert")
         upload.transport.privateKey = values.text("tls.key")
@@ -62,6 +61,7 @@ struct RunSetup {
         upload.verification = values.text("verify").flatMap(Verification.init) ?? upload.verification
         upload.inflateLimit = values.size("inflate-limit") ?? upload.inflateLimit
         upload.coalesce = values.size("coalesce")
+        upload.splitsBroken = values.text("split-broken") != nil
         upload.keepsSent = values.flag("sent.keep")
         upload.sentGivesWay = values.sentIsKeptByDefault
         upload.retention = RetentionLimits(maxBytes: values.size("max-spool-bytes"), maxAge: values.duration("max-spool-age"))

@@ -15,13 +15,15 @@ enum Settings {
             "What requests carry: the segment as it is (ndjson), or its events as json-array, appcenter or measurement.",
             problem: oneOf(BodyForm.allCases.map(\.rawValue))),
         Setting("tracking-id", "With body: measurement, the property's ID, UA-XXXX-Y."),
-        Setting("token-file", "A file with a bearer token.", problem: readable),
-        Setting("header-file", "A file with secret headers, one 'Name: value' a line.", problem: readable),
+        Setting("token-file", "A file with a bearer token; read again when it changes.", problem: readable),
+        Setting(
+            "header-file", "A file with secret headers, one 'Name: value' a line; read again when it changes.", problem: readable),
         Setting("tls.ca", "Certificates to trust instead of the system's (PEM).", problem: readable),
         Setting("tls.cert", "The client's certificate (PEM).", problem: readable),
         Setting("tls.key", "The key of tls.cert (PEM).", problem: readable),
         Setting(
-            "timeout", default: "30s", profiles: [.appcenter: "60s"], "Give up when nothing moves for this long.",
+            "timeout", default: "30s", profiles: [.appcenter: "60s"],
+            "Give up when the other side takes and sends nothing for this long.",
             problem: positive),
         Setting("connect-timeout", default: "10s", "Give up connecting after this long.", problem: positive),
         Setting(
@@ -58,6 +60,9 @@ enum Settings {
         Setting(
             "coalesce", default: "off", "Join small segments into requests of up to this size, 16 MiB at most.",
             problem: off(coalesce)),
+        Setting(
+            "split-broken", default: "on",
+            "Split a segment whose body broke off twice on its way; off: always try it whole.", problem: oneOf(["on", "off"])),
         Setting(
             "verify", default: "auto", "How closely segments are looked at: auto, always, never.",
             problem: oneOf(Verification.allCases.map(\.rawValue))),

@@ -19,7 +19,7 @@ struct DestinationOptions: ParsableArguments {
             "A header for every request; not for secrets, which all users of the machine could see.", valueName: "'name: value'"))
     var header: [String] = []
 
-    @Option(help: ArgumentHelp("A file with a bearer token.", valueName: "file"))
+    @Option(help: ArgumentHelp("A file with a bearer token; read again when it changes.", valueName: "file"))
     var tokenFile: String?
 
     @Option(help: ArgumentHelp("A file with secret headers, one 'name: value' a line.", valueName: "file"))
@@ -34,10 +34,10 @@ struct DestinationOptions: ParsableArguments {
     @Option(help: ArgumentHelp("The key of --cert (PEM).", valueName: "file"))
     var key: String?
 
-    @Option(help: ArgumentHelp("Give up when nothing moves for this long.", valueName: "duration"))
+    @Option(help: ArgumentHelp("Give up when the other side takes and sends nothing for this long.", valueName: "duration"))
     var timeout = Duration.seconds(30)
 
-    @Option(help: ArgumentHelp("Give up connecting after this long.", valueName: "duration"))
+    @Option(help: ArgumentHelp("Give up connecting (name, TCP, proxy and TLS together) after this long.", valueName: "duration"))
     var connectTimeout = Duration.seconds(10)
 
     @OptionGroup var body: BodyOptions
@@ -73,8 +73,7 @@ struct DestinationOptions: ParsableArguments {
         options.method = method
         options.body = try body.format()
         options.headers = try header.map { try HeaderText.parse($0, from: "--header") }
-        if let headerFile { options.headers += try SecretFile.headers(headerFile) }
-        if let tokenFile { options.headers.append(try SecretFile.authorization(tokenFile)) }
+        options.secretFiles = try SecretFile.watched(headers: headerFile, token: tokenFile)
         options.transport.certificateAuthority = ca
         options.transport.certificate = cert
         options.transport.privateKey = key
@@ -118,6 +117,14 @@ enum HeaderText {
 
 /// Secrets come from files: never from the command line, where every user can read them, and never into messages.
 enum SecretFile {
+    /// The files that are given, read now and whenever they change.
+    static func watched(headers: String?, token: String?) throws -> [HeaderFile] {
+        try [
+            headers.map { try HeaderFile($0, read: Self.headers) },
+            token.map { try HeaderFile($0) { [try authorization($0)] } },
+        ].compactMap { $0 }
+    }
+
     static func lines(_ path: String) throws -> [String] {
         do throws(FileError) {
             let file = try OpenFile.reading(path)

@@ -24,12 +24,13 @@ enum ExitStatus: Int32 {
 }
 
 /// Ends a command with a message on standard error.
-struct CommandFailure: Error {
+struct CommandFailure: Error, CustomStringConvertible {
     let status: ExitStatus
     /// One line each.
     let messages: [String]
 
     var message: String { messages.joined(separator: "; ") }
+    var description: String { message }
 
     init(_ status: ExitStatus, _ message: String) { self.init(status, [message]) }
 
