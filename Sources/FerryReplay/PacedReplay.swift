@@ -113,8 +113,14 @@ struct PacedReplay {
                 do {
                     try await feed(try asItIs(file, run.position), &run)
                 } catch let unreadable as Unreadable {
-                    // One file that cannot be read does not end the others.
-                    stage.noteDamage(file, unreadable.error)
+                    // One file that cannot be read does not end the others; what may pass ends the replay, which goes on there.
+                    switch stage.meaning(of: unreadable.error) {
+                    case .own(let error): throw error
+                    case .unread:
+                        stage.noteUnread(file, unreadable.error)
+                        return
+                    case .lasting: stage.noteDamage(file, unreadable.error)
+                    }
                 }
                 if isStopped() { return }
                 part = nil

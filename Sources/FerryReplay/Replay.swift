@@ -90,13 +90,23 @@ public final class Replay: Sendable {
             }
         }
         var next = min(max(0, run.position.sources), files.count)
+        try dropUnforced(files[next...].prefix(Self.chunkFiles), of: run, filter)
         // What an earlier process had staged.
         var outcome = try await send(run)
         var stage = try Stage(run, options, filter, report)
-        while next < files.count, outcome.stopReason == nil, !isStopped.load(ordering: .relaxed) {
-            next = try fill(&stage, files, from: next)
+        var again = (run.position.unread ?? []).filter(files.indices.contains)
+        var unread: [Int] = []
+        while next < files.count || !again.isEmpty, outcome.stopReason == nil, !isStopped.load(ordering: .relaxed) {
+            if again.isEmpty {
+                next += try fill(&stage, files, Array(next..<min(next + Self.chunkFiles, files.count)), &unread)
+            } else {
+                again.removeFirst(try fill(&stage, files, Array(again.prefix(Self.chunkFiles)), &unread))
+            }
             try run.spool.directory.syncFileSystem()
-            try run.save { $0.sources = next }
+            try run.save {
+                $0.sources = next
+                $0.unread = again + unread
+            }
             stage.forgetStaged()
             outcome.add(try await send(run))
         }
@@ -106,22 +116,44 @@ public final class Replay: Sendable {
         return report
     }
 
-    private func fill(_ stage: inout Stage, _ files: [ReplayFile], from start: Int) throws -> Int {
-        var index = start
+    /// Removes what was staged beyond the position: it was not forced to the disk, and a power cut may have left anything in its place. It is
+    /// staged again, under the same names.
+    private func dropUnforced(_ files: some Sequence<ReplayFile>, of run: ReplayRun, _ filter: EventFilter) throws(FileError) {
+        let listing = try run.spool.scan()
+        guard !listing.entries.isEmpty else { return }
+        let pending = Set(listing.entries.map(listing.name))
+        let stage = try Stage(run, options, filter, ReplayReport())
+        for file in files {
+            let name = stage.name(for: (try? file.asItIs()) ?? file).fileName
+            if pending.contains(name) { try run.spool.directory.remove(name) }
+        }
+    }
+
+    /// Stages some sources.
+    ///
+    /// - Parameter unread: Those that could not be read this time are added.
+    /// - Returns: How many were gone through: not all where they are large.
+    private func fill(
+        _ stage: inout Stage, _ files: [ReplayFile], _ indices: [Int], _ unread: inout [Int]
+    ) throws(FileError) -> Int {
         var bytes = ByteCount.zero
-        while index < files.count, index - start < Self.chunkFiles, bytes < Self.chunkBytes {
+        for (count, index) in indices.enumerated() {
+            guard bytes < Self.chunkBytes else { return count }
             do {
                 try stage.add(files[index])
-            } catch let error as FileError where error.isOutOfSpace {
-                throw error
             } catch {
                 // One file that cannot be read does not end the others.
-                stage.noteDamage(files[index], error)
+                switch stage.meaning(of: error) {
+                case .own(let error): throw error
+                case .unread:
+                    unread.append(index)
+                    stage.noteUnread(files[index], error)
+                case .lasting: stage.noteDamage(files[index], error)
+                }
             }
             bytes += files[index].size
-            index += 1
         }
-        return index
+        return indices.count
     }
 
     private func send(_ run: ReplayRun) async throws -> UploadReport {

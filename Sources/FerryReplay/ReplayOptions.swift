@@ -49,10 +49,12 @@ public struct ReplayReport: Sendable {
     public var unreadable: Int64 = 0
     /// Files that cannot be read, each with the reason.
     public var damaged: [(path: String, reason: String)] = []
+    /// Sources that could not be read this time, each with the reason: they are tried again when the replay goes on.
+    public var unread: [(path: String, reason: String)] = []
     /// Staged, and not delivered yet.
     public var remaining = 0
     public var stopReason: PassPlan.StopReason?
     public var destinationWaitsUntil: Timestamp?
 
-    public var isComplete: Bool { sourcesDone == sources && remaining == 0 }
+    public var isComplete: Bool { sourcesDone == sources && remaining == 0 && unread.isEmpty }
 }

@@ -16,6 +16,8 @@ public struct ReplayRun: Sendable {
         public var lines: Int64 = 0
         /// What comes next of that one, when its name and extent are fixed already.
         public var part: Part?
+        /// Places in the list of sources that could not be read, and are tried again when the replay goes on.
+        public var unread: [Int]?
         /// What the times are shifted by, in milliseconds.
         public var shift: Int64?
         public var startedAt: Timestamp
@@ -78,6 +80,7 @@ public struct ReplayRun: Sendable {
             $0.sources = 0
             $0.lines = 0
             $0.part = nil
+            $0.unread = nil
         }
     }
 

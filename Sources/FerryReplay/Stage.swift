@@ -53,8 +53,8 @@ struct Stage {
     private mutating func passThrough(_ file: ReplayFile) throws {
         let segment = name(for: file)
         let name = segment.fileName
-        // A second name costs nothing; between file systems it takes a copy.
-        if try run.spool.directory.link(file.path, as: name) { return }
+        // A second name costs nothing; between file systems, or where it fails, it takes a copy.
+        if (try? run.spool.directory.link(file.path, as: name)) == true { return }
         let publication = try run.spool.publication()
         let source = try OpenFile.reading(file.path)
         let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: 1 << 18, alignment: 16)
@@ -116,6 +116,24 @@ struct Stage {
             }
         }
     }
+
+    /// What it means that a source could not be staged.
+    enum Failure {
+        /// The run's own folder failed, or its disk is full: the replay ends, and can go on.
+        case own(FileError)
+        /// The source could not be read this time.
+        case unread
+        /// It is gone, forbidden or damaged.
+        case lasting
+    }
+
+    func meaning(of error: any Error) -> Failure {
+        guard let error = error as? FileError else { return .lasting }
+        if error.path.hasPrefix(run.spool.path) { return .own(error) }
+        return [ENOENT, EACCES, EPERM, ELOOP, ENOTDIR, EISDIR, EINVAL].contains(error.code) ? .lasting : .unread
+    }
+
+    mutating func noteUnread(_ file: ReplayFile, _ error: any Error) { report.unread.append((file.path, "\(error)")) }
 
     mutating func noteDamage(_ file: ReplayFile, _ error: any Error) {
         report.damaged.append((file.path, "\(error)"))

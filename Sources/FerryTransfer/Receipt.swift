@@ -60,6 +60,8 @@ public struct Acknowledgement: Equatable, Sendable {
     public var alreadyGone = 0
     /// Another process was just sending them, or they cannot be read; acknowledge again later.
     public var busy = 0
+    /// Why one of them could not be opened, locked or read.
+    public var failure: FileError?
     /// In the bundle, and not in the receipt: due again.
     public var missing = 0
 }
@@ -92,6 +94,7 @@ extension Spool {
                 do throws(FileError) { digest = try claim.file.digest().digest } catch {
                     // One that cannot be read waits; the others go on.
                     result.busy += 1
+                    result.failure = error
                     continue
                 }
                 guard digest.hexadecimal == segment.sha256 else {
@@ -108,7 +111,10 @@ extension Spool {
                             events: try? notedEvents(of: claim.name), destination: "bundle \(receipt.bundle)",
                             detail: "received by the spool \(receipt.hub) at \(receipt.at.rfc3339)")))
             case .gone: result.alreadyGone += 1
-            case .busy, .unusable: result.busy += 1
+            case .busy: result.busy += 1
+            case .unusable(let error):
+                result.busy += 1
+                result.failure = error
             }
             // Each claim is an open file.
             if endings.count == 128 {

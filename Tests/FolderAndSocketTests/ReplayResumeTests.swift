@@ -121,6 +121,8 @@ struct ReplayResumeTests {
         run = try resumed(run)
         try run.save { $0.sources = 0 }
         try FileManager.default.removeItem(atPath: "\(run.spool.path)/\(staged[1])")
+        // What was not forced may have anything in its place after a power cut.
+        try OpenFile.creating("\(run.spool.path)/\(staged[2])").write([])
         guard case .claimed(let claim) = run.spool.claim(staged[0]) else { throw CancellationError() }
         let line = LedgerEntry(at: Self.moment, segment: staged[0], outcome: .sent, bytes: claim.status.size)
         try run.spool.settle([Ending(claim, .sent(keep: false), line)])
@@ -128,6 +130,8 @@ struct ReplayResumeTests {
         let second = seen.server()
         let report = try await Replay(options(second, [path])).run(resumed(run))
         #expect(report.isComplete)
+        #expect(report.rejected == 0)
+        #expect(try events(seen) == ["{\"n\":1}", "{\"n\":2}"])
         #expect(Set(seen.keys) == Set(staged.dropFirst().map { "\"\(SegmentName($0)!.id)\"" }))
         #expect(seen.keys.count == 2)
     }
@@ -233,6 +237,40 @@ struct ReplayResumeTests {
         #expect(report.sources == 3)
         #expect(try Set(events(seen)) == ["{\"n\":0}", "{\"n\":1}", "{\"n\":2}"])
         #expect(Set(seen.keys).count == 3)
+    }
+
+    @Test("A failure of the run's own folder is no fault of a source, and one that may pass leaves the source for the next try")
+    func failures() throws {
+        let run = try begin()
+        let stage = try Stage(run, options(Seen().server(), []), EventFilter(.init()), ReplayReport())
+        func meaning(_ path: String, _ code: Int32) -> String {
+            switch stage.meaning(of: FileError("open", path, code: code)) {
+            case .own: "own"
+            case .unread: "unread"
+            case .lasting: "lasting"
+            }
+        }
+        #expect(meaning(run.spool.path + "/.x.ferry-tmp", EMFILE) == "own")
+        #expect(meaning("/archive/a.jsonl", EIO) == "unread")
+        #expect(meaning("/archive/a.jsonl", ENOENT) == "lasting")
+    }
+
+    @Test("A source that could not be read is tried again when the replay goes on, and the others are not")
+    func unread() async throws {
+        let path = try archive(3)
+        let seen = Seen()
+        let server = seen.server()
+        let options = try options(server, [path])
+        var run = try begin()
+        try run.setSources(Replay(options).files().files)
+        try run.save {
+            $0.sources = 3
+            $0.unread = [1, 99]
+        }
+        let report = try await Replay(options).run(resumed(run))
+        #expect(report.isComplete)
+        #expect(try events(seen) == ["{\"n\":1}"])
+        #expect(try resumed(run).position.unread == [])
     }
 
     @Test("A path that is no file of events is named, and a pipe stops nothing")

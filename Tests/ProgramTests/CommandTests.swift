@@ -107,6 +107,9 @@ struct CommandTests {
         let salvage = try await ferry.run("retry", "--all", "--salvage", "--spool", spool)
         #expect(salvage.output.split(separator: "\n").count == 2, "\(salvage.errors)")
         #expect(try opened.pending().count == 4)
+        let again = try await ferry.run("retry", "--all", "--salvage", "--spool", spool)
+        #expect(again.output.components(separatedBy: "was saved before").count == 3, "\(again.output)\(again.errors)")
+        #expect(try opened.pending().count == 4)
     }
 
     @Test("The receiver refuses what is no JSON, and takes two members and foreign names")

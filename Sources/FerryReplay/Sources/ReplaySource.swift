@@ -55,17 +55,29 @@ struct ReplaySource {
     }
 
     private mutating func addAll(in folder: Directory) {
-        do throws(FileError) {
-            for name in try folder.names() where !name.hasPrefix(".") {
-                guard folder.isDirectory(name) else {
+        let names: [String]
+        do throws(FileError) { names = try folder.names() } catch { return note(error) }
+        for name in names where !name.hasPrefix(".") {
+            // One file or folder that cannot be read does not end the others.
+            do throws(FileError) {
+                if try folder.status(name)?.isRegular == true {
                     _ = try add(name, in: folder)
-                    continue
+                } else if let inner = try subfolder(name, in: folder) {
+                    addAll(in: inner)
                 }
-                // One folder that cannot be read does not end the others.
-                do throws(FileError) { addAll(in: try folder.directory(name)) } catch { note(error) }
+            } catch {
+                note(error)
             }
+        }
+    }
+
+    /// - Returns: `nil` when it is no folder; links are not followed.
+    private func subfolder(_ name: String, in folder: Directory) throws(FileError) -> Directory? {
+        do throws(FileError) {
+            return try folder.directory(name)
         } catch {
-            note(error)
+            if [ENOTDIR, ELOOP, ENOENT].contains(error.code) { return nil }
+            throw error
         }
     }
 

@@ -150,7 +150,8 @@ extension Spool {
     }
 
     private func exportsFolder() throws(FileError) -> Directory? {
-        guard let stateDirectory, stateDirectory.contains(Self.exportsFolderName) else { return nil }
+        // A folder that cannot be looked at is not absent: what travels must not be taken for due.
+        guard let stateDirectory, try stateDirectory.status(Self.exportsFolderName) != nil else { return nil }
         return try stateDirectory.directory(Self.exportsFolderName)
     }
 

@@ -54,6 +54,10 @@ struct BundleDestination {
         return medium.pathOf(name)
     }
 
-    /// Removes what was written, so that it takes no room from the next export.
-    func discard() { BundleDebris.remove(partName, from: medium) }
+    /// Removes what was written, so that it takes no room from the next export, and so that no bundle is carried away whose segments are
+    /// due.
+    func discard() {
+        BundleDebris.remove(partName, from: medium)
+        BundleDebris.remove(name, from: medium)
+    }
 }

@@ -35,7 +35,8 @@ struct AcknowledgeCommand: ParsableCommand {
         for path in receipts {
             do {
                 let result = try spool.acknowledge(try read(path), from: keys, at: .now())
-                if result.busy > 0 { statuses.insert(.remaining) }
+                if result.busy > 0 { statuses.insert(result.failure == nil ? .remaining : .localFailure) }
+                if let failure = result.failure { spoolOptions.log.error("\(path): \(failure)") }
                 try show(result, path)
             } catch let problem as ReceiptProblem {
                 statuses.insert(.badData)

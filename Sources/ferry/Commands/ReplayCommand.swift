@@ -17,7 +17,8 @@ struct ReplayCommand: AsyncParsableCommand {
 
             Example: ferry replay /var/spool/ferry --to https://hub.example/v1/segments --since 2026-11-01T00:00:00Z --time-field time
 
-            Exit status: 0 everything was sent, 75 some remain: ferry replay --resume RUN goes on, 65 some were rejected or unreadable.
+            Exit status: 0 everything was sent, 75 some remain: ferry replay --resume RUN goes on, 65 some were rejected or damaged, 73 the \
+            disk of the staged segments is full, 74 a folder or file could not be read this time: --resume tries again.
             """)
 
     @Argument(help: ArgumentHelp("What to send again.", valueName: "path"))
@@ -112,12 +113,16 @@ struct ReplayCommand: AsyncParsableCommand {
             }
         } catch let error as UploadError {
             throw CommandFailure(.localFailure, "\(error); ferry replay --resume \(run.id) goes on")
+        } catch let error as FileError {
+            throw CommandFailure(
+                error.isOutOfSpace ? .spoolFull : .localFailure, "\(error); ferry replay --resume \(run.id) goes on")
         }
         progress.end()
         try ReplaySummary(report: report, isJSON: output.json, isQuiet: quiet, state: stateFolder).print()
         if report.isComplete { try run.remove() }
         if case .misconfigured = report.stopReason { throw ExitStatus.misconfigured.code }
         if report.stopReason == .interrupted { throw ExitStatus.interrupted.code }
+        if !report.unread.isEmpty { throw ExitStatus.localFailure.code }
         if !report.isComplete { throw ExitStatus.remaining.code }
         if report.rejected > 0 || !report.damaged.isEmpty || report.unreadable > 0 { throw ExitStatus.badData.code }
     }

@@ -10,6 +10,9 @@ struct RetryCommand: ParsableCommand {
             new segment, once, and the damaged file stays in rejected/. Lines longer than 1 MiB are left out.
 
             Example: ferry retry --all
+
+            Exit status: 0 done, 65 a segment could not be brought back or saved, 73 the disk is full, 74 a file failed; the others are \
+            done all the same.
             """)
 
     @Argument(help: ArgumentHelp("Names of rejected segments.", valueName: "segment"))
@@ -36,18 +39,23 @@ struct RetryCommand: ParsableCommand {
         let spool = try spoolOptions.open(.write)
         let names = all ? try spool.rejected().map(\.name) : segments.map { $0.split(separator: "/").last.map(String.init) ?? $0 }
         if names.isEmpty, !spoolOptions.quiet { try StandardOutput.print("nothing is rejected") }
-        var failed = false
+        var statuses: Set<ExitStatus> = []
         for name in names {
             do {
                 let line = salvage ? try salvage(name, in: spool) : try retry(name, in: spool)
                 if !spoolOptions.quiet { try StandardOutput.print(line) }
             } catch let failure as CommandFailure {
                 spoolOptions.log.error(failure.message)
-                failed = true
+                statuses.insert(failure.status)
+            } catch let error as FileError {
+                // One that cannot be read does not stop the others.
+                spoolOptions.log.error("\(name): \(error)")
+                statuses.insert(error.isOutOfSpace ? .spoolFull : .localFailure)
             }
         }
         try StandardOutput.flush()
-        if failed { throw ExitStatus.badData.code }
+        // What a person must mend first.
+        if let worst = [ExitStatus.spoolFull, .localFailure, .badData].first(where: statuses.contains) { throw worst.code }
     }
 
     private func retry(_ name: String, in spool: Spool) throws -> String {

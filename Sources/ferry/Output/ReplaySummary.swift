@@ -13,6 +13,7 @@ struct ReplaySummary {
     func print() throws {
         let log = Log(isQuiet: isQuiet)
         for (path, reason) in report.damaged { log.error("\(path) is left out: \(reason)") }
+        for (path, reason) in report.unread { log.error("\(path) could not be read: \(reason)") }
         switch report.stopReason {
         case .unwell(let reason, _), .misconfigured(let reason), .off(let reason):
             log.error("the destination: \(reason.message)")
@@ -30,6 +31,7 @@ struct ReplaySummary {
                 let unreadable: Int64
                 let rejected: Int
                 let damaged: Int
+                let unread: Int
                 let remaining: Int
             }
             try StandardOutput.print(
@@ -37,6 +39,7 @@ struct ReplaySummary {
                     run: report.run, sources: report.sources, sourcesDone: report.sourcesDone, sent: report.sent,
                     sentBytes: report.sentBytes.bytes, sentEvents: report.sentEvents, leftOut: report.leftOut,
                     unreadable: report.unreadable, rejected: report.rejected, damaged: report.damaged.count,
+                    unread: report.unread.count,
                     remaining: report.remaining
                 ).jsonLine())
         } else if !isQuiet {
