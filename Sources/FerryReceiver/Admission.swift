@@ -59,7 +59,8 @@ actor Admission {
         waiters = []
         for waiter in waiting { waiter.resume() }
         _ = try stored.get()
-        return results.map { $0! }
+        // Each had a result from the index, or has got one from being stored.
+        return results.map { $0 ?? .conflict }
     }
 
     private func store(_ candidates: [Candidate]) async -> Result<[AdmissionResult], FileError> {

@@ -38,7 +38,7 @@ struct SegmentIdentity: Equatable, Sendable {
         let segment = header.flatMap { SegmentName($0) }
         if let header, segment == nil, !ForeignName.isLegal(String(percentDecoding: header) ?? header) { throw .name }
         let key = headers[.idempotencyKey].map(Self.unquoted) ?? segment?.id
-        guard key.map({ Self.keyLengths.contains($0.utf8.count) }) ?? true else { throw .key }
+        guard key.map({ ForeignName.keyLengths.contains($0.utf8.count) }) ?? true else { throw .key }
         self.key = key
         if let segment {
             name = segment
@@ -48,9 +48,6 @@ struct SegmentIdentity: Equatable, Sendable {
             name = SegmentName(priority: .normal, created: created, id: key.map { ReceivedID($0).id } ?? .random())
         }
     }
-
-    /// A name of 255 bytes, percent-encoded, and what makes it unique.
-    private static let keyLengths = 1...1024
 
     /// A structured-field string (RFC 9651), as the draft on idempotency keys wants it; a bare one is taken as it is.
     private static func unquoted(_ value: String) -> String {

@@ -21,6 +21,19 @@ public struct ReplayRun: Sendable {
         /// What the times are shifted by, in milliseconds.
         public var shift: Int64?
         public var startedAt: Timestamp
+
+        init(arguments: [String], startedAt: Timestamp) {
+            self.arguments = arguments
+            self.startedAt = startedAt
+        }
+
+        /// Whether the numbers can be those of a replay: places in files that a disk can hold, and a shift within the years of a timestamp.
+        var isCredible: Bool {
+            let places: ClosedRange<Int64> = 0...(1 << 50)
+            let longest = (Timestamp.distantFuture - .distantPast).wholeMilliseconds
+            return places.contains(Int64(sources)) && places.contains(lines) && part.map { places.contains($0.events) } ?? true
+                && shift.map { (-longest...longest).contains($0) } ?? true
+        }
     }
 
     /// A part of a source that is just being staged. It is made again as it was, with the same name and bytes, when the replay goes on.
@@ -47,7 +60,7 @@ public struct ReplayRun: Sendable {
     public static func resume(_ id: String, in folder: String) throws(FileError) -> ReplayRun? {
         guard !id.isEmpty, id.utf8.allSatisfy({ $0.isIDByte }),
             let spool = try? Spool.open("\(folder)/\(id)", access: .write),
-            let position = try spool.state(Position.self, named: Self.fileName)
+            let position = try spool.state(Position.self, named: Self.fileName), position.isCredible
         else { return nil }
         return ReplayRun(id: id, spool: spool, position: position)
     }

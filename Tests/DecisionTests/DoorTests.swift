@@ -300,3 +300,27 @@ struct NameDoorTests {
         #expect(flawed.lines.last == "  … and 2 more")
     }
 }
+
+@Suite("Settings from outside")
+struct SettingDoorTests {
+    @Test("A proxy's port is a port", arguments: ["http://p:0", "http://p:65536", "http://p:99999999999"])
+    func proxyPorts(url: String) {
+        #expect(throws: DestinationURLError.self) { try ProxySettings(environment: ["HTTP_PROXY": url]) }
+    }
+
+    @Test("How far a replay was gone through is a place in a file", arguments: [-1, Int64.min, Int64.max])
+    func replayPositions(number: Int64) {
+        var position = ReplayRun.Position(arguments: [], startedAt: .distantPast)
+        position.shift = -3
+        #expect(position.isCredible)
+        func changed(_ change: (inout ReplayRun.Position) -> Void) -> ReplayRun.Position {
+            var copy = position
+            change(&copy)
+            return copy
+        }
+        #expect(!changed { $0.sources = Int(number) }.isCredible)
+        #expect(!changed { $0.lines = number }.isCredible)
+        #expect(!changed { $0.part = .init(events: number, created: .distantPast) }.isCredible)
+        #expect(!changed { $0.shift = number == -1 ? Int64.min : number }.isCredible)
+    }
+}

@@ -43,7 +43,7 @@ struct HostileFolderTests {
         options.coalesce = .mebibytes(1)
         let report = try await UploadPass(spool, options: options).run()
         #expect(report.sent.segments == 4)
-        #expect(report.sentEvents == 0)
+        #expect(report.sentEvents == 6)
     }
 
     @Test("A note that its member may fulfil is believed; sums of such notes stop at the end")

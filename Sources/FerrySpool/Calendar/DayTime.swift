@@ -3,6 +3,11 @@ public struct DayTime: Comparable, Hashable, Sendable, CustomStringConvertible {
     /// 0 ..< 86,400.
     public let seconds: Int64
 
+    private init(seconds: Int64) { self.seconds = seconds }
+
+    public static let startOfDay = DayTime(seconds: 0)
+    public static let endOfDay = DayTime(seconds: 86_400)
+
     /// Reads `04:00` and `24:00`, which ends a day.
     public init?(parsing text: String) {
         let parts = text.split(separator: ":", omittingEmptySubsequences: false)

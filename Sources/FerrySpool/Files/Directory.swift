@@ -188,6 +188,7 @@ extension Directory {
     /// What the kernel knows of a name from ``forEachName(_:)``, which a zero byte follows; `nil` when it has gone since.
     func statusOfListed(_ name: UnsafeBufferPointer<UInt8>) -> FileStatus? {
         var status = stat()
+        // `readdir` gives no empty names.
         let terminated = UnsafeRawPointer(name.baseAddress!).assumingMemoryBound(to: CChar.self)
         guard fstatat(descriptor, terminated, &status, AT_SYMLINK_NOFOLLOW) == 0 else { return nil }
         return FileStatus(status)

@@ -78,6 +78,7 @@ public final class OpenFile: Sendable {
     /// Reads up to the buffer's size from an offset, less only at the end of the file.
     public func read(into buffer: UnsafeMutableRawBufferPointer, at offset: Int64) throws(FileError) -> Int {
         var total = 0
+        // A buffer with room, and bytes that are left to write, lie somewhere: their address is never nil.
         while total < buffer.count {
             let count = pread(descriptor, buffer.baseAddress! + total, buffer.count - total, off_t(offset) + total)
             if count == 0 { break }

@@ -27,6 +27,7 @@ package struct JSONField: Equatable {
     /// Whether a string is this text.
     package func equals(_ text: [UInt8], _ line: UnsafeBufferPointer<UInt8>) -> Bool {
         guard isEscaped else {
+            // A line that holds a string is not empty.
             return range.count == text.count && memcmp(line.baseAddress! + range.lowerBound, text, text.count) == 0
         }
         return Array(JSONText.unescaped(line[range]).utf8) == text

@@ -252,7 +252,8 @@ extension UnsafeBufferPointer<UInt8> {
     package func endOfPlainText(from start: Int) -> Int {
         let ones: UInt64 = 0x0101_0101_0101_0101
         let highs: UInt64 = 0x8080_8080_8080_8080
-        let raw = UnsafeRawPointer(baseAddress!)
+        guard let baseAddress else { return start }
+        let raw = UnsafeRawPointer(baseAddress)
         var position = start
         while position + 8 <= count {
             let word = raw.loadUnaligned(fromByteOffset: position, as: UInt64.self)

@@ -92,6 +92,7 @@ extension OpenFile {
                 kept = 0
             } else {
                 kept = rest.count
+                // Parts of the buffer above, also when they are empty: their address is never nil.
                 memmove(buffer.baseAddress!, rest.baseAddress!, kept)
             }
         }

@@ -11,6 +11,9 @@ public enum ForeignName {
             && name.utf8.allSatisfy { $0 >= 0x20 && $0 != 0x7f } && endings.contains(where: name.hasSuffix)
     }
 
+    /// How many bytes an idempotency key may have: the longest name, percent-encoded, and what makes it unique have fewer than 1024.
+    public static let keyLengths = 1...1024
+
     /// The longest name that has room for `.reason.json` and its like behind it, in bytes.
     static let longestOwnStem = 170
 

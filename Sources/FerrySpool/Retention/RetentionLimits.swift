@@ -14,5 +14,5 @@ public struct RetentionLimits: Equatable, Sendable {
 
     /// Earlier names come from machines whose clock was not set yet (they boot in 1970 or 2000): Ferry is younger. Their real
     /// age is unknown, so the age limit leaves them alone.
-    public static let earliestCredibleTime = Timestamp(rfc3339: "2020-01-01T00:00:00Z")!
+    public static let earliestCredibleTime = Timestamp(milliseconds: 1_577_836_800_000)  // 2020-01-01T00:00:00Z
 }

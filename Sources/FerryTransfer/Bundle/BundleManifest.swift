@@ -88,7 +88,8 @@ public struct BundleManifest: Equatable, Sendable {
             guard ForeignName.isLegal(segment.name) else {
                 throw Problem(line: line, reason: "has a name that no segment may have")
             }
-            guard segment.bytes > 0, BodyDigest(hexadecimal: segment.sha256) != nil, (1...400).contains(segment.key.utf8.count),
+            guard segment.bytes > 0, BodyDigest(hexadecimal: segment.sha256) != nil,
+                ForeignName.keyLengths.contains(segment.key.utf8.count),
                 segment.key.utf8.allSatisfy({ $0 > 0x20 && $0 < 0x7f })
             else { throw Problem(line: line, reason: "has no proper size, checksum or key") }
             guard segment.events.map({ $0 >= 0 }) ?? true else {

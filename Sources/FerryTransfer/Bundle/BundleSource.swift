@@ -114,7 +114,7 @@ struct BundleSource {
             let status = try file.status()
             return status.isRegular ? FileRegion(file, size: status.size.bytes) : nil
         case .tar(let file, let entries):
-            guard let entry = entries[name], entry.offset + entry.size <= (try file.status().size.bytes) else { return nil }
+            guard let entry = entries[name], entry.offset.adding(entry.size) <= (try file.status().size.bytes) else { return nil }
             return FileRegion(file, offset: entry.offset, size: entry.size)
         }
     }

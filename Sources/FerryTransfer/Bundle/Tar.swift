@@ -17,7 +17,8 @@ enum Tar {
         put("0000000", at: 108)
         put("0000000", at: 116)
         put(octal(size, width: 11), at: 124)
-        put(octal(max(0, modified.milliseconds / 1000), width: 11), at: 136)
+        // 11 digits reach to the year 2242.
+        put(octal(min(max(0, modified.milliseconds / 1000), (1 << 33) - 1), width: 11), at: 136)
         put("        ", at: 148)
         put("0", at: 156)
         put("ustar", at: 257)

@@ -45,8 +45,9 @@ struct ConcurrencyRamp: Equatable, Sendable {
     }
 
     private mutating func isSlow(after seconds: Double) -> Bool {
-        recent = recent.map { $0 + (seconds - $0) * Self.weight } ?? seconds
-        baseline = baseline.map { min(seconds, $0 * Self.drift) } ?? seconds
-        return recent! > baseline! * Self.tolerance + Self.noise
+        let now = recent.map { $0 + (seconds - $0) * Self.weight } ?? seconds
+        let unpressed = baseline.map { min(seconds, $0 * Self.drift) } ?? seconds
+        (recent, baseline) = (now, unpressed)
+        return now > unpressed * Self.tolerance + Self.noise
     }
 }

@@ -155,7 +155,7 @@ public struct PassPlan: Sendable {
     /// Two different segments failed, nothing is under way that could still pass: it is the destination.
     private mutating func settleIfOver() -> [Judgement] {
         guard underWay.isEmpty, !suspects.isEmpty else { return [] }
-        if suspects.count >= 2, stopReason == nil { stop(.unwell(suspects.last!.reason, retryAfter: nil)) }
+        if suspects.count >= 2, stopReason == nil, let last = suspects.last { stop(.unwell(last.reason, retryAfter: nil)) }
         if case .unwell = stopReason { return blameDestination() }
         return stopReason == nil ? [] : blameDestination(as: Judgement.unjudged)
     }

@@ -26,7 +26,7 @@ public struct UploadWindows: Equatable, Sendable {
                 windows.append(Window(days: days, start: start, end: end))
             } else {
                 guard words.count == 1, let days = Self.days(last) else { return nil }
-                windows.append(Window(days: days, start: DayTime(parsing: "00:00")!, end: DayTime(parsing: "24:00")!))
+                windows.append(Window(days: days, start: .startOfDay, end: .endOfDay))
             }
         }
         guard !windows.isEmpty else { return nil }

@@ -1,0 +1,61 @@
+import FerrySpool
+import TestSupport
+import Testing
+
+@Suite("A spool that holds what no program of Ferry's writes")
+struct HostileSpoolTests {
+    private let folder = TemporaryFolder()
+    private let program = Program()
+
+    /// Names, sizes, notes and sidecars that are out of all reason, and one sound segment.
+    private func fill() throws -> Spool {
+        let spool = try folder.spool()
+        try spool.put(Segments.gzip("{\"n\":1}\n"))
+        // RFC 1952's extra field with a subfield FY: 2^62 events and bytes in a member of 26.
+        let header: [UInt8] = [0x1f, 0x8b, 8, 4, 0, 0, 0, 0, 0, 255, 29, 0, 0x46, 0x59, 25, 0, 1]
+        let number: [UInt8] = [0, 0, 0, 0, 0, 0, 0, 0x40]
+        for second in 1...3 {
+            let note = number + number + [57, 0, 0, 0, 0, 0, 0, 0]
+            let member = header + note + [3, 0] + [UInt8](repeating: 0, count: 14)
+            try spool.put(member, as: Segments.name(second: second))
+        }
+        let state = "2026-11-21T03:15:02.123Z"
+        let name = try spool.put(Segments.gzip("{\"n\":2}\n"), as: Segments.name(second: 4))
+        let sidecar = """
+            {"attempts":9223372036854775807,"failures":9223372036854775807,"firstAttemptAt":"\(state)","lastAttemptAt":"\(state)",
+            "lastError":{"kind":"x","message":"","scope":"segment"},"nextAttemptAt":"\(state)","version":1}
+            """
+        try spool.directory.replace("\(name).retry.json", with: Array(sidecar.utf8), durable: false)
+        let clock = "{\"bootID\":\"x\",\"sinceBoot\":-9223372036854775808,\"wall\":\"\(state)\"}"
+        try spool.directory.replace(".ferry/clock.json", with: Array(clock.utf8), durable: false)
+        let long = String(repeating: "n", count: 246) + ".jsonl.gz"
+        for name in [long, "5-20261121T031502.123456Z-8f3k2m9qx7wd4t1c.jsonl.gz"] {
+            try spool.directory.replace(name, with: Segments.gzip("{\"n\":3}\n"), durable: false)
+        }
+        return spool
+    }
+
+    @Test(
+        "Every command that looks ends by itself, not by a signal",
+        arguments: [
+            ["status"], ["status", "--json"], ["list"], ["list", "--json"], ["cat"], ["verify"], ["verify", "--json"],
+            ["upload", "--dry-run", "--to", "http://127.0.0.1:9/"],
+            ["prune", "--max-spool-bytes", "1MB", "--max-spool-age", "1d"],
+        ])
+    func looks(arguments: [String]) async throws {
+        let spool = try fill()
+        let result = try await program.start(arguments + ["--spool", spool.path]).end()
+        #expect(result.status < 128, "\(result.errors)")
+        #expect(!result.errors.contains("Fatal error"))
+    }
+
+    @Test("status, verify and upload name what is nearly of the format, and why", arguments: ["status", "verify", "upload"])
+    func flawedNames(command: String) async throws {
+        let spool = try fill()
+        let to = command == "upload" ? ["--to", "http://127.0.0.1:9/"] : []
+        let result = try await program.start([command, "--spool", spool.path] + to).end()
+        let told = result.output + result.errors
+        #expect(told.contains("5-20261121T031502.123456Z-8f3k2m9qx7wd4t1c.jsonl.gz"))
+        #expect(told.contains("3 digits behind the point, not 6"))
+    }
+}
