@@ -120,7 +120,7 @@ def in_tree(tree, command):
 
 
 def test(tree, number, tests, log):
-    """Runs tests with one mutant alive. Returns whether they passed, and the names of those that failed."""
+    """Runs tests with one mutant alive. Returns the names of those that failed."""
     command = ["swift", "test", "--skip-build", "--ignore-lock"]
     if tests:
         command += ["--filter", "|".join(tests)]
@@ -133,12 +133,13 @@ def test(tree, number, tests, log):
         except subprocess.TimeoutExpired:
             os.killpg(process.pid, signal.SIGKILL)
             process.wait()
-            return False, ["it hangs"]
+            return ["it hangs"]
     text = pathlib.Path(log).read_text(errors="replace")
     if tests and "Test run with 0 tests" in text:
         sys.exit(f"mutant {number}: there are no tests {' '.join(tests)}")
-    failed = re.findall(r'^✘ Test "?(.*?)"? (?:with \d+ test cases )?failed after', text, re.M)
-    return status == 0, failed or ([] if status == 0 else [f"status {status}"])
+    failed = re.findall(r'^✘ Test "(.*?)" (?:with \d+ test cases )?failed after', text, re.M)
+    # A trap ends all tests at once.
+    return failed or ([f"status {status}"] if status else [])
 
 
 def main():
@@ -146,6 +147,7 @@ def main():
     parser.add_argument("numbers", nargs="*", type=int, help="these mutants alone")
     parser.add_argument("--check", action="store_true", help="only look whether all of them still have their place")
     parser.add_argument("--whole", action="store_true", help="try the whole suite on those that their own tests do not see")
+    parser.add_argument("--again", action="store_true", help="with --keep: the tree is built; only run the tests")
     parser.add_argument("--keep", help="a folder for the tree with the mutants, which is built again faster")
     arguments = parser.parse_args()
     mutants = read(HERE / "mutants.txt")
@@ -159,28 +161,40 @@ def main():
 
 def run(arguments, mutants, scratch):
     tree = scratch / "tree"
+    if not arguments.again:
+        make(arguments, mutants, tree)
+    if not arguments.check:
+        judge(arguments, mutants, scratch, tree)
+
+
+def make(arguments, mutants, tree):
+    """Makes the tree with the mutants, and builds it."""
     tree.mkdir(parents=True, exist_ok=True)
-    build = ["--exclude=/.build/"] if arguments.check else []
+    build = ["--exclude=/.build/"] if arguments.check or (tree / ".build").exists() else []
     subprocess.run(["rsync", "-a", "--delete", "--exclude=/.git", *build, f"{CHECKOUT}/", f"{tree}/"], check=True)
     # All of them, also when only some are asked for: each must have its place.
     plant(mutants, tree)
     print(f"{len(mutants)} mutants have their place", flush=True)
-    if arguments.check:
-        return
+    if not arguments.check and subprocess.run(in_tree(tree, ["swift", "build", "--build-tests", "--ignore-lock"])).returncode:
+        sys.exit("the mutants do not compile")
+
+
+def judge(arguments, mutants, scratch, tree):
+    """Runs the tests of each mutant, and tells which none of them sees."""
     chosen = [mutant for mutant in mutants if not arguments.numbers or mutant.number in arguments.numbers]
-    subprocess.run(in_tree(tree, ["swift", "build", "--build-tests", "--ignore-lock"]), check=True)
-    passed, failed = test(tree, 0, sorted({name for mutant in chosen for name in mutant.tests}), scratch / "0.log")
-    if not passed:
-        sys.exit(f"without a mutant these tests fail: {', '.join(failed)}; see {scratch / '0.log'} with --keep")
+    tests = sorted({name for mutant in chosen for name in mutant.tests})
+    # What fails without a mutant sees none.
+    blind = test(tree, 0, [] if arguments.whole else tests, scratch / "0.log")
+    if blind:
+        print(f"without a mutant these fail, and do not count: {'; '.join(blind)}", flush=True)
     survivors, began = [], time.monotonic()
     for mutant in chosen:
-        survived, failed = test(tree, mutant.number, mutant.tests, scratch / f"{mutant.number}.log")
-        if survived and arguments.whole:
-            survived, failed = test(tree, mutant.number, [], scratch / f"{mutant.number}.log")
-            failed = [f"(not by {' '.join(mutant.tests)}) {name}" for name in failed]
-        seen = f"seen by {'; '.join(failed[:3])}" if not survived else "SURVIVED"
-        print(f"{mutant.number} {mutant.what}: {seen}", flush=True)
-        if survived:
+        seen = [name for name in test(tree, mutant.number, mutant.tests, scratch / f"{mutant.number}.log") if name not in blind]
+        if not seen and arguments.whole:
+            failed = test(tree, mutant.number, [], scratch / f"{mutant.number}.log")
+            seen = [f"{name} (not by {' '.join(mutant.tests)})" for name in failed if name not in blind]
+        print(f"{mutant.number} {mutant.what}: {'seen by ' + '; '.join(seen[:3]) if seen else 'SURVIVED'}", flush=True)
+        if not seen:
             survivors.append(mutant)
     minutes = (time.monotonic() - began) / 60
     print(f"{len(chosen)} mutants, {len(chosen) - len(survivors)} seen, {len(survivors)} survived, {minutes:.0f} min")

@@ -84,7 +84,11 @@ def report(outcome, options, seed, verdict, folder, tools, shrinks):
     if shrinks and not verdict["violations"][0].startswith("the harness"):
         steps, verdict = shrink(folder, tools, seed, verdict, seconds=min(120, options.seconds))
     case = f"{seed}:{','.join(map(str, steps))}" if steps else str(seed)
-    text = "\n".join(["", *verdict["violations"], *verdict["log"]]).replace("\n", "\n    ")
+    # One cause makes many violations.
+    more = len(verdict["violations"]) - 5
+    violations = verdict["violations"][:5] + ([f"and {more} more"] if more > 0 else [])
+    log = [line for line in verdict["log"] if not line.startswith("VIOLATION")]
+    text = "\n".join(["", *violations, *log]).replace("\n", "\n    ")
     text = f"scripts/torture --only model --case {case}{text}"
     print(text, flush=True)
     outcome.failures.append(text)

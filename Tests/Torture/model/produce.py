@@ -200,9 +200,11 @@ def library_producer(world, rng):
 
 @step(2, lambda profile: profile.has_damage)
 def publish_damage(world, rng):
-    """A segment whose end is garbage. Its file must be kept; what can be read of it may be saved."""
+    """A segment whose checksum is wrong, or which has something else behind it. Its file must be kept; what can be read may be saved."""
     lines = world.take_events(a_count(rng) + 3, 300, rng)
     data = bytearray(gzip.compress("".join(lines.values()).encode()))
-    for index in range(len(data) * 2 // 3, len(data)):
-        data[index] = rng.randrange(256)
+    if rng.random() < 0.5:
+        data[-8] ^= 1
+    else:
+        data += b"no gzip at all"
     publish(world, rng, rng.choice(world.sources), a_name(rng), bytes(data), lines, state="damaged")
