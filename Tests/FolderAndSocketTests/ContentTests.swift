@@ -229,8 +229,8 @@ struct ForeignSplitTests {
 struct SalvageTests {
     private let folder = TemporaryFolder()
 
-    private func reject(_ bytes: [UInt8], in spool: Spool) throws -> String {
-        let name = try spool.put(bytes)
+    private func reject(_ bytes: [UInt8], as name: SegmentName = Segments.name(), in spool: Spool) throws -> String {
+        let name = try spool.put(bytes, as: name)
         try spool.directory.open(name)?.setHops(2)
         guard case .claimed(let claim) = spool.claim(name) else { throw FileError("claim", name, code: 0) }
         let reason = RejectionReason(at: .now(), kind: "truncated", message: "cut", attempts: 1)
@@ -264,6 +264,21 @@ struct SalvageTests {
         try OpenFile.creating(folder("spool/rejected/\(name).reason.json")).write(JSONLine.encode(reason))
         #expect(try spool.salvageRejected(name, at: .now() + .seconds(9), inflateLimit: .mebibytes(1)) == first)
         #expect(try spool.pending().count == 1)
+    }
+
+    @Test("A damaged segment that was copied to another spool is salvaged as the same segment there")
+    func copies() throws {
+        let bytes = Array(Segments.gzip(Segments.lines(0..<3000)).dropLast(50))
+        let name = Segments.name()
+        let results = try ["one", "two"].map { path in
+            let spool = try folder.spool(path)
+            return try spool.salvageRejected(reject(bytes, as: name, in: spool), at: .now(), inflateLimit: .mebibytes(1))
+        }
+        guard case .saved = results[0] else {
+            Issue.record("nothing was saved: \(results[0])")
+            return
+        }
+        #expect(results[0] == results[1])
     }
 
     @Test("A line longer than any event is left out; the lines around it, and the hops, are kept")

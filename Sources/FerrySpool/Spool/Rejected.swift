@@ -85,8 +85,10 @@ extension Spool {
         if let salvaged = known?.salvagedAs { return .savedBefore(as: salvaged) }
         let original = SegmentName(name.withoutCopyNumber)
         let status = try file.status()
-        let id = ReceivedID("salvaged~\(name.withoutCopyNumber)~\(self.id)~\(try file.digest().digest.hexadecimal)").id
-        let segment = original?.with(id: id) ?? SegmentName(priority: .normal, created: status.modified, id: id)
+        // A name of the format says the same in every spool that it was copied to; another tool's does not.
+        let place = original == nil ? id : ""
+        let newID = ReceivedID("salvaged~\(name.withoutCopyNumber)~\(place)~\(try file.digest().digest.hexadecimal)").id
+        let segment = original?.with(id: newID) ?? SegmentName(priority: .normal, created: status.modified, id: newID)
         let publication = try publication()
         publication.file.inheritAttributes(of: file)
         let saved = try file.salvage(into: publication.file, limit: inflateLimit)
