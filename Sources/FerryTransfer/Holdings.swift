@@ -35,8 +35,8 @@ struct Holdings {
         if holds(entry.segment, entry, in: hub.directory) { return true }
         // What cannot be looked into holds nothing that could be vouched for.
         if days == nil { days = hub.sentDays { _ in } }
-        if let days, days.contains(where: { $0.contains(entry.segment) }) { return true }
-        if let rejected = try hub.rejectedFolder(), rejected.contains(entry.segment) { return true }
+        if let days, days.contains(where: { (try? $0.contains(entry.segment)) == true }) { return true }
+        if let rejected = try hub.rejectedFolder(), try rejected.contains(entry.segment) { return true }
         if ended == nil { ended = try hub.endedSegments() }
         return ended?.contains(entry.segment) ?? false
     }

@@ -120,7 +120,7 @@ struct SpoolStateTests {
             Issue.record("a half was claimed")
             return
         }
-        #expect(spool.isHalfSplit(claim!))
+        #expect(try spool.isHalfSplit(claim!))
         // Once more, as after a crash: the same halves.
         let bytes = try spool.directory.contents(of: halves[0])
         #expect(try spool.split(claim!, inflateLimit: .mebibytes(1)).halves == halves)

@@ -23,8 +23,8 @@ struct ReplaySource {
             return
         }
         let folder = try Directory.open(Self.absolute(path))
-        guard folder.contains(Spool.stateFolderName) else { return addAll(in: folder) }
-        if folder.contains(Spool.sentName) { try addAll(in: folder.directory(Spool.sentName)) }
+        guard try folder.contains(Spool.stateFolderName) else { return addAll(in: folder) }
+        if try folder.contains(Spool.sentName) { try addAll(in: folder.directory(Spool.sentName)) }
     }
 
     /// The files in the order of their names, each once.

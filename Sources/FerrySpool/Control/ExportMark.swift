@@ -135,7 +135,7 @@ extension Spool {
     public func travellingBundles(warn: (UnreadableState) -> Void = { _ in }) throws(FileError) -> [TravellingBundle] {
         try exportMarks(warn: warn).map { mark in
             TravellingBundle(
-                bundle: mark.bundle, since: mark.at, segments: mark.segments.count { directory.contains($0.name) },
+                bundle: mark.bundle, since: mark.at, segments: mark.segments.count { (try? directory.contains($0.name)) != false },
                 isUnderWay: mark.state == .underWay)
         }.filter { $0.segments > 0 }
     }
@@ -150,8 +150,7 @@ extension Spool {
     }
 
     private func exportsFolder() throws(FileError) -> Directory? {
-        // A folder that cannot be looked at is not absent: what travels must not be taken for due.
-        guard let stateDirectory, try stateDirectory.status(Self.exportsFolderName) != nil else { return nil }
+        guard let stateDirectory, try stateDirectory.contains(Self.exportsFolderName) else { return nil }
         return try stateDirectory.directory(Self.exportsFolderName)
     }
 

@@ -34,7 +34,7 @@ extension Spool {
             return (known, false)
         }
         // Several processes may open a new spool at once: whoever comes first decides. An unreadable file gives way.
-        if stateDirectory.contains(Self.identityName) {
+        if try stateDirectory.contains(Self.identityName) {
             try stateDirectory.writeState(fresh, to: Self.identityName, durable: true)
             return (fresh, true)
         }

@@ -117,7 +117,13 @@ public final class Directory: Sendable {
         return FileStatus(status).modified
     }
 
-    public func contains(_ name: String) -> Bool { faccessat(descriptor, name, F_OK, AT_SYMLINK_NOFOLLOW) == 0 }
+    /// Whether the folder has that name. A name that cannot be looked up is not taken for one that is not there: what follows from "gone" is
+    /// that something may be sent, sealed or removed.
+    public func contains(_ name: String) throws(FileError) -> Bool {
+        if faccessat(descriptor, name, F_OK, AT_SYMLINK_NOFOLLOW) == 0 { return true }
+        if errno == ENOENT || errno == ENAMETOOLONG { return false }
+        throw FileError("look for", pathOf(name))
+    }
 
     /// Opens a regular file for reading; `nil` when there is none of that name. Links, pipes and devices are refused.
     public func open(_ name: String) throws(FileError) -> OpenFile? {

@@ -27,7 +27,7 @@ extension Directory {
         }
         if errno == EEXIST { return false }
         // No hard links either (FAT): names are random, so looking first is as good as it gets.
-        if target.contains(newName) { return false }
+        if try target.contains(newName) { return false }
         try rename(name, to: newName, in: target)
         return true
     }
@@ -41,7 +41,9 @@ extension Directory {
         var target = name
         var copy = 0
         while true {
-            if prepare == nil || !folder.contains(target) {
+            // Without a preparation the rename itself tells.
+            let isTaken = prepare == nil ? false : try folder.contains(target)
+            if !isTaken {
                 try prepare?(target)
                 if try renameWithoutReplacing(name, to: target, in: folder) { return }
             }

@@ -23,7 +23,7 @@ extension Spool {
         var results = [Admitted](repeating: .nameTaken, count: arrivals.count)
         var new: [Int] = []
         for (index, item) in arrivals.enumerated() {
-            if directory.contains(item.entry.segment) { discard(item.arrival) } else { new.append(index) }
+            if try directory.contains(item.entry.segment) { discard(item.arrival) } else { new.append(index) }
         }
         guard !new.isEmpty else { return results }
         try log(new.map { arrivals[$0] }, isBulk: isBulk)

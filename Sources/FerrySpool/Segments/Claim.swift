@@ -72,8 +72,8 @@ extension Spool {
     /// A published segment is not ready to leave while what it is made from is still there: a crash in that moment would make it
     /// a second time.
     private func isBeingMade(_ segment: SegmentName, mayHaveJournal: Bool) throws(FileError) -> Bool {
-        if mayHaveJournal, directory.contains(segment.journalName), try !finishSealing(segment) { return true }
+        if mayHaveJournal, try directory.contains(segment.journalName), try !finishSealing(segment) { return true }
         guard let parent = segment.splitParent else { return false }
-        return directory.contains(parent.fileName)
+        return try directory.contains(parent.fileName)
     }
 }

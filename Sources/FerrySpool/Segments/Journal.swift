@@ -23,7 +23,7 @@ public final class Journal: Sendable {
     /// Takes over a journal that no process holds; `nil` when one does, or when it is gone.
     static func adopt(_ segment: SegmentName, in directory: Directory) throws(FileError) -> Journal? {
         let name = segment.journalName
-        guard directory.contains(name) else { return nil }
+        guard try directory.contains(name) else { return nil }
         let file: OpenFile
         do throws(FileError) {
             file = try directory.open(name, flags: O_RDWR | O_NONBLOCK)

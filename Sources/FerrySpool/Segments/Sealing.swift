@@ -39,7 +39,7 @@ extension Spool {
     /// Turns a journal into a published segment.
     public func seal(_ journal: Journal, level: CompressionLevel = .standard) throws(FileError) -> SealedJournal {
         // A crash after the publication left the journal behind: the segment is there, whatever its level was.
-        if directory.contains(journal.segment.fileName) { return try publish(nil, of: journal) }
+        if try directory.contains(journal.segment.fileName) { return try publish(nil, of: journal) }
         return try publish(compress(journal, level: level), of: journal)
     }
 
@@ -72,7 +72,7 @@ extension Spool {
     /// Removes the journal of a segment that is published, unless its writer lives and is about to do so itself.
     func finishSealing(_ segment: SegmentName) throws(FileError) -> Bool {
         guard let journal = try Journal.adopt(segment, in: directory) else {
-            return !directory.contains(segment.journalName)
+            return try !directory.contains(segment.journalName)
         }
         _ = try publish(nil, of: journal)
         return true

@@ -34,9 +34,9 @@ extension SegmentName {
 
 extension Spool {
     /// Whether a split of the segment was begun and not ended.
-    public func isHalfSplit(_ claim: Claim) -> Bool {
+    public func isHalfSplit(_ claim: Claim) throws(FileError) -> Bool {
         guard let halves = claim.segmentName?.halves else { return false }
-        return directory.contains(halves.first.fileName)
+        return try directory.contains(halves.first.fileName)
     }
 
     /// Publishes the two halves of a claimed segment, each with half of its lines. The parent stays until its ending is settled;
@@ -88,7 +88,7 @@ extension Spool {
         if let segment = claim.segmentName { return (claim, segment) }
         let key = try SegmentKey.key(of: claim.name, spoolID: id) { () throws(FileError) in try claim.digest() }
         let segment = SegmentName(priority: .normal, created: claim.status.modified, id: ReceivedID(key).id)
-        guard try holds(claim), !directory.contains(segment.fileName) else {
+        guard try holds(claim), try !directory.contains(segment.fileName) else {
             throw FileError("rename", directory.pathOf(claim.name), code: EBUSY)
         }
         try appendToLedger([

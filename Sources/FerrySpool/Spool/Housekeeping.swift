@@ -5,7 +5,7 @@ extension Spool {
     /// - Returns: How many files were removed.
     public func cleanUp(_ listing: SpoolListing) -> Int {
         var removed = 0
-        for stem in listing.orphanSidecars where !directory.contains(stem) {
+        for stem in listing.orphanSidecars where (try? directory.contains(stem)) == false {
             if (try? directory.remove("\(stem)\(EntryKind.sidecarSuffix)")) != nil { removed += 1 }
         }
         for name in listing.temporaries where (try? removeIfLeft(name)) == true { removed += 1 }

@@ -56,7 +56,7 @@ extension Spool {
         guard file.tryLock() else { return .busy }
         // A second rejection of one name was kept as `name~1`.
         let original = name.withoutCopyNumber
-        guard !directory.contains(original) else { return .nameTaken }
+        guard try !directory.contains(original) else { return .nameTaken }
         try appendToLedger([
             LedgerEntry(at: now, segment: original, outcome: .retried, bytes: try file.status().size)
         ])

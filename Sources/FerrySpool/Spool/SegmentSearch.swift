@@ -59,9 +59,11 @@ extension Spool {
 
     /// The file of a name: pending, sent or rejected. `nil` when it is nowhere that can be read.
     public func file(named name: String) -> SegmentFile? {
-        if directory.contains(name) { return SegmentFile(place: .pending, name: name, folder: directory) }
-        for day in sentDays(note: { _ in }) where day.contains(name) { return SegmentFile(place: .sent, name: name, folder: day) }
-        guard let folder = (try? rejectedFolder()) ?? nil, folder.contains(name) else { return nil }
+        if (try? directory.contains(name)) == true { return SegmentFile(place: .pending, name: name, folder: directory) }
+        for day in sentDays(note: { _ in }) where (try? day.contains(name)) == true {
+            return SegmentFile(place: .sent, name: name, folder: day)
+        }
+        guard let folder = (try? rejectedFolder()) ?? nil, (try? folder.contains(name)) == true else { return nil }
         return SegmentFile(place: .rejected, name: name, folder: folder)
     }
 }

@@ -14,13 +14,13 @@ extension Spool {
             try stateDirectory.replace("probe", with: [UInt8](repeating: 0x20, count: 4096), durable: isDurable)
             try stateDirectory.remove("probe")
         } catch {
-            guard error.isOutOfSpace, stateDirectory.contains(Self.reserveName) else { throw error }
+            guard error.isOutOfSpace, (try? stateDirectory.contains(Self.reserveName)) == true else { throw error }
         }
     }
 
     /// Sets room aside, where it is not and the disk has it.
     static func keepReserve(in state: Directory) {
-        guard !state.contains(reserveName), let file = try? state.create(reserveName) else { return }
+        guard (try? state.contains(reserveName)) == false, let file = try? state.create(reserveName) else { return }
         if posix_fallocate(file.descriptor, 0, off_t(reserveSize)) != 0 { try? state.remove(reserveName) }
     }
 

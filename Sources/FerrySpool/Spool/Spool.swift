@@ -39,7 +39,7 @@ public final class Spool: Sendable {
         let directory = try access == .create ? Directory.make(path) : Directory.open(path)
         guard access != .read else { return openForReading(directory) }
         let state = try directory.makeDirectory(stateFolderName)
-        if !directory.contains(RsyncFilter.name) {
+        if try !directory.contains(RsyncFilter.name) {
             // A convenience, which a full disk need not have.
             try? directory.replace(RsyncFilter.name, with: Array(RsyncFilter.content.utf8), durable: false)
         }
@@ -50,8 +50,8 @@ public final class Spool: Sendable {
     }
 
     private static func openForReading(_ directory: Directory) -> Spool {
-        guard directory.contains(stateFolderName) else { return Spool(directory: directory, stateDirectory: nil, id: "") }
         do throws(FileError) {
+            guard try directory.contains(stateFolderName) else { return Spool(directory: directory, stateDirectory: nil, id: "") }
             let state = try directory.directory(stateFolderName)
             return Spool(
                 directory: directory, stateDirectory: state, id: (try? state.contents(of: idName)).flatMap(parseID) ?? "")

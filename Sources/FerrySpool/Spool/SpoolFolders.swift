@@ -9,7 +9,7 @@ extension Spool {
     public func rejectedFolder() throws(FileError) -> Directory? { try folder(Self.rejectedName) }
 
     private func folder(_ name: String) throws(FileError) -> Directory? {
-        directory.contains(name) ? try directory.directory(name) : nil
+        try directory.contains(name) ? directory.directory(name) : nil
     }
 
     /// The folders of `sent/`, one a UTC day, oldest first.

@@ -67,7 +67,7 @@ struct BundleSource {
             return [tar(path) { () throws(FileError) in try OpenFile.readingRegular(path) }]
         }
         let folder = try Directory.open(path)
-        if folder.contains(BundleManifest.fileName) { return [.success(BundleSource(path: path, form: .folder(folder)))] }
+        if try folder.contains(BundleManifest.fileName) { return [.success(BundleSource(path: path, form: .folder(folder)))] }
         return try folder.names().filter { $0.hasPrefix(BundleDestination.prefix) }.compactMap { bundle($0, in: folder) }
     }
 

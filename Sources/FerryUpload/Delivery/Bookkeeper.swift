@@ -113,10 +113,10 @@ struct Bookkeeper: Sendable {
         case .failure(.singleLine): return false
         case .failure(.damaged(let damage)): try reject(claim, SegmentFault(damage), attempts: segment.attempt)
         // A file with a name from another tool may have its proper name by now: the next scan finds it.
-        case .failure(.noRoom): return !spool.directory.contains(claim.name)
+        case .failure(.noRoom): return try !spool.directory.contains(claim.name)
         case .failure(.file(let error)):
             onEvent(.warning("\(claim.name) is too large for this link, and cannot be split now: \(error)"))
-            return !spool.directory.contains(claim.name)
+            return try !spool.directory.contains(claim.name)
         }
         return true
     }
@@ -172,7 +172,7 @@ struct Bookkeeper: Sendable {
         let time = now()
         var generator = SystemRandomNumberGenerator()
         let until = time + options.backOff.wait(afterFailures: max(1, attempts), using: &generator)
-        guard spool.directory.contains(claim.name) else { return until }
+        guard try spool.directory.contains(claim.name) else { return until }
         try spool.writeSidecar(
             RetryState(
                 attempts: max(1, attempts), failures: sidecar?.failures ?? 0, firstAttemptAt: sidecar?.firstAttemptAt ?? time,

@@ -72,7 +72,7 @@ struct Preparer: Sendable {
         {
             return .waits(until: until)
         }
-        if spool.isHalfSplit(claim) { return .halfSplit(claim) }
+        if try spool.isHalfSplit(claim) { return .halfSplit(claim) }
         let isForeign = claim.segmentName == nil
         if isForeign, !ForeignFile.isQuiet(changed: claim.status.changed, now: now) {
             return .settles(until: claim.status.changed + ForeignFile.quietPeriod)
