@@ -68,7 +68,7 @@ struct HerdTests {
             let id = underWay.removeFirst()
             let wasStopped = plan.stopReason != nil
             for case .delivered in plan.finish(id, verdict, latency: HerdTests.roundTrip) { left -= 1 }
-            if plan.isProvenWell, plan.stopReason == nil { _ = health.reset() }
+            if plan.isProvenWell, plan.stopReason == nil { _ = health.provedWell() }
             if let reason = plan.stopReason, !wasStopped {
                 _ = health.failed(reason, now: Self.origin + now, using: &generator)
             }

@@ -43,6 +43,37 @@ struct NetlinkTests {
         #expect(table([]).defaultInterface == nil)
     }
 
+    @Test("Only what the kernel says of the way is no way: an answer that got lost is none")
+    func errors() {
+        func code(_ error: Int32) -> Int32? {
+            let bytes = message(2, withUnsafeBytes(of: error) { Array($0) } + [UInt8](repeating: 0, count: 16))
+            return bytes.withUnsafeBytes { NetlinkMessage.parse($0) }.first?.errorCode
+        }
+        #expect(code(-101) == 101)
+        #expect(code(0) == 0)
+        #expect(message(2, [1]).withUnsafeBytes { NetlinkMessage.parse($0) }.first?.errorCode == 74)
+        #expect(link(2, "eth0").withUnsafeBytes { NetlinkMessage.parse($0) }.first?.errorCode == nil)
+    }
+
+    @Test("Of the ways to the destination's addresses one that is permitted decides, then one that is not")
+    func ways() {
+        let policy = NetworkPolicy()
+        #expect(NetworkVerdict(interfaces: ["wwan0", nil, "eth0"], policy) == .usable(interface: "eth0"))
+        #expect(NetworkVerdict(interfaces: [nil, "wwan0"], policy) == .denied(interface: "wwan0"))
+        #expect(NetworkVerdict(interfaces: [nil], policy) == .noRoute)
+        #expect(NetworkVerdict(interfaces: [], policy) == .noRoute)
+    }
+
+    @Test("A folder that is moved, removed or unmounted is gone; one in it that is, says nothing of segments")
+    func goneFolders() {
+        for mask in [UInt32(0x400), 0x800, 0x2000, 0x8000] {
+            for isStateFolder in [false, true] {
+                let news = FolderWatch.news(.init(watch: 1, mask: mask, name: ""), isStateFolder: isStateFolder)
+                #expect(news == .gone)
+            }
+        }
+    }
+
     @Test("Mutated messages are read or passed over, never more")
     func mutation() {
         let sound = Array([link(2, "eth0"), route(by: 2), route(to: 24, by: 2)].joined())

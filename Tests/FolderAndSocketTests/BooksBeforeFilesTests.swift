@@ -37,7 +37,7 @@ struct BooksBeforeFilesTests {
         let spool = try folder.spool()
         let name = try spool.put(Segments.gzip("{}\n"))
         try blockLedger()
-        let settler = Settler(spool: spool) { _ in }
+        let settler = Settler(SpoolLease(spool)) { _ in }
         try settler.submit(delivered(name, in: spool))
         await settler.settleQueue()
         #expect(settler.failure != nil)

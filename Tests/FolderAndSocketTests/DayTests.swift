@@ -76,7 +76,7 @@ struct DayTests {
         }
 
         private static func begin(_ options: RunOptions, _ spool: Spool, _ clock: Clock) -> (RunState, DeliveryState, LaneTools) {
-            let tools = LaneTools(spool, options: options.upload, now: { clock.wall }) { _ in }
+            let tools = LaneTools(SpoolLease(spool), options: options.upload, now: { clock.wall }) { _ in }
             var delivery = DeliveryState(
                 [Lane(tools)], options: options.upload, health: DestinationHealth(options.upload), isContinuous: true,
                 now: { clock.wall })
@@ -116,8 +116,8 @@ struct DayTests {
                     id: .random())
                 try spool.put(Segments.gzip("{\"n\":\(produced.count)}\n"), as: name)
                 produced.insert(name.id)
-                if let entry = delivery.lanes[0].appeared(name.fileName) {
-                    state.stored(entry, events: 1, in: 0, at: clock.moment)
+                if let woken = delivery.lanes[0].appeared(name.fileName) {
+                    state.stored(woken.entry, events: 1, in: 0, at: clock.moment)
                 }
                 events.add(.produce, at: clock.now + .seconds(random(5..<120)))
             case .network(let isUp):

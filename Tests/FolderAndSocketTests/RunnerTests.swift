@@ -234,7 +234,7 @@ struct RunnerTests {
             try FileManager.default.setAttributes([.modificationDate: date], ofItemAtPath: spool.path)
         }
         try touch(0)
-        var polled = PolledFolder(spool)
+        var polled = PolledFolder(spool.path)
         let later = Timestamp.now() + .seconds(1_000_000)
         #expect(polled.look(now: later).isEmpty)
         try touch(1)
@@ -244,7 +244,7 @@ struct RunnerTests {
         #expect(polled.look(now: later) == [.control])
         try put(spool)
         // So soon after a change another one could hide behind the same time.
-        var fresh = PolledFolder(spool)
+        var fresh = PolledFolder(spool.path)
         #expect(fresh.look() == [.unclear] && fresh.look() == [.unclear])
     }
 
@@ -268,19 +268,31 @@ struct RunnerTests {
         }
     }
 
-    @Test("A spool that is gone has nothing left to be looked after, and is asked for less and less often")
+    @Test("A folder that is missing is taken up as soon as it is there; one that cannot be used is asked for less and less often")
     func closed() throws {
-        var spool = RunningSpool(try folder.spool())
+        let path = try folder.spool().path
+        let glance = try SpoolGlance(path)
+        var spool = RunningSpool(path, place: 0)
         spool.needsScan = true
         spool.recoversAt = .seconds(3)
+        let first = spool.look(.success(glance), at: .zero)
+        #expect(first == .open)
         var waits: [Duration] = []
-        for _ in 0..<8 {
-            spool.close(FileError("open", "x", code: 2), at: .seconds(100))
+        for _ in 0..<6 {
+            spool.close(FileError("write", "x", code: EROFS), at: .seconds(100))
             waits.append(spool.opensAt - .seconds(100))
         }
-        #expect(spool.failure?.code == 2)
+        #expect(waits == [5, 10, 20, 40, 60, 60].map { .seconds($0) })
+        #expect(spool.failure?.code == EROFS)
         #expect(!spool.isOpen && !spool.needsScan && spool.recoversAt == nil)
-        #expect(waits == [5, 10, 20, 40, 80, 160, 300, 300].map { .seconds($0) })
+        let steps = [101, 159, 160].map { spool.look(.success(glance), at: .seconds($0)) }
+        #expect(steps == [.nothing, .nothing, .open])
+        // Gone, and back.
+        spool.close(FileError("write", "x", code: EROFS), at: .seconds(200))
+        let gone = spool.look(.failure(FileError("open folder", path, code: ENOENT)), at: .seconds(201))
+        let back = spool.look(.success(glance), at: .seconds(203))
+        #expect(gone == .nothing && back == .open)
+        #expect(spool.failure?.code == ENOENT)
     }
 
     @Test("Limits are kept while it runs")

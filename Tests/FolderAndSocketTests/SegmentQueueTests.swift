@@ -85,7 +85,9 @@ struct SegmentQueueTests {
         let spool = try folder.spool()
         let now = moment(0)
         var lane = Lane(
-            LaneTools(spool, options: UploadOptions(destination: try DestinationURL("http://hub/")), now: { now }) { _ in })
+            LaneTools(SpoolLease(spool), options: UploadOptions(destination: try DestinationURL("http://hub/")), now: { now }) {
+                _ in
+            })
         for second in 0..<3 { try spool.put(Segments.gzip("{}\n"), as: Segments.name(second: second)) }
         lane.begin(try spool.scan(sizes: true))
         for until in [now + .seconds(60), now + .seconds(3 * 86_400)] {

@@ -140,6 +140,56 @@ struct NetworkTests {
         await hosts.remove()
     }
 
+    @Test(
+        "The route to the hub decides, not the default route: by name over the cable, and never by name over a modem",
+        .enabled(if: isAllowed, "needs root, iproute2 and network namespaces"))
+    func routeToHub() async throws {
+        let hosts = Hosts()
+        do {
+            try await hosts.make()
+            try await hosts.connect("eth0", net: 1)
+            try await hosts.connect("wwan0", net: 2)
+            for name in ["eth0", "wwan0"] { try await hosts.run("-n MACHINE link set \(name) up") }
+            let hub = try hosts.start(in: hosts.hub, ["receive", "--listen", "0.0.0.0:8787", "--spool", folder("hub")])
+            _ = try await hub.waitFor("listening")
+            try "10.77.1.2 cable.test\n10.77.2.2 modem.test\n".write(toFile: folder("hosts"), atomically: true, encoding: .utf8)
+            try put(1)
+
+            // Everything else goes over the modem; the hub is behind the cable.
+            try await hosts.run("-n MACHINE route add default via 10.77.2.2")
+            let cable = try startByName(hosts, "cable.test")
+            _ = try await cable.waitFor("by eth0")
+            try await arrives(1)
+            cable.send(SIGTERM)
+            _ = await cable.end()
+
+            // And the other way round.
+            try await hosts.run("-n MACHINE route replace default via 10.77.1.2")
+            try put(2)
+            let modem = try startByName(hosts, "modem.test")
+            _ = try await modem.waitFor("by wwan0, which is not allowed")
+            #expect(try Spool.open(folder("hub"), access: .read).pending().count == 1)
+            try await hosts.run("-n MACHINE link set wwan0 down")
+            _ = try await modem.waitFor("by eth0")
+            modem.send(SIGTERM)
+            _ = await modem.end()
+            hub.send(SIGTERM)
+            _ = await hub.end()
+        } catch {
+            await hosts.remove()
+            throw error
+        }
+        await hosts.remove()
+    }
+
+    /// `ip netns exec` gives its program a mount namespace of its own, so the table of names there is nobody else's.
+    private func startByName(_ hosts: Hosts, _ name: String) throws -> Running {
+        let run = "exec \(Program.ferry) run --spool \(folder("spool")) --to http://\(name):8787/v1/segments"
+        return try Program(NetworkTests.ip!).start([
+            "netns", "exec", hosts.machine, "/bin/sh", "-c", "mount --bind \(folder("hosts")) /etc/hosts && \(run)",
+        ])
+    }
+
     private func waitForCount(_ count: Int, of text: String, in run: Running) async throws {
         try await eventually("'\(text)' in: \(run.errors)") { run.errors.components(separatedBy: text).count > count }
     }

@@ -1,10 +1,13 @@
 import Glibc
 
-/// What a long-running uploader tells about itself: the content of `.ferry/uploader.json`, locked for as long as it runs.
+/// What a long-running uploader tells about itself: the content of `.ferry/uploader.json`, locked while it uses the spool.
 public struct UploaderMark: Codable, Equatable, Sendable {
     /// The format's version.
     public var version = 1
     public var process: Int32
+    /// The machine's boot, and when in it the process began, in the kernel's ticks: another process may get the number later.
+    public var boot: String?
+    public var processStart: UInt64?
     public var startedAt: Timestamp
     public var destination: String
     /// The rule by which data is late, if there is one.
@@ -25,23 +28,77 @@ public struct UploaderMark: Codable, Equatable, Sendable {
 
     public init(startedAt: Timestamp, destination: String, deadline: Deadline?) {
         process = getpid()
+        boot = Self.currentBoot
+        processStart = Self.start(of: process)
         self.startedAt = startedAt
         self.destination = destination
         self.deadline = deadline
     }
+
+    /// Whether the process lives, as far as this machine can tell.
+    var isAlive: Bool {
+        guard let processStart, let boot, boot == Self.currentBoot else { return false }
+        return Self.start(of: process) == processStart
+    }
+
+    private static var currentBoot: String? {
+        guard let bytes = try? OpenFile.reading("/proc/sys/kernel/random/boot_id").readBytes(36, at: 0) else { return nil }
+        return String(decoding: bytes, as: UTF8.self)
+    }
+
+    /// The 22nd field of `/proc/PID/stat` (proc(5)); the second one, a name in parentheses, may hold blanks.
+    private static func start(of process: Int32) -> UInt64? {
+        guard let bytes = try? OpenFile.reading("/proc/\(process)/stat").readBytes(1024, at: 0),
+            let end = bytes.lastIndex(of: UInt8(ascii: ")"))
+        else { return nil }
+        let fields = bytes[(end + 1)...].split(separator: UInt8(ascii: " "))
+        return fields.count > 19 ? UInt64(String(decoding: fields[19], as: UTF8.self)) : nil
+    }
+}
+
+/// The lock on a mark, which says that its uploader uses the spool just now. It can be released while the spool is idle, so that its
+/// file system can be unmounted, and taken again.
+public struct UploaderMarkHolder: Sendable {
+    private let mark: UploaderMark
+    private var file: OpenFile?
+
+    fileprivate init(_ mark: UploaderMark, _ file: OpenFile) {
+        self.mark = mark
+        self.file = file
+    }
+
+    public mutating func release() { file = nil }
+
+    /// Takes the lock again, unless another uploader has left a newer mark.
+    public mutating func hold(_ spool: Spool?) {
+        guard file == nil, let spool, (try? spool.uploaderMark()?.mark) == mark else { return }
+        guard let found = (try? spool.stateDirectory?.open(Spool.markName)) ?? nil, found.tryLock() else { return }
+        file = found
+    }
 }
 
 extension Spool {
-    private static let markName = "uploader.json"
+    fileprivate static let markName = "uploader.json"
 
-    /// Leaves a mark for as long as the returned file is open. Of several uploaders the last one's counts.
-    public func leaveMark(_ mark: UploaderMark) throws(FileError) -> OpenFile? {
+    /// Leaves a mark for as long as the returned holder lives. Of several uploaders the last one's counts.
+    ///
+    /// - Returns: Also the mark of another uploader that uses the spool.
+    public func leaveMark(_ mark: UploaderMark) throws(FileError) -> (holder: UploaderMarkHolder, other: UploaderMark?)? {
         guard let stateDirectory else { return nil }
-        try stateDirectory.writeState(mark, to: Self.markName)
-        let file = try stateDirectory.open(Self.markName)
-        // A new file each time: its lock is free, or that of an uploader that came a moment later, whose mark it is then.
-        try file?.lock(within: .seconds(1))
-        return file
+        var other: UploaderMark?
+        if let known = try uploaderMark(), known.isRunning, known.mark.process != mark.process { other = known.mark }
+        // A file of its own, locked before anybody can see it: so there is nothing to wait for.
+        let temporary = ".\(Self.markName).\(SegmentID.random())\(EntryKind.temporarySuffix)"
+        do throws(FileError) {
+            let file = try stateDirectory.create(temporary)
+            _ = file.tryLock()
+            try file.write(JSONLine.encode(mark))
+            try stateDirectory.rename(temporary, to: Self.markName)
+            return (UploaderMarkHolder(mark, file), other)
+        } catch {
+            try? stateDirectory.remove(temporary)
+            throw error
+        }
     }
 
     /// The mark of the uploader that runs, or ran last; whether it runs is told for this machine alone. `nil` when none ever did.
@@ -49,6 +106,6 @@ extension Spool {
         guard let stateDirectory, let mark = try stateDirectory.readState(UploaderMark.self, from: Self.markName, warn: { _ in }),
             let status = try stateDirectory.status(Self.markName)
         else { return nil }
-        return (mark, locks.contains(status.identity, in: stateDirectory))
+        return (mark, mark.isAlive || locks.contains(status.identity, in: stateDirectory))
     }
 }

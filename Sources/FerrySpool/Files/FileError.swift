@@ -29,6 +29,7 @@ public struct FileError: Error, Equatable, CustomStringConvertible {
         case ENOSPC, EDQUOT: "; free some space"
         case EFBIG: "; raise the file size limit (ulimit -f)"
         case EROFS: "; remount it writable"
+        case ENOMEDIUM: "; the folder is empty: is its file system mounted?"
         case ENOENT: "; does the folder exist?"
         default: ""
         }

@@ -22,7 +22,7 @@ public final class Spool: Sendable {
 
     public var path: String { directory.path }
 
-    private init(directory: Directory, stateDirectory: Directory?, id: String, stateFailure: FileError? = nil) {
+    init(directory: Directory, stateDirectory: Directory?, id: String, stateFailure: FileError? = nil) {
         self.directory = directory
         self.stateDirectory = stateDirectory
         self.id = id

@@ -109,9 +109,9 @@ public struct SpoolListing: Sendable {
         return low
     }
 
-    /// Forgets the first entries and their names.
-    public mutating func dropFirst(_ count: Int) {
-        entries.removeFirst(count)
+    /// Forgets the entries that are taken, and their names.
+    public mutating func dropTaken() {
+        entries.removeAll(where: \.isTaken)
         var kept: [UInt8] = []
         for index in entries.indices {
             let start = Int(entries[index].nameStart)

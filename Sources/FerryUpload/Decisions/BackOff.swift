@@ -27,5 +27,5 @@ public struct BackOff: Equatable, Sendable {
     }
 
     /// No wait that was meant is longer, so a moment further away shows a clock that was set back.
-    public var longestWait: Duration { max(intervals.last ?? .zero, RetryAfter.longest) }
+    public var longestWait: Duration { max((intervals.max() ?? .zero) * max(jitter.upperBound, 1), RetryAfter.longest) }
 }

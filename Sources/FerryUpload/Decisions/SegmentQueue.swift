@@ -29,6 +29,8 @@ struct SegmentQueue: Sendable {
     private(set) var listing: SpoolListing
     /// All entries before it are taken.
     private var head = 0
+    /// Entries that are taken, wherever they are: late ones that are held back stay before them.
+    private var taken = 0
     /// Where the search for segments that can still be in time may begin, for this priority and moment.
     private var inTime: (priority: Priority, lateBefore: Timestamp, index: Int)?
 
@@ -79,13 +81,15 @@ struct SegmentQueue: Sendable {
 
     mutating func take(_ index: Int) {
         listing.entries[index].isTaken = true
+        taken += 1
         if listing.entries[index].isForeign { foreign.remove(listing.name(of: listing.entries[index])) }
     }
 
     /// Adds a segment that appeared, or comes back.
     mutating func insert(_ name: String, in spool: Spool, hasSidecar: Bool) -> SpoolListing.Entry? {
-        if head > 1024, head > listing.entries.count / 2 {
-            listing.dropFirst(head)
+        if taken > 1024, taken > listing.entries.count / 2 {
+            listing.dropTaken()
+            taken = 0
             head = 0
             inTime = nil
         }

@@ -2,23 +2,24 @@ import FerrySpool
 
 /// Turns judgements into endings and sidecars.
 struct Bookkeeper: Sendable {
-    let spool: Spool
+    let lease: SpoolLease
     let options: UploadOptions
     let settler: Settler
     let now: @Sendable () -> Timestamp
-    let onEvent: @Sendable (UploadEvent) -> Void
+    /// Called by a worker, which holds no lock.
+    private let warn: @Sendable (String) -> Void
     /// As the ledger names it.
     private let destination: String
 
     init(
-        spool: Spool, options: UploadOptions, settler: Settler, now: @escaping @Sendable () -> Timestamp,
-        onEvent: @escaping @Sendable (UploadEvent) -> Void
+        lease: SpoolLease, options: UploadOptions, settler: Settler, now: @escaping @Sendable () -> Timestamp,
+        warn: @escaping @Sendable (String) -> Void
     ) {
-        self.spool = spool
+        self.lease = lease
         self.options = options
         self.settler = settler
         self.now = now
-        self.onEvent = onEvent
+        self.warn = warn
         destination = "\(options.destination)"
     }
 
@@ -32,10 +33,12 @@ struct Bookkeeper: Sendable {
         case asBefore
     }
 
-    /// - Parameter destinationWaitsUntil: When the destination is tried again, for its victims.
+    /// - Parameters:
+    ///   - destinationWaitsUntil: When the destination is tried again, for its victims.
+    ///   - events: What is to be told is added here: the caller may hold a lock.
     func record(
         _ judgement: PassPlan.Judgement, of segment: PreparedSegment, _ outcome: Courier.Outcome,
-        destinationWaitsUntil: Timestamp?
+        destinationWaitsUntil: Timestamp?, _ events: inout [UploadEvent]
     ) throws(FileError) -> Aftermath {
         let verdict = outcome.verdict
         switch judgement {
@@ -47,8 +50,8 @@ struct Bookkeeper: Sendable {
             return .ended
         // Takes long: the worker that has the segment does it.
         case .split: return .ended
-        case .culprit: return try backOff(segment, outcome, isProven: true)
-        case .unjudged: return try backOff(segment, outcome, isProven: false)
+        case .culprit: return try backOff(segment, outcome, isProven: true, &events)
+        case .unjudged: return try backOff(segment, outcome, isProven: false, &events)
         case .victim:
             // Where there was no connection, the segment was not tried.
             guard let reason = verdict.reason, reason.kind != "connect", reason.kind != "proxy" else {
@@ -57,7 +60,7 @@ struct Bookkeeper: Sendable {
             let time = now()
             var state = tried(segment, outcome, reason, scope: .destination, at: time)
             state.nextAttemptAt = destinationWaitsUntil ?? time
-            try spool.writeSidecar(state, of: segment.claim)
+            try lease.spool().writeSidecar(state, of: segment.claim)
             return .waits(until: state.nextAttemptAt)
         case .untouched:
             guard case .withdrawn = verdict else { return .asBefore }
@@ -91,7 +94,7 @@ struct Bookkeeper: Sendable {
                 attempts: 0, failures: 0, firstAttemptAt: time, lastAttemptAt: time, nextAttemptAt: time,
                 lastError: .init(scope: .destination, kind: reason.kind, status: reason.status, message: reason.message))
         state.broken = broken
-        try spool.writeSidecar(state, of: segment.claim)
+        try lease.spool().writeSidecar(state, of: segment.claim)
         return state
     }
 
@@ -113,18 +116,18 @@ struct Bookkeeper: Sendable {
         case .failure(.singleLine): return false
         case .failure(.damaged(let damage)): try reject(claim, SegmentFault(damage), attempts: segment.attempt)
         // A file with a name from another tool may have its proper name by now: the next scan finds it.
-        case .failure(.noRoom): return try !spool.directory.contains(claim.name)
+        case .failure(.noRoom): return try !lease.spool().directory.contains(claim.name)
         case .failure(.file(let error)):
-            onEvent(.warning("\(claim.name) is too large for this link, and cannot be split now: \(error)"))
-            return try !spool.directory.contains(claim.name)
+            warn("\(claim.name) is too large for this link, and cannot be split now: \(error)")
+            return try !lease.spool().directory.contains(claim.name)
         }
         return true
     }
 
     private func divide(_ claim: Claim) async -> Result<Split, SplitFailure> {
-        await blocking { [spool, options, now] in
+        await blocking { [lease, options, now] in
             do throws(SplitFailure) {
-                return .success(try spool.split(claim, at: now(), inflateLimit: options.inflateLimit))
+                return .success(try Self.split(claim, lease, at: now(), options))
             } catch {
                 return .failure(error)
             }
@@ -138,7 +141,7 @@ struct Bookkeeper: Sendable {
         try settler.submit(
             Ending(
                 split.parent, .split, entry(split.parent, .split, status: status, attempts: attempts, detail: detail)))
-        if split.parent.name != claim.name, hasSidecar { try spool.removeSidecar(of: claim.name) }
+        if split.parent.name != claim.name, hasSidecar { try lease.spool().removeSidecar(of: claim.name) }
     }
 
     /// Splits a segment that is too large, or completes a split.
@@ -168,10 +171,11 @@ struct Bookkeeper: Sendable {
     private func postpone(
         _ claim: Claim, _ error: FileError, attempts: Int, _ sidecar: RetryState?
     ) throws(FileError) -> Timestamp {
-        onEvent(.warning("\(error); \(claim.name) is too large for the destination and stays whole for now"))
+        warn("\(error); \(claim.name) is too large for the destination and stays whole for now")
         let time = now()
         var generator = SystemRandomNumberGenerator()
         let until = time + options.backOff.wait(afterFailures: max(1, attempts), using: &generator)
+        let spool = try lease.spool()
         guard try spool.directory.contains(claim.name) else { return until }
         try spool.writeSidecar(
             RetryState(
@@ -179,6 +183,14 @@ struct Bookkeeper: Sendable {
                 lastAttemptAt: time, nextAttemptAt: until,
                 lastError: .init(scope: .segment, kind: "split", message: "\(error)")), of: claim)
         return until
+    }
+
+    private static func split(
+        _ claim: Claim, _ lease: SpoolLease, at now: Timestamp, _ options: UploadOptions
+    ) throws(SplitFailure) -> Split {
+        let spool: Spool
+        do throws(FileError) { spool = try lease.spool() } catch { throw .file(error) }
+        return try spool.split(claim, at: now, inflateLimit: options.inflateLimit)
     }
 
     func reject(_ claim: Claim, _ fault: SegmentFault, attempts: Int) throws(FileError) {
@@ -201,7 +213,9 @@ struct Bookkeeper: Sendable {
             Ending(claim, .rejected(reason), entry(claim, .rejected, status: status, attempts: attempts, detail: message)))
     }
 
-    private func backOff(_ segment: PreparedSegment, _ outcome: Courier.Outcome, isProven: Bool) throws(FileError) -> Aftermath {
+    private func backOff(
+        _ segment: PreparedSegment, _ outcome: Courier.Outcome, isProven: Bool, _ events: inout [UploadEvent]
+    ) throws(FileError) -> Aftermath {
         guard let reason = outcome.verdict.reason else { return .asBefore }
         let time = now()
         var state = tried(segment, outcome, reason, scope: .segment, at: time)
@@ -214,14 +228,14 @@ struct Bookkeeper: Sendable {
         var generator = SystemRandomNumberGenerator()
         state.nextAttemptAt =
             time + options.backOff.wait(afterFailures: isProven ? state.failures : state.attempts, using: &generator)
-        try spool.writeSidecar(state, of: segment.claim)
-        onEvent(.backsOff(segment: segment.claim.name, until: state.nextAttemptAt, reason))
+        try lease.spool().writeSidecar(state, of: segment.claim)
+        events.append(.backsOff(segment: segment.claim.name, until: state.nextAttemptAt, reason))
         return .waits(until: state.nextAttemptAt)
     }
 
     /// What is known of earlier tries. Another uploader may have failed with it between the scan and the claim.
     private func previous(of segment: PreparedSegment) -> RetryState? {
-        (try? spool.sidecar(of: segment.claim.name)) ?? segment.sidecar
+        (try? lease.spool().sidecar(of: segment.claim.name)) ?? segment.sidecar
     }
 
     private func tried(

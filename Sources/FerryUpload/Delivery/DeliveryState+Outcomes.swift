@@ -7,15 +7,12 @@ extension DeliveryState {
         held[job.id] = (segments, outcome)
         if let first = segments.first { budget?.observe(job.size, took: outcome.duration ?? first.preparedAgo) }
         var tries = 1
-        if case .eachRequest = options.blame, let name = segments.first?.claim.name {
-            tries = (triesHere[name] ?? 0) + 1
-            triesHere[name] = tries
-        }
+        if case .eachRequest = options.blame, let name = segments.first?.claim.name { tries = lanes[job.lane].countTry(of: name) }
         record(plan.finish(job.id, outcome.verdict, latency: outcome.trace.latency, tries: tries))
     }
 
     mutating func record(_ judgements: [PassPlan.Judgement]) {
-        if plan.isProvenWell, plan.stopReason == nil, health.reset() { keepHealth() }
+        if plan.isProvenWell, plan.stopReason == nil, health.provedWell() { keepHealth() }
         if let reason = plan.stopReason, !stopIsNoted {
             stopIsNoted = true
             var generator = SystemRandomNumberGenerator()
@@ -25,35 +22,39 @@ extension DeliveryState {
             guard let (segments, outcome) = held.removeValue(forKey: judgement.id),
                 let job = underWay.removeValue(forKey: judgement.id)
             else { continue }
-            for (segment, item) in zip(segments, job.items) { record(judgement, outcome, segment, item, lane: job.lane) }
+            for (segment, item) in zip(segments, job.items) { record(judgement, outcome, segment, item, of: job) }
         }
     }
 
     private mutating func record(
         _ judgement: PassPlan.Judgement, _ outcome: Courier.Outcome, _ segment: PreparedSegment, _ item: Dispatcher.Item,
-        lane: Int
+        of job: Dispatcher.Job
     ) {
-        if judgement.isOfContent, !segment.claim.isUnchanged { return findChanged(segment, item, lane: lane) }
+        if judgement.isOfContent, !segment.claim.isUnchanged { return findChanged(segment, item, of: job) }
         let aftermath: Bookkeeper.Aftermath
         do throws(FileError) {
-            aftermath = try lanes[lane].tools.bookkeeper.record(
-                judgement, of: segment, outcome, destinationWaitsUntil: health.state?.nextAttemptAt)
+            var events: [UploadEvent] = []
+            let tools = job.tools
+            aftermath = try tools.bookkeeper.record(
+                judgement, of: segment, outcome, destinationWaitsUntil: health.state?.nextAttemptAt, &events)
+            news += events.map { News(event: $0, onEvent: tools.onEvent) }
         } catch {
-            return fail(error, lane: lane)
+            return fail(error, job)
         }
+        let lane = job.lane
+        var hasSidecar = segment.sidecar != nil
+        var next: Timestamp?
+        if case .waits(let until) = aftermath { (hasSidecar, next) = (true, until) }
+        // The spool has been away meanwhile: what is there now shows whether the segment ended.
+        guard isCurrent(job) else { return lanes[lane].putBack(item, hasSidecar: hasSidecar) }
         lanes[lane].foundFree(item.name)
         if case .split = judgement, let until = outcome.postponedUntil {
             return lanes[lane].setAside(item, hasSidecar: true, until: isContinuous ? until : nil)
         }
-        var hasSidecar = segment.sidecar != nil
-        var next: Timestamp?
-        switch aftermath {
-        case .ended:
-            triesHere[item.name] = nil
+        if case .ended = aftermath {
+            lanes[lane].forgetTries(of: item.name)
             lanes[lane].tally.ended += 1
             return
-        case .waits(let until): (hasSidecar, next) = (true, until)
-        case .asBefore: break
         }
         // One try a pass is enough, whatever its wait.
         guard isContinuous else { return lanes[lane].setAside(item, hasSidecar: hasSidecar, until: nil) }
@@ -68,8 +69,11 @@ extension DeliveryState {
     }
 
     /// A segment was written into while its request was under way: what the destination answered is about neither its old content nor the new.
-    private mutating func findChanged(_ segment: PreparedSegment, _ item: Dispatcher.Item, lane: Int) {
-        lanes[lane].tools.onEvent(.warning("\(item.name) was changed while it was sent; it stays pending"))
+    private mutating func findChanged(_ segment: PreparedSegment, _ item: Dispatcher.Item, of job: Dispatcher.Job) {
+        let warning = UploadEvent.warning("\(item.name) was changed while it was sent; it stays pending")
+        news.append(News(event: warning, onEvent: job.tools.onEvent))
+        let lane = job.lane
+        guard isCurrent(job) else { return lanes[lane].putBack(item, hasSidecar: segment.sidecar != nil) }
         lanes[lane].foundFree(item.name)
         let until = isContinuous ? now() + ForeignFile.quietPeriod : nil
         lanes[lane].setAside(item, hasSidecar: segment.sidecar != nil, until: until)
@@ -77,12 +81,15 @@ extension DeliveryState {
 
     /// Writes what is known of the destination where the next process will look for it.
     mutating func keepHealth() {
-        for lane in lanes.indices where lanes[lane].failure == nil {
-            do throws(FileError) {
-                try lanes[lane].tools.spool.setDestinationState(health.state, health.id)
-            } catch {
-                fail(error, lane: lane)
-            }
+        for lane in lanes.indices { keepHealth(lane: lane) }
+    }
+
+    mutating func keepHealth(lane: Int) {
+        guard lanes[lane].failure == nil else { return }
+        do throws(FileError) {
+            try lanes[lane].tools.lease.spool().setDestinationState(health.state, health.id)
+        } catch {
+            fail(error, lane: lane)
         }
     }
 }

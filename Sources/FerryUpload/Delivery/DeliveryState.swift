@@ -17,8 +17,8 @@ struct DeliveryState {
     var budget: DeadlineBudget?
     var underWay: [PassPlan.ID: Dispatcher.Job] = [:]
     var held: [PassPlan.ID: (segments: [PreparedSegment], outcome: Courier.Outcome)] = [:]
-    /// How often requests were tried by this process, where that is counted.
-    var triesHere: [String: Int] = [:]
+    /// What is to be told when the state is free again: a callback may ask for it.
+    var news: [News] = []
     /// The first folder that failed.
     var failure: FileError? { lanes.lazy.compactMap(\.failure).first }
 
@@ -37,6 +37,18 @@ struct DeliveryState {
 
     private static func plan(_ options: UploadOptions, _ health: DestinationHealth) -> PassPlan {
         PassPlan(order: options.order, parallel: options.parallel, isRecovering: health.isRecovering, blame: options.blame)
+    }
+
+    /// Something that happened, and who is to be told.
+    struct News {
+        let event: UploadEvent
+        let onEvent: @Sendable (UploadEvent) -> Void
+    }
+
+    mutating func takeNews() -> [News] {
+        if news.isEmpty { return [] }
+        defer { news = [] }
+        return news
     }
 
     enum Step {
@@ -133,6 +145,7 @@ struct DeliveryState {
         case .ended:
             lanes[job.lane].tally.ended += 1
             lanes[job.lane].foundFree(item.name)
+            lanes[job.lane].forgetTries(of: item.name)
             return
         }
         // A pass looks at everything again in its next round.
@@ -171,6 +184,12 @@ struct DeliveryState {
     /// Lets the workers go when nothing is left for them.
     mutating func end() { isEnding = true }
 
+    /// A job's folder failed.
+    mutating func fail(_ error: FileError, _ job: Dispatcher.Job) { if isCurrent(job) { fail(error, lane: job.lane) } }
+
+    /// Whether a job belongs to the spool that its lane is for now.
+    func isCurrent(_ job: Dispatcher.Job) -> Bool { lanes[job.lane].tools.lease === job.tools.lease }
+
     mutating func fail(_ error: FileError, lane: Int) {
         lanes[lane].failure = lanes[lane].failure ?? error
         if !isContinuous { plan.stop(.localFailure) }
@@ -187,15 +206,15 @@ struct DeliveryState {
 
     /// What an earlier process found out about the destination.
     mutating func remember(_ state: RetryState) {
-        guard health.remember(state), !plan.isBusy else { return }
+        guard health.remember(state, now: now()), !plan.isBusy else { return }
         plan = Self.plan(options, health)
     }
 
     /// The network changed: nothing that was learnt on the old one counts.
     mutating func forgetWaits(at time: Timestamp) {
-        if health.reset() { keepHealth() }
-        triesHere = [:]
+        if health.forget(at: time) { keepHealth() }
         for lane in lanes.indices {
+            lanes[lane].forgetTries()
             lanes[lane].forgetsWaitsBefore = time
             lanes[lane].wake(at: time, all: true)
         }

@@ -7,6 +7,10 @@ struct DestinationHealth: Sendable {
     private let backOff: BackOff
     /// `nil` when it is well, or was never tried.
     private(set) var state: RetryState?
+    /// This process has seen the destination work since it last failed.
+    private(set) var isProvenWell = false
+    /// What was noted before this moment says nothing: the network has changed since.
+    private var forgetsBefore: Timestamp?
 
     /// - Parameter state: What a spool's file says.
     init(_ options: UploadOptions, state: RetryState? = nil) {
@@ -15,9 +19,12 @@ struct DestinationHealth: Sendable {
         self.state = state
     }
 
-    /// What another spool's file says: the latest counts. Returns whether it is news.
-    mutating func remember(_ other: RetryState) -> Bool {
-        guard other.lastAttemptAt > state?.lastAttemptAt ?? Timestamp(milliseconds: .min) else { return false }
+    /// What another spool's file says. What this process saw by itself outweighs it; of several files the latest counts, unless it is
+    /// from a time that has not come. Returns whether it is news.
+    mutating func remember(_ other: RetryState, now: Timestamp) -> Bool {
+        guard !isProvenWell, other.lastAttemptAt <= now else { return false }
+        if let forgetsBefore, other.lastAttemptAt < forgetsBefore { return false }
+        if let state, other.lastAttemptAt <= state.lastAttemptAt { return false }
         state = other
         return true
     }
@@ -31,8 +38,17 @@ struct DestinationHealth: Sendable {
     /// When the destination is due again, `nil` when it is due now.
     func waitsUntil(now: Timestamp) -> Timestamp? { state?.wait(at: now, longestWait: backOff.longestWait) }
 
-    /// Something was delivered, or the network changed: every wait for the destination is void. Returns whether that is news.
-    mutating func reset() -> Bool {
+    /// The destination answered as it should: every wait for it is void. Returns whether that is news.
+    mutating func provedWell() -> Bool {
+        isProvenWell = true
+        defer { state = nil }
+        return state != nil
+    }
+
+    /// The network changed, or somebody asked for everything: nothing is known any more. Returns whether that is news.
+    mutating func forget(at now: Timestamp) -> Bool {
+        isProvenWell = false
+        forgetsBefore = now
         defer { state = nil }
         return state != nil
     }
@@ -52,6 +68,7 @@ struct DestinationHealth: Sendable {
         case .misconfigured(let why): reason = why
         case .off, .headWaits, .deadline, .interrupted, .paused, .localFailure: return false
         }
+        isProvenWell = false
         state = RetryState(
             attempts: (state?.attempts ?? 0) + 1, failures: failures, firstAttemptAt: state?.firstAttemptAt ?? now,
             lastAttemptAt: now, nextAttemptAt: now + wait,

@@ -65,14 +65,15 @@ final class Dispatcher: Sendable {
     /// Changes the state, and lets waiting workers look again.
     @discardableResult
     func change<Value: Sendable>(_ body: (inout DeliveryState) -> Value) -> Value {
-        let (value, waiters, isIdle) = state.withLock { state in
+        let (value, waiters, isIdle, news) = state.withLock { state in
             let wasBusy = state.delivery.plan.isBusy
             let value = body(&state.delivery)
             state.changes += 1
             defer { state.waiters = [] }
-            return (value, state.waiters, wasBusy && !state.delivery.plan.isBusy)
+            return (value, state.waiters, wasBusy && !state.delivery.plan.isBusy, state.delivery.takeNews())
         }
         for waiter in waiters { waiter.resume() }
+        for piece in news { piece.onEvent(piece.event) }
         if isIdle { onIdle() }
         return value
     }
@@ -81,7 +82,8 @@ final class Dispatcher: Sendable {
     func next() async -> Job? {
         while true {
             if Task.isCancelled { stop(.interrupted) }
-            let (step, changes) = state.withLock { ($0.delivery.next(), $0.changes) }
+            let (step, changes, news) = state.withLock { ($0.delivery.next(), $0.changes, $0.delivery.takeNews()) }
+            for piece in news { piece.onEvent(piece.event) }
             switch step {
             case .job(let job): return job
             case .done: return nil
@@ -107,6 +109,8 @@ final class Dispatcher: Sendable {
     }
 
     func stop(_ reason: PassPlan.StopReason) { change { $0.stop(reason) } }
+
+    func fail(_ error: FileError, _ job: Job) { change { $0.fail(error, job) } }
 
     func fail(_ error: FileError, lane: Int) { change { $0.fail(error, lane: lane) } }
 

@@ -10,19 +10,22 @@ enum LaneGate: Comparable, Sendable {
 
 /// What workers need of a spool.
 struct LaneTools: Sendable {
-    let spool: Spool
+    let lease: SpoolLease
     let settler: Settler
     let bookkeeper: Bookkeeper
     let onEvent: @Sendable (UploadEvent) -> Void
+    /// No wait that was meant is longer.
+    let longestWait: Duration
 
     init(
-        _ spool: Spool, options: UploadOptions, now: @escaping @Sendable () -> Timestamp,
+        _ lease: SpoolLease, options: UploadOptions, now: @escaping @Sendable () -> Timestamp,
         onEvent: @escaping @Sendable (UploadEvent) -> Void
     ) {
-        self.spool = spool
+        self.lease = lease
         self.onEvent = onEvent
-        settler = Settler(spool: spool, sentGivesWay: options.sentGivesWay, onEvent: onEvent)
-        bookkeeper = Bookkeeper(spool: spool, options: options, settler: settler, now: now, onEvent: onEvent)
+        longestWait = options.backOff.longestWait
+        settler = Settler(lease, sentGivesWay: options.sentGivesWay, onEvent: onEvent)
+        bookkeeper = Bookkeeper(lease: lease, options: options, settler: settler, now: now) { onEvent(.warning($0)) }
     }
 }
 
@@ -43,7 +46,9 @@ struct Lane {
     var alone = 0
 
     /// How often segments were found in others' hands.
-    private var foundTaken: [String: Int] = [:]
+    private(set) var foundTaken: [String: Int] = [:]
+    /// How often requests were tried by this process, where that is counted.
+    private(set) var tries: [String: Int] = [:]
 
     struct Waiting {
         let entry: SpoolListing.Entry
@@ -89,6 +94,13 @@ struct Lane {
 
     init(_ tools: LaneTools) { self.tools = tools }
 
+    /// Nothing more leaves by this lane, and nothing of it is remembered, until another spool has it.
+    mutating func vacate(_ reason: FileError) {
+        self = Lane(tools)
+        failure = reason
+        gate = .closed
+    }
+
     /// How many segments the last listing had, without those that were not to be counted.
     private(set) var listed = 0
 
@@ -102,15 +114,19 @@ struct Lane {
         listed = listing.entries.count
         isAddedTo = false
         tally = Tally()
-        guard !waiting.isEmpty || !excluded.isEmpty else { return }
+        guard !waiting.isEmpty || !excluded.isEmpty || !foundTaken.isEmpty || !tries.isEmpty else { return }
         var found: [String: Waiting] = [:]
+        var (stillTaken, stillTried): ([String: Int], [String: Int]) = ([:], [:])
         for index in listing.entries.indices {
             let name = listing.name(of: listing.entries[index])
             if let wait = waiting[name] { found[name] = wait }
+            stillTaken[name] = foundTaken[name]
+            stillTried[name] = tries[name]
             if excluded.contains(name) { listed -= 1 }
             if waiting[name] != nil || excluded.contains(name) { queue.take(index) }
         }
-        waiting = found
+        // What is gone from the folder is forgotten.
+        (waiting, foundTaken, tries) = (found, stillTaken, stillTried)
     }
 
     /// Where the next segment stands in comparison with other lanes'; `nil` when none may leave.
@@ -138,11 +154,11 @@ struct Lane {
 
     /// Takes the segment that was tried least.
     mutating func takeProbe() -> Dispatcher.Item? {
-        let spool = tools.spool
+        let lease = tools.lease
         let listing = queue.listing
         return queue.probe(effectiveRules) { index in
             guard listing.entries[index].hasSidecar else { return 0 }
-            return ((try? spool.sidecar(of: listing.name(of: listing.entries[index]))) ?? nil)?.attempts ?? 0
+            return ((try? lease.spool().sidecar(of: listing.name(of: listing.entries[index]))) ?? nil)?.attempts ?? 0
         }.map { take($0) }
     }
 
@@ -172,29 +188,42 @@ struct Lane {
     /// Segments were added after the scan: nothing can be concluded from what it did not see.
     private var isAddedTo = false
 
-    /// A segment appeared. Returns its entry, `nil` when there is none of that name, or it is known already.
-    mutating func appeared(_ name: String) -> SpoolListing.Entry? {
+    /// A segment appeared, or somebody has finished writing to it. Returns its entry, `nil` when there is none of that name, or it is
+    /// known already.
+    mutating func appeared(_ name: String) -> Woken? {
+        var missedTurn = false
+        var hasSidecar = false
         if let wait = waiting[name] {
-            guard wait.isFresh else { return nil }
+            // A back-off of its own goes on; what waited for its writer or for another's hands is looked at again.
+            guard wait.isFresh || wait.missedTurn else { return nil }
+            (missedTurn, hasSidecar) = (wait.missedTurn, wait.hasSidecar)
             waiting[name] = nil
         }
         guard !queue.contains(name) else { return nil }
+        return insert(name, hasSidecar: hasSidecar).map { Woken(entry: $0, missedTurn: missedTurn) }
+    }
+
+    private mutating func insert(_ name: String, hasSidecar: Bool) -> SpoolListing.Entry? {
         isAddedTo = true
-        return queue.insert(name, in: tools.spool, hasSidecar: false)
+        do throws(FileError) {
+            return queue.insert(name, in: try tools.lease.spool(), hasSidecar: hasSidecar)
+        } catch {
+            failure = failure ?? error
+            return nil
+        }
     }
 
     /// A file was made, which may be still being written.
     mutating func created(_ name: String, until: Timestamp) {
         guard waiting[name] == nil, !queue.contains(name) else { return }
         var found = SpoolListing()
-        guard let index = tools.spool.add(name, to: &found) else { return }
+        guard let spool = try? tools.lease.spool(), let index = spool.add(name, to: &found) else { return }
         waiting[name] = Waiting(entry: found.entries[index], hasSidecar: false, until: until, isFresh: true)
     }
 
     /// A segment goes back into the queue.
     mutating func putBack(_ item: Dispatcher.Item, hasSidecar: Bool) {
-        isAddedTo = true
-        _ = queue.insert(item.name, in: tools.spool, hasSidecar: hasSidecar)
+        _ = insert(item.name, hasSidecar: hasSidecar)
     }
 
     /// A segment is to be left alone until then; `nil`: for the rest of the pass.
@@ -210,7 +239,18 @@ struct Lane {
         return min(Self.shortestPatience * (1 << min(times, 20)), Self.longestPatience)
     }
 
+    /// A segment was in nobody else's hands, or is gone.
     mutating func foundFree(_ name: String) { foundTaken[name] = nil }
+
+    /// Counts a request's try, and returns how often it has been tried.
+    mutating func countTry(of name: String) -> Int {
+        tries[name, default: 0] += 1
+        return tries[name, default: 1]
+    }
+
+    mutating func forgetTries(of name: String? = nil) {
+        if let name { tries[name] = nil } else { tries = [:] }
+    }
 
     private static let shortestPatience = Duration.milliseconds(2)
     /// Also for a segment that cannot be opened.
@@ -220,12 +260,11 @@ struct Lane {
     /// shows a clock that was set back since, and counts as over.
     @discardableResult
     mutating func wake(at now: Timestamp, all: Bool = false) -> [Woken] {
-        guard !waiting.isEmpty else { return [] }
+        guard !waiting.isEmpty, failure == nil else { return [] }
         var woken: [Woken] = []
-        for (name, wait) in waiting where all || wait.until.map({ $0 <= now || $0 > now + RetryAfter.longest }) ?? false {
+        for (name, wait) in waiting where all || wait.until.map({ $0 <= now || $0 > now + tools.longestWait }) ?? false {
             waiting[name] = nil
-            isAddedTo = true
-            if let entry = queue.insert(name, in: tools.spool, hasSidecar: wait.hasSidecar) {
+            if let entry = insert(name, hasSidecar: wait.hasSidecar) {
                 woken.append(Woken(entry: entry, missedTurn: wait.missedTurn))
             }
         }

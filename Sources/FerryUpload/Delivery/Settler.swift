@@ -6,7 +6,7 @@ import Synchronization
 /// The ledger is forced to the disk before files move. What ends while one batch is forced goes into the next, so thousands of
 /// small segments a second share a few hundred forced writes. Until its ending is settled, a segment stays claimed.
 final class Settler: Sendable {
-    private let spool: Spool
+    private let lease: SpoolLease
     private let sentGivesWay: Bool
     private let onEvent: @Sendable (UploadEvent) -> Void
     private let state = Mutex(State())
@@ -28,8 +28,8 @@ final class Settler: Sendable {
     }
 
     /// - Parameter sentGivesWay: On a full disk, delivered segments make room for the ledger.
-    init(spool: Spool, sentGivesWay: Bool = false, onEvent: @escaping @Sendable (UploadEvent) -> Void) {
-        self.spool = spool
+    init(_ lease: SpoolLease, sentGivesWay: Bool = false, onEvent: @escaping @Sendable (UploadEvent) -> Void) {
+        self.lease = lease
         self.sentGivesWay = sentGivesWay
         self.onEvent = onEvent
     }
@@ -44,6 +44,8 @@ final class Settler: Sendable {
 
     /// What went wrong: what cannot be written down must not be sent.
     var failure: FileError? { state.withLock(\.failure) }
+    /// Nothing is to be settled or forced to the disk, and nothing is being settled.
+    var isIdle: Bool { state.withLock { $0.queue.isEmpty && !$0.isSettling && $0.changed == nil } }
     /// What was settled.
     var report: UploadReport { state.withLock(\.report) }
     /// Whoever ends segments has to wait for room.
@@ -125,7 +127,9 @@ final class Settler: Sendable {
     }
 
     private func settle(_ batch: [Ending]) async -> Result<Void, FileError> {
-        let (spool, sentGivesWay) = (spool, sentGivesWay)
+        let sentGivesWay = sentGivesWay
+        let spool: Spool
+        do throws(FileError) { spool = try lease.spool() } catch { return .failure(error) }
         let recorded: Result<LedgerTotals.Count, FileError> = await blocking {
             do throws(FileError) { return .success(try spool.record(batch, sentGivesWay: sentGivesWay)) } catch {
                 return .failure(error)

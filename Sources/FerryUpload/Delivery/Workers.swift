@@ -74,7 +74,7 @@ struct Workers: Sendable {
                 }
             } catch {
                 dispatcher.skip(item, of: job, .waits(until: nil))
-                dispatcher.fail(error, lane: job.lane)
+                dispatcher.fail(error, job)
                 isPassed = true
             }
             // Nothing passes what must wait.
@@ -121,7 +121,7 @@ struct Workers: Sendable {
                 let noted = try job.tools.bookkeeper.noteDeparture(of: segments[index], outcome)
                 segments[index].sidecar = noted ?? segments[index].sidecar
             } catch {
-                dispatcher.fail(error, lane: job.lane)
+                dispatcher.fail(error, job)
             }
         }
     }
@@ -176,13 +176,15 @@ struct Workers: Sendable {
             job.tools.onEvent(.warning("\(error); the segment is left alone"))
             dispatcher.skip(item, of: job, .unusable(error))
             // Without locks no segment can be sent; one that NFS does not lock because it may not be written is that one's problem.
-            if error.isLocking, error.code != EBADF { dispatcher.fail(error, lane: job.lane) }
+            if error.isLocking, error.code != EBADF { dispatcher.fail(error, job) }
         }
         return .waits
     }
 
     private func look(at item: Dispatcher.Item, _ tools: LaneTools) async -> Preparation {
-        let preparer = Preparer(spool: tools.spool, options: options) { tools.onEvent(.warning($0)) }
+        let spool: Spool
+        do throws(FileError) { spool = try tools.lease.spool() } catch { return .unusable(error) }
+        let preparer = Preparer(spool: spool, options: options) { tools.onEvent(.warning($0)) }
         let time = now()
         if Preparer.isQuick(isForeign: item.entry.isForeign, options) {
             let preparation = preparer.prepare(item, now: time, inflates: false)

@@ -24,6 +24,13 @@ struct NetlinkMessage: Equatable, Sendable {
 
     static let headerSize = 16
 
+    /// The error that the message tells of; 0: none, `nil`: it is no such message.
+    var errorCode: Int32? {
+        guard type == NLMSG_ERROR else { return nil }
+        guard payload.count >= 4 else { return EBADMSG }
+        return -Int32(bitPattern: payload.unsigned(at: 0))
+    }
+
     /// The attributes behind a message's fixed part, by type.
     func attributes(after fixed: Int) -> [Int32: ArraySlice<UInt8>] {
         var attributes: [Int32: ArraySlice<UInt8>] = [:]

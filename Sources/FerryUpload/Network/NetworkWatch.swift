@@ -1,13 +1,30 @@
 import CLinux
+@preconcurrency import Dispatch
 import FerrySpool
 import Glibc
-import Synchronization
+
+/// What a look at the network showed.
+struct NetworkLook: Equatable, Sendable {
+    let verdict: NetworkVerdict
+    /// The destination's name could not be looked up: it may be possible a little later, of which the kernel tells nothing.
+    var isProvisional = false
+}
 
 /// Watches the machine's links, addresses and routes, and tells whether there is a way to the destination.
 final class NetworkWatch: Sendable {
+    /// Makes what looks at the network. The closure that it is given is called from any thread when something changed; the one that it
+    /// returns looks, and calls back from any thread with what it saw, `nil` when the kernel could not tell.
+    typealias Maker =
+        @Sendable (_ onNews: @escaping @Sendable () -> Void) ->
+        @Sendable (
+            _ done: @escaping @Sendable (NetworkLook?) -> Void
+        ) -> Void
+
     private let policy: NetworkPolicy
     private let target: Origin.Address
     private let reader: DescriptorReader?
+    /// Names are looked up here: it may take as long as the resolver's patience.
+    private let queue = DispatchQueue(label: "ferry.network.look")
 
     /// - Parameters:
     ///   - target: Where connections go: the destination, or a proxy.
@@ -15,7 +32,21 @@ final class NetworkWatch: Sendable {
     init(_ policy: NetworkPolicy, target: Origin.Address, onNews: @escaping @Sendable () -> Void) {
         self.policy = policy
         self.target = target
-        reader = policy.isWatched ? Self.subscribe().map { DescriptorReader($0, label: "ferry.network") { _ in onNews() } } : nil
+        // News that were lost are news too: a fresh look shows whether anything changed.
+        reader =
+            policy.isWatched
+            ? Self.subscribe().map { DescriptorReader($0, label: "ferry.network", onLoss: onNews) { _ in onNews() } } : nil
+    }
+
+    /// Looks at the real network.
+    static func maker(_ options: RunOptions) -> Maker {
+        let origin = options.upload.destination.origin
+        let proxy = options.upload.transport.proxies.proxy(for: origin).map { Origin.Address.host($0.host, port: $0.port) }
+        let policy = options.network
+        return { onNews in
+            let watch = NetworkWatch(policy, target: proxy ?? origin.address, onNews: onNews)
+            return { done in watch.queue.async { done(watch.look()) } }
+        }
     }
 
     private static func subscribe() -> Int32? {
@@ -38,34 +69,48 @@ final class NetworkWatch: Sendable {
         return descriptor
     }
 
-    /// Whether there is a way now. May look a name up, so it belongs on a thread that may block.
-    func verdict() -> NetworkVerdict {
-        guard reader != nil, case .host(let host, _) = target, host != "localhost" else { return .usable(interface: nil) }
-        do throws(FileError) {
-            let query = try RouteQuery()
-            let table = try query.table()
-            return judge(try interface(to: host, query, table))
-        } catch {
-            // Where the kernel does not tell (some containers), sending is tried.
-            return .usable(interface: nil)
+    /// Whether there is a way now; `nil` when the kernel does not tell. May look a name up, so it belongs on a thread that may block.
+    private func look() -> NetworkLook? {
+        guard reader != nil, case .host(let host, _) = target, host != "localhost" else {
+            return NetworkLook(verdict: .usable(interface: nil))
         }
-    }
-
-    func judge(_ interface: String?) -> NetworkVerdict {
-        guard let interface else { return .noRoute }
-        return policy.permits(interface) ? .usable(interface: interface) : .denied(interface: interface)
-    }
-
-    private func interface(to host: String, _ query: borrowing RouteQuery, _ table: RouteTable) throws(FileError) -> String? {
-        func interface(_ address: [UInt8]) throws(FileError) -> String? {
-            guard let route = try query.route(to: address), table.isUsable(route) else { return nil }
-            return table.name(route)
+        let address = IPAddress.bytes(of: host)
+        let addresses = address.map { [$0] } ?? IPAddress.resolve(host)
+        // An answer that got lost is no change of the network: the question is asked again.
+        for _ in 0..<3 {
+            do throws(FileError) {
+                let query = try RouteQuery()
+                let table = try query.table()
+                var interfaces: [String?] = []
+                for address in addresses {
+                    let route = try query.route(to: address)
+                    interfaces.append(route.flatMap { table.isUsable($0) ? table.name($0) : nil })
+                }
+                // Without an address, by where everything goes that has no route of its own: the resolver's questions too.
+                let verdict = NetworkVerdict(
+                    interfaces: addresses.isEmpty ? [table.defaultInterface] : interfaces, policy)
+                return NetworkLook(verdict: verdict, isProvisional: addresses.isEmpty)
+            } catch  where error.code == EINTR || error.code == ENOBUFS || error.code == EAGAIN {
+                continue
+            } catch {
+                return nil
+            }
         }
-        if let address = IPAddress.bytes(of: host) { return try interface(address) }
-        // A name: where everything goes. Without such a way it may still be a neighbour's, in /etc/hosts or by mDNS.
-        if let name = table.defaultInterface { return name }
-        for address in IPAddress.resolve(host) { if let name = try interface(address) { return name } }
         return nil
+    }
+}
+
+extension NetworkVerdict {
+    /// - Parameter interfaces: For each address of the destination, the one that its route leaves by; `nil` without a usable route.
+    init(interfaces: [String?], _ policy: NetworkPolicy) {
+        let ways = interfaces.compactMap { $0 }
+        if let permitted = ways.first(where: policy.permits) {
+            self = .usable(interface: permitted)
+        } else if let denied = ways.first {
+            self = .denied(interface: denied)
+        } else {
+            self = .noRoute
+        }
     }
 }
 
@@ -79,22 +124,25 @@ enum IPAddress {
         return inet_pton(AF_INET6, plain, &six) == 1 ? withUnsafeBytes(of: six) { Array($0) } : nil
     }
 
-    /// The addresses of a name. Blocks for as long as the resolver takes.
+    /// The addresses of a name, each once. Blocks for as long as the resolver takes.
     static func resolve(_ name: String) -> [[UInt8]] {
+        var hints = addrinfo()
+        hints.ai_socktype = Int32(SOCK_STREAM.rawValue)
         var list: UnsafeMutablePointer<addrinfo>?
-        guard getaddrinfo(name, nil, nil, &list) == 0 else { return [] }
+        guard getaddrinfo(name, nil, &hints, &list) == 0 else { return [] }
         defer { freeaddrinfo(list) }
         var addresses: [[UInt8]] = []
         var next = list
         while let entry = next {
+            next = entry.pointee.ai_next
+            guard let address = entry.pointee.ai_addr else { continue }
             // The address begins at 4 in sockaddr_in, at 8 in sockaddr_in6.
-            let start = UnsafeRawPointer(entry.pointee.ai_addr!)
+            let start = UnsafeRawPointer(address)
             switch entry.pointee.ai_family {
             case AF_INET: addresses.append(Array(UnsafeRawBufferPointer(start: start + 4, count: 4)))
             case AF_INET6: addresses.append(Array(UnsafeRawBufferPointer(start: start + 8, count: 16)))
             default: break
             }
-            next = entry.pointee.ai_next
         }
         return addresses
     }

@@ -72,9 +72,17 @@ struct RouteQuery: ~Copyable {
         defer { buffer.deallocate() }
         while true {
             let count = recv(descriptor, buffer.baseAddress, buffer.count, 0)
-            guard count > 0 else { throw FileError("ask for", "routes") }
+            if count < 0, errno == EINTR { continue }
+            guard count > 0 else { throw FileError("ask for", "routes", code: count == 0 ? EAGAIN : errno) }
             for message in NetlinkMessage.parse(UnsafeRawBufferPointer(rebasing: buffer[..<count])) {
-                if message.type == NLMSG_DONE || message.type == NLMSG_ERROR { return messages }
+                if message.type == NLMSG_DONE { return messages }
+                if let code = message.errorCode {
+                    // These say that there is no way; all others, that the kernel cannot tell now.
+                    guard [ENETUNREACH, EHOSTUNREACH, ENETDOWN, EACCES, EINVAL, 0].contains(code) else {
+                        throw FileError("ask for", "routes", code: code)
+                    }
+                    return messages
+                }
                 messages.append(message)
             }
             if flags == 0 { return messages }

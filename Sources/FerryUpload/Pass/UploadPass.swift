@@ -20,13 +20,13 @@ public enum UploadError: Error, CustomStringConvertible {
 public final class UploadPass: Sendable {
     private let options: UploadOptions
     private let now: @Sendable () -> Timestamp
+    private let spool: Spool
     private let tools: LaneTools
     private let leftovers: Mutex<Leftovers>
     private let workers: Workers
     /// One for each worker.
     private let workplaces: [Workplace]
 
-    private var spool: Spool { tools.spool }
     private var dispatcher: Dispatcher { workers.dispatcher }
 
     /// What is not the workers' to send.
@@ -50,7 +50,8 @@ public final class UploadPass: Sendable {
         self.options = options
         self.now = now
         leftovers = Mutex(Leftovers(unfinished: unfinished))
-        tools = LaneTools(spool, options: options, now: now, onEvent: onEvent)
+        self.spool = spool
+        tools = LaneTools(SpoolLease(spool), options: options, now: now, onEvent: onEvent)
         workplaces = Workplace.make(options.parallel)
         let health: DestinationHealth
         do throws(FileError) {

@@ -75,5 +75,13 @@ public final class RunCounters: Sendable {
         }
     }
 
+    /// A spool is looked after no more.
+    func forget(_ spool: String) {
+        totals.withLock { totals in
+            totals.counts = totals.counts.filter { $0.key.spool != spool }
+            totals.dropped[spool] = nil
+        }
+    }
+
     func count(_ request: Duration) { totals.withLock { $0.requests.add(request) } }
 }

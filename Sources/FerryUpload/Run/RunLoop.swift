@@ -7,48 +7,56 @@ struct RunLoop {
     let runner: Runner
     let addSettler: (Settler) -> Void
     let watch: FolderWatch
-    private let network: NetworkWatch
+    private let lookAtNetwork: @Sendable (@escaping @Sendable (NetworkLook?) -> Void) -> Void
     var state: RunState
     var spools: [RunningSpool] = []
+    /// Which of the spools has a lane.
+    var owners: [Int: Int] = [:]
+    /// Collections that cannot be listed, and why.
+    var lostPlaces: [String: FileError] = [:]
+    /// What closed spools still need, until the last request of theirs is over.
+    var retiring: [LaneTools] = []
     private var timer: Scheduled<Void>?
     private var nextPoll = Duration.zero
     var nextCheck = Duration.zero
     private var nextHousekeeping = Duration.zero
     /// When to look at the network: its news come in bursts.
     private var networkLook: Duration?
-    var blockers: [Blocker?] = []
-    /// Folders that could not be opened so far: told once.
-    var unusable: Set<String> = []
+    private var isLooking = false
+    /// Something happened since the look began, maybe too late for it.
+    private var looksAgain = false
+    /// Nothing is sent before the network was looked at.
+    private var knowsNetwork = false
     private var isStopping = false
     /// Which secrets were in use at the last look.
     private var secretsVersion = 0
 
-    init(_ runner: Runner, addSettler: @escaping (Settler) -> Void) {
+    init(
+        _ runner: Runner, usesInotify: Bool, network: NetworkWatch.Maker, addSettler: @escaping (Settler) -> Void
+    ) {
         self.runner = runner
         self.addSettler = addSettler
         let signals = runner.signals
-        watch = FolderWatch { signals.add(.news($0, $1)) }
-        let origin = runner.options.upload.destination.origin
-        let target = runner.options.upload.transport.proxies.proxy(for: origin).map {
-            Origin.Address.host($0.host, port: $0.port)
-        }
-        network = NetworkWatch(runner.options.network, target: target ?? origin.address) { signals.add(.networkNews) }
+        watch = FolderWatch(usesKernel: usesInotify) { signals.add(.news($0, $1)) }
+        lookAtNetwork = network { signals.add(.networkNews) }
         state = RunState(runner.options)
         secretsVersion = runner.workers.template.secretsVersion
     }
 
-    /// Spools are looked at this often for whether they are still there, and collections for new ones.
-    static let checkInterval = Duration.seconds(5)
+    /// Spools are looked at this often for whether they are still there, or back, and collections for new ones.
+    static let checkInterval = Duration.seconds(2)
     /// Limits and left-over files are looked after this often.
     private static let housekeepingInterval = Duration.seconds(60)
     private static let networkSettling = Duration.milliseconds(100)
+    /// A name that could not be looked up is asked for again.
+    private static let nameInterval = Duration.seconds(30)
     /// Timers of the event loop stand still while the machine sleeps: a longer wait would end late.
     private static let longestSleep = Duration.seconds(60)
 
     var dispatcher: Dispatcher { runner.workers.dispatcher }
 
     mutating func run() async {
-        await setVerdict(blocking { [network] in network.verdict() })
+        startLook()
         await checkSpools()
         await settle()
         await runner.signals.forEach { signals in
@@ -63,8 +71,9 @@ struct RunLoop {
 
     private mutating func handle(_ signal: Runner.Signal) {
         switch signal {
-        case .news(let number, let news): handle(news, of: number)
+        case .news(let lane, let news): if let number = owners[lane] { handle(news, of: number, lane: lane) }
         case .networkNews: networkLook = networkLook ?? runner.moment().steady + Self.networkSettling
+        case .network(let look): noteNetwork(look)
         case .ask:
             let now = runner.moment()
             dispatcher.change { state.ask(&$0, at: now) }
@@ -73,41 +82,74 @@ struct RunLoop {
         }
     }
 
-    private mutating func handle(_ news: FolderNews, of number: Int) {
-        guard spools.indices.contains(number), spools[number].isOpen else { return }
-        let spool = spools[number].spool
+    private mutating func handle(_ news: FolderNews, of number: Int, lane: Int) {
+        guard spools[number].isOpen else { return }
         let now = runner.moment()
         switch news {
-        case .appeared(let name):
-            var events: Int64 = 1
-            if let wanted = runner.options.schedule.events, wanted > 1 { events = (try? spool.notedEvents(of: name)) ?? 1 }
-            dispatcher.change { delivery in
-                guard !delivery.namesUnderWay(lane: number).contains(name),
-                    let entry = delivery.lanes[number].appeared(name)
-                else { return }
-                state.stored(entry, events: events, in: number, at: now)
-            }
+        case .appeared(let name): noteSegment(name, number, lane)
         case .created(let name):
-            dispatcher.change { $0.lanes[number].created(name, until: now.wall + ForeignFile.quietPeriod) }
-        case .control: readControl(spool, number)
+            // A second name for a finished file (ln) is never closed by a writer.
+            if let spool = try? spools[number].tools?.lease.spool(), spool.isFinished(name) {
+                noteSegment(name, number, lane)
+            } else {
+                dispatcher.change { $0.lanes[lane].created(name, until: now.wall + ForeignFile.quietPeriod) }
+            }
+        case .control: readControl(number)
         case .journalClosed: spools[number].recoversAt = now.steady + RunningSpool.recoveryDelay
         case .unclear: spools[number].needsScan = true
+        case .gone:
+            spools[number].isDoubtful = true
+            nextCheck = now.steady
         }
     }
 
-    mutating func readControl(_ spool: Spool, _ number: Int) {
-        guard let control = try? spool.control() else { return }
+    private mutating func noteSegment(_ name: String, _ number: Int, _ lane: Int) {
+        let now = runner.moment()
+        var events: Int64 = 1
+        if let wanted = runner.options.schedule.events, wanted > 1 {
+            events = (try? spools[number].tools?.lease.spool().notedEvents(of: name)) ?? 1
+        }
+        dispatcher.change { delivery in
+            guard !delivery.namesUnderWay(lane: lane).contains(name), let woken = delivery.lanes[lane].appeared(name) else {
+                return
+            }
+            if woken.missedTurn { state.missedTurn(in: lane, at: now) }
+            state.stored(woken.entry, events: events, in: lane, at: now)
+        }
+    }
+
+    mutating func readControl(_ number: Int) {
+        guard let lane = spools[number].lane, let control = try? spools[number].tools?.lease.spool().control() else { return }
         let now = runner.moment()
         dispatcher.change { delivery in
-            if state.setControl(control, of: number) { delivery.forgetWaits(at: now.wall) }
+            if state.setControl(control, of: lane) { delivery.forgetWaits(at: now.wall) }
         }
     }
 
-    private mutating func setVerdict(_ verdict: NetworkVerdict) {
-        guard verdict != state.network else { return }
-        // What is under way on the old network will never be answered, and that is nobody's fault.
-        runner.workers.network.advance()
-        runner.workers.connector.closeAll()
+    private mutating func startLook() {
+        networkLook = nil
+        guard !isLooking else {
+            looksAgain = true
+            return
+        }
+        isLooking = true
+        lookAtNetwork { [signals = runner.signals] in signals.add(.network($0)) }
+    }
+
+    private mutating func noteNetwork(_ look: NetworkLook?) {
+        isLooking = false
+        let isFirst = !knowsNetwork
+        knowsNetwork = true
+        if looksAgain { networkLook = runner.moment().steady }
+        looksAgain = false
+        if let look, look.isProvisional { networkLook = networkLook ?? runner.moment().steady + Self.nameInterval }
+        // Where the kernel does not tell (some containers), sending is tried; what was known before holds.
+        guard let verdict = look?.verdict, verdict != state.network else { return }
+        if !isFirst {
+            // What is under way on the old network will never be answered, and that is nobody's fault.
+            runner.workers.network.advance()
+            runner.workers.connector.closeAll()
+        }
         let now = runner.moment()
         dispatcher.change { _ = state.setNetwork(verdict, &$0, at: now) }
         runner.onEvent(.network(verdict))
@@ -127,10 +169,7 @@ struct RunLoop {
     /// Does what is to be done now and then.
     private mutating func lookAround() async {
         let now = runner.moment().steady
-        if let look = networkLook, look <= now {
-            networkLook = nil
-            await setVerdict(blocking { [network] in network.verdict() })
-        }
+        if let look = networkLook, look <= now { startLook() }
         if let interval = watch.pollInterval, now >= nextPoll {
             nextPoll = now + interval
             watch.poll { [signals = runner.signals] in signals.add(.news($0, $1)) }
@@ -152,15 +191,24 @@ struct RunLoop {
     /// Brings the delivery in line, tells what changed, and sets the timer.
     private mutating func settle() async {
         let now = runner.moment()
-        let (next, whole) = dispatcher.change { delivery in
-            (state.update(&delivery, at: now), state.blocker(delivery, at: now))
+        let (next, whole): (Duration?, Blocker?) = dispatcher.change { delivery in
+            guard knowsNetwork else { return (nil, nil) }
+            return (state.update(&delivery, at: now), state.blocker(delivery, at: now))
         }
         for number in spools.indices {
             let blocker = blocker(of: number) ?? whole
-            if blocker?.kind != blockers[number]?.kind { runner.onEvent(.blocked(spool: spools[number].path, blocker)) }
-            blockers[number] = blocker
+            if blocker?.kind != spools[number].blocker?.kind {
+                runner.onEvent(.blocked(spool: spools[number].path, blocker))
+            }
+            spools[number].blocker = blocker
         }
-        runner.note(.init(paths: spools.map(\.path), blockers: blockers, lookedAt: .now))
+        runner.note(
+            .init(
+                spools: spools.map { .init(path: $0.path, lane: $0.isOpen ? $0.lane : nil, blocker: $0.blocker) }
+                    + lostPlaces.sorted { $0.key < $1.key }.map { place, error in
+                        Runner.Latest.Spool(path: place, lane: nil, blocker: .unavailable(error.description))
+                    },
+                lookedAt: .now))
         var wake = min(next ?? now.steady + Self.longestSleep, now.steady + Self.longestSleep, nextCheck, nextHousekeeping)
         if watch.pollInterval != nil { wake = min(wake, nextPoll) }
         if let networkLook { wake = min(wake, networkLook) }
@@ -168,12 +216,15 @@ struct RunLoop {
             if let at = spool.recoversAt { wake = min(wake, at) }
             if spool.needsScan { wake = min(wake, spool.nextScan) }
         }
+        if let rest = restSpools() { wake = min(wake, now.steady + rest) }
         setTimer(wake - now.steady)
     }
 
     private func blocker(of number: Int) -> Blocker? {
-        if !spools[number].isOpen { return .unavailable(spools[number].failure?.description ?? "it is not there") }
-        let control = state.spools[number].control
+        guard spools[number].isOpen, let lane = spools[number].lane else {
+            return .unavailable(spools[number].failure?.description ?? "it is not there")
+        }
+        let control = state.spools[lane].control
         return control.isDisabled ? .disabled : control.isPaused ? .paused : nil
     }
 

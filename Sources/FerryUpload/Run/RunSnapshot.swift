@@ -14,6 +14,8 @@ public struct RunSnapshot: Sendable {
 
     public struct Spool: Sendable {
         public let path: String
+        /// Whether the folder is there and can be used. What is pending in one that is not, nothing can tell.
+        public let isAvailable: Bool
         public let pending: [Priority: Pending]
         /// Why nothing is sent from it; `nil` while it may.
         public let blocker: Blocker?

@@ -27,9 +27,23 @@ struct RunState {
         _ = setControl(control, of: spools.count - 1)
     }
 
+    /// A spool comes back under its number, or another one takes its place.
+    mutating func rejoin(_ control: SpoolControl, as spool: Int, isSame: Bool, at now: Moment) {
+        if isSame {
+            spools[spool].schedule.rejoined(at: now.steady)
+        } else {
+            spools[spool] = Spool(schedule: SendSchedule(options.schedule, now: now.steady))
+            spools[spool].flushedAt = control.flushRequestedAt
+        }
+        _ = setControl(control, of: spool)
+    }
+
     mutating func stored(_ entry: SpoolListing.Entry, events: Int64, in spool: Int, at now: Moment) {
         spools[spool].schedule.stored(entry.priority, events: events, bytes: entry.size ?? .zero, at: now.steady)
     }
+
+    /// What waits for its turn no longer has to.
+    mutating func missedTurn(in spool: Int, at now: Moment) { spools[spool].schedule.missedTurn(at: now.steady) }
 
     /// Somebody told a spool something. Returns whether a flush was asked for.
     mutating func setControl(_ control: SpoolControl, of spool: Int) -> Bool {
@@ -94,7 +108,7 @@ struct RunState {
         let blocker = blocker(delivery, at: now)
         if blocker == nil { delivery.restart() }
         var next: [Duration] = []
-        for index in spools.indices {
+        for index in spools.indices where delivery.lanes[index].failure == nil {
             // Somebody's threshold of one event means at once, for what comes back as for what is new.
             for woken in delivery.lanes[index].wake(at: now.wall) {
                 if woken.missedTurn { spools[index].schedule.missedTurn(at: now.steady) }

@@ -9,8 +9,10 @@ public enum RunEvent: Sendable {
     /// Nothing is sent from a spool now, or something is again (`nil`).
     case blocked(spool: String, Blocker?)
     case network(NetworkVerdict)
-    /// A spool joined, or is back.
-    case opened(spool: String, pending: Int)
+    /// A spool joined, or is back after it was gone.
+    case opened(spool: String, pending: Int, isBack: Bool)
+    /// Another uploader sends from the spool too.
+    case shared(spool: String, with: UploaderMark)
     /// A limit dropped something.
     case retention(spool: String, RetentionReport)
     /// Journals that dead writers had left, or segments that a receiver had accepted, were published.
@@ -31,10 +33,19 @@ public final class Runner: Sendable {
     /// What was found out at the last look.
     private let latest = Mutex(Latest())
     private let start = ContinuousClock.now
+    private let makeNetwork: NetworkWatch.Maker
+    let absencePatience: Absence.Patience
+    /// Off in tests of folders whose changes the kernel does not tell.
+    private let usesInotify: Bool
 
     struct Latest: Sendable {
-        var paths: [String] = []
-        var blockers: [Blocker?] = []
+        struct Spool: Sendable {
+            var path: String
+            /// `nil` while it cannot be used.
+            var lane: Int?
+            var blocker: Blocker?
+        }
+        var spools: [Spool] = []
         /// When the uploader last looked at everything: a watchdog asks.
         var lookedAt: ContinuousClock.Instant?
     }
@@ -42,6 +53,8 @@ public final class Runner: Sendable {
     enum Signal: Sendable {
         case news(Int, FolderNews)
         case networkNews
+        /// What a look at the network showed; `nil`: nothing that can be relied upon.
+        case network(NetworkLook?)
         /// Nothing is under way any more.
         case idle
         case ask
@@ -52,10 +65,25 @@ public final class Runner: Sendable {
     /// - Parameters:
     ///   - places: Paths of spools, or of folders of spools (`hub/*`).
     ///   - onEvent: Called from any thread.
-    public init(
+    public convenience init(
         _ places: [SpoolPlace], options: RunOptions, now: @escaping @Sendable () -> Timestamp = Timestamp.now,
         onEvent: @escaping @Sendable (RunEvent) -> Void = { _ in }
     ) throws(UploadError) {
+        try self.init(
+            places, options: options, now: now, usesInotify: true, network: NetworkWatch.maker(options), onEvent: onEvent)
+    }
+
+    /// - Parameters:
+    ///   - usesInotify: Off: folders are looked at now and then.
+    ///   - network: Makes what tells of the network.
+    init(
+        _ places: [SpoolPlace], options: RunOptions, now: @escaping @Sendable () -> Timestamp = Timestamp.now,
+        usesInotify: Bool = true, absencePatience: Absence.Patience = .init(), network: @escaping NetworkWatch.Maker,
+        onEvent: @escaping @Sendable (RunEvent) -> Void = { _ in }
+    ) throws(UploadError) {
+        self.usesInotify = usesInotify
+        self.absencePatience = absencePatience
+        makeNetwork = network
         self.places = places
         self.options = options
         self.now = now
@@ -80,7 +108,7 @@ public final class Runner: Sendable {
         let (settlers, continuation) = AsyncStream.makeStream(of: Settler.self)
         await withTaskGroup(of: Void.self) { group in
             group.addTask {
-                await withTaskGroup(of: Void.self) { group in
+                await withDiscardingTaskGroup { group in
                     for await settler in settlers { group.addTask { await settler.run() } }
                 }
             }
@@ -89,9 +117,10 @@ public final class Runner: Sendable {
                 for place in Workplace.make(options.upload.parallel) {
                     group.addTask(executorPreference: place.executor) { [workers] in await workers.work(on: place.eventLoop) }
                 }
-                await withTaskCancellationHandler {
-                    var loop = RunLoop(self) { continuation.yield($0) }
+                let retiring = await withTaskCancellationHandler {
+                    var loop = RunLoop(self, usesInotify: usesInotify, network: makeNetwork) { continuation.yield($0) }
                     await loop.run()
+                    return loop.retiring
                 } onCancel: {
                     stop()
                     workers.connector.closeAll()
@@ -101,11 +130,11 @@ public final class Runner: Sendable {
                     $0.end()
                 }
                 await group.waitForAll()
-            }
-            // What was answered is written down before anything ends.
-            for lane in workers.dispatcher.read({ $0.lanes.map(\.tools) }) {
-                await lane.settler.flush()
-                lane.settler.close()
+                // What was answered is written down before anything ends.
+                for tools in workers.dispatcher.read({ $0.lanes.map(\.tools) }) + retiring {
+                    await tools.settler.flush()
+                    tools.settler.close()
+                }
             }
             continuation.finish()
             group.cancelAll()
@@ -122,8 +151,10 @@ public final class Runner: Sendable {
         let time = now()
         return workers.dispatcher.read { delivery in
             RunSnapshot(
-                spools: latest.paths.indices.map {
-                    RunSnapshot.Spool(path: latest.paths[$0], pending: delivery.pending(lane: $0), blocker: latest.blockers[$0])
+                spools: latest.spools.map { spool in
+                    RunSnapshot.Spool(
+                        path: spool.path, isAvailable: spool.lane != nil,
+                        pending: spool.lane.map { delivery.pending(lane: $0) } ?? [:], blocker: spool.blocker)
                 },
                 breaker: delivery.breaker(now: time), requestsUnderWay: delivery.jobsUnderWay.count,
                 counters: counters.current)

@@ -1,25 +1,41 @@
 import FerrySpool
+import Glibc
 
-/// One spool of a runner: whether it can be used, and when what is to be looked at.
+/// One folder of a runner: whether it can be used, and when what is to be looked at.
 struct RunningSpool {
     let path: String
-    private(set) var spool: Spool
-    private(set) var isOpen = true
-    /// Why it was closed.
+    /// Which of the runner's places names it.
+    let place: Int
+    /// The lane that its segments leave by, and its number in everything else; `nil` before it was ever open.
+    private(set) var lane: Int?
+    private(set) var tools: LaneTools?
+    private(set) var isOpen = false
+    /// Why it cannot be used.
     private(set) var failure: FileError?
-    /// Tells others that it is looked after.
-    private var mark: OpenFile?
-    /// When to try to open it again.
+    /// Which spool it was when it was open last.
+    private(set) var id: String?
+    /// Why nothing is sent from it, as it was told last.
+    var blocker: Blocker?
+    /// The folder that it was seen in last, when it is one of many there, and since when it is missing there.
+    var absence = Absence()
+    private var mark: UploaderMarkHolder?
+    private var isResting = false
+    /// The folder as it was at the last look.
+    private var glance: SpoolGlance?
+    /// The kernel said that the folder was moved, removed or unmounted.
+    var isDoubtful = false
+    /// When to try again to open a folder that is there, and cannot be used.
     private(set) var opensAt = Duration.zero
     private var failures = 0
     /// Only a look at the whole folder shows what happened.
     var needsScan = false
     /// Not before this moment.
     private(set) var nextScan = Duration.zero
+    /// What could not be finished of what dead writers left, as it was told last.
+    var unfinished: [Recovery.Problem] = []
     /// When to look for journals that dead writers left.
     var recoversAt: Duration?
     private var nextPruning = Duration.zero
-    private var exportsStamp: ExportsStamp?
 
     /// A writer that ends publishes within moments; what is left then was left by a dead one.
     static let recoveryDelay = Duration.seconds(2)
@@ -28,48 +44,75 @@ struct RunningSpool {
     /// A folder that changes all the time is looked at for a twentieth of the time at most.
     private static let scanShare = 20
     private static let pruningInterval = Duration.seconds(3600)
+    /// A spool that nothing was asked of for so long is closed, so that its file system can be unmounted.
+    static let restsAfter = Duration.seconds(4)
 
-    init(_ spool: Spool) {
-        self.spool = spool
-        path = spool.path
+    init(_ path: String, place: Int) {
+        self.path = path
+        self.place = place
     }
 
-    /// Opens a spool, publishes what dead writers and receivers left in it, and sees whether it can be written.
-    ///
-    /// - Parameter id: Which one must be there: an empty mount point is another one.
-    static func open(_ path: String, id: String?) throws(FileError) -> (Spool, Recovery) {
-        if let id {
-            let there = try Spool.open(path, access: .read)
-            guard there.id == id else { throw FileError("find the spool in", path, code: 2) }
+    /// What a look at the folder's path calls for.
+    enum Step: Equatable {
+        case nothing
+        /// It is not the folder that was opened.
+        case close(FileError)
+        case open
+        /// Segments were marked for travelling by hand, or unmarked.
+        case scan
+    }
+
+    mutating func look(_ result: Result<SpoolGlance, FileError>, at now: Duration) -> Step {
+        let previous = glance
+        defer { isDoubtful = false }
+        switch result {
+        case .failure(let error):
+            glance = nil
+            if isOpen { return .close(error) }
+            failure = error
+            (opensAt, failures) = (.zero, 0)
+            return .nothing
+        case .success(let found):
+            glance = found
+            let isSame = found.folder == previous?.folder && found.state == previous?.state
+            if isOpen {
+                if isSame, !isDoubtful { return found.exports == previous?.exports ? .nothing : .scan }
+                return .close(FileError("find the spool in", path, code: ENOENT))
+            }
+            return isSame && now < opensAt ? .nothing : .open
         }
+    }
+
+    /// What opening a folder comes to.
+    struct Opening: Sendable {
+        let spool: Spool
+        let recovery: Recovery
+        let glance: SpoolGlance
+    }
+
+    /// Opens a spool, publishes what dead writers and receivers left in it, and sees whether it can be written. An empty folder is left
+    /// alone: a file system may be missing there.
+    static func open(_ path: String) throws(FileError) -> Opening {
+        try Spool.requireSpool(at: path)
         let spool = try Spool.open(path, access: .write)
         try spool.probe()
-        return (spool, try spool.recover())
+        let recovery = try spool.recover()
+        let glance = try SpoolGlance(path)
+        guard try spool.identity().folder == glance.folder else { throw FileError("find the spool in", path, code: ENOENT) }
+        return Opening(spool: spool, recovery: recovery, glance: glance)
     }
 
-    /// Why the folder is no longer the one that was opened.
-    func missing() -> FileError? {
-        do throws(FileError) {
-            return try Directory.open(path).identity() == spool.directory.identity()
-                ? nil : FileError("find the spool in", path, code: 2)
-        } catch {
-            return error
-        }
-    }
-
-    /// Whether segments were marked for travelling by hand, or unmarked, since this was last asked.
-    mutating func exportsChanged() -> Bool {
-        let latest = (try? spool.exportsStamp()) ?? nil
-        defer { exportsStamp = latest }
-        return latest != exportsStamp
-    }
-
-    mutating func leaveMark(_ options: UploadOptions, at now: Timestamp) {
-        let deadline = options.arrival.map {
-            UploaderMark.Deadline(time: "\($0.time)", timezone: $0.zone.name, late: $0.late.rawValue)
-        }
-        let text = UploaderMark(startedAt: now, destination: "\(options.destination)", deadline: deadline)
-        mark = (try? spool.leaveMark(text)) ?? nil
+    mutating func opened(_ opening: Opening, _ tools: LaneTools, lane: Int) {
+        self.tools = tools
+        self.lane = lane
+        id = opening.spool.id
+        glance = opening.glance
+        isOpen = true
+        failure = nil
+        needsScan = false
+        isDoubtful = false
+        failures = 0
+        isResting = false
     }
 
     mutating func close(_ failure: FileError, at now: Duration) {
@@ -78,15 +121,42 @@ struct RunningSpool {
         mark = nil
         needsScan = false
         recoversAt = nil
-        // A disk that is full, or a folder that is forbidden, stays so for a while.
-        opensAt = now + .seconds(min(5 << min(failures, 6), 300))
+        // One that is missing is taken up as soon as it is there. A disk that is full, or a folder that is forbidden, stays so for a while.
+        guard failure.code != ENOENT, failure.code != ENOMEDIUM, failure.code != ENOTDIR else {
+            opensAt = now
+            return
+        }
+        opensAt = now + .seconds(min(5 << min(failures, 6), 60))
         failures += 1
     }
 
-    mutating func opened(_ spool: Spool) {
-        self.spool = spool
-        isOpen = true
-        needsScan = false
+    /// Tells others that the spool is looked after. Returns the mark of another that does so, if there is one.
+    mutating func leaveMark(_ options: UploadOptions, at now: Timestamp) -> UploaderMark? {
+        let deadline = options.arrival.map {
+            UploaderMark.Deadline(time: "\($0.time)", timezone: $0.zone.name, late: $0.late.rawValue)
+        }
+        let text = UploaderMark(startedAt: now, destination: "\(options.destination)", deadline: deadline)
+        guard let spool = try? tools?.lease.spool(), let (holder, other) = try? spool.leaveMark(text) else { return nil }
+        mark = holder
+        return other
+    }
+
+    /// Closes the folder when it has been idle. Returns when to look again.
+    ///
+    /// - Parameter isBusy: Segments of it are just being sent.
+    mutating func rest(isBusy: Bool) -> Duration? {
+        guard isOpen, let tools, let usedAt = tools.lease.usedAt else { return nil }
+        let idle = ContinuousClock.now - usedAt
+        guard idle >= Self.restsAfter else {
+            if isResting { mark?.hold(tools.lease.openSpool) }
+            isResting = false
+            return Self.restsAfter - idle
+        }
+        guard !isBusy, tools.settler.isIdle else { return Self.restsAfter }
+        mark?.release()
+        tools.lease.close()
+        isResting = true
+        return nil
     }
 
     mutating func scanned(at now: Duration, took: Duration) {
@@ -98,7 +168,31 @@ struct RunningSpool {
     mutating func prunesSent(at now: Duration) -> Bool {
         guard now >= nextPruning else { return false }
         nextPruning = now + Self.pruningInterval
-        failures = 0
         return true
+    }
+}
+
+/// A folder of a collection that is missing there: it is remembered for a while, so that it is missed, and not for ever.
+struct Absence: Equatable {
+    private var collection: FileStatus.Identity?
+    private var since: Duration?
+
+    struct Patience: Sendable {
+        /// For a folder that was moved away, or deleted.
+        var alone = Duration.seconds(3600)
+        /// When the whole collection is another folder: it may be not mounted.
+        var withCollection = Duration.seconds(86_400)
+    }
+
+    mutating func seen(in collection: FileStatus.Identity) {
+        self.collection = collection
+        since = nil
+    }
+
+    /// Returns whether the folder is to be forgotten.
+    mutating func missed(in collection: FileStatus.Identity, at now: Duration, _ patience: Patience) -> Bool {
+        let start = since ?? now
+        since = start
+        return now - start >= (collection == self.collection ? patience.alone : patience.withCollection)
     }
 }

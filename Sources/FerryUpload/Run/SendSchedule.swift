@@ -49,6 +49,11 @@ struct SendSchedule: Equatable, Sendable {
     /// A segment that was to be sent could not be taken in hand then, and can now: it waits for no threshold and nobody's asking again.
     mutating func missedTurn(at now: Duration) { nextFlush = min(nextFlush ?? now, now) }
 
+    /// The spool was away, and is back: what it holds is sent at once, as at the start.
+    mutating func rejoined(at now: Duration) {
+        if !policy.isManual { nextFlush = now }
+    }
+
     /// Somebody asked for everything to be sent.
     mutating func ask() { isAsked = true }
 

@@ -15,9 +15,18 @@ public struct SpoolPlace: Hashable, Sendable, CustomStringConvertible {
     public var description: String { isCollection ? path + "/*" : path }
 
     /// The folders that are there now.
-    public func folders() throws(FileError) -> [String] {
-        guard isCollection else { return [path] }
+    public func folders() throws(FileError) -> [String] { try listing().folders }
+
+    struct Listing: Sendable {
+        var folders: [String]
+        /// The folder that they are in; `nil` when the place is one spool.
+        var collection: FileStatus.Identity?
+    }
+
+    func listing() throws(FileError) -> Listing {
+        guard isCollection else { return Listing(folders: [path]) }
         let parent = try Directory.open(path)
-        return try parent.names().filter { !$0.hasPrefix(".") && parent.isDirectory($0) }.map { "\(path)/\($0)" }
+        let folders = try parent.names().filter { !$0.hasPrefix(".") && parent.isDirectory($0) }.map { "\(path)/\($0)" }
+        return Listing(folders: folders, collection: try parent.identity())
     }
 }

@@ -6,8 +6,13 @@ final class DescriptorReader: Sendable {
     let descriptor: Int32
     private let source: any DispatchSourceRead
 
-    /// - Parameter onBytes: Called with what one read returned.
-    init(_ descriptor: Int32, label: String, onBytes: @escaping @Sendable (UnsafeRawBufferPointer) -> Void) {
+    /// - Parameters:
+    ///   - onBytes: Called with what one read returned.
+    ///   - onLoss: Called when the kernel had more to tell than it could keep.
+    init(
+        _ descriptor: Int32, label: String, onLoss: @escaping @Sendable () -> Void = {},
+        onBytes: @escaping @Sendable (UnsafeRawBufferPointer) -> Void
+    ) {
         self.descriptor = descriptor
         source = DispatchSource.makeReadSource(fileDescriptor: descriptor, queue: DispatchQueue(label: label))
         source.setEventHandler {
@@ -15,7 +20,12 @@ final class DescriptorReader: Sendable {
             defer { buffer.deallocate() }
             while true {
                 let count = read(descriptor, buffer.baseAddress, buffer.count)
-                guard count > 0 else { return }
+                guard count > 0 else {
+                    if count < 0, errno == EINTR { continue }
+                    guard count < 0, errno == ENOBUFS else { return }
+                    onLoss()
+                    continue
+                }
                 onBytes(UnsafeRawBufferPointer(rebasing: buffer[..<count]))
             }
         }

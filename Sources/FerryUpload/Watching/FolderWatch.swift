@@ -14,9 +14,11 @@ enum FolderNews: Equatable, Sendable {
     case journalClosed
     /// More happened than can be told: only a look at the whole folder shows what.
     case unclear
+    /// The folder was moved, removed or unmounted.
+    case gone
 }
 
-/// Notices what happens in spools: at once where the kernel tells, by looking now and then where it does not.
+/// Notices what happens in spools: at once where the kernel tells, by looking now and then where it does not. Neither keeps a folder open.
 final class FolderWatch: Sendable {
     private let registry = Registry()
     /// `nil` when the kernel has none to give.
@@ -25,15 +27,25 @@ final class FolderWatch: Sendable {
 
     private static let folderMask =
         UInt32(IN_MOVED_TO) | UInt32(IN_CREATE) | UInt32(IN_CLOSE_WRITE) | UInt32(IN_DELETE_SELF) | UInt32(IN_MOVE_SELF)
-    private static let stateMask = UInt32(IN_MOVED_TO) | UInt32(IN_CLOSE_WRITE) | UInt32(IN_DELETE)
+    private static let stateMask =
+        UInt32(IN_MOVED_TO) | UInt32(IN_CLOSE_WRITE) | UInt32(IN_DELETE) | UInt32(IN_DELETE_SELF) | UInt32(IN_MOVE_SELF)
 
-    /// - Parameter onNews: Called from any thread, with the spool's number.
-    init(onNews: @escaping @Sendable (Int, FolderNews) -> Void) {
+    /// - Parameters:
+    ///   - usesKernel: Off: all folders are looked at now and then.
+    ///   - onNews: Called from any thread, with the spool's number.
+    init(usesKernel: Bool = true, onNews: @escaping @Sendable (Int, FolderNews) -> Void) {
+        guard usesKernel else {
+            inotify = nil
+            return
+        }
         inotify = try? Inotify { [registry] events in
             for event in events {
                 guard event.watch >= 0 else {
                     // The queue overflowed (IN_Q_OVERFLOW).
-                    for spool in registry.spools { onNews(spool, .unclear) }
+                    for spool in registry.spools {
+                        onNews(spool, .unclear)
+                        onNews(spool, .control)
+                    }
                     continue
                 }
                 guard let (spool, isStateFolder) = registry.find(event.watch) else { continue }
@@ -59,7 +71,8 @@ final class FolderWatch: Sendable {
     }
 
     static func news(_ event: Inotify.Event, isStateFolder: Bool) -> FolderNews? {
-        if event.mask & (UInt32(IN_DELETE_SELF) | UInt32(IN_MOVE_SELF) | UInt32(IN_UNMOUNT)) != 0 { return .unclear }
+        let isGone = UInt32(IN_DELETE_SELF) | UInt32(IN_MOVE_SELF) | UInt32(IN_UNMOUNT) | UInt32(IN_IGNORED)
+        if event.mask & isGone != 0 { return .gone }
         if isStateFolder { return event.name == Spool.controlFileName ? .control : nil }
         if event.name.hasPrefix(".") {
             let isClosed = event.mask & UInt32(IN_CLOSE_WRITE) != 0
@@ -70,15 +83,17 @@ final class FolderWatch: Sendable {
     }
 
     /// Begins to watch a spool.
-    func add(_ spool: Spool, number: Int) {
+    ///
+    /// - Parameter isRemote: Its file system changes elsewhere too, which the kernel does not tell.
+    func add(_ path: String, isRemote: Bool, number: Int) {
         do throws(FileError) {
-            guard let inotify, !spool.directory.isRemote else { throw FileError("watch", spool.path, code: ENOSYS) }
-            registry.add(try inotify.watch(spool.path, Self.folderMask), number, isStateFolder: false)
-            registry.add(
-                try inotify.watch("\(spool.path)/\(Spool.stateFolderName)", Self.stateMask), number, isStateFolder: true)
+            guard let inotify, !isRemote else { throw FileError("watch", path, code: ENOSYS) }
+            registry.add(try inotify.watch(path, Self.folderMask), number, isStateFolder: false)
+            registry.add(try inotify.watch("\(path)/\(Spool.stateFolderName)", Self.stateMask), number, isStateFolder: true)
         } catch {
             // No watches left, or a file system that changes elsewhere.
-            polled.withLock { $0[number] = PolledFolder(spool) }
+            remove(number)
+            polled.withLock { $0[number] = PolledFolder(path) }
         }
     }
 
@@ -90,11 +105,14 @@ final class FolderWatch: Sendable {
     /// How often ``poll(_:)`` is to be called; `nil` while nothing needs it.
     var pollInterval: Duration? { polled.withLock { $0.isEmpty ? nil : .seconds(1) } }
 
+    /// Whether a folder is looked at now and then.
+    func isPolled(_ number: Int) -> Bool { polled.withLock { $0[number] != nil } }
+
     /// Looks at the folders whose changes the kernel does not tell.
     func poll(_ onNews: (Int, FolderNews) -> Void) {
         let news = polled.withLock { polled in
             var news: [(Int, FolderNews)] = []
-            for number in polled.keys { news += polled[number]!.look().map { (number, $0) } }
+            for number in polled.keys { news += (polled[number]?.look() ?? []).map { (number, $0) } }
             return news
         }
         for (number, news) in news { onNews(number, news) }
@@ -103,7 +121,7 @@ final class FolderWatch: Sendable {
 
 /// A folder that is looked at now and then: its own time of change shows whether a whole look is needed.
 struct PolledFolder: Sendable {
-    private let spool: Spool
+    private let path: String
     private var changed: Timestamp?
     private var controlChanged: Timestamp?
 
@@ -111,18 +129,19 @@ struct PolledFolder: Sendable {
     /// the same time.
     private static let resolution = Duration.seconds(2)
 
-    init(_ spool: Spool) {
-        self.spool = spool
+    init(_ path: String) {
+        self.path = path
         _ = look()
     }
 
     mutating func look(now: Timestamp = .now()) -> [FolderNews] {
+        guard let glance = try? SpoolGlance(path) else { return [.gone] }
         var news: [FolderNews] = []
-        if let latest = try? spool.directory.changed(), latest != changed {
+        if glance.changed != changed {
             news.append(.unclear)
-            changed = now - latest > Self.resolution ? latest : nil
+            changed = now - glance.changed > Self.resolution ? glance.changed : nil
         }
-        if let control = try? spool.controlChanged(), control != controlChanged {
+        if let control = glance.controlChanged, control != controlChanged {
             news.append(.control)
             controlChanged = control
         }

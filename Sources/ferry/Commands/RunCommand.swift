@@ -25,7 +25,8 @@ struct RunCommand: AsyncParsableCommand {
         if config.logFormat == "json" { Log.writesJSON = true }
         let setup = try config.setup()
         Log.writesJSON = setup.logsJSON
-        let number = try await RunService(config: config, log: Log(isQuiet: quiet)).run(setup)
+        let service = try RunService(config: config, log: Log(isQuiet: quiet))
+        let number = try await service.run(setup)
         if number == SIGINT { throw ExitStatus.interrupted.code }
     }
 }

@@ -25,6 +25,11 @@ struct StatusCommand: ParsableCommand {
 
     func run() throws {
         if !spools.isEmpty { return try showFleet() }
+        do throws(FileError) {
+            try Spool.requireSpool(at: spoolOptions.path)
+        } catch {
+            throw CommandFailure(error)
+        }
         let spool = try spoolOptions.openForReading()
         let log = spoolOptions.log
         let rule = try due.rule(late: .send)
@@ -47,6 +52,10 @@ struct StatusCommand: ParsableCommand {
             do throws(FileError) { paths += try SpoolPlace(text).folders() } catch {
                 throw CommandFailure(error)
             }
+        }
+        // An unmounted hub must not look like one where all is well.
+        if paths.isEmpty {
+            throw CommandFailure(.localFailure, "no folder in \(spools.joined(separator: ", ")): is its file system mounted?")
         }
         let fleet = paths.map { FleetStatus($0, now: now, deadline: rule) }
         if output.json {

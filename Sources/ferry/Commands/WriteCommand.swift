@@ -1,5 +1,6 @@
 import ArgumentParser
 import FerrySpool
+import Glibc
 
 struct WriteCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
@@ -61,7 +62,7 @@ struct WriteCommand: ParsableCommand {
     }
 
     func run() throws {
-        let interrupt = SignalPipe()
+        let interrupt = try SignalPipe([SIGINT, SIGTERM])
         let spool = try spoolOptions.open(create || spoolOptions.spool == nil ? .create : .write)
         var options = SegmentWriter.Options()
         options.priority = priority

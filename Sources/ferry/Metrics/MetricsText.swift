@@ -33,9 +33,18 @@ struct MetricsText {
     private var families: [Family] = []
 
     init(_ snapshot: RunSnapshot, now: Timestamp) {
+        addAvailability(snapshot)
         addPending(snapshot, now)
         addCounters(snapshot)
         addState(snapshot)
+    }
+
+    private mutating func addAvailability(_ snapshot: RunSnapshot) {
+        var available = Family(
+            name: "ferry_spool_available", kind: .gauge,
+            help: "1 while a spool's folder is there and can be used; 0: what is pending in it, nothing can tell.")
+        for spool in snapshot.spools { available.add(spool.isAvailable ? 1 : 0, [("spool", spool.path)]) }
+        families.append(available)
     }
 
     private mutating func addPending(_ snapshot: RunSnapshot, _ now: Timestamp) {
@@ -44,7 +53,8 @@ struct MetricsText {
         var oldest = Family(
             name: "ferry_oldest_pending_age_seconds", kind: .gauge, help: "Age of the oldest segment that waits to be sent.")
         var late = Family(name: "ferry_late_segments", kind: .gauge, help: "Pending segments that missed their deadline.")
-        for spool in snapshot.spools {
+        // Of a spool that is gone nothing is said: zeros would look like a healthy, empty one.
+        for spool in snapshot.spools where spool.isAvailable {
             // A priority that was ever seen stays, at zero: a gap would look like a dead uploader.
             let seen = snapshot.counters.counts.keys.filter { $0.spool == spool.path }.map(\.priority)
             for priority in Set(seen + spool.pending.keys).sorted() {

@@ -18,6 +18,7 @@ struct FleetStatus: Encodable {
     init(_ path: String, now: Timestamp, deadline: DeliveryDeadline?) {
         spool = path
         do throws(FileError) {
+            try Spool.requireSpool(at: path)
             try look(Spool.open(path, access: .read), now, deadline)
         } catch {
             problem = error.description

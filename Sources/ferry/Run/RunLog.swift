@@ -8,13 +8,21 @@ struct RunLog: Sendable {
     func show(_ event: RunEvent) {
         switch event {
         case .upload(let spool, let event): show(event, spool)
+        case .blocked(let spool, .unavailable(let why)?):
+            log.warn(
+                "\(spool) is gone, or cannot be used: \(why). It is taken up as soon as it is there",
+                about: ["spool": spool, "reason": "unavailable"])
         case .blocked(let spool, let blocker?): log.note("\(spool): \(blocker)", about: ["spool": spool, "reason": blocker.kind])
         case .blocked(let spool, nil): log.note("\(spool): sending", about: ["spool": spool])
         case .network(.usable(let interface)): log.note("the network is there" + (interface.map { ", by \($0)" } ?? ""))
         case .network(.noRoute): log.note("there is no route to the destination: nothing is tried")
         case .network(.denied(let interface)): log.note("the route is by \(interface), which is not allowed: nothing is tried")
-        case .opened(let spool, let pending):
-            log.note("\(spool): \(counted(pending, "segment")) pending", about: ["spool": spool])
+        case .opened(let spool, let pending, let isBack):
+            log.note("\(spool)\(isBack ? " is back" : ""): \(counted(pending, "segment")) pending", about: ["spool": spool])
+        case .shared(let spool, let other):
+            log.warn(
+                "\(spool): process \(other.process) sends from it too, to \(other.destination); each segment is sent by one of the two",
+                about: ["spool": spool])
         case .retention(let spool, let report):
             for (count, what) in [(report.expired, "expired by age"), (report.evicted, "evicted for room")]
             where count.segments > 0 {

@@ -6,12 +6,19 @@ import Glibc
 struct RunService {
     let config: ConfigOptions
     let log: Log
-    let signals = SignalStream([SIGINT, SIGTERM, SIGHUP, SIGUSR1])
+    let signals: SignalQueue
     let notifier = SystemdNotifier()
 
-    /// What ended a run.
+    init(config: ConfigOptions, log: Log) throws {
+        self.config = config
+        self.log = log
+        signals = try SignalQueue([SIGINT, SIGTERM, SIGHUP, SIGUSR1])
+    }
+
+    /// What happened in a run.
     private enum Step: Sendable {
-        case asked(End)
+        case signal(Int32)
+        case read(Result<RunSetup, CommandFailure>)
         case runnerEnded
         case patienceOver
         case other
@@ -22,8 +29,6 @@ struct RunService {
         case reload(RunSetup)
     }
 
-    /// What is under way is cut off after this time.
-    private static let patience = Duration.seconds(10)
     /// How often metrics files and status lines are written: Prometheus' usual interval.
     private static let reportInterval = Duration.seconds(15)
 
@@ -66,48 +71,66 @@ struct RunService {
                 await report(runner, file: setup.metricsFile)
                 return .other
             }
-            group.addTask { [self] in .asked(await waitForEnd(of: runner)) }
+            listen(&group)
             notifier.send("READY=1")
-            var end = End.signal(SIGTERM)
+            var lifecycle = RunLifecycle()
+            var new: RunSetup?
             while let step = try await group.next() {
+                let action: RunLifecycle.Action
                 switch step {
-                case .asked(let asked):
-                    end = asked
-                    runner.stop()
-                    let signals = signals.listen()
-                    group.addTask {
-                        try? await Task.sleep(for: Self.patience)
-                        return .patienceOver
-                    }
-                    group.addTask {
-                        for await number in signals where number == SIGINT || number == SIGTERM { break }
-                        return .patienceOver
-                    }
-                case .runnerEnded, .patienceOver: group.cancelAll()
-                case .other: break
+                case .signal(let number):
+                    action = lifecycle.received(number)
+                    listen(&group)
+                case .read(.success(let setup)):
+                    new = setup
+                    action = lifecycle.read(isGood: true)
+                case .read(.failure(let failure)):
+                    for message in failure.messages { log.error(message) }
+                    log.error("the new configuration is refused; the old one stays")
+                    action = lifecycle.read(isGood: false)
+                    notifier.send("READY=1")
+                case .runnerEnded, .patienceOver: action = .cutOff
+                case .other: action = .nothing
                 }
+                carryOut(action, runner, &group)
             }
-            return end
+            if lifecycle.readsAgain { signals.add(SIGHUP) }
+            if let number = lifecycle.end { return .signal(number) }
+            return new.map { .reload($0) } ?? .signal(SIGTERM)
         }
     }
 
-    private func waitForEnd(of runner: Runner) async -> End {
-        for await number in signals.listen() {
-            switch number {
-            case SIGUSR1: runner.flush()
-            case SIGHUP:
-                notifier.send("RELOADING=1\nMONOTONIC_USEC=\(SystemdNotifier.monotonicMicroseconds)")
-                do {
-                    return .reload(try config.setup())
-                } catch {
-                    for message in (error as? CommandFailure)?.messages ?? ["\(error)"] { log.error(message) }
-                    log.error("the new configuration is refused; the old one stays")
-                    notifier.send("READY=1")
+    private func listen(_ group: inout ThrowingTaskGroup<Step, any Error>) {
+        group.addTask { [signals] in await signals.next().map { .signal($0) } ?? .other }
+    }
+
+    private func carryOut(
+        _ action: RunLifecycle.Action, _ runner: Runner, _ group: inout ThrowingTaskGroup<Step, any Error>
+    ) {
+        switch action {
+        case .nothing: break
+        case .flush: runner.flush()
+        case .readConfiguration:
+            notifier.send("RELOADING=1\nMONOTONIC_USEC=\(SystemdNotifier.monotonicMicroseconds)")
+            // A file on a disk that hangs must not keep the process from ending.
+            group.addTask { [config] in
+                let result: Result<RunSetup, CommandFailure>? = await abandonable {
+                    do {
+                        return .success(try config.setup())
+                    } catch {
+                        return .failure(error as? CommandFailure ?? CommandFailure(.badConfiguration, "\(error)"))
+                    }
                 }
-            default: return .signal(number)
+                return result.map { .read($0) } ?? .other
             }
+        case .stop:
+            runner.stop()
+            group.addTask {
+                try? await Task.sleep(for: Interruptible.patience)
+                return .patienceOver
+            }
+        case .cutOff: group.cancelAll()
         }
-        return .signal(SIGTERM)
     }
 
     /// Tells how things are, until cancelled.

@@ -8,13 +8,11 @@ enum Interruptible {
     static func run<Value: Sendable>(
         _ work: @escaping @Sendable () async throws -> Value, stop: @escaping @Sendable () async -> Void
     ) async throws -> Value {
-        let stream = SignalStream([SIGINT, SIGTERM])
-        defer { withExtendedLifetime(stream) {} }
-        let signals = stream.listen()
+        let signals = try SignalQueue([SIGINT, SIGTERM])
         return try await withThrowingTaskGroup(of: Value?.self) { group in
             group.addTask { try await work() }
             group.addTask {
-                for await _ in signals { return nil }
+                _ = await signals.next()
                 return nil
             }
             if let value = try await group.next() ?? nil {
@@ -36,10 +34,10 @@ enum Interruptible {
         }
     }
 
-    private static func wait(for time: Duration, orNextOf signals: AsyncStream<Int32>) async {
+    private static func wait(for time: Duration, orNextOf signals: SignalQueue) async {
         await withTaskGroup(of: Void.self) { group in
             group.addTask { try? await Task.sleep(for: time) }
-            group.addTask { for await _ in signals { return } }
+            group.addTask { _ = await signals.next() }
             await group.next()
             group.cancelAll()
         }

@@ -1,0 +1,82 @@
+import Glibc
+
+/// What can be seen of a spool by its path alone: nothing stays open, so nothing keeps its file system from being unmounted.
+public struct SpoolGlance: Equatable, Sendable {
+    /// Which folder lies there.
+    public let folder: FileStatus.Identity
+    /// Which `.ferry/` lies in it; `nil` when there is none.
+    public let state: FileStatus.Identity?
+    /// When a name in the folder was last added, removed or renamed.
+    public let changed: Timestamp
+    /// When the spool was last told something; `nil` when it never was.
+    public let controlChanged: Timestamp?
+    /// Which segments travel by hand; `nil` when none ever did.
+    public let exports: ExportsStamp?
+
+    /// - Throws: ``FileError`` when there is no folder of that path.
+    public init(_ path: String) throws(FileError) {
+        let status = try Self.status(path)
+        guard status.isDirectory else { throw FileError("open folder", path, code: ENOTDIR) }
+        folder = status.file.identity
+        changed = status.file.modified
+        let stateFolder = "\(path)/\(Spool.stateFolderName)"
+        state = Self.find(stateFolder)?.identity
+        controlChanged = Self.find("\(stateFolder)/\(Spool.controlFileName)")?.changed
+        let hasExports = Self.find("\(stateFolder)/\(Spool.exportsFolderName)") != nil
+        // Which exports are under way, only their locks tell: here the folder is opened, for a moment.
+        exports = hasExports ? (try? Spool.open(path, access: .read).exportsStamp()) ?? nil : nil
+    }
+
+    private static func status(_ path: String) throws(FileError) -> (file: FileStatus, isDirectory: Bool) {
+        var status = stat()
+        guard stat(path, &status) == 0 else { throw FileError("open folder", path) }
+        return (FileStatus(status), status.st_mode & S_IFMT == S_IFDIR)
+    }
+
+    /// Returns `nil` for what is missing, and for what cannot be looked at.
+    private static func find(_ path: String) -> FileStatus? { try? status(path).file }
+}
+
+extension Spool {
+    /// What tells a spool's folder from every other, as long as both are on one machine.
+    public struct Identity: Equatable, Sendable {
+        public let folder: FileStatus.Identity
+        public let state: FileStatus.Identity?
+        /// The spool's own ID.
+        public let id: String
+    }
+
+    public func identity() throws(FileError) -> Identity {
+        Identity(folder: try directory.identity(), state: try stateDirectory?.identity(), id: id)
+    }
+
+    /// Opens the spool that was open before at this path. Nothing is made.
+    ///
+    /// - Throws: ``FileError`` also when another folder lies there now.
+    public static func reopen(_ path: String, _ identity: Identity) throws(FileError) -> Spool {
+        let directory = try Directory.open(path)
+        guard try directory.identity() == identity.folder else { throw FileError("find the spool in", path, code: ENOENT) }
+        let state = try directory.directory(stateFolderName)
+        guard try state.identity() == identity.state else { throw FileError("find the spool in", path, code: ENOENT) }
+        return Spool(directory: directory, stateDirectory: state, id: identity.id)
+    }
+
+    /// - Throws: ``FileError`` when a path leads to no spool: nothing is there, or an empty folder.
+    public static func requireSpool(at path: String) throws(FileError) {
+        guard try exists(at: path) else { throw FileError("find a spool in", path, code: ENOMEDIUM) }
+    }
+
+    /// Whether a folder is a spool, or holds what a spool holds. An empty one may be a place where a file system is not mounted.
+    public static func exists(at path: String) throws(FileError) -> Bool {
+        let directory = try Directory.open(path)
+        for name in [stateFolderName, sentName, rejectedName] where try directory.contains(name) { return true }
+        var holdsSegments = false
+        try directory.forEachName { name in
+            switch EntryKind(name) {
+            case .segment, .foreign, .sidecar, .journal: holdsSegments = true
+            default: break
+            }
+        }
+        return holdsSegments
+    }
+}

@@ -1,0 +1,121 @@
+import FerrySpool
+import Glibc
+
+/// Which folders a runner looks after, and whether they are there.
+extension RunLoop {
+    /// Opens what is new or back, and closes what is gone.
+    mutating func checkSpools() async {
+        nextCheck = runner.moment().steady + Self.checkInterval
+        await listPlaces()
+        let paths = spools.map(\.path)
+        let looks = await blocking {
+            paths.map { path -> Result<SpoolGlance, FileError> in
+                do throws(FileError) { return .success(try SpoolGlance(path)) } catch { return .failure(error) }
+            }
+        }
+        for number in spools.indices {
+            let now = runner.moment().steady
+            if let failure = failure(of: number) { close(number, failure) }
+            var step = spools[number].look(looks[number], at: now)
+            if case .close(let error) = step {
+                close(number, error)
+                // Another folder may lie there already.
+                step = (try? looks[number].get()) == nil ? .nothing : .open
+            }
+            switch step {
+            case .open: await open(number)
+            case .scan: spools[number].needsScan = true
+            case .nothing, .close: break
+            }
+        }
+        retire()
+    }
+
+    /// Adds the folders that are new in the places, and forgets those that have been missing in theirs for long.
+    private mutating func listPlaces() async {
+        let places = runner.places
+        let listings = await blocking {
+            places.map { place -> Result<SpoolPlace.Listing, FileError> in
+                do throws(FileError) { return .success(try place.listing()) } catch { return .failure(error) }
+            }
+        }
+        let now = runner.moment().steady
+        var known = Set(spools.map(\.path))
+        var forgotten: Set<String> = []
+        for (index, (place, listing)) in zip(places, listings).enumerated() {
+            switch listing {
+            case .failure(let error):
+                if lostPlaces.updateValue(error, forKey: "\(place)") == nil {
+                    runner.onEvent(.blocked(spool: "\(place)", .unavailable(error.description)))
+                }
+            case .success(let listing):
+                if lostPlaces.removeValue(forKey: "\(place)") != nil {
+                    runner.onEvent(.blocked(spool: "\(place)", nil))
+                }
+                for path in listing.folders where known.insert(path).inserted { spools.append(RunningSpool(path, place: index)) }
+                guard let collection = listing.collection else { continue }
+                let there = Set(listing.folders)
+                for number in spools.indices where spools[number].place == index {
+                    if there.contains(spools[number].path) {
+                        spools[number].absence.seen(in: collection)
+                    } else if spools[number].absence.missed(in: collection, at: now, runner.absencePatience) {
+                        forgotten.insert(spools[number].path)
+                    }
+                }
+            }
+        }
+        if !forgotten.isEmpty { forget(forgotten) }
+    }
+
+    /// Drops everything that is remembered of folders.
+    private mutating func forget(_ paths: Set<String>) {
+        for number in spools.indices where paths.contains(spools[number].path) {
+            if spools[number].isOpen { close(number, FileError("find the spool in", spools[number].path, code: ENOENT)) }
+            runner.counters.forget(spools[number].path)
+        }
+        spools.removeAll { paths.contains($0.path) }
+        owners = [:]
+        for (number, spool) in spools.enumerated() { if let lane = spool.lane { owners[lane] = number } }
+    }
+
+    /// A lane that no spool has, and no request is under way in; `nil` when all are needed.
+    func freeLane() -> Int? {
+        let busy = dispatcher.read { Set($0.jobsUnderWay.map(\.lane)) }
+        return state.spools.indices.first { owners[$0] == nil && !busy.contains($0) }
+    }
+
+    private func failure(of number: Int) -> FileError? {
+        guard spools[number].isOpen, let lane = spools[number].lane else { return nil }
+        return dispatcher.read { $0.lanes[lane].failure ?? $0.lanes[lane].tools.settler.failure }
+    }
+
+    mutating func close(_ number: Int, _ failure: FileError) {
+        guard spools[number].isOpen, let lane = spools[number].lane else { return }
+        watch.remove(lane)
+        dispatcher.change { $0.lanes[lane].vacate(failure) }
+        if let tools = spools[number].tools { retiring.append(tools) }
+        spools[number].close(failure, at: runner.moment().steady)
+    }
+
+    /// Lets go of what closed spools needed for requests that were under way.
+    mutating func retire() {
+        guard !retiring.isEmpty else { return }
+        let needed = dispatcher.read { Set($0.jobsUnderWay.map { ObjectIdentifier($0.tools.lease) }) }
+        for tools in retiring where !needed.contains(ObjectIdentifier(tools.lease)) && tools.settler.isIdle {
+            tools.settler.close()
+            tools.lease.close()
+        }
+        retiring.removeAll { !needed.contains(ObjectIdentifier($0.lease)) && $0.settler.isIdle }
+    }
+
+    /// Closes folders that have been idle, so that their file systems can be unmounted. Returns when to look again.
+    mutating func restSpools() -> Duration? {
+        let busy = dispatcher.read { Set($0.jobsUnderWay.map(\.lane)) }
+        var next: Duration?
+        for number in spools.indices {
+            guard let lane = spools[number].lane, let wait = spools[number].rest(isBusy: busy.contains(lane)) else { continue }
+            next = min(next ?? wait, wait)
+        }
+        return next
+    }
+}

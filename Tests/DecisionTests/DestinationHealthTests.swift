@@ -1,0 +1,94 @@
+import FerrySpool
+import Testing
+
+@testable import FerryUpload
+
+@Suite("What is known of a destination's health")
+struct DestinationHealthTests {
+    private let now = Timestamp(milliseconds: 1_795_000_000_000)
+    private let options: UploadOptions
+
+    init() throws { options = UploadOptions(destination: try DestinationURL("http://hub/")) }
+
+    /// A file's content: a failure so many seconds ago.
+    private func file(_ secondsAgo: Int, waits: Int = 3000) -> RetryState {
+        RetryState(
+            attempts: 1, failures: 1, firstAttemptAt: now - .seconds(secondsAgo), lastAttemptAt: now - .seconds(secondsAgo),
+            nextAttemptAt: now + .seconds(waits), lastError: .init(scope: .destination, kind: "connect", message: "refused"))
+    }
+
+    @Test("Of several spools' files the latest counts")
+    func latest() {
+        var health = DestinationHealth(options)
+        let isNews = [600, 700, 500].map { health.remember(file($0), now: now) }
+        #expect(isNews == [true, false, true])
+        #expect(health.state?.lastAttemptAt == now - .seconds(500))
+    }
+
+    @Test("A spool that joins with an old failure stops nothing once this process has seen the destination work")
+    func provenWell() {
+        var health = DestinationHealth(options)
+        _ = health.provedWell()
+        for age in [3600, 1] {
+            let isNews = health.remember(file(age), now: now)
+            #expect(!isNews)
+        }
+        #expect(health.waitsUntil(now: now) == nil)
+    }
+
+    @Test("A failure of this process's own counts again, and a later one of another's after it")
+    func failedSince() {
+        var health = DestinationHealth(options)
+        var generator = SystemRandomNumberGenerator()
+        _ = health.provedWell()
+        _ = health.failed(
+            .unwell(.init(kind: "status", status: 503, message: "503"), retryAfter: nil), now: now - .seconds(60),
+            using: &generator)
+        let older = health.remember(file(90), now: now)
+        let later = health.remember(file(30), now: now)
+        #expect(!older)
+        #expect(later)
+    }
+
+    @Test("What was noted before the network changed, or in a time that has not come, says nothing")
+    func void() {
+        var health = DestinationHealth(options)
+        let future = health.remember(file(-60), now: now)
+        _ = health.forget(at: now - .seconds(10))
+        let before = health.remember(file(20), now: now)
+        let after = health.remember(file(5), now: now)
+        #expect(!future)
+        #expect(!before)
+        #expect(after)
+    }
+
+    @Test("No wait that can be meant is taken for a clock's jump: days of back-off, and a factor above one")
+    func longestWait() {
+        let days = BackOff(intervals: [.seconds(60), .seconds(30 * 86_400), .seconds(10)], jitter: 0.5...2, failuresAllowed: 3)
+        #expect(days.longestWait >= .seconds(60 * 86_400 - 1))
+        #expect(BackOff.standard.longestWait == RetryAfter.longest)
+    }
+}
+
+@Suite("How long a folder that is missing in its collection is remembered")
+struct AbsenceTests {
+    private func identities() throws -> [FileStatus.Identity] { try ["/", "/proc"].map { try Directory.open($0).identity() } }
+
+    @Test("An hour while the collection is the same, a day when it is another folder, and anew after each return")
+    func forgetting() throws {
+        let places = try identities()
+        var absence = Absence()
+        func missed(_ seconds: Int, in place: Int = 0) -> Bool {
+            absence.missed(in: places[place], at: .seconds(seconds), .init())
+        }
+        absence.seen(in: places[0])
+        let first = [missed(0), missed(3599), missed(3600)]
+        absence.seen(in: places[0])
+        let again = [missed(5000), missed(8000), missed(8600)]
+        absence.seen(in: places[0])
+        let elsewhere = [missed(10_000, in: 1), missed(20_000, in: 1), missed(96_400, in: 1)]
+        #expect(first == [false, false, true])
+        #expect(again == [false, false, true])
+        #expect(elsewhere == [false, false, true])
+    }
+}

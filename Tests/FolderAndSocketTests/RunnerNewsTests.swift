@@ -1,0 +1,288 @@
+import FerrySpool
+import Foundation
+import Synchronization
+import TestSupport
+import Testing
+
+@testable import FerryUpload
+
+@Suite("What a runner makes of the news of files and networks")
+struct RunnerNewsTests {
+    private let folder = TemporaryFolder()
+
+    private final class Seen: Sendable {
+        private let requests = Mutex<[ReceivedRequest]>([])
+        func note(_ request: ReceivedRequest) { requests.withLock { $0.append(request) } }
+        var names: [String] { requests.withLock { $0.map { $0["ferry-segment"] ?? "" } } }
+        var attempts: [String] { requests.withLock { $0.map { $0["ferry-attempt"] ?? "" } } }
+    }
+
+    private func whileRunning(
+        _ spool: Spool, _ url: String, now: @escaping @Sendable () -> Timestamp = Timestamp.now,
+        change: (inout UploadOptions) -> Void = { _ in }, network: NetworkWatch.Maker? = nil,
+        onEvent: @escaping @Sendable (RunEvent) -> Void = { _ in }, _ body: @escaping @Sendable (Runner) async throws -> Void
+    ) async throws {
+        var upload = UploadOptions(destination: try DestinationURL(url))
+        upload.parallel = 1
+        change(&upload)
+        let options = RunOptions(upload: upload, schedule: SchedulePolicy(interval: .seconds(60), events: 1))
+        let runner = try Runner(
+            [SpoolPlace(spool.path)], options: options, now: now, network: network ?? NetworkWatch.maker(options),
+            onEvent: onEvent)
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            group.addTask { await runner.run() }
+            group.addTask {
+                defer { runner.stop() }
+                try await body(runner)
+            }
+            try await group.waitForAll()
+        }
+    }
+
+    /// A clock that stands: a wait by it never ends.
+    private func standing(_ ahead: Int) -> @Sendable () -> Timestamp {
+        let moment = Timestamp.now() + .seconds(ahead)
+        return { moment }
+    }
+
+    @Test("A segment that is published by a second name (ln, rm) leaves without a wait", arguments: [false, true])
+    func linked(_ isUnlinked: Bool) async throws {
+        let spool = try folder.spool()
+        let seen = Seen()
+        let server = ScriptedServer.answering {
+            seen.note($0)
+            return ScriptedServer.answer(200)
+        }
+        try await whileRunning(spool, server.url, now: standing(3600)) { runner in
+            try await eventually("it runs") { runner.snapshot().spools.first?.isAvailable == true }
+            let name = Segments.name(0).fileName
+            try spool.directory.create(".made").write(Segments.gzip("{}\n"))
+            #expect(link(folder("spool/.made"), folder("spool/\(name)")) == 0)
+            if isUnlinked { unlink(folder("spool/.made")) }
+            try await eventually("it leaves") { seen.names == [name] }
+        }
+    }
+
+    @Test("A copy that paused is sent when its writer has finished, not ten minutes later")
+    func finishedCopy() async throws {
+        let spool = try folder.spool()
+        let seen = Seen()
+        let server = ScriptedServer.answering {
+            seen.note($0)
+            return ScriptedServer.answer(200)
+        }
+        try await whileRunning(spool, server.url, now: standing(60)) { runner in
+            try await eventually("it runs") { runner.snapshot().spools.first?.isAvailable == true }
+            let bytes = Segments.gzip(Segments.lines(0..<2000))
+            let half = bytes.count / 2
+            var writer: OpenFile? = try spool.directory.create("export.jsonl.gz")
+            try writer?.write(Array(bytes[..<half]))
+            writer = nil
+            try await eventually("it is given time") {
+                runner.workers.dispatcher.read { $0.lanes.first?.waiting["export.jsonl.gz"]?.missedTurn == true }
+            }
+            writer = try OpenFile.creating(folder("spool/export.jsonl.gz"), appending: true)
+            try writer?.write(Array(bytes[half...]))
+            writer = nil
+            try await eventually("it leaves") { seen.names == ["export.jsonl.gz"] }
+        }
+    }
+
+    /// A network that a test makes.
+    private final class TestNetwork: Sendable {
+        private let state = Mutex((look: NetworkLook?.some(NetworkLook(verdict: .usable(interface: "eth0"))), looks: 0))
+        private let news = Mutex<(@Sendable () -> Void)?>(nil)
+
+        var maker: NetworkWatch.Maker {
+            { onNews in
+                self.news.withLock { $0 = onNews }
+                return { done in
+                    done(
+                        self.state.withLock { state in
+                            state.looks += 1
+                            return state.look
+                        })
+                }
+            }
+        }
+        var looks: Int { state.withLock(\.looks) }
+        func change(_ look: NetworkLook?) {
+            state.withLock { $0.look = look }
+            news.withLock { $0 }?()
+        }
+    }
+
+    @Test("When the way moves, a request under way is held against nobody, and goes out again on the new one")
+    func networkMoves() async throws {
+        let spool = try folder.spool()
+        let seen = Seen()
+        let network = TestNetwork()
+        // The first request is never answered.
+        let server = ScriptedServer { peer in
+            while let request = peer.request() {
+                seen.note(request)
+                if seen.names.count == 1 { return peer.waitForClose() }
+                peer.send(ScriptedServer.answer(200))
+            }
+        }
+        try spool.put(Segments.gzip("{}\n"), as: Segments.name())
+        try await whileRunning(spool, server.url, network: network.maker) { _ in
+            try await eventually("it is under way") { seen.names.count == 1 }
+            network.change(NetworkLook(verdict: .usable(interface: "wlan0")))
+            try await eventually("it goes out again") { seen.names.count == 2 }
+        }
+        #expect(seen.attempts == ["1", "1"])
+        #expect(try spool.destinationStates().isEmpty)
+    }
+
+    @Test("News that change nothing, and a kernel that does not tell, break nothing off")
+    func networkStays() async throws {
+        let spool = try folder.spool()
+        let seen = Seen()
+        let network = TestNetwork()
+        let gate = DispatchSemaphore(value: 0)
+        let server = ScriptedServer { peer in
+            while let request = peer.request() {
+                seen.note(request)
+                gate.wait()
+                peer.send(ScriptedServer.answer(200))
+            }
+        }
+        try spool.put(Segments.gzip("{}\n"), as: Segments.name())
+        try await whileRunning(spool, server.url, network: network.maker) { _ in
+            try await eventually("it is under way") { seen.names.count == 1 }
+            for look in [NetworkLook(verdict: .usable(interface: "eth0")), nil] {
+                let before = network.looks
+                network.change(look)
+                try await eventually("it looked") { network.looks > before }
+            }
+            gate.signal()
+            try await eventually("it is settled") { try spool.files(in: [.sent]).count == 1 }
+        }
+        #expect(seen.names.count == 1)
+    }
+
+    @Test("A network that comes back voids every wait")
+    func voidsWaits() throws {
+        let spool = try folder.spool()
+        let now = Timestamp.now()
+        let options = RunOptions(
+            upload: UploadOptions(destination: try DestinationURL("http://hub/")),
+            schedule: SchedulePolicy(interval: .seconds(60), events: 1))
+        let tools = LaneTools(SpoolLease(spool), options: options.upload, now: { now }) { _ in }
+        var delivery = DeliveryState(
+            [Lane(tools)], options: options.upload, health: DestinationHealth(options.upload), isContinuous: true, now: { now })
+        delivery.remember(
+            RetryState(
+                attempts: 1, failures: 4, firstAttemptAt: now, lastAttemptAt: now, nextAttemptAt: now + .seconds(1200),
+                lastError: .init(scope: .destination, kind: "connect", message: "refused")))
+        var state = RunState(options)
+        let moment = Moment(wall: now, steady: .zero)
+        state.add(SpoolControl(), at: moment)
+        #expect(state.blocker(delivery, at: moment)?.kind == "destination-waits")
+        _ = state.setNetwork(.noRoute, &delivery, at: moment)
+        _ = state.setNetwork(.usable(interface: "eth0"), &delivery, at: moment)
+        #expect(state.blocker(delivery, at: moment) == nil)
+        #expect(delivery.lanes[0].forgetsWaitsBefore == now)
+        #expect(try spool.destinationStates().isEmpty)
+    }
+
+    @Test("Whoever is told something may ask and tell in return", .timeLimit(.minutes(2)))
+    func callbacks() async throws {
+        let spool = try folder.spool()
+        let server = ScriptedServer.answering { _ in ScriptedServer.answer(500) }
+        for second in 0..<4 { try spool.put(Segments.gzip("{}\n"), as: Segments.name(second: second)) }
+        let runner = Mutex<Runner?>(nil)
+        let failures = Mutex(0)
+        try await whileRunning(
+            spool, server.url,
+            change: {
+                $0.blame = .eachRequest(retries: 9)
+                $0.backOff = BackOff(intervals: [.milliseconds(10)], jitter: 1...1, failuresAllowed: .max)
+            },
+            onEvent: { event in
+                guard let runner = runner.withLock({ $0 }) else { return }
+                _ = runner.snapshot()
+                _ = runner.sinceLastLook
+                runner.flush()
+                if case .upload(_, .backsOff) = event { failures.withLock { $0 += 1 } }
+                if failures.withLock({ $0 }) > 20 { runner.stop() }
+            }
+        ) { running in
+            runner.withLock { $0 = running }
+            try await eventually("it failed often, and was stopped") { failures.withLock { $0 } > 20 }
+        }
+        runner.withLock { $0 = nil }
+    }
+
+    @Test("A pass may be stopped by whoever it tells something", .timeLimit(.minutes(2)))
+    func passCallbacks() async throws {
+        let spool = try folder.spool()
+        let count = Mutex(0)
+        let server = ScriptedServer.answering { _ in
+            ScriptedServer.answer(
+                count.withLock { count in
+                    count += 1
+                    return count == 1 ? 500 : 200
+                })
+        }
+        for second in 0..<9 { try spool.put(Segments.gzip("{}\n"), as: Segments.name(second: second)) }
+        var options = UploadOptions(destination: try DestinationURL(server.url))
+        options.parallel = 1
+        let pass = Mutex<UploadPass?>(nil)
+        let made = try UploadPass(spool, options: options, onEvent: { _ in pass.withLock { $0 }?.stop() })
+        pass.withLock { $0 = made }
+        let report = try await made.run()
+        pass.withLock { $0 = nil }
+        #expect(report.stopReason == .interrupted)
+        #expect(report.remaining > 0)
+    }
+
+    @Test("Late segments that are held back for months cost nothing of those that leave")
+    func heldLate() throws {
+        let spool = try folder.spool()
+        let late = try spool.put(Segments.gzip("{}\n"), as: Segments.name(second: 0))
+        var queue = SegmentQueue(try spool.scan(sizes: true))
+        let rules = SegmentQueue.Rules(lateBefore: Segments.name(second: 5).created, sendsLate: false)
+        var most = 0
+        for second in 0..<3000 {
+            let name = Segments.name(second: 10 + second).fileName
+            try spool.directory.create(name).write([0x1f])
+            _ = queue.insert(name, in: spool, hasSidecar: false)
+            let next = queue.next(rules)
+            let index = try #require(next)
+            #expect(queue.listing.name(of: queue.listing.entries[index]) == name)
+            queue.take(index)
+            most = max(most, queue.listing.entries.count)
+            try spool.directory.remove(name)
+        }
+        #expect(most < 1100)
+        let last = queue.next(rules)
+        #expect(queue.contains(late))
+        #expect(last == nil)
+    }
+
+    @Test("What a lane remembers of segments goes when they are gone from the folder")
+    func bounded() throws {
+        let spool = try folder.spool()
+        let now = Timestamp.now()
+        var options = UploadOptions(destination: try DestinationURL("http://hub/"))
+        options.backOff = BackOff(intervals: [.seconds(48 * 3600)], jitter: 1...1, failuresAllowed: 9)
+        var lane = Lane(LaneTools(SpoolLease(spool), options: options, now: { now }) { _ in })
+        let name = try spool.put(Segments.gzip("{}\n"), as: Segments.name())
+        lane.begin(try spool.scan(sizes: true))
+        let next = lane.takeNext()
+        let item = try #require(next)
+        _ = lane.patience(with: name)
+        _ = lane.countTry(of: name)
+        // A back-off of more than a day is no jump of the clock.
+        lane.setAside(item, hasSidecar: true, until: now + .seconds(40 * 3600))
+        let woken = lane.wake(at: now)
+        #expect(woken.isEmpty)
+        lane.begin(try spool.scan(sizes: true))
+        #expect(lane.waiting.count == 1 && lane.foundTaken.count == 1 && lane.tries.count == 1)
+        try spool.directory.remove(name)
+        lane.begin(try spool.scan(sizes: true))
+        #expect(lane.waiting.isEmpty && lane.foundTaken.isEmpty && lane.tries.isEmpty)
+    }
+}
