@@ -163,12 +163,12 @@ public struct FileStatus: Sendable {
 
     /// A time as the kernel has it. Only compared, never calculated with.
     struct ExactTime: Hashable, Sendable {
-        let seconds: Int
-        let nanoseconds: Int
+        let seconds: Int64
+        let nanoseconds: Int64
 
         init(_ time: timespec) {
-            seconds = time.tv_sec
-            nanoseconds = time.tv_nsec
+            seconds = time.seconds
+            nanoseconds = time.nanoseconds
         }
     }
 

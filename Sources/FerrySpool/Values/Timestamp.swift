@@ -36,7 +36,7 @@ public struct Timestamp: Hashable, Comparable, Sendable {
 
     /// From the kernel's time of a file, which any program can set to anything.
     init(_ time: timespec) {
-        self.init(milliseconds: Int64(time.tv_sec).multiplying(by: 1000).adding(Int64(time.tv_nsec) / 1_000_000))
+        self.init(milliseconds: time.seconds.multiplying(by: 1000).adding(time.nanoseconds / 1_000_000))
     }
 
     public static func < (left: Timestamp, right: Timestamp) -> Bool { left.milliseconds < right.milliseconds }

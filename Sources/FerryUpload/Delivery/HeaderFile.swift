@@ -66,15 +66,15 @@ public final class HeaderFile: Sendable {
 
     /// What shows that a file has changed.
     private struct Stamp: Equatable {
-        private let numbers: [Int]
+        private let numbers: [Int64]
 
         /// - Returns: `nil` when there is no regular file of that name.
         init?(_ path: String) {
             var status = stat()
             guard stat(path, &status) == 0, status.st_mode & S_IFMT == S_IFREG else { return nil }
             numbers = [
-                Int(truncatingIfNeeded: status.st_dev), Int(truncatingIfNeeded: status.st_ino), Int(status.st_size),
-                status.st_mtim.tv_sec, status.st_mtim.tv_nsec, status.st_ctim.tv_sec, status.st_ctim.tv_nsec,
+                Int64(truncatingIfNeeded: status.st_dev), Int64(truncatingIfNeeded: status.st_ino), Int64(status.st_size),
+                status.st_mtim.seconds, status.st_mtim.nanoseconds, status.st_ctim.seconds, status.st_ctim.nanoseconds,
             ]
         }
     }
