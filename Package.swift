@@ -53,9 +53,11 @@ let package = Package(
         .systemLibrary(name: "CLinux"),
         // What forks must not share.
         .target(name: "CForks"),
+        // The kernel's times.
+        .target(name: "CClock"),
         .target(
             name: "FerrySpool",
-            dependencies: ["CZlib", "CLinux", "CForks", .product(name: "Crypto", package: "swift-crypto")],
+            dependencies: ["CZlib", "CLinux", "CForks", "CClock", .product(name: "Crypto", package: "swift-crypto")],
             swiftSettings: swiftSettings),
         .target(
             name: "FerryUpload",

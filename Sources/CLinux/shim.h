@@ -6,10 +6,8 @@
 #include <linux/rtnetlink.h>
 #include <net/if.h>
 #include <stddef.h>
-#include <stdint.h>
 #include <sys/vfs.h>
 #include <sys/xattr.h>
-#include <time.h>
 
 // renameat2(2), since Linux 3.15 and glibc 2.28.
 extern int renameat2(int old_directory, const char *old_path, int new_directory, const char *new_path,
@@ -32,19 +30,6 @@ extern void *memrchr(const void *bytes, int byte, size_t length);
 static inline unsigned long ferry_file_system(int descriptor) {
     struct statfs status;
     return fstatfs(descriptor, &status) == 0 ? (unsigned long)status.f_type & 0xffffffffUL : 0;
-}
-
-// The members of a struct timespec. To Swift they belong to one module or another, by what the compiler happens to load first.
-static inline int64_t ferry_seconds(const struct timespec *time) { return time->tv_sec; }
-static inline int64_t ferry_nanoseconds(const struct timespec *time) { return time->tv_nsec; }
-
-// clock_gettime(2) in nanoseconds, which reach to the year 2262; later, and 0 where there is no such clock, it says the last of them.
-static inline int64_t ferry_clock(int clock) {
-    struct timespec time = {0};
-    int64_t nanoseconds;
-    clock_gettime(clock, &time);
-    if (__builtin_mul_overflow((int64_t)time.tv_sec, 1000000000, &nanoseconds)) return INT64_MAX;
-    return __builtin_add_overflow(nanoseconds, time.tv_nsec, &nanoseconds) ? INT64_MAX : nanoseconds;
 }
 
 #endif

@@ -89,8 +89,7 @@ struct TransferProgramTests {
     func fullHub() async throws {
         let spool = try Spool.open(folder("spool"), access: .create)
         for second in 0..<300 {
-            try OpenFile.creating("\(spool.path)/\(Segments.name(second: second).fileName)").write(
-                Segments.gzip("{\"n\":\(second)}\n"))
+            try spool.put(Segments.gzip("{\"n\":\(second)}\n"), as: Segments.name(second: second))
         }
         let stick = try makeFolder("stick")
         #expect(try await run("export", stick, "--spool", spool.path).status == 0)

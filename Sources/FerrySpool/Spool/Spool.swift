@@ -44,7 +44,12 @@ public final class Spool: Sendable {
             try? directory.replace(RsyncFilter.name, with: Array(RsyncFilter.content.utf8), durable: false)
         }
         let id = try ensureID(in: state)
-        if case .refused(let error) = try lockFile(in: state).tryLocking() { throw error }
+        do throws(FileError) {
+            if case .refused(let error) = try lockFile(in: state).tryLocking() { throw error }
+        } catch {
+            // A medium may become writable again: until then, writing says that it is not.
+            if error.code != EROFS { throw error }
+        }
         keepReserve(in: state)
         return Spool(directory: directory, stateDirectory: state, id: id)
     }

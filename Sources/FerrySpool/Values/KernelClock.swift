@@ -1,4 +1,4 @@
-import CLinux
+import CClock
 public import Glibc
 
 /// The kernel's clocks.

@@ -1,3 +1,4 @@
+import FerrySpool
 import Glibc
 import Synchronization
 
