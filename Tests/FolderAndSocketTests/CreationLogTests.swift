@@ -101,7 +101,9 @@ struct CreationLogTests {
         var options = UploadOptions(destination: try DestinationURL(server.url))
         options.parallel = 1
         #expect(try await UploadPass(spool, options: options).run().sent.segments == 3)
-        guard try spool.directory.contains("sent"), try spool.files(in: [.sent]).first?.open()?.clockReading == nil else { return }
+        guard try spool.directory.contains("sent"), try spool.files(in: [.sent]).first?.open()?.clockReading == nil else {
+            return
+        }
         guard try spool.files(in: [.sent]).last?.open()?.clockReading != nil else {
             return print("NOT TESTED: no extended attributes")
         }

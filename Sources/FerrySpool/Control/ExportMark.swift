@@ -135,7 +135,8 @@ extension Spool {
     public func travellingBundles(warn: (UnreadableState) -> Void = { _ in }) throws(FileError) -> [TravellingBundle] {
         try exportMarks(warn: warn).map { mark in
             TravellingBundle(
-                bundle: mark.bundle, since: mark.at, segments: mark.segments.count { (try? directory.contains($0.name)) != false },
+                bundle: mark.bundle, since: mark.at,
+                segments: mark.segments.count { (try? directory.contains($0.name)) != false },
                 isUnderWay: mark.state == .underWay)
         }.filter { $0.segments > 0 }
     }
