@@ -105,7 +105,7 @@ struct Workers: Sendable {
                 outcome.verdict = .brokenOff(reason)
             }
         } catch {
-            dispatcher.fail(error, lane: job.lane)
+            dispatcher.fail(error, job)
         }
         if job.tools.settler.isFull { await job.tools.settler.waitForRoom() }
         // What broke off together was no try of any of them.
