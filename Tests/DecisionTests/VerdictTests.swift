@@ -20,6 +20,9 @@ struct VerdictTests {
         ] as [(Int, Class)])
     func statuses(status: Int, meaning: Class) {
         #expect(classify(Verdict(status: status, retryAfter: nil, location: "/x", body: "")) == meaning)
+        // Before the body has gone out, no answer means that it arrived.
+        let early = Verdict(status: status, retryAfter: nil, location: "/x", body: "", isToWholeRequest: false)
+        #expect(classify(early) == (meaning == .delivered ? .doubtful : meaning))
     }
 
     @Test("Anything retryable with Retry-After says that the destination is unwell", arguments: [408, 429, 500, 503])

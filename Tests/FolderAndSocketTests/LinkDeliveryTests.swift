@@ -184,6 +184,27 @@ struct LinkDeliveryTests {
         #expect(report.remaining == 0)
         #expect(try hub.lines(folder).sorted() == lines.sorted())
     }
+
+    @Test("A 2xx before the body has gone out is no delivery")
+    func earlySuccess() async throws {
+        let asked = Mutex(0)
+        let server = ScriptedServer { peer in
+            guard peer.head() != nil else { return }
+            asked.withLock { $0 += 1 }
+            peer.send(ScriptedServer.answer(200, "Connection: close\r\n"))
+            peer.waitForClose()
+        }
+        let spool = try folder.spool()
+        // More than the buffers of both sides take.
+        let noise = Data(try Segments.noise(16_000_000)).base64EncodedString(options: [
+            .lineLength76Characters, .endLineWithLineFeed,
+        ])
+        let name = try spool.put(Segments.gzip("\"\(noise.replacingOccurrences(of: "\n", with: "\"\n\""))\"\n"))
+        let report = try await UploadPass(spool, options: options(server)).run()
+        #expect(asked.withLock(\.self) > 0)
+        #expect(report.sent.segments == 0)
+        #expect(try spool.pending() == [name])
+    }
 }
 
 @Suite("Peers that accept and say nothing")

@@ -9,12 +9,16 @@ extension Verdict {
     ///   - retryAfter: The `Retry-After` header, parsed.
     ///   - location: The `Location` header.
     ///   - body: The first bytes of the answer.
-    public init(status: Int, retryAfter: Duration?, location: String?, body: String) {
+    ///   - isToWholeRequest: Whether the answer came after the request's last byte had left. A 2xx to a part is no delivery: the other
+    ///     side cannot have the rest.
+    public init(status: Int, retryAfter: Duration?, location: String?, body: String, isToWholeRequest: Bool = true) {
         let says = Self.gist(of: body).map { ": " + $0.prefix(200) } ?? ""
         func reason(_ hint: String = "") -> Reason {
             Reason(kind: "status", status: status, message: "HTTP \(status)\(says)\(hint)")
         }
         switch status {
+        case 200..<300 where !isToWholeRequest:
+            self = .doubtful(reason(" came before the body had gone out: that is no delivery"))
         case 200..<300: self = .delivered(status: status)
         case 307, 308:
             // 301, 302 and 303 let a client turn a POST into a GET (RFC 9110, 15.4.2), so nobody may follow them here.

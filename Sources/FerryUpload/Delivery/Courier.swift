@@ -119,7 +119,7 @@ struct Courier: ~Copyable {
         }
         return Verdict(
             status: answer.status, retryAfter: retryAfter, location: answer.header("location"),
-            body: String(decoding: answer.body, as: UTF8.self))
+            body: String(decoding: answer.body, as: UTF8.self), isToWholeRequest: answer.isToWholeRequest)
     }
 
     private mutating func connection(to origin: Origin) async throws(TransportFailure) -> HTTPConnection {
