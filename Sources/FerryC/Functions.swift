@@ -19,12 +19,26 @@ public func ferry_open(_ spool: UnsafePointer<CChar>?, _ options: UnsafePointer<
     return tracker.map { OpaquePointer(Unmanaged.passRetained($0).toOpaque()) }
 }
 
+/// As ``TrackerFailure/forked`` says it.
+private var forkedMessage: StaticString { "the process was forked: open a tracker in the new one" }
+
+/// In a fork's child, locks of the language's runtime may be held for ever by threads that are not there: no error is thrown and no text is
+/// made on the way to the answer.
+private func isForked(_ handle: OpaquePointer) -> Bool {
+    Unmanaged<EventTracker>.fromOpaque(UnsafeRawPointer(handle))._withUnsafeGuaranteedRef { $0.isForked }
+}
+
 /// Does something with the tracker behind a handle.
 private func with(_ handle: OpaquePointer?, _ body: (EventTracker) throws -> Void) -> CInt {
-    answer {
+    if let handle, isForked(handle) {
+        forkedMessage.utf8Start.withMemoryRebound(to: CChar.self, capacity: forkedMessage.utf8CodeUnitCount + 1) {
+            ferry_set_error($0)
+        }
+        return CInt(FERRY_FORKED)
+    }
+    return answer {
         guard let handle else { throw InvalidArgument(description: "the tracker is NULL") }
         let tracker = Unmanaged<EventTracker>.fromOpaque(UnsafeRawPointer(handle)).takeUnretainedValue()
-        if tracker.isForked { throw TrackerFailure.forked }
         try body(tracker)
     }
 }

@@ -72,7 +72,9 @@ private enum KeyText {
     static func read(_ path: String, _ kind: String, _ what: String) throws(KeyError) -> (Data, Data) {
         let text: String
         do throws(FileError) {
-            text = String(decoding: try OpenFile.reading(path).readBytes(1024, at: 0), as: UTF8.self)
+            // A pipe would be waited for.
+            let bytes = try OpenFile.readingRegular(path)?.readBytes(1024, at: 0)
+            text = String(decoding: bytes ?? [], as: UTF8.self)
         } catch {
             throw KeyError(description: error.description)
         }
