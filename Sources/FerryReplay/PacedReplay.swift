@@ -246,7 +246,7 @@ struct PacedReplay {
             return true
         }
 
-        /// Publishes what is gathered. What it is called and holds is written down before, and made again by whoever goes on.
+        /// Publishes what is gathered. What it is called and holds is written down before, and made again by the process that goes on.
         private mutating func publish(_ file: ReplayFile, _ run: inout ReplayRun) throws {
             let segment = stage.name(for: file, created: lastCreated, lines: groupLine..<groupLine + groupEvents)
             try run.save(isDurable: false) {

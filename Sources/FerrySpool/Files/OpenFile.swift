@@ -103,6 +103,7 @@ public final class OpenFile: Sendable {
     /// Writes all of it, and says how much of it was written when it fails.
     func write(_ bytes: UnsafeRawBufferPointer, written: inout Int) throws(FileError) {
         while written < bytes.count {
+            // A buffer with bytes in it has an address.
             let count = Glibc.write(descriptor, bytes.baseAddress! + written, bytes.count - written)
             if count >= 0 { written += count } else if errno != EINTR { throw FileError("write", path) }
         }
@@ -172,8 +173,8 @@ public struct FileStatus: Sendable {
         }
     }
 
-    /// Whether the file was named, linked or given its attributes after the last write into it. A write sets both times alike, so whoever
-    /// wrote last has gone on to something else.
+    /// Whether the file was named, linked or given its attributes after the last write into it. A write sets both times alike, so the
+    /// last writer has gone on to something else.
     var isFinishedByItsTimes: Bool { content.modified != inodeTime }
 
     /// Of a file anywhere.

@@ -39,7 +39,7 @@ extension Directory {
         try file.lock()
         defer { file.unlock() }
         let size = try file.status().size.bytes
-        // Found empty, it may be new, and its name not on the disk yet: whoever comes next counts on it.
+        // Found empty, it may be new, and its name not on the disk yet: the next process counts on it.
         if size == 0 { try sync() }
         // A process that was killed may have left a line without its end.
         let last = size > 0 ? try file.readBytes(1, at: size - 1) : []

@@ -16,7 +16,7 @@ public struct SegmentID: Hashable, Sendable, CustomStringConvertible {
 
     private init(unchecked text: String) { self.text = text }
 
-    /// The length of a random ID. 16 characters of base 36 are 82 bits, so that IDs never meet, whoever makes them (RFC 4086 asks for the
+    /// The length of a random ID. 16 characters of base 36 are 82 bits, so that IDs of different machines never meet (RFC 4086 asks for the
     /// same care).
     public static let length = 16
 

@@ -14,7 +14,7 @@ public enum RetryResult: Equatable, Sendable {
     case notFound
     /// A pending segment has its name.
     case nameTaken
-    /// Somebody else works on it.
+    /// Another process works on it.
     case busy
 }
 

@@ -127,7 +127,7 @@ struct DeliveryState {
         case .taken:
             lanes[job.lane].tally.taken += 1
             until = now() + lanes[job.lane].patience(with: item.name)
-            // Somebody else sends the head of the line: nothing may pass it.
+            // Another process sends the head of the line: nothing may pass it.
             if options.order == .strict { lanes[job.lane].setAside(item, hasSidecar: item.entry.hasSidecar, until: until) }
         case .settles(let moment):
             lanes[job.lane].tally.noteSettling(at: moment, now: now())

@@ -45,7 +45,7 @@ struct DestinationHealth: Sendable {
         return state != nil
     }
 
-    /// The network changed, or somebody asked for everything: nothing is known any more. Returns whether that is news.
+    /// The network changed, or a person asked for everything: nothing is known any more. Returns whether that is news.
     mutating func forget(at now: Timestamp) -> Bool {
         isProvenWell = false
         forgetsBefore = now

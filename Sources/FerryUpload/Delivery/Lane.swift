@@ -188,7 +188,7 @@ struct Lane {
     /// Segments were added after the scan: nothing can be concluded from what it did not see.
     private var isAddedTo = false
 
-    /// A segment appeared, or somebody has finished writing to it. Returns its entry, `nil` when there is none of that name, or it is
+    /// A segment appeared, or its writer has finished with it. Returns its entry, `nil` when there is none of that name, or it is
     /// known already.
     mutating func appeared(_ name: String) -> Woken? {
         var missedTurn = false
@@ -239,7 +239,7 @@ struct Lane {
         return min(Self.shortestPatience * (1 << min(times, 20)), Self.longestPatience)
     }
 
-    /// A segment was in nobody else's hands, or is gone.
+    /// No other process had the segment, or it is gone.
     mutating func foundFree(_ name: String) { foundTaken[name] = nil }
 
     /// Counts a request's try, and returns how often it has been tried.

@@ -214,7 +214,7 @@ public final class UploadPass: Sendable {
         }
     }
 
-    /// In strict order: how long to wait for the head of the line when somebody else has it.
+    /// In strict order: how long to wait for the head of the line when another process has it.
     private static let headPatience = Duration.seconds(1)
     private static let headLook = Duration.milliseconds(20)
 

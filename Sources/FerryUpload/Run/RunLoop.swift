@@ -146,7 +146,7 @@ struct RunLoop {
         // Where the kernel does not tell (some containers), sending is tried; what was known before holds.
         guard let verdict = look?.verdict, verdict != state.network else { return }
         if !isFirst {
-            // What is under way on the old network will never be answered, and that is nobody's fault.
+            // What is under way on the old network will never be answered, which is no segment's fault.
             runner.workers.network.advance()
             runner.workers.connector.closeAll()
         }
@@ -155,7 +155,7 @@ struct RunLoop {
         runner.onEvent(.network(verdict))
     }
 
-    /// While nothing is sent, nobody else looks whether a token was mended.
+    /// While nothing is sent, no request looks whether a token was mended.
     private mutating func followSecrets() {
         let template = runner.workers.template
         if let problem = template.followSecrets() {

@@ -40,7 +40,7 @@ final class TunnelHandler: ChannelInboundHandler, RemovableChannelHandler {
         case .more: break
         case .open(let rest):
             isOver = true
-            // Whoever waits puts what speaks through the tunnel behind this handler.
+            // The code that waits puts what speaks through the tunnel behind this handler.
             opened.succeed()
             if !rest.isEmpty { context.fireChannelRead(wrapInboundOut(ByteBuffer(bytes: rest))) }
             context.pipeline.syncOperations.removeHandler(context: context, promise: nil)

@@ -32,7 +32,7 @@ final class SignalPipe: Sendable {
                 errno = code
             }
         }
-        // Whoever started the process may have blocked them.
+        // The program that started the process may have blocked them.
         pthread_sigmask(SIG_UNBLOCK, &mask, nil)
     }
 
