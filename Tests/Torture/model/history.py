@@ -26,9 +26,19 @@ class History(World):
         self.url = f"http://127.0.0.1:{self.link.port}/v1/segments"
         self.second = self.make_hub("relay") if self.profile.has_relay else None
         self.relay_url = f"http://127.0.0.1:{self.second.port}/v1/segments" if self.second else None
-        keeps_whole = self.tools.can_keep_whole and not self.profile.may_split
-        self.no_splitting = ["--split-broken", "off"] if keeps_whole else []
-        self.no_splitting_settings = ["split-broken=off"] if keeps_whole else []
+
+    @property
+    def keeps_whole(self):
+        """The Ferry of this step has to be told that it must not split; an older one never did by itself."""
+        return self.tools.can_keep_whole and not self.profile.may_split and self.ferry_path == self.tools.ferry
+
+    @property
+    def no_splitting(self):
+        return ["--split-broken", "off"] if self.keeps_whole else []
+
+    @property
+    def no_splitting_settings(self):
+        return ["split-broken=off"] if self.keeps_whole else []
 
     def make_hub(self, name):
         name = name if name != "mirror" else f"mirror-{time.monotonic_ns()}"
