@@ -1,6 +1,8 @@
 """Times Ferry beside its peers, in turn, and prints medians and ratios. Called by scripts/bench with Ferry's path."""
 import os, shutil, signal, statistics, subprocess, sys, tempfile, time
 
+#: With FERRY_OLD another Ferry, one of before a change, is timed in turn with this one.
+old = os.environ.get("FERRY_OLD")
 ferry, here = sys.argv[1], os.path.dirname(os.path.abspath(__file__))
 ROUNDS = int(os.environ.get("ROUNDS", "5"))
 work = tempfile.mkdtemp(prefix="ferry-bench-")
@@ -14,10 +16,10 @@ def compile(name, *flags):
     subprocess.run(["cc", "-O2", "-w", *flags, "-o", path(name), f"{here}/{name}.c"], check=True)
 
 
-def measure(command, before=None, codes=(0,)):
+def measure(command, prepare=None, codes=(0,)):
     """Seconds, CPU seconds and megabytes at the peak of one run."""
-    if before:
-        before()
+    if prepare:
+        prepare()
     os.sync()
     start = time.monotonic()
     process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
@@ -43,6 +45,11 @@ def compare(title, ours, peers, rounds=ROUNDS):
         print(f"  {name:24} {seconds:7.3f} s ({low:.3f} to {high:.3f})  {cpu:6.2f} cpu s  {megabytes:6.0f} MB{ratio}")
 
 
+def before(*arguments, prepare=None):
+    """A row for FERRY_OLD, if there is one."""
+    return [("ferry before", lambda: measure([old, *arguments], prepare))] if old else []
+
+
 def fill(data):
     def copy():
         for name in ("spool", "out"):
@@ -64,10 +71,9 @@ def main():
     time.sleep(0.3)
     url = f"http://127.0.0.1:{port}/v1/segments"
     try:
-        help_runs = [measure([ferry, "--help"])[0] for _ in range(20)]
-        print(f"\nferry --help: {statistics.median(help_runs) * 1000:.0f} ms (limit 30 ms)")
+        compare("--help (limit 30 ms)", ("ferry --help", lambda: measure([ferry, "--help"])), before("--help"), rounds=20)
 
-        upload = [ferry, "upload", "--quiet", "--spool", path("spool"), "--to", url, "--parallel", "3"]
+        upload = ["upload", "--quiet", "--spool", path("spool"), "--to", url, "--parallel", "3"]
         raw = [path("rawput"), str(port), path("spool"), "3", path("out")]
         with open(path("curl"), "w") as config:
             for number, name in enumerate(sorted(os.listdir(path("data", "d1")))):
@@ -76,21 +82,22 @@ def main():
         curl = ["curl", "-s", "-Z", "--parallel-max", "3", "-K", path("curl")]
         compare(
             "10,000 segments of 4 KB, claim, ledger and rename included (goal: 1.5x curl)",
-            ("ferry upload", lambda: measure(upload, fill("d1"))),
-            [("curl -Z", lambda: measure(curl)), ("limit: rawput + rename", lambda: measure(raw, fill("d1")))])
+            ("ferry upload", lambda: measure([ferry, *upload], fill("d1"))),
+            [*before(*upload, prepare=fill("d1")), ("curl -Z", lambda: measure(curl)), ("limit: rawput + rename", lambda: measure(raw, fill("d1")))])
         for data, title in (("d2", "200 x 0.9 MB"), ("d3", "40 x 7 MB")):
             compare(
                 f"{title}, --verify never (goal: 0.7x the limit, at most 40 MB)",
-                ("ferry upload", lambda: measure(upload + ["--verify", "never"], fill(data))),
-                [("limit: rawput + rename", lambda: measure(raw, fill(data)))])
+                ("ferry upload", lambda: measure([ferry, *upload, "--verify", "never"], fill(data))),
+                [*before(*upload, "--verify", "never", prepare=fill(data)), ("limit: rawput + rename", lambda: measure(raw, fill(data)))])
 
         big = path("data", "big.jsonl")
+        write = ["--quiet", "--spool", path("spool"), big]
         def clean():
             shutil.rmtree(path("spool"), ignore_errors=True)
         compare(
             "512 MB of JSON lines (goal: as fast as gzip -6, at most 64 MB)",
-            ("ferry write", lambda: measure([ferry, "write", "--create", "--quiet", "--spool", path("spool"), big], clean)),
-            [("gzip -6", lambda: measure(["sh", "-c", f"gzip -6 -c {big} > {path('big.gz')}"]))], rounds=min(ROUNDS, 2))
+            ("ferry write", lambda: measure([ferry, "write", "--create", *write], clean)),
+            [*before("write", *write, prepare=clean), ("gzip -6", lambda: measure(["sh", "-c", f"gzip -6 -c {big} > {path('big.gz')}"]))], rounds=min(ROUNDS, 2))
 
         shutil.rmtree(path("spool"), ignore_errors=True)
         os.mkdir(path("spool"))
@@ -100,12 +107,13 @@ def main():
         for name in names:
             os.close(os.open(name, os.O_CREAT | os.O_WRONLY, 0o600, dir_fd=folder))
         limit = ("limit: list+sort+stat", lambda: measure([path("listing"), path("spool")]))
+        status, first = ["status", "--spool", path("spool")], [*upload, "--dry-run", "--limit", "1"]
         compare(
             "1,000,000 pending segments (goal: at most 2x the limit's time, 300 MB)",
-            ("ferry status", lambda: measure([ferry, "status", "--spool", path("spool")])), [limit], rounds=min(ROUNDS, 3))
+            ("ferry status", lambda: measure([ferry, *status])), [*before(*status), limit], rounds=min(ROUNDS, 3))
         compare(
             "the same, first segment",
-            ("upload --dry-run", lambda: measure(upload + ["--dry-run", "--limit", "1"])), [limit], rounds=min(ROUNDS, 3))
+            ("upload --dry-run", lambda: measure([ferry, *first])), [*before(*first), limit], rounds=min(ROUNDS, 3))
     finally:
         sink.send_signal(signal.SIGTERM)
         subprocess.run(["rm", "-rf", work])

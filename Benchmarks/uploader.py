@@ -2,7 +2,9 @@
 import os, shutil, signal, statistics, subprocess, sys, tempfile, threading, time
 import queue, socket
 
-ferry, here = sys.argv[1], os.path.dirname(os.path.abspath(__file__))
+#: With FERRY_OLD another Ferry, one of before a change, is timed after this one. This one writes the segments of both.
+ferry, old = sys.argv[1], os.environ.get("FERRY_OLD")
+ferries = {"ferry": ferry, **({"before": old} if old else {})}
 work = tempfile.mkdtemp(prefix="ferry-bench-")
 
 
@@ -64,9 +66,9 @@ def start(*command):
     return subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
 
 
-def hub(port):
+def hub(binary, port):
     shutil.rmtree(path("hub"), ignore_errors=True)
-    process = start(ferry, "receive", "--quiet", "--listen", f"127.0.0.1:{port}", "--spool", path("hub"))
+    process = start(binary, "receive", "--quiet", "--listen", f"127.0.0.1:{port}", "--spool", path("hub"))
     while True:
         try:
             socket.create_connection(("127.0.0.1", port)).close()
@@ -80,9 +82,9 @@ def stop(process):
     process.wait()
 
 
-def over_the_link():
+def over_the_link(binary):
     count = 1500
-    receiver, _ = hub(18901), Link(18902, 18901, 0.025)
+    receiver, _ = hub(binary, 18901), Link(18902, 18901, 0.025)
     print(f"\n{count} segments of 4 KB to ferry receive over a link of 50 ms round trips, 3 connections (goal: 20x)")
     seconds = {}
     for name, more in (("one request a segment", []), ("--coalesce 1MiB", ["--coalesce", "1MiB"])):
@@ -94,7 +96,7 @@ def over_the_link():
             subprocess.run([ferry, "write", "--create", "--quiet", "--spool", path("spool")], input=line, text=True, check=True)
         begin = time.monotonic()
         subprocess.run(
-            [ferry, "upload", "--quiet", "--spool", path("spool"), "--to", "http://127.0.0.1:18902/v1/segments",
+            [binary, "upload", "--quiet", "--spool", path("spool"), "--to", "http://127.0.0.1:18902/v1/segments",
              "--parallel", "3", "--delete-sent", *more], check=True)
         seconds[name] = time.monotonic() - begin
         print(f"  {name:24} {count / seconds[name]:8.0f} segments/s")
@@ -103,11 +105,11 @@ def over_the_link():
     stop(receiver)
 
 
-def from_rename_to_answer():
-    receiver, link = hub(18911), Link(18912, 18911, 0)
+def from_rename_to_answer(binary):
+    receiver, link = hub(binary, 18911), Link(18912, 18911, 0)
     shutil.rmtree(path("spool"), ignore_errors=True)
     os.mkdir(path("spool"))
-    run = start(ferry, "run", "--quiet", "--spool", path("spool"), "--to", "http://127.0.0.1:18912/v1/segments")
+    run = start(binary, "run", "--quiet", "--spool", path("spool"), "--to", "http://127.0.0.1:18912/v1/segments")
     time.sleep(1)
     subprocess.run([ferry, "write", "--create", "--quiet", "--spool", path("other")], input='{"n":1}\n', text=True, check=True)
     content = open(path("other", next(n for n in os.listdir(path("other")) if n.endswith(".gz"))), "rb").read()
@@ -127,7 +129,7 @@ def from_rename_to_answer():
     stop(receiver)
 
 
-def idle():
+def idle(binary):
     shutil.rmtree(path("spool"), ignore_errors=True)
     os.mkdir(path("spool"))
     folder = os.open(path("spool"), os.O_RDONLY)
@@ -135,7 +137,7 @@ def idle():
         name = f"5-20261121T{i // 3600 % 24:02d}{i // 60 % 60:02d}{i % 60:02d}.{i % 1000:03d}Z-{i * 2654435761 % 2**64:016x}.jsonl.gz"
         os.close(os.open(name, os.O_CREAT | os.O_WRONLY, 0o600, dir_fd=folder))
     # Sound enough for the first tries; nobody answers.
-    run = start(ferry, "run", "--quiet", "--spool", path("spool"), "--to", "http://127.0.0.1:9/v1", "--set", "verify=never")
+    run = start(binary, "run", "--quiet", "--spool", path("spool"), "--to", "http://127.0.0.1:9/v1", "--set", "verify=never")
     time.sleep(5)
 
     def ticks():
@@ -152,8 +154,10 @@ def idle():
 
 
 try:
-    over_the_link()
-    from_rename_to_answer()
-    idle()
+    for name, binary in ferries.items():
+        print(f"\n{name}")
+        over_the_link(binary)
+        from_rename_to_answer(binary)
+        idle(binary)
 finally:
     shutil.rmtree(work, ignore_errors=True)
