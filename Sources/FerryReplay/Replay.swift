@@ -76,21 +76,23 @@ public final class Replay: Sendable {
 
     /// Sends everything that is not sent yet.
     ///
-    /// - Throws: ``FileError`` or ``UploadError``.
+    /// - Throws: ``ReplayError``, ``FileError`` or ``UploadError``.
     public func run(_ run: ReplayRun) async throws -> ReplayReport {
-        var run = run
+        var run = try run.taken()
         var report = ReplayReport()
         report.run = run.id
         let files = try files(of: &run, &report)
         report.sources = files.count
         let filter = try fixShift(files, &run)
+        try run.nameStaged()
         if options.pace != .unlimited {
-            return try await PacedReplay(options, onEvent: onEvent).run(files, &run, filter, report) { [self] in
-                isStopped.load(ordering: .relaxed)
-            }
+            let paced = PacedReplay(options, onEvent: onEvent)
+            report = try await paced.run(files, &run, filter, report) { [self] in isStopped.load(ordering: .relaxed) }
+            // What is not sent yet has no pace any more.
+            report.add(try await send(run))
+            return report
         }
         var next = min(max(0, run.position.sources), files.count)
-        try dropUnforced(files[next...].prefix(Self.chunkFiles), of: run, filter)
         // What an earlier process had staged.
         var outcome = try await send(run)
         var stage = try Stage(run, options, filter, report)
@@ -102,31 +104,14 @@ public final class Replay: Sendable {
             } else {
                 again.removeFirst(try fill(&stage, files, Array(again.prefix(Self.chunkFiles)), &unread))
             }
-            try run.spool.directory.syncFileSystem()
-            try run.save {
-                $0.sources = next
-                $0.unread = again + unread
-            }
-            stage.forgetStaged()
+            try run.commit(sources: next, unread: again + unread)
+            stage.goOn(with: run)
             outcome.add(try await send(run))
         }
         report = stage.report
         report.sourcesDone = next
-        report.take(outcome)
+        report.add(outcome)
         return report
-    }
-
-    /// Removes what was staged beyond the position: it was not forced to the disk, and a power cut may have left anything in its place. It is
-    /// staged again, under the same names.
-    private func dropUnforced(_ files: some Sequence<ReplayFile>, of run: ReplayRun, _ filter: EventFilter) throws(FileError) {
-        let listing = try run.spool.scan()
-        guard !listing.entries.isEmpty else { return }
-        let pending = Set(listing.entries.map(listing.name))
-        let stage = try Stage(run, options, filter, ReplayReport())
-        for file in files {
-            let name = stage.name(for: (try? file.asItIs()) ?? file).fileName
-            if pending.contains(name) { try run.spool.directory.remove(name) }
-        }
     }
 
     /// Stages some sources.
@@ -223,11 +208,11 @@ extension UploadReport {
 }
 
 extension ReplayReport {
-    fileprivate mutating func take(_ outcome: UploadReport) {
-        sent = outcome.sent.segments
-        sentBytes = outcome.sent.bytes
-        sentEvents = outcome.sentEvents
-        rejected = outcome.rejected
+    fileprivate mutating func add(_ outcome: UploadReport) {
+        sent.add(outcome.sent.segments)
+        sentBytes += outcome.sent.bytes
+        sentEvents.add(outcome.sentEvents)
+        rejected += outcome.rejected
         remaining = outcome.remaining
         stopReason = outcome.stopReason
         destinationWaitsUntil = outcome.destinationWaitsUntil

@@ -1,4 +1,5 @@
 public import FerrySpool
+import Glibc
 
 /// The folder of one replay: a spool of its own, with what is staged, which sources there are, and how far they were gone through.
 public struct ReplayRun: Sendable {
@@ -18,6 +19,8 @@ public struct ReplayRun: Sendable {
         public var part: Part?
         /// Places in the list of sources that could not be read, and are tried again when the replay goes on.
         public var unread: [Int]?
+        /// How often something staged was forced to the disk and noted here.
+        public var chunks: Int?
         /// What the times are shifted by, in milliseconds.
         public var shift: Int64?
         public var startedAt: Timestamp
@@ -31,7 +34,8 @@ public struct ReplayRun: Sendable {
         var isCredible: Bool {
             let places: ClosedRange<Int64> = 0...(1 << 50)
             let longest = (Timestamp.distantFuture - .distantPast).wholeMilliseconds
-            return places.contains(Int64(sources)) && places.contains(lines) && part.map { places.contains($0.events) } ?? true
+            return places.contains(Int64(sources)) && places.contains(lines) && places.contains(Int64(chunks ?? 0))
+                && part.map { places.contains($0.events) } ?? true
                 && shift.map { (-longest...longest).contains($0) } ?? true
         }
     }
@@ -44,6 +48,8 @@ public struct ReplayRun: Sendable {
     }
 
     public private(set) var position: Position
+    /// Held while a process sends the run.
+    private var lock: OpenFile?
 
     /// Begins a replay.
     ///
@@ -65,7 +71,30 @@ public struct ReplayRun: Sendable {
         return ReplayRun(id: id, spool: spool, position: position)
     }
 
+    /// The run as it stands now, for this process alone for as long as the result lives.
+    ///
+    /// - Throws: ``ReplayError`` or ``FileError``.
+    func taken() throws -> ReplayRun {
+        let locking: StateLocking
+        do throws(FileError) { locking = try spool.lockState(named: Self.lockName) } catch {
+            if error.code == ENOENT { throw ReplayError.gone(run: id) }
+            throw error
+        }
+        switch locking {
+        case .heldByAnother(let process): throw ReplayError.underWay(run: id, process: process)
+        case .locked(let file):
+            // Another process may have gone on with it, or ended it, since it was read.
+            guard let position = try spool.state(Position.self, named: Self.fileName), position.isCredible else {
+                throw ReplayError.gone(run: id)
+            }
+            var run = ReplayRun(id: id, spool: spool, position: position)
+            run.lock = file
+            return run
+        }
+    }
+
     private static let fileName = "replay.json"
+    private static let lockName = "replay.lock"
     private static let listName = "replay.sources"
 
     private init(id: String, spool: Spool, position: Position) {
@@ -99,6 +128,21 @@ public struct ReplayRun: Sendable {
 
     /// Everything is delivered: nothing of the run is left.
     public func remove() throws(FileError) { try spool.removeIfEmpty() }
+}
+
+/// Why a replay cannot go on now.
+public enum ReplayError: Error, Equatable, CustomStringConvertible {
+    /// Another process sends it.
+    case underWay(run: String, process: Int32?)
+    /// Another process has ended it.
+    case gone(run: String)
+
+    public var description: String {
+        switch self {
+        case .underWay(let run, let process): "\(run) is under way\(process.map { " (process \($0))" } ?? "")"
+        case .gone(let run): "there is no replay \(run) any more"
+        }
+    }
 }
 
 extension UInt8 {

@@ -4,7 +4,7 @@ import Glibc
 
 /// Puts what is to be replayed into the run's spool.
 struct Stage {
-    private let run: ReplayRun
+    private var run: ReplayRun
     private let options: ReplayOptions
     private let filter: EventFilter
     private(set) var report: ReplayReport
@@ -36,7 +36,10 @@ struct Stage {
     func isStaged(_ segment: SegmentName) -> Bool { staged.contains(segment.fileName) }
 
     /// From now on the position tells what is done.
-    mutating func forgetStaged() { staged = [] }
+    mutating func goOn(with run: ReplayRun) {
+        self.run = run
+        staged = []
+    }
 
     /// Stages one source: as it is when nothing in it changes, otherwise what passes the filter. The same source gives the same name and
     /// bytes at every try.
@@ -51,8 +54,7 @@ struct Stage {
     }
 
     private mutating func passThrough(_ file: ReplayFile) throws {
-        let segment = name(for: file)
-        let name = segment.fileName
+        let name = run.stagedName(of: name(for: file))
         // A second name costs nothing; between file systems, or where it fails, it takes a copy.
         if (try? run.spool.directory.link(file.path, as: name)) == true { return }
         let publication = try run.spool.publication()
@@ -70,7 +72,6 @@ struct Stage {
     }
 
     private mutating func addLines(of file: ReplayFile) throws {
-        let segment = name(for: file)
         let publication = try run.spool.publication()
         let sink = LineSink(publication.file)
         var fields = filter.makeFields()
@@ -87,7 +88,7 @@ struct Stage {
         // Everything passes as it is: no need to send other bytes than the original's.
         if leftOut == 0, !filter.rewrites, file.form == .gzip { return try passThrough(file) }
         try sink.finish()
-        _ = try publication.publish(as: segment.fileName, isDurable: false)
+        _ = try publication.publish(as: run.stagedName(of: name(for: file)), isDurable: false)
     }
 
     /// Whether a line passes: `nil` when not; the line's new bytes when it is changed.
@@ -103,17 +104,33 @@ struct Stage {
         }
     }
 
-    /// Every event of a source that passes, as it is to be sent, with its time.
-    mutating func forEachPassing(_ file: ReplayFile, _ body: ([UInt8], Timestamp) throws -> Void) throws {
+    /// One event of a source.
+    enum Event {
+        /// As it is to be sent, with its time.
+        case passes([UInt8], Timestamp)
+        case isOut
+        case unreadable
+    }
+
+    func forEachEvent(_ file: ReplayFile, _ body: (Event) throws -> Void) throws {
         var fields = filter.makeFields()
         try file.forEachLine(limit: options.upload.inflateLimit) { line in
-            guard filter.looksIntoEvents else { return try body(Array(line), file.segment.created) }
+            guard filter.looksIntoEvents else { return try body(.passes(Array(line), file.segment.created)) }
             switch filter.judge(line, &fields) {
             case .passes(let time):
-                try body(filter.rewritten(line, fields, time: time) ?? Array(line), time ?? file.segment.created)
-            case .isOut: report.leftOut += 1
-            case .unreadable: report.unreadable += 1
+                try body(.passes(filter.rewritten(line, fields, time: time) ?? Array(line), time ?? file.segment.created))
+            case .isOut: try body(.isOut)
+            case .unreadable: try body(.unreadable)
             }
+        }
+    }
+
+    /// Counts an event that is not sent.
+    mutating func count(_ event: Event) {
+        switch event {
+        case .passes: break
+        case .isOut: report.leftOut += 1
+        case .unreadable: report.unreadable += 1
         }
     }
 

@@ -108,34 +108,146 @@ struct ReplayResumeTests {
         #expect(warnings.withLock { $0.contains { $0.contains("starts over") } })
     }
 
-    @Test("What was staged and not noted is staged again under the same keys, and what of it was sent is not sent again")
+    /// Stages everything, as far as a process comes that dies before it notes the position.
+    private func stageUnnoted(_ options: ReplayOptions, _ run: inout ReplayRun) throws -> [String] {
+        let files = try Replay(options).files().files
+        try run.setSources(files)
+        var stage = try Stage(run, options, EventFilter(.init()), ReplayReport())
+        for file in files { try stage.add(file) }
+        return try run.spool.directory.names().filter { $0.hasPrefix(".staged-") }
+    }
+
+    @Test("What was staged and not noted is staged again, whatever a power cut left in its place")
     func stagedAgain() async throws {
         let path = try archive(3)
-        let failing = Seen()
-        let first = failing.server(status: 503)
+        let seen = Seen()
+        let server = seen.server()
+        let options = try options(server, [path])
         var run = try begin()
-        _ = try await Replay(options(first, [path])).run(run)
-        let staged = try run.spool.pending()
+        let staged = try stageUnnoted(options, &run)
         #expect(staged.count == 3)
-        // As a process leaves it that dies before it notes the position; one segment was sent, one staged file is gone.
-        run = try resumed(run)
-        try run.save { $0.sources = 0 }
-        try FileManager.default.removeItem(atPath: "\(run.spool.path)/\(staged[1])")
-        // What was not forced may have anything in its place after a power cut.
+        #expect(try run.spool.pending().isEmpty)
         // A staged file may be a second name of its source: that one keeps its content.
         try FileManager.default.removeItem(atPath: "\(run.spool.path)/\(staged[2])")
         try OpenFile.creating("\(run.spool.path)/\(staged[2])").write([])
-        guard case .claimed(let claim) = run.spool.claim(staged[0]) else { throw CancellationError() }
-        let line = LedgerEntry(at: Self.moment, segment: staged[0], outcome: .sent, bytes: claim.status.size)
-        try run.spool.settle([Ending(claim, .sent(keep: false), line)])
-        let seen = Seen()
-        let second = seen.server()
-        let report = try await Replay(options(second, [path])).run(resumed(run))
+        let report = try await Replay(options).run(resumed(run))
         #expect(report.isComplete)
         #expect(report.rejected == 0)
-        #expect(try events(seen) == ["{\"n\":1}", "{\"n\":2}"])
-        #expect(Set(seen.keys) == Set(staged.dropFirst().map { "\"\(SegmentName($0)!.id)\"" }))
-        #expect(seen.keys.count == 2)
+        #expect(try events(seen) == (0..<3).map { "{\"n\":\($0)}" })
+    }
+
+    @Test("What was noted and has no name yet gets it, and is not staged again")
+    func notedUnnamed() async throws {
+        let path = try archive(3)
+        let seen = Seen()
+        let server = seen.server()
+        let options = try options(server, [path])
+        var run = try begin()
+        _ = try stageUnnoted(options, &run)
+        try run.save {
+            $0.sources = 3
+            $0.chunks = 1
+        }
+        let report = try await Replay(options).run(resumed(run))
+        #expect(report.isComplete)
+        #expect(try events(seen) == (0..<3).map { "{\"n\":\($0)}" })
+        #expect(Set(seen.keys).count == 3)
+    }
+
+    @Test(
+        "A source that grows between a killed replay and its resumption, or twice, is sent once, with all its events",
+        arguments: [false, true])
+    func grown(_ isGzip: Bool) async throws {
+        let path = folder(isGzip ? "a.jsonl.gz" : "a.jsonl")
+        func bytes(_ number: Int) -> [UInt8] {
+            isGzip ? Segments.gzip("{\"n\":\(number)}\n") : Array("{\"n\":\(number)}\n".utf8)
+        }
+        try OpenFile.creating(path).write(bytes(0))
+        let seen = Seen()
+        let server = seen.server()
+        let options = try options(server, [path])
+        var run = try begin()
+        #expect(try stageUnnoted(options, &run).count == 1)
+        try OpenFile.creating(path, appending: true).write(bytes(1))
+        // The process that goes on dies too.
+        let files = try #require(try run.sources())
+        run = try resumed(run)
+        try run.nameStaged()
+        var stage = try Stage(run, options, EventFilter(.init()), ReplayReport())
+        try stage.add(files[0])
+        try OpenFile.creating(path, appending: true).write(bytes(2))
+        let report = try await Replay(options).run(resumed(run))
+        #expect(report.isComplete)
+        #expect(try events(seen) == (0..<3).map { "{\"n\":\($0)}" })
+        #expect(seen.keys.count == 1)
+    }
+
+    @Test("A run that one process sends is under way for another, which is told at once and changes nothing")
+    func underWay() async throws {
+        let path = try archive(2)
+        let seen = Seen()
+        let server = seen.server()
+        let options = try options(server, [path])
+        let run = try begin()
+        let holder = try run.taken()
+        await #expect(throws: ReplayError.underWay(run: run.id, process: getpid())) {
+            try await Replay(options).run(resumed(run))
+        }
+        #expect(seen.keys.isEmpty)
+        try holder.remove()
+        await #expect(throws: ReplayError.gone(run: run.id)) { try await Replay(options).run(run) }
+    }
+
+    @Test("A paced replay whose segments are split ends when all halves are sent")
+    func pacedSplit() async throws {
+        try OpenFile.creating(folder("a.jsonl")).write(Array(Segments.lines(0..<100).utf8))
+        let stored = Mutex<[[UInt8]]>([])
+        let place = folder
+        let server = ScriptedServer.answering { request in
+            let path = place("body-\(UUID())")
+            guard (try? OpenFile.creating(path).write(request.body)) != nil, let file = try? OpenFile.reading(path),
+                let lines = try? Segments.lines(of: file)
+            else { return ScriptedServer.answer(500) }
+            if lines.count > 3 { return ScriptedServer.answer(413) }
+            stored.withLock { $0.append(Array(request.body)) }
+            return ScriptedServer.answer(200)
+        }
+        var options = try options(server, [folder("a.jsonl")])
+        options.pace = .rate(1000)
+        let report = try await Replay(options).run(begin())
+        #expect(report.isComplete)
+        #expect(report.sentEvents == 100)
+        #expect(report.remaining == 0)
+        #expect(stored.withLock { $0.count } >= 34)
+    }
+
+    @Test("A paced replay counts an event that it leaves out once, however long the source")
+    func pacedLeftOut() async throws {
+        let lines = (0..<50_000).map { "{\"n\":\($0),\"odd\":\($0 % 2 == 1)}\n" }.joined() + "no event\n"
+        try OpenFile.creating(folder("a.jsonl")).write(Array(lines.utf8))
+        let server = Seen().server()
+        var options = try options(server, [folder("a.jsonl")])
+        options.filter.condition = "odd == false"
+        options.pace = .rate(10_000_000)
+        let report = try await Replay(options).run(begin())
+        #expect(report.isComplete)
+        #expect(report.sentEvents == 25_000)
+        #expect(report.leftOut == 25_000)
+        #expect(report.unreadable == 1)
+    }
+
+    @Test("A paced replay sends what stands before the damage of a source, names it, and goes on with the next")
+    func pacedDamage() async throws {
+        let whole = Segments.gzip(Segments.lines(0..<10))
+        try OpenFile.creating(folder("a.jsonl.gz")).write(whole + [0x1f, 0x8b, 0x08, 0xff, 0xff])
+        try OpenFile.creating(folder("b.jsonl")).write(Array("{\"n\":10}\n".utf8))
+        let seen = Seen()
+        let server = seen.server()
+        var options = try options(server, [folder("a.jsonl.gz"), folder("b.jsonl")])
+        options.pace = .rate(1_000_000)
+        let report = try await Replay(options).run(begin())
+        #expect(report.damaged.map(\.path) == [folder("a.jsonl.gz")])
+        #expect(try events(seen).sorted() == (0...10).map { "{\"n\":\($0)}" }.sorted())
     }
 
     @Test("What times are shifted by is written down before anything is staged")

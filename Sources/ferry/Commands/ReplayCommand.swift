@@ -17,7 +17,7 @@ struct ReplayCommand: AsyncParsableCommand {
 
             Example: ferry replay /var/spool/ferry --to https://hub.example/v1/segments --since 2026-11-01T00:00:00Z --time-field time
 
-            Exit status: 0 everything was sent, 75 some remain: ferry replay --resume RUN goes on, 65 some were rejected or damaged, 73 the \
+            Exit status: 0 everything was sent, 75 some remain: ferry replay --resume RUN goes on, or RUN is under way already, 65 some were rejected or damaged, 73 the \
             disk of the staged segments is full, 74 a folder or file could not be read this time: --resume tries again.
             """)
 
@@ -111,6 +111,10 @@ struct ReplayCommand: AsyncParsableCommand {
             } stop: {
                 replay.stop()
             }
+        } catch ReplayError.gone {
+            throw CommandFailure(.usage, "there is no replay \(run.id) in \(stateFolder)")
+        } catch let error as ReplayError {
+            throw CommandFailure(.remaining, "\(error): let it end, or end it, before --resume")
         } catch let error as UploadError {
             throw CommandFailure(.localFailure, "\(error); ferry replay --resume \(run.id) goes on")
         } catch let error as FileError {

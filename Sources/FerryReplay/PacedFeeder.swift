@@ -1,0 +1,204 @@
+import Dispatch
+import FerrySpool
+import Glibc
+
+/// Reads the sources and publishes their events in time.
+struct PacedFeeder: Sendable {
+    /// Events that are closer than this leave together.
+    private static let grain = Duration.milliseconds(2)
+    /// A gap may be of days; a wish to stop is noticed within this time.
+    private static let longestSleep = Duration.milliseconds(100)
+    /// At a fixed rate so many requests a second at most.
+    private static let requestsPerSecond = 50.0
+    /// What leaves together is held in memory.
+    private static let largestGroup = (events: Int64(20_000), bytes: 16 << 20)
+
+    let options: ReplayOptions
+    var stage: Stage
+    let isStopped: @Sendable () -> Bool
+    private var group: [UInt8] = []
+    private var groupEvents: Int64 = 0
+    private var groupTime: Timestamp?
+    private var groupLine: Int64 = 0
+    /// The time of the first event, and when it was sent.
+    private var origin: (event: Timestamp, at: ContinuousClock.Instant)?
+    private var fed: Int64 = 0
+    private var lastCreated = Timestamp(milliseconds: 0)
+    /// What an interrupted process was about to publish: it is made again as it was.
+    private var part: ReplayRun.Part?
+
+    init(options: ReplayOptions, stage: Stage, part: ReplayRun.Part?, isStopped: @escaping @Sendable () -> Bool) {
+        self.options = options
+        self.stage = stage
+        self.part = part
+        self.isStopped = isStopped
+    }
+
+    /// How far the sources were gone through.
+    struct Fed: Sendable {
+        let run: ReplayRun
+        let report: ReplayReport
+        let failure: (any Error)?
+    }
+
+    /// Feeds on a thread of its own: an event may be waited for while its source is being read.
+    func feed(_ files: [ReplayFile], _ run: ReplayRun) async -> Fed {
+        await withCheckedContinuation { continuation in
+            DispatchQueue(label: "ferry.replay").async {
+                var feeder = self
+                var run = run
+                var failure: (any Error)?
+                do { try feeder.feed(files, &run) } catch { failure = error }
+                continuation.resume(returning: Fed(run: run, report: feeder.stage.report, failure: failure))
+            }
+        }
+    }
+
+    private mutating func feed(_ files: [ReplayFile], _ run: inout ReplayRun) throws {
+        while run.position.sources < files.count, !isStopped() {
+            let file = files[run.position.sources]
+            do {
+                try feed(try asItIs(file, run.position), &run)
+            } catch is Stopped {
+                return
+            } catch let unreadable as Unreadable {
+                // One file that cannot be read does not end the others; what may pass ends the replay, which goes on there.
+                switch stage.meaning(of: unreadable.error) {
+                case .own(let error): throw error
+                case .unread:
+                    stage.noteUnread(file, unreadable.error)
+                    return
+                case .lasting: stage.noteDamage(file, unreadable.error)
+                }
+            }
+            part = nil
+            try run.save(isDurable: false) { position in
+                position.sources += 1
+                position.lines = 0
+                position.part = nil
+            }
+        }
+    }
+
+    private struct Stopped: Error {}
+
+    private struct Unreadable: Error { let error: any Error }
+
+    private struct Changed: Error, CustomStringConvertible {
+        let lines: Int64
+        var description: String { "it changed after \(lines) of its events had been staged; the rest is left out" }
+    }
+
+    /// A source that has changed since it was listed is another one; what is begun cannot go on in it.
+    private func asItIs(_ file: ReplayFile, _ position: ReplayRun.Position) throws(Unreadable) -> ReplayFile {
+        let current: ReplayFile
+        do throws(FileError) { current = try file.asItIs() } catch { throw Unreadable(error: error) }
+        guard current == file || (position.lines == 0 && position.part == nil) else {
+            throw Unreadable(error: Changed(lines: position.lines))
+        }
+        return current
+    }
+
+    private mutating func feed(_ file: ReplayFile, _ run: inout ReplayRun) throws {
+        let first = run.position.lines
+        var number: Int64 = 0
+        // Of the feeding, and not of the source.
+        var failure: (any Error)?
+        let reader = stage
+        do {
+            try reader.forEachEvent(file) { event in
+                guard case .passes(let bytes, let time) = event else {
+                    if number >= first { stage.count(event) }
+                    return
+                }
+                defer { number += 1 }
+                guard number >= first else { return }
+                do { try add(bytes, time, number, of: file, &run) } catch {
+                    failure = error
+                    throw error
+                }
+            }
+        } catch {
+            if let failure { throw failure }
+            // What was read before is sound.
+            try flush(file, &run)
+            throw Unreadable(error: error)
+        }
+        try flush(file, &run)
+    }
+
+    /// - Parameter number: Its place among those of its source that pass.
+    private mutating func add(
+        _ bytes: [UInt8], _ time: Timestamp, _ number: Int64, of file: ReplayFile, _ run: inout ReplayRun
+    ) throws {
+        if isStopped() { throw Stopped() }
+        if groupEvents > 0, !belongs(time) { try flush(file, &run) }
+        if groupEvents == 0 {
+            groupTime = time
+            groupLine = number
+        }
+        group += bytes
+        group.append(10)
+        groupEvents += 1
+    }
+
+    /// Whether an event leaves together with those that are gathered.
+    private func belongs(_ time: Timestamp) -> Bool {
+        if let part { return groupEvents < part.events }
+        guard groupEvents < Self.largestGroup.events, group.count < Self.largestGroup.bytes else { return false }
+        return switch options.pace {
+        case .unlimited: true
+        case .original(let factor): groupTime.map { (time - $0) / factor < Self.grain } ?? true
+        case .rate(let rate): Double(groupEvents) < rate / Self.requestsPerSecond
+        }
+    }
+
+    /// Publishes what is gathered when its moment has come.
+    private mutating func flush(_ file: ReplayFile, _ run: inout ReplayRun) throws {
+        guard groupEvents > 0, let time = groupTime else { return }
+        let now = ContinuousClock.now
+        let origin = origin ?? (time, now)
+        self.origin = origin
+        let offset: Duration =
+            switch options.pace {
+            case .unlimited: .zero
+            case .original(let factor): (time - origin.event) / factor
+            case .rate(let rate): .seconds(Double(fed) / rate)
+            }
+        // An event may claim to be of any year.
+        let due = origin.at + min(offset, .century)
+        try wait(until: due)
+        // When the destination is slower than the pace, what waits keeps its order.
+        lastCreated = part?.created ?? max(time, lastCreated + .milliseconds(1))
+        part = nil
+        try publish(file, &run)
+        fed += groupEvents
+        group = []
+        groupEvents = 0
+    }
+
+    private func wait(until due: ContinuousClock.Instant) throws(Stopped) {
+        while true {
+            let left = due - .now
+            guard left > .zero else { return }
+            let microseconds = min(left, Self.longestSleep).components.attoseconds / 1_000_000_000_000
+            usleep(UInt32(microseconds) + 1)
+            if isStopped() { throw Stopped() }
+        }
+    }
+
+    /// Publishes what is gathered. What it is called and holds is written down before, and made again by the process that goes on.
+    private mutating func publish(_ file: ReplayFile, _ run: inout ReplayRun) throws {
+        let segment = stage.name(for: file, created: lastCreated, lines: groupLine..<groupLine + groupEvents)
+        try run.save(isDurable: false) {
+            $0.lines = groupLine
+            $0.part = ReplayRun.Part(events: groupEvents, created: lastCreated)
+        }
+        guard !stage.isStaged(segment) else { return }
+        let publication = try run.spool.publication()
+        var writer = try GzipWriter(file: publication.file, level: ReplayOptions.level)
+        try group.withUnsafeBytes { try writer.write($0, events: groupEvents) }
+        try writer.finish()
+        _ = try publication.publish(as: segment.fileName, isDurable: false)
+    }
+}

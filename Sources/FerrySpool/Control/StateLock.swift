@@ -1,0 +1,28 @@
+import Glibc
+
+/// What came of trying to be the only process that does something with a spool.
+public enum StateLocking: Sendable {
+    /// For as long as the file stays open.
+    case locked(OpenFile)
+    /// - Parameter process: The number of the process that holds it, where that can be read.
+    case heldByAnother(process: Int32?)
+}
+
+extension Spool {
+    /// Takes the lock of a file in ``stateFolderName``, which is made if need be and tells the process.
+    public func lockState(named name: String) throws(FileError) -> StateLocking {
+        guard let stateDirectory else { throw stateFailure ?? FileError("write into", path, code: EROFS) }
+        let file = try stateDirectory.open(name, flags: O_RDWR | O_CREAT)
+        switch file.tryLocking() {
+        case .refused(let error): throw error
+        case .heldByAnother:
+            let text = String(decoding: try file.readBytes(16, at: 0), as: UTF8.self)
+            return .heldByAnother(process: Int32(text.prefix { $0.isNumber }))
+        case .locked:
+            // For people: the lock is what counts.
+            try? file.truncate(to: 0)
+            try? file.write(Array("\(getpid())\n".utf8))
+            return .locked(file)
+        }
+    }
+}
