@@ -74,7 +74,7 @@ let package = Package(
             swiftSettings: swiftSettings
         ),
         // What runs in signal handlers.
-        .target(name: "CTracker"),
+        .target(name: "CTracker", dependencies: ["CForks"]),
         .target(name: "FerryTracker", dependencies: ["FerrySpool", "CForks", "CTracker"], swiftSettings: swiftSettings),
         // Delivery from within the tracker's process, for whoever wants it.
         .target(

@@ -1,60 +1,143 @@
 #define _GNU_SOURCE
 #include "cforks.h"
 
-#include <fcntl.h>
 #include <pthread.h>
+#include <sched.h>
 #include <stdint.h>
+#include <stdlib.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
 static int forks = 0;
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 static pthread_mutex_t hold = PTHREAD_MUTEX_INITIALIZER;
 
-// One bit for each descriptor number. Numbers beyond it are not kept apart; no program of this kind has so many files open.
-enum { words = 1024, bits = 64 };
-static uint64_t owned[words];
+// Lies in a page that the kernel empties in a child, however the child was made (madvise(2), MADV_WIPEONFORK). NULL on kernels before 4.14, which
+// leaves forks that run no handlers unnoticed.
+static int *mark = NULL;
+enum { is_wiped = 0, is_being_noticed = 1, is_noticed = 2 };
+
+enum { most_handlers = 4 };
+static void (*handlers[most_handlers])(int);
+static int handler_count = 0;
+
+// A bit for each descriptor number, in parts that are made when they are needed: as many as the kernel can be told to allow.
+enum { parts = 1 << 14, words = 1 << 10, bits = 64 };
+typedef uint64_t part[words];
+static part *owned[parts];
+// What a fork took from objects that were copied with it: their numbers may be other files' since.
+static part *lost[parts];
 
 static void hold_forks(void) { pthread_mutex_lock(&hold); }
 static void allow_forks(void) { pthread_mutex_unlock(&hold); }
 
-static void give_up_owned(void) {
-    int nothing = open("/dev/null", O_RDWR | O_CLOEXEC);
-    for (int word = 0; word < words; word++) {
-        uint64_t rest = owned[word];
-        owned[word] = 0;
-        for (; rest != 0; rest &= rest - 1) {
-            int descriptor = word * bits + __builtin_ctzll(rest);
-            if (nothing < 0 || dup3(nothing, descriptor, O_CLOEXEC) < 0) close(descriptor);
+// The word with a descriptor's bit; NULL where there is none, and none is to be made or can be.
+static uint64_t *word_of(part **table, int descriptor, int is_made) {
+    int index = descriptor / (words * bits);
+    if (descriptor < 0 || index >= parts) return NULL;
+    part *found = __atomic_load_n(&table[index], __ATOMIC_ACQUIRE);
+    if (found == NULL && is_made) {
+        part *made = calloc(1, sizeof(part));
+        if (made == NULL) return NULL;
+        if (__atomic_compare_exchange_n(&table[index], &found, made, 0, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE)) return &(*made)[descriptor / bits % words];
+        free(made);
+    }
+    return found == NULL ? NULL : &(*found)[descriptor / bits % words];
+}
+
+static int has(part **table, int descriptor) {
+    uint64_t *word = word_of(table, descriptor, 0);
+    return word != NULL && __atomic_load_n(word, __ATOMIC_RELAXED) >> descriptor % bits & 1;
+}
+
+static void set(part **table, int descriptor, int is_set) {
+    uint64_t *word = word_of(table, descriptor, is_set);
+    uint64_t bit = 1ULL << descriptor % bits;
+    if (word == NULL) return;
+    if (is_set) __atomic_fetch_or(word, bit, __ATOMIC_RELAXED);
+    // Most descriptors have no bit: a look is cheaper than a locked instruction.
+    else if (__atomic_load_n(word, __ATOMIC_RELAXED) & bit) __atomic_fetch_and(word, ~bit, __ATOMIC_RELAXED);
+}
+
+// What was noticed late is not closed: a number may be another file's by then.
+static void give_up_owned(int is_late) {
+    for (int index = 0; index < parts; index++) {
+        if (owned[index] == NULL) continue;
+        for (int word = 0; word < words; word++) {
+            uint64_t rest = (*owned[index])[word];
+            (*owned[index])[word] = 0;
+            (*lost[index])[word] |= rest;
+            for (; rest != 0 && !is_late; rest &= rest - 1) close((index * words + word) * bits + __builtin_ctzll(rest));
         }
     }
-    if (nothing >= 0) close(nothing);
+}
+
+static void note_fork(int is_late) {
+    __atomic_fetch_add(&forks, 1, __ATOMIC_RELAXED);
+    for (int index = 0; index < handler_count; index++) handlers[index](is_late);
+    give_up_owned(is_late);
+    if (mark != NULL) __atomic_store_n(mark, is_noticed, __ATOMIC_RELEASE);
 }
 
 static void in_child(void) {
-    __atomic_fetch_add(&forks, 1, __ATOMIC_RELAXED);
-    give_up_owned();
+    note_fork(0);
     allow_forks();
 }
 
-static void watch(void) { pthread_atfork(hold_forks, allow_forks, in_child); }
+// Sees whether the process is the child of a fork that ran no handlers: fork(2) and clone(2) called as such, and _Fork(3).
+static void notice(void) {
+    if (mark == NULL) return;
+    while (__atomic_load_n(mark, __ATOMIC_ACQUIRE) != is_noticed) {
+        int expected = is_wiped;
+        if (__atomic_compare_exchange_n(mark, &expected, is_being_noticed, 0, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE)) {
+            // The thread that held it may not be there.
+            pthread_mutex_init(&hold, NULL);
+            note_fork(1);
+        } else if (expected == is_being_noticed) {
+            sched_yield();
+        }
+    }
+}
+
+static void watch(void) {
+    long size = sysconf(_SC_PAGESIZE);
+    void *page = mmap(NULL, (size_t)size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (page != MAP_FAILED && madvise(page, (size_t)size, MADV_WIPEONFORK) == 0) {
+        *(int *)page = is_noticed;
+        mark = page;
+    }
+    pthread_atfork(ferry_hold_forks, allow_forks, in_child);
+}
 
 void ferry_watch_forks(void) { pthread_once(&once, watch); }
 
-int ferry_fork_count(void) { return __atomic_load_n(&forks, __ATOMIC_RELAXED); }
+int ferry_fork_count(void) {
+    notice();
+    return __atomic_load_n(&forks, __ATOMIC_RELAXED);
+}
 
-void ferry_hold_forks(void) { hold_forks(); }
+void ferry_on_fork(void (*handler)(int is_late)) {
+    ferry_hold_forks();
+    if (handler_count < most_handlers) handlers[handler_count++] = handler;
+    ferry_allow_forks();
+}
+
+void ferry_hold_forks(void) {
+    notice();
+    hold_forks();
+}
+
 void ferry_allow_forks(void) { allow_forks(); }
 
 void ferry_own_descriptor(int descriptor) {
-    if (descriptor < 0 || descriptor >= words * bits) return;
-    __atomic_fetch_or(&owned[descriptor / bits], 1ULL << descriptor % bits, __ATOMIC_RELAXED);
+    // Made here: after a fork there is no memory to be had.
+    if (word_of(lost, descriptor, 1) != NULL) set(owned, descriptor, 1);
 }
 
-void ferry_disown_descriptor(int descriptor) {
-    if (descriptor < 0 || descriptor >= words * bits) return;
-    uint64_t bit = 1ULL << descriptor % bits;
-    // Most descriptors have no lock: a look is cheaper than a locked instruction.
-    if (__atomic_load_n(&owned[descriptor / bits], __ATOMIC_RELAXED) & bit) {
-        __atomic_fetch_and(&owned[descriptor / bits], ~bit, __ATOMIC_RELAXED);
-    }
+void ferry_disown_descriptor(int descriptor) { set(owned, descriptor, 0); }
+
+void ferry_close_descriptor(int descriptor, int fork_count) {
+    if (fork_count != ferry_fork_count() && has(lost, descriptor)) return;
+    ferry_disown_descriptor(descriptor);
+    close(descriptor);
 }

@@ -1,12 +1,15 @@
 #define _GNU_SOURCE
 #include "ctracker.h"
 
+#include <cforks.h>
+
 #include <execinfo.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -16,12 +19,15 @@ enum { count = sizeof signals / sizeof signals[0], deepest = 64 };
 // A tracker's own. The session is written into the half that is not read, then the halves change.
 struct recording {
     int file;
+    // Which file it is: a program that closes all descriptors closes this one too, and its number may be another file's.
+    dev_t device;
+    ino_t inode;
     int half;
     char session[2][37];
 };
 
-enum { most = 16 };
-static struct recording recordings[most] = {[0 ... most - 1] = {.file = -1}};
+enum { most = 16, is_free = -1, is_being_made = -2 };
+static struct recording recordings[most] = {[0 ... most - 1] = {.file = is_free}};
 static struct sigaction before[count];
 static int is_recorded = 0;
 // Handlers run in children made by vfork(2) too, which must not write in their parent's name.
@@ -45,7 +51,9 @@ static size_t put_number(char *line, size_t end, uint64_t number, unsigned base)
 // One line: what happened, in fields that a reader needs no other source for.
 static void record(int number, const siginfo_t *info, struct recording *recording) {
     int file = __atomic_load_n(&recording->file, __ATOMIC_SEQ_CST);
-    if (file < 0) return;
+    struct stat status;
+    if (file < 0 || fstat(file, &status) != 0) return;
+    if (status.st_dev != recording->device || status.st_ino != recording->inode) return;
     char line[256];
     struct timespec now = {0};
     clock_gettime(CLOCK_REALTIME, &now);
@@ -95,7 +103,8 @@ static void give_stack(void) {
     sigaltstack(&alternate, NULL);
 }
 
-static void in_child(void) {
+static void in_child(int is_late) {
+    (void)is_late;
     for (int index = 0; index < most; index++) ferry_end_crash_recording(index);
     is_recorded = 0;
     stack_t own = {0};
@@ -113,19 +122,24 @@ static void install(void) {
         sigemptyset(&action.sa_mask);
         sigaction(signals[index], &action, &before[index]);
     }
-    pthread_atfork(NULL, NULL, in_child);
+    ferry_on_fork(in_child);
 }
 
 int ferry_record_crashes(int descriptor) {
     static pthread_once_t once = PTHREAD_ONCE_INIT;
+    struct stat status;
+    if (fstat(descriptor, &status) != 0) return -1;
     owner = getpid();
     pthread_once(&once, install);
     give_stack();
     for (int index = 0; index < most; index++) {
-        int none = -1;
+        int none = is_free;
         struct recording *recording = &recordings[index];
-        if (__atomic_load_n(&recording->file, __ATOMIC_SEQ_CST) >= 0) continue;
-        if (__atomic_compare_exchange_n(&recording->file, &none, descriptor, 0, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST)) return index;
+        if (!__atomic_compare_exchange_n(&recording->file, &none, is_being_made, 0, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST)) continue;
+        recording->device = status.st_dev;
+        recording->inode = status.st_ino;
+        __atomic_store_n(&recording->file, descriptor, __ATOMIC_SEQ_CST);
+        return index;
     }
     return -1;
 }
@@ -133,7 +147,7 @@ int ferry_record_crashes(int descriptor) {
 void ferry_end_crash_recording(int recording) {
     if (recording < 0 || recording >= most) return;
     ferry_set_crash_session(recording, "");
-    __atomic_store_n(&recordings[recording].file, -1, __ATOMIC_SEQ_CST);
+    __atomic_store_n(&recordings[recording].file, is_free, __ATOMIC_SEQ_CST);
 }
 
 void ferry_set_crash_session(int recording, const char *text) {

@@ -1,11 +1,14 @@
 #define _GNU_SOURCE
 #include "ctracker.h"
 
+#include <cforks.h>
+
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
 #include <pthread.h>
 #include <signal.h>
+#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -14,13 +17,20 @@ enum { count = sizeof signals / sizeof signals[0], patience = 10000, is_prepared
 
 // Signals come in at ends[1], as one byte with their number, and is_prepared when everything is ready for the end.
 static int ends[2] = {-1, -1};
+// Which pipe it is: a program that closes all descriptors closes these too, and their numbers may be other files'.
+static struct stat pipe_status;
 // The process that watches. A child made by vfork(2) or clone(2) sees its parent's variables, and runs no handlers of forks.
 static pid_t owner = 0;
 static void (*prepare_end)(void);
 
+static int is_ours(int end) {
+    struct stat status;
+    return fstat(end, &status) == 0 && status.st_dev == pipe_status.st_dev && status.st_ino == pipe_status.st_ino;
+}
+
 static void announce(int number) {
     int saved = errno;
-    if (getpid() == owner) {
+    if (getpid() == owner && is_ours(ends[1])) {
         unsigned char byte = (unsigned char)number;
         if (write(ends[1], &byte, 1) < 0) { /* a full pipe says the same */ }
     } else {
@@ -57,7 +67,7 @@ static void *prepare(void *unused) {
     (void)unused;
     prepare_end();
     unsigned char byte = is_prepared;
-    if (write(ends[1], &byte, 1) < 0) { /* the patience ends it */ }
+    if (!is_ours(ends[1]) || write(ends[1], &byte, 1) < 0) { /* the patience ends it */ }
     return NULL;
 }
 
@@ -89,6 +99,7 @@ static int next(int milliseconds) {
         int ready = poll(&end, 1, left);
         if (ready == 0) return -1;
         unsigned char byte;
+        if (ready > 0 && !is_ours(ends[0])) return -2;
         if (ready > 0 && read(ends[0], &byte, 1) == 1) return byte;
         if (errno != EINTR) return -2;
     }
@@ -105,17 +116,17 @@ static void *watch(void *unused) {
     }
 }
 
-static void in_child(void) {
+static void in_child(int is_late) {
     set_handlers(announce, SIG_DFL);
     owner = 0;
     for (int index = 0; index < 2; index++) {
-        if (ends[index] >= 0) close(ends[index]);
+        if (ends[index] >= 0 && !is_late) close(ends[index]);
         ends[index] = -1;
     }
 }
 
 static pthread_once_t once = PTHREAD_ONCE_INIT;
-static void watch_forks(void) { pthread_atfork(NULL, NULL, in_child); }
+static void watch_forks(void) { ferry_on_fork(in_child); }
 
 int ferry_watch_termination(void (*prepare)(void)) {
     if (owner == getpid()) return 0;
@@ -123,11 +134,12 @@ int ferry_watch_termination(void (*prepare)(void)) {
     // A handler never waits.
     if (pipe2(ends, O_CLOEXEC) != 0) return errno;
     fcntl(ends[1], F_SETFL, O_NONBLOCK);
+    fstat(ends[1], &pipe_status);
     prepare_end = prepare;
     owner = getpid();
     int error = start(watch);
     if (error != 0) {
-        in_child();
+        in_child(0);
         return error;
     }
     set_handlers(SIG_DFL, announce);

@@ -85,11 +85,7 @@ public final class EventTracker: Sendable {
         if configuration.sealsOnTermination { TerminationSeal.register(self) }
     }
 
-    deinit {
-        // In a fork's child the files' numbers may be others' by now: what holds them is never freed there.
-        if isForked, let crashes { _ = Unmanaged.passRetained(crashes) }
-        try? close()
-    }
+    deinit { try? close() }
 
     /// Whether the process is a fork of the one that opened the tracker. The tracker's locks, threads and journals are that one's: here every
     /// method that can throw throws ``TrackerFailure/forked``, every other one does nothing. Open a tracker of its own.
@@ -216,6 +212,7 @@ public final class EventTracker: Sendable {
     ///   publishes them.
     public func close() throws(TrackerFailure) {
         try refuseFork()
+        publisher.checkDescriptors()
         let now = now()
         let milestone = state.withLock { $0.sessions.end(at: now.steady) }
         tell(milestone)

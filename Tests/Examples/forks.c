@@ -1,10 +1,13 @@
 // Programs that fork and track: forks MODE SPOOL. What went wrong is one line; silence is well.
+#define _GNU_SOURCE
+#include <fcntl.h>
 #include <ferry.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -183,6 +186,95 @@ static void race(const char *spool) {
     wants(ferry_close(tracker), FERRY_OK, "close");
 }
 
+static int open_beside(const char *spool, const char *name) {
+    char path[4096];
+    snprintf(path, sizeof path, "%s-%s", spool, name);
+    int file = open(path, O_RDWR | O_CREAT | O_TRUNC, 0600);
+    if (file < 0) printf("cannot open %s\n", path);
+    return file;
+}
+
+// A fork that runs no handlers, as fork(2) by its number and _Fork(3) do. The child has files of its own by the time that it calls.
+static void raw(const char *spool) {
+    ferry_tracker *tracker = opened(spool);
+    track(tracker, "parent", 0, 10);
+    fflush(stdout);
+    pid_t child = (pid_t)syscall(SYS_clone, SIGCHLD, 0, 0, 0, 0);
+    if (child == 0) {
+        alarm(60);
+        int files[32];
+        for (int file = 3; file < 256; file++) close(file);
+        for (int file = 0; file < 32; file++) files[file] = open_beside(spool, "child");
+        call_all(tracker);
+        for (int file = 0; file < 32; file++) {
+            if (fcntl(files[file], F_GETFD) < 0) printf("a file of the child's is closed\n");
+        }
+        fflush(stdout);
+        _exit(0);
+    }
+    end_of(child);
+    track(tracker, "parent", 10, 20);
+    wants(ferry_close(tracker), FERRY_OK, "close");
+}
+
+static int open_files(void) {
+    int count = 0;
+    for (int file = 0; file < 1024; file++) count += fcntl(file, F_GETFD) >= 0;
+    return count;
+}
+
+// Each generation closes what it inherited, opens a tracker of its own and forks the next.
+static void generations(const char *spool) {
+    int first = 0;
+    for (int generation = 0; generation < 40; generation++) {
+        ferry_tracker *tracker = opened(spool);
+        track(tracker, "generation", 0, 1);
+        wants(ferry_flush(tracker), FERRY_OK, "flush");
+        int files = open_files();
+        if (generation == 0) first = files;
+        // The tracker's own thread may have one open just now.
+        if (files > first + 2) {
+            printf("generation %d has %d files open, the first had %d\n", generation, files, first);
+            fflush(stdout);
+            _exit(0);
+        }
+        fflush(stdout);
+        pid_t child = fork();
+        if (child != 0) {
+            end_of(child);
+            wants(ferry_close(tracker), FERRY_OK, "the generation's close");
+            fflush(stdout);
+            _exit(0);
+        }
+        alarm(60);
+        wants(ferry_close(tracker), FERRY_FORKED, "close of the inherited");
+    }
+}
+
+// Every file is closed behind an open tracker's back, and the numbers are other files'.
+static void close_all(const char *spool) {
+    ferry_tracker *tracker = opened(spool);
+    track(tracker, "before", 0, 10);
+    int files[32];
+    struct stat after[32], status;
+    for (int file = 3; file < 256; file++) close(file);
+    for (int file = 0; file < 32; file++) files[file] = open_beside(spool, "user");
+    wants(ferry_flush(tracker), FERRY_FILE, "flush");
+    for (int file = 0; file < 32; file++) fstat(files[file], &after[file]);
+    track(tracker, "after", 0, 10);
+    wants(ferry_flush(tracker), FERRY_OK, "flush");
+    track(tracker, "after", 10, 20);
+    wants(ferry_close(tracker), FERRY_OK, "close");
+    for (int file = 0; file < 32; file++) {
+        if (fstat(files[file], &status) != 0 || status.st_ino != after[file].st_ino) printf("a file of the program's is closed\n");
+        else if (status.st_size != 0) printf("a file of the program's was written into\n");
+    }
+    // Nothing is left that could publish: the signal ends the process all the same.
+    kill(getpid(), SIGTERM);
+    sleep(5);
+    printf("SIGTERM has no effect\n");
+}
+
 // A crash is recorded by each tracker that is open, and by none that is closed; a child's is not its parent's.
 static void crash(const char *spool) {
     char first[4096], second[4096], third[4096];
@@ -218,7 +310,8 @@ int main(int count, char **arguments) {
         const char *name;
         void (*run)(const char *);
     } modes[] = {{"prefork", prefork}, {"daemonise", daemonise}, {"terminate", terminate},
-                 {"orphan", orphan},   {"race", race},           {"crash", crash}};
+                 {"orphan", orphan},   {"race", race},           {"crash", crash},
+                 {"raw", raw},         {"generations", generations}, {"close_all", close_all}};
     for (unsigned mode = 0; mode < sizeof modes / sizeof modes[0]; mode++) {
         if (strcmp(modes[mode].name, arguments[1]) == 0) modes[mode].run(arguments[2]);
     }

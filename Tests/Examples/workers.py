@@ -1,5 +1,8 @@
 """Python's multiprocessing with fork: workers.py libferrytracker.so SPOOL"""
-import ctypes, json, multiprocessing, sys
+import ctypes, json, multiprocessing, signal, sys
+
+# Programs that start others may leave signals blocked in them; the pool ends its workers by one.
+signal.pthread_sigmask(signal.SIG_SETMASK, [])
 
 ferry = ctypes.CDLL(sys.argv[1])
 ferry.ferry_open.restype = ctypes.c_void_p

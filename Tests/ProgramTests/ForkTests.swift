@@ -66,6 +66,29 @@ struct ForkTests {
         #expect(try counts() == ["parent": 10])
     }
 
+    @Test("A fork that runs no handlers: the child is told that it is one, loses no file of its own, and repeats no event's ID")
+    func raw() async throws {
+        guard let result = try await run("raw") else { return }
+        #expect(result.status == 0 && result.output == "", "\(result.output)\(result.errors)")
+        #expect(try counts() == ["parent": 20])
+    }
+
+    @Test("Forty generations of forks, each with a tracker, keep no file of those before open")
+    func generations() async throws {
+        guard let result = try await run("generations") else { return }
+        #expect(result.status == 0 && result.output == "", "\(result.output)\(result.errors)")
+        #expect(try counts() == ["generation": 40])
+    }
+
+    @Test(
+        "A program that closes all files under its tracker is told at the next flush; nothing goes into its next files, and what follows is stored"
+    )
+    func closeAll() async throws {
+        guard let result = try await run("close_all") else { return }
+        #expect(result.status == SIGTERM && result.output == "", "\(result.output)\(result.errors)")
+        #expect(try counts() == ["before": 10, "after": 20])
+    }
+
     @Test("Forked while four threads track, no child waits for a lock of theirs")
     func race() async throws {
         guard let result = try await run("race") else { return }

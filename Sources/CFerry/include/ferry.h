@@ -11,6 +11,10 @@
 // After a fork the tracker is the parent's: in the child every function does nothing and returns FERRY_FORKED (what returns no code sets
 // ferry_error()). A child that tracks opens a tracker of its own, on the same spool if it likes. SIGTERM and SIGINT end a child as if the parent
 // had no tracker, unless it opens one.
+//
+// A program that closes all its files (closefrom(3), a loop over the numbers, as some daemons do) closes its tracker first: ferry_close. Otherwise
+// events go into whatever file the program opens next. The next flush or close, or the next segment, notices: the call returns FERRY_FILE, what was
+// tracked before is published, and the tracker goes on with new files; events that were tracked in between are lost.
 #ifndef FERRY_H
 #define FERRY_H
 

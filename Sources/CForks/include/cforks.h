@@ -6,19 +6,27 @@
 // Counts forks from now on, and keeps what follows apart from the children.
 void ferry_watch_forks(void);
 
-// How many forks lie between this process and the one that called ferry_watch_forks() first.
+// How many forks lie between this process and the one that called ferry_watch_forks() first. A fork that runs no handlers, as fork(2) called
+// by its number, is noticed here.
 int ferry_fork_count(void);
+
+// Has `handler` called in children. `is_late`: the fork ran no handlers, and is noticed at a later call; descriptors may be closed by then, and
+// their numbers other files'. For a few parts of a program; in a child, everything is called once.
+void ferry_on_fork(void (*handler)(int is_late));
 
 // Holds forks back until ferry_allow_forks(): what a thread changes in between, a child finds whole. Not to be nested; for a few
 // instructions, not for a wait.
 void ferry_hold_forks(void);
 void ferry_allow_forks(void);
 
-// A descriptor whose lock (flock(2)) is this process's alone. A fork shares locks: a child that keeps the descriptor keeps the lock after its
-// parent's death. So in a child /dev/null takes its place; its number stays taken until the child closes it.
+// A descriptor that is this process's alone: of a file with a lock (flock(2)), which a fork would share, so that a child kept it after its
+// parent's death; of a tracker's folders. It is closed in a child.
 void ferry_own_descriptor(int descriptor);
 
-// The descriptor is about to be closed.
+// The descriptor is another's by now.
 void ferry_disown_descriptor(int descriptor);
+
+// Closes a descriptor, unless a fork has closed it, or left it to its parent, since it was opened at `fork_count`.
+void ferry_close_descriptor(int descriptor, int fork_count);
 
 #endif

@@ -6,17 +6,35 @@ import Glibc
 public final class Directory: Sendable {
     public let path: String
     let descriptor: Int32
+    private let forks = ferry_fork_count()
     /// Of what is made in the folder.
     public let modes: FolderModes
+    /// Which folder was opened; `nil` when the kernel did not tell.
+    private let opened: FileStatus.Identity?
 
     private init(descriptor: Int32, path: String) {
         self.descriptor = descriptor
         self.path = path
         var status = stat()
-        modes = FolderModes(fstat(descriptor, &status) == 0 ? status : stat())
+        let isKnown = fstat(descriptor, &status) == 0
+        modes = FolderModes(isKnown ? status : stat())
+        opened = isKnown ? FileStatus(status).identity : nil
     }
 
-    deinit { close(descriptor) }
+    deinit { ferry_close_descriptor(descriptor, forks) }
+
+    /// Has the descriptor closed in a fork's child, where it is of no use.
+    package func own() { ferry_own_descriptor(descriptor) }
+
+    /// Whether the descriptor is still this folder's, as of a file (``OpenFile/isStill(_:)``).
+    package var isStillOpen: Bool { (try? identity()) == opened }
+
+    /// Leaves the descriptor's number to whatever file has it now.
+    package func abandon() {
+        ferry_disown_descriptor(descriptor)
+        // Never freed, so never closed.
+        _ = Unmanaged.passRetained(self)
+    }
 
     public static func open(_ path: String) throws(FileError) -> Directory {
         let descriptor = Glibc.open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)

@@ -5,6 +5,8 @@ import Glibc
 /// An open file. Closed when the last reference goes, which also gives back its lock.
 public final class OpenFile: Sendable {
     public let descriptor: Int32
+    /// When it was opened: in a fork's child it may not be there any more.
+    private let forks = ferry_fork_count()
     /// For messages.
     public let path: String
 
@@ -13,9 +15,17 @@ public final class OpenFile: Sendable {
         self.path = path
     }
 
-    deinit {
+    deinit { ferry_close_descriptor(descriptor, forks) }
+
+    /// Whether the descriptor is still this file's. A program that closes all descriptors (closefrom(3)) closes this one too, and its
+    /// number may be another file's.
+    package func isStill(_ identity: FileStatus.Identity) -> Bool { (try? status())?.identity == identity }
+
+    /// Leaves the descriptor's number to whatever file has it now.
+    package func abandon() {
         ferry_disown_descriptor(descriptor)
-        close(descriptor)
+        // Never freed, so never closed.
+        _ = Unmanaged.passRetained(self)
     }
 
     /// Takes over standard input; it is closed like any other file.

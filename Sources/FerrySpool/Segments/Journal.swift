@@ -5,17 +5,25 @@ public final class Journal: Sendable {
     /// The segment that it will be.
     public let segment: SegmentName
     let file: OpenFile
+    private let identity: FileStatus.Identity
 
-    private init(segment: SegmentName, file: OpenFile) {
+    private init(segment: SegmentName, file: OpenFile) throws(FileError) {
         self.segment = segment
         self.file = file
+        identity = try file.status().identity
     }
+
+    /// Whether its descriptor is still its file's (``OpenFile/isStill(_:)``).
+    package var isStillOpen: Bool { file.isStill(identity) }
+
+    /// Leaves its descriptor's number to whatever file has it now. What is in the journal is found by the next who opens the spool.
+    package func abandon() { file.abandon() }
 
     /// Creates an empty journal and holds its lock.
     static func create(_ segment: SegmentName, in directory: Directory) throws(FileError) -> Journal {
         var segment = segment
         while true {
-            if let file = try directory.createLocked(segment.journalName) { return Journal(segment: segment, file: file) }
+            if let file = try directory.createLocked(segment.journalName) { return try Journal(segment: segment, file: file) }
             segment = segment.with(id: .random())
         }
     }
@@ -37,7 +45,7 @@ public final class Journal: Sendable {
         case .locked: break
         }
         guard try file.status().isRegular, try directory.status(name)?.identity == file.status().identity else { return nil }
-        return Journal(segment: segment, file: file)
+        return try Journal(segment: segment, file: file)
     }
 
     /// Appends whole lines in one write. When the disk takes only a part, that part is cut off again: all or nothing.

@@ -29,6 +29,17 @@ public final class Spool: Sendable {
         self.stateFailure = stateFailure
     }
 
+    private var folders: [Directory] { [directory] + (stateDirectory.map { [$0] } ?? []) }
+
+    /// Keeps the folders' descriptors from the children of forks.
+    package func own() { for folder in folders { folder.own() } }
+
+    /// Whether the descriptors are still the folders' (``OpenFile/isStill(_:)``).
+    package var isStillOpen: Bool { folders.allSatisfy(\.isStillOpen) }
+
+    /// Leaves the descriptors' numbers to whatever files have them now.
+    package func abandon() { for folder in folders { folder.abandon() } }
+
     /// Opens a spool folder.
     ///
     /// It fails for nothing that is wrong with a segment, journal or arrival in it: those are ``recover(level:)``'s.

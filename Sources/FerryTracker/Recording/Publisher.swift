@@ -1,5 +1,6 @@
 import Dispatch
 import FerrySpool
+import Glibc
 
 /// Turns journals into segments and keeps the spool's limits, on a thread of its own, or on that of somebody who waits for it.
 final class Publisher: Sendable {
@@ -23,6 +24,8 @@ final class Publisher: Sendable {
         var nextSweep = Duration.zero
         var lastSweep: Duration?
         var nextReopening = Duration.zero
+        /// The program closed descriptors of the tracker's, and was not told yet.
+        var lost: FileError?
     }
 
     init(_ recorder: Recorder, options: Options) {
@@ -81,7 +84,17 @@ final class Publisher: Sendable {
     ///
     /// - Throws: Why something could not be published. It is safe in its journal.
     func publishAll() throws(FileError) {
-        state.withLock { $0.pausedUntil = nil }
+        checkDescriptors()
+        let lost = state.withLock { state in
+            state.pausedUntil = nil
+            defer { state.lost = nil }
+            return state.lost
+        }
+        try publishStored()
+        if let lost { throw lost }
+    }
+
+    private func publishStored() throws(FileError) {
         try publish(upTo: recorder.rollAll())
         // A callback on the thread itself: what the thread has in hand has just failed, and is tried again.
         if thread.isCurrent { return }
@@ -107,6 +120,28 @@ final class Publisher: Sendable {
         if let failure { throw failure }
     }
 
+    /// Sees whether the tracker's descriptors are still its files'. Where they are not, the spool is opened anew, and what the journals held by
+    /// then is published from their files.
+    func checkDescriptors() {
+        let lost = recorder.takeLost()
+        let spool = recorder.spool
+        if !spool.isStillOpen {
+            // Until it can be opened, nothing is done by numbers that are others'.
+            guard let again = try? Spool.open(spool.path, access: .create) else { return note(lost, in: spool) }
+            recorder.replace(again)
+        }
+        note(lost, in: spool)
+        if !lost.isEmpty { _ = try? recorder.spool.recover(level: options.level) }
+    }
+
+    private func note(_ lost: [Recorder.Batch], in spool: Spool) {
+        guard let first = lost.first else { return }
+        let path = "\(spool.path)/\(first.journal.segment.journalName)"
+        let error = FileError("go on after the program has closed the descriptor of", path, code: EBADF)
+        state.withLock { $0.lost = error }
+        options.warn(.sealing(error))
+    }
+
     private func publish(upTo count: Int) throws(FileError) {
         for _ in 0..<count {
             guard let (batch, spool) = recorder.take(at: options.now().steady) else { return }
@@ -120,6 +155,7 @@ final class Publisher: Sendable {
     private func work() -> Duration? {
         let now = options.now().steady
         if let until = state.withLock(\.pausedUntil), until > now { return until - now }
+        checkDescriptors()
         if let (batch, spool) = recorder.take(at: now) {
             try? publish(batch, in: spool)
             sweepIfDue()

@@ -1,4 +1,5 @@
 import FerrySpool
+import Glibc
 
 /// Puts lines into journals, one for each priority: the part of tracking that is done on the caller's thread.
 final class Recorder: Sendable {
@@ -42,6 +43,7 @@ final class Recorder: Sendable {
 
     /// - Parameter maxBytes: The spool's size limit.
     init(_ spool: Spool, rules: BatchRules, maxBytes: ByteCount?, options: Options) {
+        spool.own()
         state = ForkSafeMutex(State(spool: spool, rules: rules, room: maxBytes.map(RoomRule.init)))
         self.options = options
     }
@@ -77,7 +79,13 @@ final class Recorder: Sendable {
         } catch {
             // A journal on a full disk is whole and can go on later. What is wrong otherwise is wrong with this journal: what is in it is
             // published, or found by the next who opens the spool.
-            if !error.isOutOfSpace, let batch = state.open[level].take(), batch.fill.events > 0 { state.waiting.append(batch) }
+            if !error.isOutOfSpace, let batch = state.open[level].take() {
+                if batch.fill.events > 0 {
+                    state.waiting.append(batch)
+                } else if !batch.journal.isStillOpen {
+                    batch.journal.abandon()
+                }
+            }
             throw .file(error)
         }
         state.open[level]!.fill.events += 1
@@ -95,6 +103,7 @@ final class Recorder: Sendable {
     private static func open(
         _ priority: Priority, at now: Moment, _ options: Options, _ state: inout State
     ) throws(TrackerFailure) -> Batch {
+        guard state.spool.isStillOpen else { throw .file(FileError("open a journal in", state.spool.path, code: EBADF)) }
         let time = state.spool.dateSegment(now.wall, after: state.lastCreated)
         state.lastCreated = time.created
         let name = SegmentName(priority: priority, created: time.created, id: .random(), stream: options.stream)
@@ -152,7 +161,32 @@ final class Recorder: Sendable {
     var spool: Spool { state.withLock(\.spool) }
 
     /// The folder was put in another's place, or made again.
-    func replace(_ spool: Spool) { state.withLock { $0.spool = spool } }
+    func replace(_ spool: Spool) {
+        spool.own()
+        state.withLock { state in
+            if !state.spool.isStillOpen { state.spool.abandon() }
+            state.spool = spool
+        }
+    }
+
+    /// Takes out the journals whose descriptors the program closed: nothing is written into whatever files have the numbers now.
+    func takeLost() -> [Batch] {
+        state.withLock { state in
+            var lost: [Batch] = []
+            for level in state.open.indices {
+                guard let batch = state.open[level], !batch.journal.isStillOpen else { continue }
+                lost.append(batch)
+                state.open[level] = nil
+            }
+            lost += state.waiting.filter { !$0.journal.isStillOpen }
+            state.waiting.removeAll { !$0.journal.isStillOpen }
+            for batch in lost {
+                batch.journal.abandon()
+                state.unsealed = state.unsealed - batch.fill.bytes
+            }
+            return lost
+        }
+    }
 
     /// What the spool holds, by priority.
     func setStored(_ stored: [ByteCount]) { state.withLock { $0.room?.stored = stored } }

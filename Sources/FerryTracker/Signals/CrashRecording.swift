@@ -6,6 +6,7 @@ import Glibc
 final class CrashRecording: Sendable {
     private let directory: Directory
     private let file: OpenFile
+    private let identity: FileStatus.Identity
     private let name: String
     /// Its number in CTracker; -1 when so many trackers record already that this one does not.
     private let recording: Int32
@@ -17,9 +18,12 @@ final class CrashRecording: Sendable {
     /// - Parameter id: Of the event that tells of the crash: the same however often it is told.
     init?(in spool: Spool, id: EventID, app: DeviceFacts, at now: Timestamp) {
         name = "\(Self.prefix)\(id.text)"
-        guard let directory = spool.stateDirectory, let file = (try? directory.createLocked(name)) ?? nil else { return nil }
+        guard let directory = spool.stateDirectory, let file = (try? directory.createLocked(name)) ?? nil,
+            let identity = (try? file.status())?.identity
+        else { return nil }
         self.directory = directory
         self.file = file
+        self.identity = identity
         let header = CrashReport.Header(
             id: id.text, process: Int(getpid()), startedAt: now, app: app.app, appVersion: app.appVersion)
         try? file.write(JSONLine.encode(header))
@@ -31,7 +35,8 @@ final class CrashRecording: Sendable {
     /// The tracker was closed: crashes from now on are not its.
     func end() {
         ferry_end_crash_recording(recording)
-        try? directory.remove(name)
+        if directory.isStillOpen { try? directory.remove(name) }
+        if !file.isStill(identity) { file.abandon() }
     }
 }
 
