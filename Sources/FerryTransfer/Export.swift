@@ -67,7 +67,7 @@ public struct Export {
     public func run(to path: String) throws -> ExportReport {
         var report = ExportReport()
         let medium = try Directory.open(path)
-        BundleDebris.remove(from: medium, of: spool)
+        BundleDebris.remove(from: medium, of: spool, at: now)
         let names = try choose(&report)
         guard !names.isEmpty else { return report }
         // Before any copy leaves: no uploader sends these from now on.

@@ -73,9 +73,8 @@ private struct BundleIntake {
             for segment in manifest.segments { try take(segment, &holdings) }
             try admit(&holdings)
         } catch {
-            // What was not handed to the hub's spool is not logged either.
-            for item in batch { hub.discard(item.arrival) }
-            batch = []
+            // What was copied until then is kept, if there is room for its names: the next import does not begin at zero.
+            do throws(FileError) { try admit(&holdings) } catch {}
             report.failure = error
             report.untaken = manifest.segments.count - report.stored - report.known - report.missing.count - report.damaged.count
             if report.receipt.segments.isEmpty { throw .hub(source.path, error) }

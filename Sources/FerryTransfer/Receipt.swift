@@ -20,8 +20,8 @@ public struct Receipt: Codable, Equatable, Sendable {
         public var sha256: String
     }
 
-    /// The file's name beside the bundle.
-    public static func fileName(_ bundle: String) -> String { "ferry-receipt-\(bundle).json" }
+    /// The file's name beside the bundle. Two hubs' receipts for one bundle lie beside each other.
+    public var fileName: String { "ferry-receipt-\(bundle)-\(hub).json" }
 
     /// The receipt, and after it its signature: two lines.
     func bytes(signedBy keys: PrivateKeys?) -> [UInt8] {
@@ -58,11 +58,13 @@ public struct Acknowledgement: Equatable, Sendable {
     public var bytes = ByteCount.zero
     /// Not pending any more: sent another way, dropped by a limit, or acknowledged before.
     public var alreadyGone = 0
+    /// Still pending, with other bytes than the hub has: due again, as they are now.
+    public var changed = 0
     /// Another process was just sending them, or they cannot be read; acknowledge again later.
     public var busy = 0
     /// Why one of them could not be opened, locked or read.
     public var failure: FileError?
-    /// In the bundle, and not in the receipt: due again.
+    /// In the bundle, and in none of its receipts: due again. Told with the last of them.
     public var missing = 0
 }
 
@@ -72,6 +74,46 @@ extension Spool {
     /// - Parameter keys: The hub's; then only a receipt that it signed is taken.
     /// - Throws: ``ReceiptProblem`` or ``FileError``.
     public func acknowledge(_ bytes: [UInt8], from keys: PublicKeys?, at now: Timestamp) throws -> Acknowledgement {
+        try acknowledge([bytes], from: keys, at: now)[0].get()
+    }
+
+    /// The same for several receipts. Several hubs may have taken one bundle: what any of them has is not due again.
+    ///
+    /// - Returns: For each receipt what became of it, or its ``ReceiptProblem`` or ``FileError``.
+    public func acknowledge(
+        _ receipts: [[UInt8]], from keys: PublicKeys?, at now: Timestamp
+    ) -> [Result<Acknowledgement, any Error>] {
+        let checked = receipts.map { bytes in Result { try check(bytes, from: keys) } }
+        let last = checked.indices.reduce(into: [String: Int]()) { last, index in
+            if case .success(let (receipt, _)) = checked[index] { last[receipt.bundle] = index }
+        }
+        var vouched: [String: Set<String>] = [:]
+        // Of bundles whose mark is still needed.
+        var waiting: Set<String> = []
+        return checked.indices.map { index in
+            Result {
+                let (receipt, mark) = try checked[index].get()
+                let bundle = receipt.bundle
+                var result: Acknowledgement
+                do {
+                    result = try settle(receipt, without: vouched[bundle] ?? [], at: now)
+                } catch {
+                    waiting.insert(bundle)
+                    throw error
+                }
+                vouched[bundle, default: []].formUnion(receipt.segments.map(\.name))
+                if result.busy > 0 { waiting.insert(bundle) }
+                guard last[bundle] == index else { return result }
+                result.missing = mark.segments.count { vouched[bundle]?.contains($0.name) != true }
+                // What is busy is waited for; everything else of the bundle is sent, or due again.
+                if !waiting.contains(bundle) { try unmark(bundle) }
+                return result
+            }
+        }
+    }
+
+    /// Reads a receipt, and finds the mark of its bundle.
+    private func check(_ bytes: [UInt8], from keys: PublicKeys?) throws -> (Receipt, ExportMark) {
         let lines = bytes.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false)
         let receipt = try Self.read(lines, from: keys)
         guard receipt.spool == id else { throw ReceiptProblem.foreign("its bundle comes from the spool \(receipt.spool)") }
@@ -84,12 +126,16 @@ extension Spool {
         for segment in receipt.segments where sums[segment.name] != segment.sha256 || !names.insert(segment.name).inserted {
             throw ReceiptProblem.contradicts(segment.name)
         }
+        return (receipt, mark)
+    }
+
+    /// - Parameter settled: Segments that another receipt of the bundle vouched for.
+    private func settle(_ receipt: Receipt, without settled: Set<String>, at now: Timestamp) throws -> Acknowledgement {
         var result = Acknowledgement()
         var endings: [Ending] = []
-        for segment in receipt.segments {
+        for segment in receipt.segments where !settled.contains(segment.name) {
             switch claim(segment.name) {
             case .claimed(let claim):
-                // The name may have been used again meanwhile, for other bytes.
                 let digest: BodyDigest
                 do throws(FileError) { digest = try claim.file.digest().digest } catch {
                     // One that cannot be read waits; the others go on.
@@ -97,8 +143,9 @@ extension Spool {
                     result.failure = error
                     continue
                 }
+                // Appended to, or the name was used again for other bytes: the hub has not got these.
                 guard digest.hexadecimal == segment.sha256 else {
-                    result.alreadyGone += 1
+                    result.changed += 1
                     continue
                 }
                 result.sent += 1
@@ -123,9 +170,6 @@ extension Spool {
             }
         }
         try settle(endings)
-        result.missing = mark.segments.count - receipt.segments.count
-        // What is busy is waited for; everything else of the bundle is sent, or due again.
-        if result.busy == 0 { try unmark(receipt.bundle) }
         return result
     }
 

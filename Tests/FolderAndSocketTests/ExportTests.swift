@@ -156,4 +156,85 @@ struct ExportTests {
         #expect(try !spool.allExportMarks().contains { $0.bundle == deadID })
         withExtendedLifetime(running) {}
     }
+
+    @Test(
+        "A bundle that has its name and was never marked is removed by the next export to its stick, and only there",
+        arguments: [
+            false, true,
+        ])
+    func unmarkedBundle(_ asTar: Bool) throws {
+        let spool = try source()
+        let stick = try stick()
+        let medium = try Directory.open(stick)
+        var options = ExportOptions()
+        options.asTar = asTar
+        let export = Export(spool, options: options, now: Self.moment)
+        // Dies between the name on the stick and the mark.
+        var mark: ExportUnderWay? = try spool.beginExport(of: spool.pending(), at: Self.moment)
+        let dead = try #require(mark).bundle
+        let destination = try BundleDestination(in: medium, bundle: dead, asTar: asTar, at: Self.moment)
+        try destination.add(BundleManifest.fileName, size: 3) { try $0.write([1, 2, 3]) }
+        _ = try destination.finish()
+        mark = nil
+        // Another's of a like name, and one that travels.
+        let other = "ferry-bundle-otherotherotherother\(asTar ? ".tar" : "")"
+        if asTar {
+            try OpenFile.creating("\(stick)/\(other)").write([1])
+        } else {
+            #expect(mkdir("\(stick)/\(other)", 0o700) == 0)
+        }
+        // To another stick: it is not found, and not forgotten.
+        #expect(mkdir(folder("elsewhere"), 0o700) == 0)
+        let first = try export.run(to: folder("elsewhere"))
+        #expect(first.segments == 3)
+        #expect(try spool.allExportMarks().contains { $0.bundle == dead })
+        options.includesExported = true
+        let second = try Export(spool, options: options, now: Self.moment).run(to: stick)
+        let suffix = asTar ? ".tar" : ""
+        #expect(try medium.names() == ["ferry-bundle-\(second.bundle)\(suffix)", other].sorted())
+        #expect(try !spool.allExportMarks().contains { $0.bundle == dead })
+        #expect(try spool.exportMarks().count == 2)
+    }
+
+    @Test("The mark of a dead export whose bundle is never found is forgotten in time")
+    func forgottenInTime() throws {
+        let spool = try source()
+        var mark: ExportUnderWay? = try spool.beginExport(of: spool.pending(), at: Self.moment)
+        #expect(mark != nil)
+        mark = nil
+        let later = Self.moment + .seconds(31 * 86_400)
+        _ = try Export(spool, options: ExportOptions(), now: later).run(to: stick())
+        #expect(try spool.allExportMarks().map(\.state) == [.complete])
+    }
+
+    @Test("A tar file's size goes beyond eight gibibytes, as GNU tar writes and reads it")
+    func largeTar() async throws {
+        let sizes: [Int64] = [0, 511, 1 << 33 - 1, 1 << 33, 1 << 36 + 7, 1 << 40]
+        for size in sizes {
+            let path = folder("x\(size).tar")
+            let file = try OpenFile.creating(path)
+            try file.write(Tar.header("ferry-bundle-x/000001.gz", size: size, modified: Self.moment))
+            let entry = try #require(try Tar.entries(OpenFile.reading(path)).first)
+            #expect(entry.size == size)
+            #expect(entry.name == "ferry-bundle-x/000001.gz")
+            #expect(entry.offset == 512)
+        }
+    }
+
+    @Test(
+        "A binary size in a tar file that no file can have ends the list of its files",
+        arguments: [
+            [0x80, 0, 0, 0, 0x7f, 255, 255, 255, 255, 255, 255, 255], [0x80, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 5],
+            [0x80, 0, 0, 0, 0xff, 255, 255, 255, 255, 255, 255, 255],
+            [0xff, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255],
+        ] as [[UInt8]])
+    func hostileTar(_ size: [UInt8]) throws {
+        var block = Tar.header("a", size: 5, modified: Self.moment)
+        block.replaceSubrange(124..<136, with: size)
+        block.replaceSubrange(148..<156, with: Array("        ".utf8))
+        let digits = String(block.reduce(0) { $0 + Int($1) }, radix: 8)
+        block.replaceSubrange(148..<154, with: Array((String(repeating: "0", count: 6 - digits.count) + digits).utf8))
+        try OpenFile.creating(folder("x.tar")).write(block)
+        #expect(try Tar.entries(OpenFile.reading(folder("x.tar"))).isEmpty)
+    }
 }

@@ -332,4 +332,21 @@ struct TransferTests {
         #expect(try SegmentName(#require(try hub.pending().first))?.priority == .normal)
         #expect(try spool.acknowledge(taken.receiptBytes, from: nil, at: .now()).sent == 1)
     }
+
+    @Test("A segment that has grown since it was exported is told as changed, and due again")
+    func grown() throws {
+        let spool = try folder.spool("source")
+        let path = spool.path + "/my.jsonl.gz"
+        try OpenFile.creating(path).write(Segments.gzip("{\"n\":1}\n"))
+        let later = Timestamp.now() + .seconds(60)
+        #expect(try Export(spool, options: ExportOptions(), now: later).run(to: stick()).segments == 1)
+        let taken = try #require(try take(stick(), into: folder.spool("hub")).first).get()
+        try OpenFile.creating(path, appending: true).write(Segments.gzip("{\"n\":2}\n"))
+        let done = try spool.acknowledge(taken.receiptBytes, from: nil, at: later)
+        #expect(done.changed == 1)
+        #expect(done.alreadyGone == 0)
+        #expect(done.sent == 0)
+        #expect(try spool.pending() == ["my.jsonl.gz"])
+        #expect(try spool.exportMarks().isEmpty)
+    }
 }

@@ -78,6 +78,8 @@ final class Running: @unchecked Sendable {
         }
     }
 
+    var processIdentifier: Int32 { process.processIdentifier }
+
     func send(_ signal: Int32) { kill(process.processIdentifier, signal) }
 
     /// Waits for the end.

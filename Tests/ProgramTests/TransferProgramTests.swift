@@ -117,6 +117,46 @@ struct TransferProgramTests {
         #expect(done.output.hasPrefix("acknowledged 300 segments"), "\(done.output)\(done.errors)")
     }
 
+    @Test("A hub whose disk has no room for the third segment keeps the first two, and vouches for them")
+    func thirdDoesNotFit() async throws {
+        let spool = try Spool.open(folder("spool"), access: .create)
+        try spool.put(Segments.gzip("1\n"), as: Segments.name(second: 1))
+        try spool.put(Segments.gzip("2\n"), as: Segments.name(second: 2))
+        try spool.put(Segments.gzip(Segments.noise(200_000)), as: Segments.name(second: 3))
+        let stick = try makeFolder("stick")
+        #expect(try await run("export", stick, "--spool", spool.path).status == 0)
+        let script = "trap '' XFSZ; ulimit -f 100; exec \"$FERRY\" import \"$DIR/stick\" --spool \"$DIR/hub\""
+        let full = try await Program("/bin/sh", environment: ["FERRY": Program.ferry, "DIR": folder.path]).run("-c", script)
+        #expect(full.status == 73, "\(full.errors)")
+        #expect(full.errors.contains("1 segment not taken"), "\(full.errors)")
+        #expect(full.output.contains("took 2 segments"), "\(full.output)")
+        let hub = try Spool.open(folder("hub"), access: .read)
+        #expect(try hub.pending() == Array(spool.pending().prefix(2)))
+        #expect(try hub.directory.names().filter { $0.hasSuffix(".ferry-in") }.isEmpty)
+        #expect(try await run("import", stick, "--spool", folder("hub")).status == 0)
+        #expect(try hub.pending() == spool.pending())
+    }
+
+    @Test("Two hubs take one bundle, the second in part: what the first has is not due again")
+    func twoHubs() async throws {
+        let spool = try Spool.open(folder("spool"), access: .create)
+        for second in 0..<3 { try spool.put(Segments.gzip("\(second)\n"), as: Segments.name(second: second)) }
+        let stick = try makeFolder("stick")
+        #expect(try await run("export", stick, "--spool", spool.path).status == 0)
+        #expect(try await run("import", stick, "--spool", folder("first")).status == 0)
+        let bundle = try #require(
+            try FileManager.default.contentsOfDirectory(atPath: stick).first { $0.hasPrefix("ferry-bundle-") })
+        try FileManager.default.removeItem(atPath: "\(stick)/\(bundle)/000002.gz")
+        #expect(try await run("import", stick, "--spool", folder("second")).status == 65)
+        let receipts = try FileManager.default.contentsOfDirectory(atPath: stick).filter { $0.hasPrefix("ferry-receipt-") }
+        #expect(receipts.count == 2)
+        let done = try await ferry.start(["acknowledge", "--spool", spool.path] + receipts.map { "\(stick)/\($0)" }).end()
+        #expect(done.status == 0, "\(done.errors)")
+        #expect(!done.output.contains("did not arrive"), "\(done.output)")
+        #expect(try spool.pending().isEmpty)
+        #expect(try spool.exportMarks().isEmpty)
+    }
+
     @Test("An export that is killed holds nothing up, and what travels by hand is told by status and upload")
     func killedExport() async throws {
         let spool = try Spool.open(folder("spool"), access: .create)
@@ -252,6 +292,31 @@ struct TransferProgramTests {
         let chart = try await self.run("replay", folder("spool"), "--to", hub.url, "--dry-run")
         #expect(
             chart.status == 0 && chart.output.contains("100 events of 10 sources would be sent, 0 left out"), "\(chart.output)")
+    }
+
+    @Test("A run that another process sends is named with its process, and ends with 75")
+    func replayTwice() async throws {
+        try await write("spool", 20)
+        let events = folder("a.jsonl")
+        try Segments.lines(0..<20).write(toFile: events, atomically: true, encoding: .utf8)
+        let hub = try await Hub(folder("hub"))
+        let state = folder("state")
+        // An event in ten seconds.
+        let first = try ferry.start(["replay", events, "--to", hub.url, "--state", state, "--rate", "0.1/s"])
+        try await eventually("the run's start") {
+            try FileManager.default.fileExists(atPath: state)
+                && FileManager.default.contentsOfDirectory(atPath: state).contains {
+                    try FileManager.default.fileExists(atPath: "\(state)/\($0)/.ferry/replay.lock")
+                        && !String(contentsOfFile: "\(state)/\($0)/.ferry/replay.lock", encoding: .utf8).isEmpty
+                }
+        }
+        let run = try #require(try FileManager.default.contentsOfDirectory(atPath: state).first)
+        let second = try await self.run("replay", "--resume", run, "--state", state)
+        #expect(second.status == 75, "\(second.errors)")
+        #expect(second.errors.contains("\(run) is under way (process \(first.processIdentifier))"), "\(second.errors)")
+        first.send(SIGTERM)
+        #expect(await first.end().status == 130)
+        await hub.stop()
     }
 
     @Test("A fleet's status: who is behind, who is late, who has been silent for longer than usual")

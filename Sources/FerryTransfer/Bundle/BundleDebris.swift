@@ -2,17 +2,23 @@ import FerrySpool
 
 /// Bundles that were never finished: their exports died, and the segments are due like any other.
 enum BundleDebris {
+    /// A mark is kept until its bundle is found: the stick may be elsewhere. One that died before it wrote anything is never found.
+    private static let memory = Duration.seconds(30 * 86_400)
+
     /// Removes from a medium what dead exports of a spool left there, and then their marks. Bundles of other spools stay, and so does
     /// what cannot be told to be this spool's.
-    static func remove(from medium: Directory, of spool: Spool) {
+    static func remove(from medium: Directory, of spool: Spool, at now: Timestamp) {
         guard let marks = try? spool.allExportMarks() else { return }
         let void = Set(marks.filter { $0.state == .void }.map(\.bundle))
         let counting = Set(marks.map(\.bundle)).subtracting(void)
         for name in (try? medium.names()) ?? [] {
-            guard let bundle = bundle(of: name), !counting.contains(bundle) else { continue }
-            if void.contains(bundle) || head(of: name, in: medium)?.spool == spool.id { remove(name, from: medium) }
+            guard let (bundle, isNamed) = bundle(of: name), !counting.contains(bundle) else { continue }
+            // One that has its name looks whole, and died before it was marked: only its void mark tells.
+            guard void.contains(bundle) || (!isNamed && head(of: name, in: medium)?.spool == spool.id) else { continue }
+            remove(name, from: medium)
+            if void.contains(bundle), (try? medium.contains(name)) == false { try? spool.unmark(bundle) }
         }
-        for bundle in void { try? spool.unmark(bundle) }
+        for mark in marks where mark.state == .void && now - mark.at > memory { try? spool.unmark(mark.bundle) }
     }
 
     /// Removes an unfinished bundle: the files that an export makes, and then the folder, if nothing else is in it.
@@ -25,11 +31,13 @@ enum BundleDebris {
         }
     }
 
-    /// The ID in the name of an unfinished bundle.
-    private static func bundle(of name: String) -> String? {
-        guard name.hasPrefix(BundleDestination.prefix), name.hasSuffix(BundleDestination.partSuffix) else { return nil }
-        let stem = name.dropFirst(BundleDestination.prefix.count).dropLast(BundleDestination.partSuffix.count)
-        return String(stem.hasSuffix(".tar") ? stem.dropLast(4) : stem)
+    /// The ID in the name of a bundle, and whether it has its last name.
+    private static func bundle(of name: String) -> (id: String, isNamed: Bool)? {
+        guard name.hasPrefix(BundleDestination.prefix) else { return nil }
+        var stem = name.dropFirst(BundleDestination.prefix.count)
+        let isNamed = !stem.hasSuffix(BundleDestination.partSuffix)
+        if !isNamed { stem = stem.dropLast(BundleDestination.partSuffix.count) }
+        return (String(stem.hasSuffix(".tar") ? stem.dropLast(4) : stem), isNamed)
     }
 
     /// The first line of the manifest, which is written before everything else.

@@ -1,6 +1,6 @@
 import FerrySpool
 
-/// The tar files that bundles travel in: POSIX ustar, plain files with short names.
+/// The tar files that bundles travel in: POSIX ustar, plain files with short names; from 8 GiB on with GNU's binary sizes.
 enum Tar {
     static let blockSize = 512
 
@@ -16,7 +16,13 @@ enum Tar {
         put("0000600", at: 100)
         put("0000000", at: 108)
         put("0000000", at: 116)
-        put(octal(size, width: 11), at: 124)
+        if size < 1 << 33 {
+            put(octal(size, width: 11), at: 124)
+        } else {
+            // More than 11 digits tell: binary, as GNU and BSD tar have it.
+            block[124] = 0x80
+            for place in 0..<8 { block[135 - place] = UInt8(truncatingIfNeeded: size >> (8 * Int64(place))) }
+        }
         // 11 digits reach to the year 2242.
         put(octal(min(max(0, modified.milliseconds / 1000), (1 << 33) - 1), width: 11), at: 136)
         put("        ", at: 148)
@@ -42,7 +48,7 @@ enum Tar {
         while true {
             let block = try file.readBytes(blockSize, at: position)
             guard block.count == blockSize, block.contains(where: { $0 != 0 }), isSound(block),
-                let size = octal(block[124..<136])
+                let size = number(block[124..<136]), size <= largestFile
             else { return entries }
             let type = block[156]
             if type == UInt8(ascii: "0") || type == 0 {
@@ -57,6 +63,16 @@ enum Tar {
 
     /// Files fill whole blocks.
     static func padded(_ size: Int64) -> Int64 { (size + 511) & ~511 }
+
+    /// No file system holds a larger file: its end can be calculated with.
+    private static let largestFile: Int64 = 1 << 60
+
+    /// Octal digits, or a binary number after a first byte of 0x80; `nil` when it is none or does not fit.
+    private static func number(_ field: ArraySlice<UInt8>) -> Int64? {
+        guard let first = field.first, first & 0x80 != 0 else { return octal(field) }
+        guard first == 0x80, field.dropFirst().prefix(3).allSatisfy({ $0 == 0 }) else { return nil }
+        return Int64(exactly: field.suffix(8).reduce(0 as UInt64) { $0 << 8 | UInt64($1) })
+    }
 
     private static func octal(_ field: ArraySlice<UInt8>) -> Int64? {
         let text = String(decoding: field.prefix { $0 != 0 && $0 != 0x20 }, as: UTF8.self)

@@ -8,12 +8,13 @@ struct AcknowledgeCommand: ParsableCommand {
         abstract: "Take a hub's receipt: what it vouches for goes to sent/, what it lacks is due again.",
         discussion: """
             A receipt for another spool, for a bundle that nobody waits for, or with other checksums is refused; with --from also one \
-            that the hub did not sign. What is wrong with one receipt does not stop the others.
+            that the hub did not sign. What is wrong with one receipt does not stop the others. Where several hubs took one bundle, give \
+            their receipts together: only what none of them has is due again.
 
             Example: ferry acknowledge /media/stick/ferry-receipt-*.json --spool /var/spool/ferry --from hub.pub
 
             Exit status: 0 done, 65 a receipt is refused, 73 the spool's disk is full, 74 a receipt cannot be read or the spool failed, 75 \
-            some segments are busy: acknowledge again.
+            some segments are busy: acknowledge again, or have changed since they were exported, and are due again as they are now.
             """)
 
     @Argument(help: ArgumentHelp("Receipts.", valueName: "receipt"))
@@ -32,18 +33,27 @@ struct AcknowledgeCommand: ParsableCommand {
         do throws(KeyError) { keys = try from.map { path throws(KeyError) in try PublicKeys(file: path) } } catch {
             throw CommandFailure(.badConfiguration, error.description)
         }
-        for path in receipts {
-            do {
-                let result = try spool.acknowledge(try read(path), from: keys, at: .now())
-                if result.busy > 0 { statuses.insert(result.failure == nil ? .remaining : .localFailure) }
-                if let failure = result.failure { spoolOptions.log.error("\(path): \(failure)") }
-                try show(result, path)
-            } catch let problem as ReceiptProblem {
+        func note(_ error: any Error, _ path: String) {
+            if let problem = error as? ReceiptProblem {
                 statuses.insert(.badData)
                 spoolOptions.log.error("\(path): \(problem); nothing is changed")
-            } catch let error as FileError {
-                statuses.insert(error.isOutOfSpace ? .spoolFull : .localFailure)
+            } else {
+                statuses.insert((error as? FileError)?.isOutOfSpace == true ? .spoolFull : .localFailure)
                 spoolOptions.log.error("\(path): \(error); acknowledge it again")
+            }
+        }
+        var read: [(path: String, bytes: [UInt8])] = []
+        for path in receipts {
+            do { read.append((path, try self.read(path))) } catch { note(error, path) }
+        }
+        for ((path, _), result) in zip(read, spool.acknowledge(read.map(\.bytes), from: keys, at: .now())) {
+            switch result {
+            case .failure(let error): note(error, path)
+            case .success(let result):
+                if result.busy > 0 { statuses.insert(result.failure == nil ? .remaining : .localFailure) }
+                if result.changed > 0 { statuses.insert(.remaining) }
+                if let failure = result.failure { spoolOptions.log.error("\(path): \(failure)") }
+                try show(result, path)
             }
         }
         try StandardOutput.flush()
@@ -65,19 +75,22 @@ struct AcknowledgeCommand: ParsableCommand {
                 let sent: Int
                 let bytes: Int64
                 let alreadyGone: Int
+                let changed: Int
                 let busy: Int
                 let missing: Int
             }
             return try StandardOutput.print(
                 Line(
                     receipt: path, sent: result.sent, bytes: result.bytes.bytes, alreadyGone: result.alreadyGone,
-                    busy: result.busy,
-                    missing: result.missing
+                    changed: result.changed, busy: result.busy, missing: result.missing
                 ).jsonLine())
         }
         guard !spoolOptions.quiet else { return }
         try StandardOutput.print("acknowledged \(counted(result.sent, "segment")) (\(result.bytes)), now in sent/")
         if result.alreadyGone > 0 { try StandardOutput.print("\(result.alreadyGone) were not pending any more") }
+        if result.changed > 0 {
+            try StandardOutput.print("\(result.changed) changed since they were exported, and are due again as they are now")
+        }
         if result.missing > 0 { try StandardOutput.print("\(result.missing) did not arrive, and are due again") }
         if result.busy > 0 { try StandardOutput.print("\(result.busy) are being sent by somebody; acknowledge again later") }
     }

@@ -93,9 +93,9 @@ struct ImportCommand: ParsableCommand {
         let parent = report.path.split(separator: "/", omittingEmptySubsequences: false).dropLast().joined(separator: "/")
         let folder = receipts ?? (parent.isEmpty ? "." : parent)
         let directory = try Directory.open(folder)
-        try directory.replace(Receipt.fileName(report.bundle), with: report.receiptBytes, durable: false)
+        try directory.replace(report.receipt.fileName, with: report.receiptBytes, durable: false)
         try directory.syncFileSystem()
-        return "\(folder)/\(Receipt.fileName(report.bundle))"
+        return "\(folder)/\(report.receipt.fileName)"
     }
 
     private func show(_ report: ImportReport, _ receipt: String?) throws {

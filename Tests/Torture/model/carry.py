@@ -59,8 +59,7 @@ def take_bundle(world, bundle, kill_after=None):
         "import", bundle.path, "--spool", world.hub_folder, "--receipts", world.sticks, "--quiet", kill_after=kill_after,
         allowed=(0, 65, 74))
     bundle.was_imported = True
-    receipt = world.sticks / f"ferry-receipt-{bundle.name}.json"
-    if receipt.exists():
+    for receipt in world.sticks.glob(f"ferry-receipt-{bundle.name}-*.json"):
         bundle.receipt = receipt
     if was_running:
         world.hub.start()
@@ -78,7 +77,7 @@ def bring_receipt(world, rng):
 
 def acknowledge(world, bundle, kill_after=None):
     return world.ferry(
-        "acknowledge", bundle.receipt, "--spool", bundle.source, "--quiet", kill_after=kill_after, allowed=(0, 65, 73, 74))
+        "acknowledge", bundle.receipt, "--spool", bundle.source, "--quiet", kill_after=kill_after, allowed=(0, 65, 73, 74, 75))
 
 
 @step(2, sticks)
