@@ -148,7 +148,7 @@ static void orphan(const char *spool) {
     if (child == 0) {
         alarm(60);
         // What was given by the program that waits for the parent; the journals stay open.
-        for (int file = 1; file < 256; file++) {
+        for (int file = 1; file < 4096; file++) {
             struct stat status;
             if (fstat(file, &status) == 0 && (file < 3 || S_ISSOCK(status.st_mode))) close(file);
         }
