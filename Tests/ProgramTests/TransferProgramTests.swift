@@ -157,6 +157,31 @@ struct TransferProgramTests {
         #expect(try spool.exportMarks().isEmpty)
     }
 
+    @Test(
+        "A stick that cannot be forced, at whichever call: nothing of the bundle stays on it, and nothing is marked",
+        arguments: ["fsync", "syncfs"])
+    func unforcedStick(_ call: String) async throws {
+        guard let strace = Program.find("strace") else { return print("NOT TESTED: there is no strace here") }
+        try await write("spool", 30)
+        let spool = try Spool.open(folder("spool"), access: .write)
+        var failures = 0
+        while true {
+            let stick = try makeFolder("stick-\(failures)")
+            // -P: calls for the stick itself alone.
+            let fault = ["-e", "trace=\(call)", "-e", "inject=\(call):error=EDQUOT:when=\(failures + 1)", "-P", stick]
+            let result = try await Program(strace).start(
+                ["-f", "-o", "/dev/null"] + fault + [Program.ferry, "export", stick, "--spool", folder("spool")]
+            ).end()
+            if result.status == 0 { break }
+            #expect(result.status == 73, "\(result.errors)")
+            #expect(try FileManager.default.contentsOfDirectory(atPath: stick) == [])
+            #expect(try spool.exportMarks().isEmpty)
+            failures += 1
+            try #require(failures < 10)
+        }
+        #expect(failures > 0)
+    }
+
     @Test("An export that is killed holds nothing up, and what travels by hand is told by status and upload")
     func killedExport() async throws {
         let spool = try Spool.open(folder("spool"), access: .create)

@@ -21,8 +21,14 @@ struct BundleDestination {
         self.time = time
         name = Self.prefix + bundle + (asTar ? ".tar" : "")
         let part = name + Self.partSuffix
-        folder = asTar ? nil : try medium.makeDirectory(part)
-        tar = asTar ? try medium.create(part) : nil
+        do throws(FileError) {
+            folder = asTar ? nil : try medium.makeDirectory(part)
+            tar = asTar ? try medium.create(part) : nil
+        } catch {
+            // A folder is made before its name is forced: it may be there already.
+            if error.code != EEXIST { BundleDebris.remove(part, from: medium) }
+            throw error
+        }
     }
 
     /// Adds a file, whose bytes `body` writes.
