@@ -6,6 +6,7 @@
 #include <linux/rtnetlink.h>
 #include <net/if.h>
 #include <stddef.h>
+#include <sys/types.h>
 #include <sys/vfs.h>
 #include <sys/xattr.h>
 
@@ -21,6 +22,10 @@ extern int memfd_create(const char *name, unsigned int flags);
 
 // syncfs(2).
 extern int syncfs(int descriptor);
+
+// fallocate(2). FALLOC_FL_KEEP_SIZE and FALLOC_FL_PUNCH_HOLE in linux/falloc.h: gives a part of a file back to the disk; it reads as zeros.
+extern int fallocate(int descriptor, int mode, off_t offset, off_t length);
+static const int FERRY_PUNCH_HOLE = 0x01 | 0x02;
 
 // memmem(3) and memrchr(3).
 extern void *memmem(const void *haystack, size_t haystack_length, const void *needle, size_t needle_length);

@@ -1,5 +1,6 @@
 import FerrySpool
 import Foundation
+import Synchronization
 import TestSupport
 import Testing
 
@@ -41,6 +42,38 @@ struct BooksBeforeFilesTests {
         try settler.submit(delivered(name, in: spool))
         await settler.settleQueue()
         #expect(settler.failure != nil)
+        #expect(try spool.pending() == [name])
+    }
+
+    @Test(
+        "What could not be written down or moved away is not sent: no request is made",
+        arguments: [
+            "ledger is a folder", "ledger is a pipe", "ledger is a link", "sent is a file", "sent is a link", "day is a file",
+        ])
+    func nothingSent(obstacle: String) async throws {
+        let spool = try folder.spool()
+        let name = try spool.put(Segments.gzip("{}\n"))
+        let ledger = folder("spool/.ferry/ledger-\(Timestamp.now().compactDay).jsonl")
+        let sent = folder("spool/sent")
+        switch obstacle {
+        case "ledger is a folder": #expect(mkdir(ledger, 0o700) == 0)
+        case "ledger is a pipe": #expect(mkfifo(ledger, 0o600) == 0)
+        case "ledger is a link": #expect(symlink("/dev/null", ledger) == 0)
+        case "sent is a file": _ = try OpenFile.creating(sent)
+        case "sent is a link": #expect(symlink("/tmp", sent) == 0)
+        default:
+            #expect(mkdir(sent, 0o700) == 0)
+            _ = try OpenFile.creating("\(sent)/\(Timestamp.now().day)")
+        }
+        let requests = Mutex(0)
+        let server = ScriptedServer.answering { _ in
+            requests.withLock { $0 += 1 }
+            return ScriptedServer.answer(200)
+        }
+        let options = UploadOptions(destination: try DestinationURL(server.url))
+        await #expect(throws: UploadError.self) { try await UploadPass(spool, options: options).run() }
+        withExtendedLifetime(server) {}
+        #expect(requests.withLock { $0 } == 0)
         #expect(try spool.pending() == [name])
     }
 

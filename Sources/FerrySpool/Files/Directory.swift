@@ -143,6 +143,11 @@ public final class Directory: Sendable {
         throw FileError("look for", pathOf(name))
     }
 
+    /// - Throws: ``FileError`` when this process may not add or remove names in the folder.
+    func requireChanges() throws(FileError) {
+        guard faccessat(descriptor, ".", W_OK | X_OK, AT_EACCESS) == 0 else { throw FileError("change", path) }
+    }
+
     /// Opens a regular file for reading; `nil` when there is none of that name. Links, pipes and devices are refused.
     public func open(_ name: String) throws(FileError) -> OpenFile? {
         let opened = openat(descriptor, name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK)

@@ -31,6 +31,7 @@ public struct FileError: Error, Equatable, CustomStringConvertible {
         case EROFS: "; remount it writable"
         case ENOMEDIUM: "; the folder is empty: is its file system mounted?"
         case ENOENT: "; does the folder exist?"
+        case EXDEV: "; it must lie on the spool's own file system"
         default: ""
         }
     }

@@ -33,7 +33,9 @@ public struct GzipReader: ~Copyable {
     private var state = State.betweenMembers
     private var consumed: Int64 = 0
     /// The length of the first members that ended well: where damage or garbage begins.
-    private var soundLength: Int64 = 0
+    private(set) var soundLength: Int64 = 0
+    /// What those members inflated to.
+    private(set) var soundProduced: Int64 = 0
     private var produced: Int64 = 0
     private let limit: ByteCount
 
@@ -85,6 +87,7 @@ public struct GzipReader: ~Copyable {
             switch status {
             case Z_STREAM_END:
                 soundLength = consumed
+                soundProduced = produced
                 state = .betweenMembers
             case Z_OK, Z_BUF_ERROR:
                 if stream.pointee.avail_in == 0 && stream.pointee.avail_out != 0 { return }

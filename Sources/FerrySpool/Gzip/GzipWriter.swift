@@ -1,6 +1,6 @@
 import CZlib
 
-/// Writes one gzip member with a ``MemberNote`` into an empty file, in constant memory.
+/// Writes one gzip member with a ``MemberNote`` to the end of a file, in constant memory.
 ///
 /// Equal input at an equal level gives equal bytes, so that a segment that is sealed or split a second time after a crash is
 /// the same segment to a receiver.
@@ -10,10 +10,15 @@ public struct GzipWriter: ~Copyable {
     private let output: UnsafeMutableRawBufferPointer
     private var note = MemberNote(events: 0, uncompressed: 0, memberLength: 0)
     private var checksum: UInt32 = 0
+    /// Where in the file the member begins.
+    private let start: Int64
 
-    /// - Parameter file: Empty, and open for reading and writing.
-    public init(file: OpenFile, level: CompressionLevel) throws(FileError) {
+    /// - Parameters:
+    ///   - file: Open for reading and writing, and positioned at its end.
+    ///   - start: The file's length: 0 for a new one.
+    public init(file: OpenFile, level: CompressionLevel, at start: Int64 = 0) throws(FileError) {
         self.file = file
+        self.start = start
         stream = .allocate(capacity: 1)
         stream.initialize(to: z_stream())
         output = .allocate(byteCount: 1 << 16, alignment: 16)
@@ -57,7 +62,7 @@ public struct GzipWriter: ~Copyable {
         }
         try file.write(trailer)
         note.memberLength += Int64(trailer.count)
-        try file.write(note.numbers, at: MemberNote.numbersOffset)
+        try file.write(note.numbers, at: start + MemberNote.numbersOffset)
     }
 
     private mutating func deflate(_ bytes: UnsafeRawBufferPointer, flush: Int32) throws(FileError) {

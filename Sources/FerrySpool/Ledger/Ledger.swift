@@ -18,6 +18,13 @@ extension Spool {
         if !lines.isEmpty { try stateDirectory.appendLines(lines, to: Self.ledgerName(day)) }
     }
 
+    /// Sees whether lines can be appended to the ledger: what cannot be written down must not be sent.
+    func probeLedger(at now: Timestamp) throws(FileError) {
+        guard let stateDirectory, try stateDirectory.contains(Self.ledgerName(now.compactDay)) else { return }
+        let file = try stateDirectory.openLog(Self.ledgerName(now.compactDay))
+        if case .refused(let error) = file.tryLocking() { throw error }
+    }
+
     private static func ledgerName(_ day: String) -> String { "ledger-\(day).jsonl" }
 
     /// The names of the ledger's files, oldest first.
@@ -52,10 +59,15 @@ extension Directory {
         }
     }
 
-    private func openLog(_ name: String) throws(FileError) -> OpenFile {
+    /// Opens a log for appending, and makes it if need be.
+    fileprivate func openLog(_ name: String) throws(FileError) -> OpenFile {
         while true {
             do throws(FileError) {
-                return try open(name, flags: O_RDWR | O_APPEND)
+                let file = try open(name, flags: O_RDWR | O_APPEND | O_NONBLOCK)
+                guard try file.status().isRegular else {
+                    throw FileError("append to", "\(pathOf(name)), which is no regular file; move it away", code: EINVAL)
+                }
+                return file
             } catch {
                 guard error.code == ENOENT else { throw error }
             }

@@ -17,11 +17,17 @@ enum EntryKind: Equatable {
 
     static let sidecarSuffix: StaticString = ".retry.json"
     static let journalSuffix: StaticString = ".open"
+    /// Of a journal that is sealed piece by piece.
+    static let sealingSuffix: StaticString = ".sealing"
     static let arrivalSuffix: StaticString = ".ferry-in"
     static let temporarySuffix: StaticString = ".ferry-tmp"
 
     /// A new hidden name for a file that is to get another. It says nothing of that one, which may be as long as a name can be.
     static func temporaryName() -> String { ".\(SegmentID.random())\(temporarySuffix)" }
+
+    /// Of a temporary file that its maker holds a lock on for as long as it lives: a segment in the making.
+    static let lockedTemporarySuffix: StaticString = ".new.ferry-tmp"
+    static func lockedTemporaryName() -> String { ".\(SegmentID.random())\(lockedTemporarySuffix)" }
 
     init(_ name: UnsafeBufferPointer<UInt8>) {
         guard let first = name.first else {

@@ -5,11 +5,14 @@ public struct Publication: ~Copyable, Sendable {
     public let file: OpenFile
     private let temporaryName: String
     private var isPublished = false
+    /// Whether the file stays when it is not published: it is gone on with.
+    let isKept: Bool
 
     init(in directory: Directory) throws(FileError) {
         self.directory = directory
+        isKept = false
         while true {
-            let temporary = EntryKind.temporaryName()
+            let temporary = EntryKind.lockedTemporaryName()
             // The lock tells those who clean up that this file is in use.
             guard let file = try directory.createLocked(temporary) else { continue }
             temporaryName = temporary
@@ -18,8 +21,16 @@ public struct Publication: ~Copyable, Sendable {
         }
     }
 
+    /// Takes over a hidden file that stays until it is published.
+    init(of name: String, _ file: OpenFile, in directory: Directory) {
+        self.directory = directory
+        self.file = file
+        temporaryName = name
+        isKept = true
+    }
+
     deinit {
-        if !isPublished { try? directory.remove(temporaryName) }
+        if !isPublished, !isKept { try? directory.remove(temporaryName) }
     }
 
     /// Makes the file a segment, atomically and durably: content to the disk, the name without replacing, the folder to the disk.

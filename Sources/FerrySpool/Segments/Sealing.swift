@@ -1,3 +1,5 @@
+import Glibc
+
 /// What sealing a journal made of it.
 public enum SealedJournal: Equatable, Sendable {
     case published(SegmentName, events: Int64)
@@ -8,8 +10,24 @@ public enum SealedJournal: Equatable, Sendable {
 extension Spool {
     /// Compresses a journal into a hidden file. The first and longest part of sealing; it may run while other journals are sealed.
     ///
+    /// Where the disk has no room for journal and segment together, the journal's space is freed as the segment grows.
+    ///
     /// - Returns: `nil` when the journal holds no whole line.
     public func compress(_ journal: Journal, level: CompressionLevel) throws(FileError) -> CompressedJournal? {
+        if try directory.contains(journal.segment.sealingName) { return try compressInPlace(journal, level: level) }
+        do throws(FileError) {
+            return try compressAside(journal, level: level)
+        } catch {
+            guard error.isOutOfSpace else { throw error }
+            _ = removeLeftPublications()
+            do throws(FileError) { return try compressInPlace(journal, level: level) } catch let second {
+                // Where space cannot be freed, the lack of it is what a person can mend.
+                throw second.isOutOfSpace || second.code == EOPNOTSUPP ? error : second
+            }
+        }
+    }
+
+    private func compressAside(_ journal: Journal, level: CompressionLevel) throws(FileError) -> CompressedJournal? {
         let length = try journal.wholeLines(upTo: journal.file.status().size.bytes)
         guard length > 0 else { return nil }
         let publication = try Publication(in: directory)
@@ -30,9 +48,13 @@ extension Spool {
             return .empty
         }
         let events = compressed.events
+        let (isInPlace, file) = (compressed.publication.isKept, compressed.publication.file)
         // A segment of this name can only be this journal's, published before a crash.
         _ = try compressed.publish(as: journal.segment.fileName)
         try directory.remove(journal.segment.journalName)
+        // Before the segment can be claimed: no power cut may bring a journal back of which a part is freed.
+        if isInPlace { try directory.sync() }
+        withExtendedLifetime(file) {}
         return .published(journal.segment, events: events)
     }
 
@@ -55,18 +77,38 @@ extension Spool {
 
     /// - Parameter names: The hidden names in the folder.
     func sealAbandonedJournals(among names: [String], level: CompressionLevel, _ recovery: inout Recovery) {
+        var withoutRoom: [(segment: SegmentName, size: ByteCount)] = []
         // The oldest first: their events are waited for longest.
-        for name in names.filter({ $0.hasSuffix("\(EntryKind.journalSuffix)") }).sorted() {
-            let stem = name.dropFirst().dropLast(EntryKind.journalSuffix.utf8CodeUnitCount)
-            guard let segment = SegmentName("\(stem).jsonl.gz") else { continue }
+        for segment in names.compactMap({ SegmentName(hidden: $0, EntryKind.journalSuffix) }).sorted(by: {
+            $0.fileName < $1.fileName
+        }) {
             do throws(FileError) {
-                guard let journal = try Journal.adopt(segment, in: directory) else { continue }
-                let result = try seal(journal, level: level)
-                if result != .empty { recovery.sealed.append(result) }
+                try sealAbandoned(segment, level: level, &recovery)
             } catch {
-                recovery.note(name, error)
+                guard error.isOutOfSpace else {
+                    recovery.note(segment.journalName, error)
+                    continue
+                }
+                withoutRoom.append((segment, ((try? directory.status(segment.journalName)) ?? nil)?.size ?? .zero))
             }
         }
+        // The smallest first: sealing it may make the room that the next one needs.
+        for (segment, _) in withoutRoom.sorted(by: { $0.size < $1.size }) {
+            do throws(FileError) {
+                try lendingReserve { () throws(FileError) in try sealAbandoned(segment, level: level, &recovery) }
+            } catch {
+                recovery.note(segment.journalName, error)
+            }
+        }
+        finishSealing(among: names, &recovery)
+    }
+
+    private func sealAbandoned(
+        _ segment: SegmentName, level: CompressionLevel, _ recovery: inout Recovery
+    ) throws(FileError) {
+        guard let journal = try Journal.adopt(segment, in: directory) else { return }
+        let result = try seal(journal, level: level)
+        if result != .empty { recovery.sealed.append(result) }
     }
 
     /// Removes the journal of a segment that is published, unless its writer lives and is about to do so itself.
@@ -89,8 +131,12 @@ public struct CompressedJournal: ~Copyable, Sendable {
 
 extension OpenFile {
     /// Compresses a range of whole lines into another file. Returns how many events they are.
-    func compress(_ range: Range<Int64>, into target: OpenFile, level: CompressionLevel) throws(FileError) -> Int64 {
-        var writer = try GzipWriter(file: target, level: level)
+    ///
+    /// - Parameter start: The other file's length, and where it is positioned.
+    func compress(
+        _ range: Range<Int64>, into target: OpenFile, at start: Int64 = 0, level: CompressionLevel
+    ) throws(FileError) -> Int64 {
+        var writer = try GzipWriter(file: target, level: level, at: start)
         let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: 1 << 16, alignment: 16)
         defer { buffer.deallocate() }
         var counter = LineCounter()

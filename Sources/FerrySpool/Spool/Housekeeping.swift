@@ -12,6 +12,19 @@ extension Spool {
         return removed
     }
 
+    /// Removes the segments in the making whose makers died, however short a time ago: their locks tell. For a disk that is full.
+    ///
+    /// - Returns: Whether there were any.
+    func removeLeftPublications() -> Bool {
+        var isAny = false
+        for name in (try? directory.hiddenNames()) ?? [] where name.hasSuffix("\(EntryKind.lockedTemporarySuffix)") {
+            guard case .locked(let file)? = try? directory.openLocked(name) else { continue }
+            // Under its lock: one that a process has just made, and not locked yet, is missed by that process then.
+            withExtendedLifetime(file) { if (try? directory.remove(name)) != nil { isAny = true } }
+        }
+        return isAny
+    }
+
     private func removeIfLeft(_ name: String) throws(FileError) -> Bool {
         // Small files are renamed within moments and not locked; segments in the making are locked.
         guard case .locked(let file) = try directory.openLocked(name),

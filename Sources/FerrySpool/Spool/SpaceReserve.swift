@@ -3,25 +3,76 @@ import Glibc
 /// What lets a full disk drain: an ending needs a line in the ledger before its segment may go, and a line needs room.
 extension Spool {
     private static let reserveName = "reserve"
-    private static let reserveSize = 1 << 15
+    private static let reserveSize: Int64 = 1 << 15
+    private static let lentSize: Int64 = 1 << 13
 
-    /// Sees whether endings can be written down: what cannot be must not be sent.
+    /// Sees whether endings can be written down and carried out: what cannot be must not be sent.
     ///
+    /// - Parameter keepsSent: Delivered segments are moved into `sent/`.
     /// - Throws: ``FileError``, where the disk is full only if there is no reserve either.
-    public func probe(isDurable: Bool = true) throws(FileError) {
+    public func probe(isDurable: Bool = true, keepsSent: Bool = true, at now: Timestamp = .now()) throws(FileError) {
         guard let stateDirectory else { throw stateFailure ?? FileError("write into", path, code: EROFS) }
         do throws(FileError) {
             try stateDirectory.replace("probe", with: [UInt8](repeating: 0x20, count: 4096), durable: isDurable)
             try stateDirectory.remove("probe")
         } catch {
-            guard error.isOutOfSpace, (try? stateDirectory.contains(Self.reserveName)) == true else { throw error }
+            guard error.isOutOfSpace, Self.reserve(in: stateDirectory) > 0 else { throw error }
         }
+        try probeLedger(at: now)
+        try directory.requireChanges()
+        if keepsSent { try probeSent(at: now) }
     }
 
-    /// Sets room aside, where it is not and the disk has it.
+    /// A folder that is a link, or lies on another file system, takes no segment.
+    private func probeSent(at now: Timestamp) throws(FileError) {
+        guard let sent = try sentFolder() else { return }
+        let day = try sent.contains(now.day) ? sent.directory(now.day) : sent
+        guard try day.identity().device == directory.identity().device else {
+            throw FileError("move segments into", day.path, code: EXDEV)
+        }
+        try day.requireChanges()
+    }
+
+    /// Sets room aside, where it is not and the disk has it: as much as there is.
     static func keepReserve(in state: Directory) {
-        guard (try? state.contains(reserveName)) == false, let file = try? state.create(reserveName) else { return }
-        if posix_fallocate(file.descriptor, 0, off_t(reserveSize)) != 0 { try? state.remove(reserveName) }
+        let size = reserve(in: state)
+        guard size < reserveSize else { return }
+        let known = try? state.open(reserveName, flags: O_RDWR | O_NONBLOCK)
+        guard let file = known ?? (try? state.create(reserveName)), (try? file.status())?.isRegular == true else { return }
+        for wanted in [reserveSize, reserveSize / 2, reserveSize / 4] where wanted > size {
+            if posix_fallocate(file.descriptor, 0, off_t(wanted)) == 0 { return }
+            try? file.truncate(to: size)
+        }
+        if size == 0 { try? state.remove(reserveName) }
+    }
+
+    /// How much is set aside.
+    private static func reserve(in state: Directory) -> Int64 {
+        guard let status = (try? state.status(reserveName)) ?? nil, status.isRegular else { return 0 }
+        return status.size.bytes
+    }
+
+    /// Does something that needs a little room; where the disk is full, with a part of the reserve, which is set aside again afterwards. The
+    /// ledger keeps the rest, whatever other processes do with the part.
+    func lendingReserve(_ body: () throws(FileError) -> Void) throws(FileError) {
+        do throws(FileError) {
+            return try body()
+        } catch {
+            guard error.isOutOfSpace, let stateDirectory, lendReserve(in: stateDirectory) else { throw error }
+        }
+        defer { stateDirectory.map(Self.keepReserve) }
+        try body()
+    }
+
+    private func lendReserve(in state: Directory) -> Bool {
+        let rest = Self.reserve(in: state) - Self.lentSize
+        // As long as there is nothing to send, there is nothing to write into the ledger.
+        guard rest >= Self.lentSize || rest == 0 && (try? scan())?.entries.isEmpty == true,
+            let file = try? state.open(Self.reserveName, flags: O_RDWR | O_NONBLOCK)
+        else {
+            return false
+        }
+        return (try? file.truncate(to: rest)) != nil
     }
 
     /// Does something that needs room; where the disk is full, with the reserve.
@@ -38,8 +89,9 @@ extension Spool {
         } catch {
             guard error.isOutOfSpace else { throw error }
         }
-        if sentGivesWay { freed = freeSent(atLeast: ByteCount(Int64(Self.reserveSize))) }
-        if freed.segments > 0 {
+        if sentGivesWay { freed = freeSent(atLeast: ByteCount(Self.reserveSize)) }
+        let isTidied = removeLeftPublications()
+        if freed.segments > 0 || isTidied {
             do throws(FileError) {
                 try body()
                 return freed

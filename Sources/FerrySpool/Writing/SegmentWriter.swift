@@ -130,12 +130,13 @@ public final class SegmentWriter {
     ///
     /// - Returns: The segments of this writer, in order.
     public func finish() throws(WriteFailure) -> [SegmentName] {
-        if open != nil { try roll() }
-        do throws(FileError) {
-            return try sealer.finish()
-        } catch {
-            throw .file(error)
-        }
+        var failure: WriteFailure?
+        do throws(WriteFailure) { if open != nil { try roll() } } catch { failure = error }
+        // Also then: what is under way ends before the process may.
+        let published: [SegmentName]
+        do throws(FileError) { published = try sealer.finish() } catch { throw .file(error) }
+        if let failure { throw failure }
+        return published
     }
 
     private func roll() throws(WriteFailure) {

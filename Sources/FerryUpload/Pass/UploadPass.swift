@@ -105,7 +105,7 @@ public final class UploadPass: Sendable {
                 report.remaining = try spool.scan().entries.count
                 return report
             }
-            try await Self.probe(spool)
+            try await Self.probe(spool, keepsSent: options.keepsSent, at: now())
             try await send()
             let sent = tools.settler.report
             report.sent = sent.sent
@@ -132,9 +132,9 @@ public final class UploadPass: Sendable {
         }
     }
 
-    private static func probe(_ spool: Spool) async throws(FileError) {
+    private static func probe(_ spool: Spool, keepsSent: Bool, at now: Timestamp) async throws(FileError) {
         let failure: FileError? = await blocking {
-            do throws(FileError) { try spool.probe(isDurable: false) } catch { return error }
+            do throws(FileError) { try spool.probe(isDurable: false, keepsSent: keepsSent, at: now) } catch { return error }
             return nil
         }
         if let failure { throw failure }

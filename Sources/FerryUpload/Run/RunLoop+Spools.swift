@@ -5,8 +5,11 @@ extension RunLoop {
     /// Opens a folder as a spool, with its gate as everything that is known says.
     mutating func open(_ number: Int) async {
         let path = spools[number].path
+        let (keepsSent, wall) = (runner.options.upload.keepsSent, runner.now())
         let opening: Result<RunningSpool.Opening, FileError> = await blocking {
-            do throws(FileError) { return .success(try RunningSpool.open(path)) } catch { return .failure(error) }
+            do throws(FileError) { return .success(try RunningSpool.open(path, keepsSent: keepsSent, at: wall)) } catch {
+                return .failure(error)
+            }
         }
         let now = runner.moment()
         let opened: RunningSpool.Opening
