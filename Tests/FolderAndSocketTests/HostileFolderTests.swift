@@ -104,7 +104,7 @@ struct HostileFolderTests {
         let clock = "{\"bootID\":\"\(ClockWatch.Reading.now().bootID)\",\"sinceBoot\":-9223372036854775808,\"wall\":\(time)}"
         try spool.directory.replace(".ferry/clock.json", with: Array(clock.utf8), durable: false)
         warnings = []
-        _ = try spool.watchClock { warnings.append("\($0)") }
+        _ = spool.watchClock { warnings.append("\($0)") }
         #expect(warnings.count == 1)
     }
 

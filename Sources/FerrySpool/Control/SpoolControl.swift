@@ -10,6 +10,16 @@ public struct SpoolControl: Codable, Equatable, Sendable {
     public var changedAt: Timestamp?
     /// When somebody last asked for everything to be sent at once.
     public var flushRequestedAt: Timestamp?
+    /// What the spool was told cannot be read. It may have been to pause, so it counts as that.
+    public fileprivate(set) var isUnreadable = false
+
+    /// What holds while the file is there and cannot be read.
+    public static let unreadable: SpoolControl = {
+        var control = SpoolControl()
+        control.isPaused = true
+        control.isUnreadable = true
+        return control
+    }()
 
     enum CodingKeys: String, CodingKey {
         case version, changedAt, flushRequestedAt
@@ -36,13 +46,22 @@ extension Spool {
     /// The file's name in ``stateFolderName``.
     public static let controlFileName = "control.json"
 
+    /// For messages.
+    public var controlPath: String { "\(path)/\(Self.stateFolderName)/\(Self.controlFileName)" }
+
     /// When the file was last changed; `nil` when there is none.
     public func controlChanged() throws(FileError) -> Timestamp? { try stateDirectory?.status(Self.controlFileName)?.changed }
 
-    /// What the spool was told; everything is allowed when nobody told it anything. An unreadable file counts as absent, with a
-    /// warning.
+    /// What the spool was told; everything is allowed when there is no file. One that is there and says nothing that can be understood
+    /// counts as a pause, with a warning: nothing is sent that was to wait, and producers still store.
     public func control(warn: (UnreadableState) -> Void = { _ in }) throws(FileError) -> SpoolControl {
-        try stateDirectory?.readState(SpoolControl.self, from: Self.controlFileName, warn: warn) ?? SpoolControl()
+        guard let stateDirectory else { return SpoolControl() }
+        var isUnreadable = false
+        let control = try stateDirectory.readStateOfAnyKind(SpoolControl.self, from: Self.controlFileName) {
+            isUnreadable = true
+            warn($0)
+        }
+        return control ?? (isUnreadable ? .unreadable : SpoolControl())
     }
 
     /// Changes what the spool is told, durably. Changes by several processes at once follow one another, and none is lost.
@@ -51,6 +70,7 @@ extension Spool {
             var control = try control()
             change(&control)
             control.changedAt = now
+            control.isUnreadable = false
             try state.writeState(control, to: Self.controlFileName, durable: true)
             return control
         }

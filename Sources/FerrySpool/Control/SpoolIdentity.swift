@@ -30,7 +30,7 @@ extension Spool {
         orNew fresh: SpoolIdentity, warn: (UnreadableState) -> Void = { _ in }
     ) throws(FileError) -> (identity: SpoolIdentity, isNew: Bool) {
         guard let stateDirectory else { return (fresh, true) }
-        if let known = try stateDirectory.readState(SpoolIdentity.self, from: Self.identityName, warn: warn) {
+        if let known = try stateDirectory.readStateOfAnyKind(SpoolIdentity.self, from: Self.identityName, warn: warn) {
             return (known, false)
         }
         // Several processes may open a new spool at once: whoever comes first decides. An unreadable file gives way.

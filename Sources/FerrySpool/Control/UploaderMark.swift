@@ -93,7 +93,7 @@ extension Spool {
             let file = try stateDirectory.create(temporary)
             _ = file.tryLock()
             try file.write(JSONLine.encode(mark))
-            try stateDirectory.rename(temporary, to: Self.markName)
+            try stateDirectory.renameOverAnything(temporary, to: Self.markName)
             return (UploaderMarkHolder(mark, file), other)
         } catch {
             try? stateDirectory.remove(temporary)
@@ -103,7 +103,8 @@ extension Spool {
 
     /// The mark of the uploader that runs, or ran last; whether it runs is told for this machine alone. `nil` when none ever did.
     public func uploaderMark(_ locks: HeldLocks = HeldLocks()) throws(FileError) -> (mark: UploaderMark, isRunning: Bool)? {
-        guard let stateDirectory, let mark = try stateDirectory.readState(UploaderMark.self, from: Self.markName, warn: { _ in }),
+        guard let stateDirectory,
+            let mark = try stateDirectory.readStateOfAnyKind(UploaderMark.self, from: Self.markName, warn: { _ in }),
             let status = try stateDirectory.status(Self.markName)
         else { return nil }
         return (mark, mark.isAlive || locks.contains(status.identity, in: stateDirectory))

@@ -18,6 +18,9 @@ public struct FileError: Error, Equatable, CustomStringConvertible {
     /// The disk, the quota or the file size limit is exhausted.
     public var isOutOfSpace: Bool { code == ENOSPC || code == EDQUOT || code == EFBIG }
 
+    /// A folder, a link or a socket lies where a file should be.
+    var isAboutKind: Bool { code == EISDIR || code == ELOOP || code == ENXIO || code == ENODEV }
+
     public var description: String { "cannot \(operation) \(path): \(String(cString: strerror(code)))\(hint)" }
 
     private var hint: String {
@@ -28,10 +31,10 @@ public struct FileError: Error, Equatable, CustomStringConvertible {
         case EACCES, EPERM: "; check its owner and mode"
         case ENOSPC, EDQUOT: "; free some space"
         case EFBIG: "; raise the file size limit (ulimit -f)"
+        case EXDEV: "; it must lie on the spool's own file system"
         case EROFS: "; remount it writable"
         case ENOMEDIUM: "; the folder is empty: is its file system mounted?"
         case ENOENT: "; does the folder exist?"
-        case EXDEV: "; it must lie on the spool's own file system"
         default: ""
         }
     }

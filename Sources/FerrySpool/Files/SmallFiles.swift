@@ -9,7 +9,8 @@ extension Directory {
         return try file.readBytes(Int(min(file.status().size, limit).bytes), at: 0)
     }
 
-    /// Replaces a small file in one step: readers see the old content or the new, never a part.
+    /// Replaces a small file in one step: readers see the old content or the new, never a part. A folder of that name, which no file can
+    /// replace, is moved aside.
     ///
     /// - Parameter durable: Also force it to the disk before the old content goes.
     public func replace(_ name: String, with bytes: [UInt8], durable: Bool) throws(FileError) {
@@ -18,11 +19,22 @@ extension Directory {
             let file = try create(temporary)
             try file.write(bytes)
             if durable { try file.sync() }
-            try rename(temporary, to: name)
+            try renameOverAnything(temporary, to: name)
         } catch {
             try? remove(temporary)
             throw error
         }
         if durable { try sync() }
+    }
+
+    /// Renames within the folder and replaces what is there, or moves it aside where it is a folder.
+    func renameOverAnything(_ name: String, to newName: String) throws(FileError) {
+        do throws(FileError) {
+            try rename(name, to: newName)
+        } catch {
+            guard error.code == EISDIR else { throw error }
+            try moveAside(newName, into: self)
+            try rename(name, to: newName)
+        }
     }
 }

@@ -14,16 +14,28 @@ extension Spool {
     private static let clockName = "clock.json"
 
     /// Looks at the clocks, remembers them in the spool for the next look, and says what time the age limit may go by.
+    ///
+    /// Where they cannot be remembered, or the last look not be read, there is a warning, and no last look to compare with: this must keep
+    /// nothing from being stored or sent.
     public func watchClock(
         _ reading: ClockWatch.Reading = .now(), warn: (UnreadableState) -> Void = { _ in }
-    ) throws(FileError) -> ClockWatch {
-        let previous = try stateDirectory?.readState(ClockWatch.self, from: Self.clockName, warn: warn)
+    ) -> ClockWatch {
+        var previous: ClockWatch?
+        var failure: FileError?
+        do throws(FileError) {
+            previous = try stateDirectory?.readStateOfAnyKind(ClockWatch.self, from: Self.clockName, warn: warn)
+        } catch {
+            failure = error
+        }
         let watch = ClockWatch(previous: previous, reading: reading)
         do throws(FileError) {
             try stateDirectory?.writeState(watch, to: Self.clockName)
         } catch {
-            // A full disk must not keep what could free it from being sent. The next look compares with an older one.
-            guard error.isOutOfSpace else { throw error }
+            // On a full disk the next look compares with an older one.
+            if !error.isOutOfSpace { failure = failure ?? error }
+        }
+        if let failure, let stateDirectory {
+            warn(UnreadableState(path: stateDirectory.pathOf(Self.clockName), reason: "\(failure)"))
         }
         return watch
     }

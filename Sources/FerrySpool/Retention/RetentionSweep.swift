@@ -24,7 +24,7 @@ extension Spool {
     ) throws(FileError) -> RetentionReport {
         var report = RetentionReport()
         guard !limits.isUnlimited else { return report }
-        let trustedNow = try limits.maxAge == nil ? nil : watchClock(clock, warn: warn).trustedNow
+        let trustedNow = limits.maxAge == nil ? nil : watchClock(clock, warn: warn).trustedNow
         report.isClockSettling = limits.maxAge != nil && trustedNow == nil
         let listing = try scan(sizes: true)
         let plan = EvictionPlan(

@@ -22,6 +22,19 @@ extension Directory {
         }
     }
 
+    /// The same, where also a folder, a link or a pipe of that name counts as absent.
+    func readStateOfAnyKind<State: Decodable>(
+        _ type: State.Type, from name: String, warn: (UnreadableState) -> Void
+    ) throws(FileError) -> State? {
+        do throws(FileError) {
+            return try readState(type, from: name, warn: warn)
+        } catch {
+            guard error.isAboutKind else { throw error }
+            warn(UnreadableState(path: pathOf(name), reason: "it is no regular file"))
+            return nil
+        }
+    }
+
     /// Replaces a JSON state file in one step.
     func writeState(_ state: some Encodable, to name: String, durable: Bool = false) throws(FileError) {
         let encoder = JSONEncoder()
@@ -67,7 +80,7 @@ extension Spool {
     public func destinationState(
         _ id: String, warn: (UnreadableState) -> Void = { _ in }
     ) throws(FileError) -> RetryState? {
-        try stateDirectory?.readState(RetryState.self, from: "destination-\(id).json", warn: warn)
+        try stateDirectory?.readStateOfAnyKind(RetryState.self, from: "destination-\(id).json", warn: warn)
     }
 
     /// `nil` forgets it: the destination is well.

@@ -110,14 +110,14 @@ public final class Spool: Sendable {
     }
 
     private static func ensureID(in state: Directory) throws(FileError) -> String {
-        let known = try state.contents(of: idName)
+        let known = try contentsOfID(in: state)
         if let id = parseID(known) { return id }
         let temporary = EntryKind.temporaryName()
         do throws(FileError) {
             let file = try state.create(temporary)
             try file.write(Array("\(SegmentID.random())\n".utf8))
             try file.sync()
-            if known != nil { try state.rename(temporary, to: idName) }
+            if known != nil { try state.renameOverAnything(temporary, to: idName) }
         } catch {
             try? state.remove(temporary)
             throw error
@@ -130,7 +130,20 @@ public final class Spool: Sendable {
         } else {
             try state.remove(temporary)
         }
-        return parseID(try state.contents(of: idName)) ?? ""
+        guard let id = parseID(try state.contents(of: idName)) else {
+            throw FileError("read", state.pathOf(idName), code: EINVAL)
+        }
+        return id
+    }
+
+    /// `nil` when there is none; empty when there is something that is no file.
+    private static func contentsOfID(in state: Directory) throws(FileError) -> [UInt8]? {
+        do throws(FileError) {
+            return try state.contents(of: idName)
+        } catch {
+            guard error.isAboutKind else { throw error }
+            return []
+        }
     }
 }
 

@@ -85,12 +85,8 @@ public final class SegmentWriter {
     private func obeyControl(at now: ContinuousClock.Instant) throws(WriteFailure) {
         if let nextControlCheck, now < nextControlCheck { return }
         nextControlCheck = now + Self.controlInterval
-        let control: SpoolControl
-        do throws(FileError) {
-            control = try spool.control()
-        } catch {
-            throw .file(error)
-        }
+        // What cannot be read keeps no event from being stored.
+        guard let control = try? spool.control() else { return }
         if control.isDisabled { throw .disabled }
     }
 

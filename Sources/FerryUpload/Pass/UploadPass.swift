@@ -87,7 +87,7 @@ public final class UploadPass: Sendable {
         do throws(FileError) {
             var report = UploadReport()
             report.travelling = try spool.travellingBundles { [tools] in tools.onEvent(.warning("\($0)")) }
-            let control = try spool.control()
+            let control = try spool.control { [tools] in tools.onEvent(.warning("\($0)")) }
             report.control = control
             report.unfinished = leftovers.withLock(\.unfinished)
             if control.stopsSending {

@@ -24,7 +24,7 @@ extension RunLoop {
             counters.count(event, in: path)
             onEvent(.upload(spool: path, event))
         }
-        let control = (try? spool.control()) ?? SpoolControl()
+        let control = (try? spool.control { onEvent(.upload(spool: path, .warning("\($0)"))) }) ?? .unreadable
         let known = (try? spool.destinationState(DestinationName.id(of: "\(runner.options.upload.destination)"))) ?? nil
         let isBack = spools[number].id != nil
         let isSame = spools[number].id == spool.id

@@ -1,5 +1,6 @@
 import FerrySpool
 import FerryUpload
+import Glibc
 
 /// What `ferry status` tells: gathered from the folder, nothing else.
 struct SpoolStatus: Encodable {
@@ -104,6 +105,7 @@ struct SpoolStatus: Encodable {
         if let failure = spool.stateFailure { note(failure) }
         let locks = HeldLocks()
         let control = look { () throws(FileError) in try spool.control(warn: warn) }
+        if control?.isUnreadable == true { note(FileError("understand", spool.controlPath, code: EINVAL)) }
         paused = control?.isPaused ?? false
         disabled = control?.isDisabled ?? false
         let known = look { () throws(FileError) in try spool.uploaderMark(locks) } ?? nil

@@ -15,6 +15,7 @@ struct UploadSummary {
         case .localFailure: return .localFailure
         case .unwell, .headWaits, .deadline, .paused, nil: break
         }
+        if report.control.isUnreadable { return .localFailure }
         if let failure = ExitStatus(localFailures) { return failure }
         if report.remaining > 0 { return .remaining }
         return report.rejected > 0 ? .badData : .done
@@ -31,6 +32,8 @@ struct UploadSummary {
         case .headWaits: "the first segment in line must wait, and with --order strict all others wait behind it"
         case .deadline: "the time does not suffice for more; what is left is kept"
         case .interrupted, .localFailure: nil
+        case .paused where report.control.isUnreadable, nil where report.control.isUnreadable:
+            "what the spool was told cannot be read, and may have been to pause: nothing is sent; ferry resume, pause or disable tells it anew"
         case .paused where report.control.isDisabled, nil where report.control.isDisabled:
             "the spool is disabled: nothing is sent; ferry enable changes that"
         case .paused where report.control.isPaused, nil where report.control.isPaused:

@@ -1,0 +1,114 @@
+import Glibc
+import Synchronization
+import TestSupport
+import Testing
+
+@testable import FerrySpool
+@testable import FerryUpload
+
+@Suite("A folder, a link or a pipe in .ferry stops neither writing nor sending")
+struct OddStateFileTests {
+    private let folder = TemporaryFolder()
+
+    enum Oddity: String, CaseIterable { case folder, link, pipe, empty, nonsense }
+
+    private func put(_ oddity: Oddity, _ name: String) throws {
+        let path = folder("spool/.ferry/\(name)")
+        unlink(path)
+        switch oddity {
+        case .folder: #expect(mkdir(path, 0o700) == 0)
+        case .link: #expect(symlink("/nowhere", path) == 0)
+        case .pipe: #expect(mkfifo(path, 0o600) == 0)
+        case .empty: _ = try OpenFile.creating(path)
+        case .nonsense: try OpenFile.creating(path).write(Array("{nonsense".utf8))
+        }
+    }
+
+    private func store(_ spool: Spool, _ line: String) throws {
+        var options = SegmentWriter.Options()
+        options.retention.maxAge = .seconds(86_400)
+        let writer = SegmentWriter(spool: spool, options: options)
+        try Array(line.utf8).withUnsafeBufferPointer { try writer.append($0, at: .now) }
+        _ = try writer.finish()
+    }
+
+    /// Sends what is there, and returns how many requests were made.
+    private func send(_ spool: Spool) async throws -> (requests: Int, report: UploadReport) {
+        let requests = Mutex(0)
+        let server = ScriptedServer.answering { _ in
+            requests.withLock { $0 += 1 }
+            return ScriptedServer.answer(200)
+        }
+        var options = UploadOptions(destination: try DestinationURL(server.url))
+        options.retention.maxAge = .seconds(86_400)
+        let report = try await UploadPass(spool, options: options).run()
+        withExtendedLifetime(server) {}
+        return (requests.withLock { $0 }, report)
+    }
+
+    @Test(
+        arguments: ["clock.json", "created.json", "spool-id", "uploader.json", "probe", "identity.json", "reserve"],
+        Oddity.allCases)
+    func goesOn(name: String, oddity: Oddity) async throws {
+        _ = try folder.spool()
+        try put(oddity, name)
+        let spool = try Spool.open(folder("spool"), access: .write)
+        #expect(spool.id.utf8.count == 16)
+        #expect(try Spool.open(folder("spool"), access: .read).id == spool.id)
+        try store(spool, "{\"n\":1}")
+        let (requests, report) = try await send(spool)
+        #expect(requests == 1)
+        #expect(report.sent.segments == 1)
+        #expect(try spool.events(in: [.sent]) == ["{\"n\":1}"])
+    }
+
+    @Test("What is known of the destination counts as absent, and is written anew", arguments: Oddity.allCases)
+    func destination(oddity: Oddity) async throws {
+        let spool = try folder.spool()
+        let server = ScriptedServer.answering { _ in ScriptedServer.answer(503, "Retry-After: 60\r\n") }
+        let destination = try DestinationURL(server.url)
+        try put(oddity, "destination-\(DestinationName.id(of: "\(destination)")).json")
+        try spool.put(Segments.gzip("1\n"))
+        let report = try await UploadPass(spool, options: UploadOptions(destination: destination)).run()
+        withExtendedLifetime(server) {}
+        #expect(report.destinationWaitsUntil != nil)
+        #expect(try spool.destinationStates().count == 1)
+    }
+
+    @Test("A clock that cannot be read is told once, and kept anew", arguments: Oddity.allCases)
+    func clock(oddity: Oddity) throws {
+        let spool = try folder.spool()
+        try put(oddity, "clock.json")
+        var warnings: [UnreadableState] = []
+        for _ in 0..<2 { _ = spool.watchClock { warnings.append($0) } }
+        #expect(warnings.count == 1)
+    }
+
+    @Test(
+        "What the spool was told and cannot be read is no leave to send; writers store; telling it anew mends it",
+        arguments: Oddity.allCases)
+    func control(oddity: Oddity) async throws {
+        let spool = try folder.spool()
+        try put(oddity, "control.json")
+        try store(spool, "{\"n\":1}")
+        let (before, report) = try await send(spool)
+        #expect(before == 0)
+        #expect(report.control.isUnreadable)
+        #expect(report.remaining == 1)
+        // What is told besides ends no pause.
+        _ = try spool.setControl(at: .now()) { $0.isDisabled = false }
+        #expect(try spool.control().isPaused)
+        _ = try spool.setControl(at: .now()) { $0.isPaused = false }
+        let (after, _) = try await send(spool)
+        #expect(after == 1)
+    }
+
+    @Test("A folder that gave way to a file is kept beside it")
+    func kept() throws {
+        let spool = try folder.spool()
+        try put(.folder, "clock.json")
+        _ = spool.watchClock()
+        #expect(spool.stateDirectory?.isDirectory("clock.json~1") == true)
+        #expect(try spool.stateDirectory?.status("clock.json")?.isRegular == true)
+    }
+}
