@@ -92,6 +92,42 @@ struct ContentTests {
         #expect(report.sent.segments == 1 && report.remaining == 0)
     }
 
+    @Test(
+        "A file that is renamed within the folder while its request is under way is sent once, and not under its new name again",
+        arguments: ["export.jsonl.gz", nil], [200, 400])
+    func renamed(name: String?, status: Int) async throws {
+        let spool = try folder.spool()
+        let name = name ?? Segments.name(second: 1).fileName
+        let path = spool.directory.pathOf(name)
+        let newName = name == "export.jsonl.gz" ? "export-2.jsonl.gz" : Segments.name(second: 2).fileName
+        let newPath = spool.directory.pathOf(newName)
+        try write(Segments.gzip("{\"n\":1}\n"), to: path)
+        let requests = Requests()
+        let server = server(requests, status: status) { #expect(rename(path, newPath) == 0) }
+        let report = try await UploadPass(spool, options: try options(server), now: Self.later).run()
+        #expect(requests.bodies.count == 1)
+        #expect(report.sent.segments + Int64(report.rejected) == 1)
+        #expect(report.remaining == 0)
+        #expect(try spool.pending().isEmpty)
+        #expect(try spool.files(in: [.sent, .rejected]).map(\.name) == [newName])
+    }
+
+    @Test("Another file with the content of one that went away meanwhile is sent for itself")
+    func replacedElsewhere() async throws {
+        let spool = try folder.spool()
+        let (path, copy) = (spool.directory.pathOf("export.jsonl.gz"), spool.directory.pathOf("copy.jsonl.gz"))
+        let bytes = Segments.gzip("{\"n\":1}\n")
+        try write(bytes, to: path)
+        let requests = Requests()
+        let server = server(requests) {
+            try? OpenFile.creating(copy).write(bytes)
+            unlink(path)
+        }
+        _ = try await UploadPass(spool, options: try options(server), now: Self.later).run()
+        #expect(try spool.pending().isEmpty)
+        #expect(Set(requests.keys).count == 2)
+    }
+
     @Test("A segment of the format without notes that is just being copied in waits until it is whole")
     func beingCopied() async throws {
         let spool = try folder.spool()

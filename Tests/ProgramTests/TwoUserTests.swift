@@ -112,6 +112,31 @@ struct TwoUserTests {
         #expect(try opened.directory.contains(journal))
     }
 
+    @Test("A segment that one may not open and that a limit would drop is named: prune ends with 74, and drops the others")
+    func prunesTheOthers() async throws {
+        guard let spool = try await sharedSpool() else { return }
+        let opened = try Spool.open(spool, access: .write)
+        let secret = try opened.put(Segments.gzip("1\n"), as: Segments.name(second: 1))
+        chmod("\(spool)/\(secret)", 0o600)
+        try opened.put(Segments.gzip("2\n"), as: Segments.name(second: 2))
+        let prune = try await run(.sender, "prune", "--spool", spool, "--max-spool-bytes", "1")
+        #expect(prune.status == 74)
+        #expect(prune.output.contains("evicted 1 segment"))
+        #expect(prune.errors.contains(secret))
+    }
+
+    @Test(
+        "Where .ferry may not be looked into, those who look say so and end with 74",
+        arguments: [["status"], ["list"], ["cat"], ["verify"]])
+    func closedState(command: [String]) async throws {
+        guard let spool = try await sharedSpool() else { return }
+        try Spool.open(spool, access: .write).put(Segments.gzip("1\n"))
+        chmod("\(spool)/.ferry", 0o700)
+        let result = try await run(.reader, command[0], "--spool", spool)
+        #expect(result.status == 74)
+        #expect(result.errors.contains(".ferry"))
+    }
+
     @Test("A folder in sent/ that one may not read hinders no pruning")
     func unreadableDay() async throws {
         guard let spool = try await sharedSpool() else { return }

@@ -89,9 +89,9 @@ extension Spool {
     }
 
     private func carryOut(_ ending: Ending, _ changed: inout ChangedFolders) throws(FileError) {
-        let name = ending.claim.name
-        // Replaced, written into or taken away by a program that ignores claims: what lies there now is not what was sent.
-        guard try holds(ending.claim) else { return }
+        // Replaced, written into or taken away by a program that ignores claims: what lies there now is not what was sent. Under another name
+        // it is, and would be sent once more.
+        guard let name = try currentName(of: ending.claim) else { return }
         switch ending.disposal {
         case .sent(keep: true):
             try directory.moveAside(name, into: try changed.sentFolder(of: ending.entry.at, in: self))

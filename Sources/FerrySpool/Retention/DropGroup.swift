@@ -5,6 +5,8 @@ struct DropGroup {
     private let spool: Spool
     private let time: Timestamp
     private var endings: [Ending] = []
+    /// Why segments that should go had to stay, other than for being in use.
+    private(set) var problems: [FileError] = []
 
     /// Each holds an open file.
     private static let largest = 256
@@ -43,7 +45,10 @@ struct DropGroup {
         case .unusable(let error) where error.code == EMFILE && !endings.isEmpty:
             try settle()
             return try self.claim(name)
-        case .busy, .gone, .unusable: return nil
+        case .unusable(let error):
+            problems.append(error)
+            return nil
+        case .busy, .gone: return nil
         }
     }
 }

@@ -8,6 +8,8 @@ public struct RetentionReport: Equatable, Sendable {
     public var stillOver = ByteCount.zero
     /// What each priority, from 0 to 9, holds afterwards; empty without limits.
     public var stored: [ByteCount] = []
+    /// Why segments that should have gone had to stay, other than for being in use.
+    public var problems: [FileError] = []
 
     public init() {}
 }
@@ -52,6 +54,7 @@ extension Spool {
             remaining = remaining - (size ?? .zero)
         }
         try drops.settle()
+        report.problems = drops.problems
         if let maxBytes = limits.maxBytes, remaining > maxBytes { report.stillOver = remaining - maxBytes }
         return report
     }

@@ -69,6 +69,21 @@ extension Spool {
         return try claim.hasContent(status)
     }
 
+    /// The name that the claimed file has now, with the content that was claimed: its own, or the one that a program gave it within the folder
+    /// meanwhile. `nil` when it is no pending segment any more.
+    func currentName(of claim: Claim) throws(FileError) -> String? {
+        if try holds(claim) { return claim.name }
+        var found: (name: String, status: FileStatus)?
+        try directory.forEachName { name in
+            guard found == nil, EntryKind(name) == .segment || EntryKind(name) == .foreign,
+                let status = directory.statusOfListed(name), status.content == claim.status.content
+            else { return }
+            found = (String(decoding: name, as: UTF8.self), status)
+        }
+        guard let found, try claim.hasContent(found.status) else { return nil }
+        return found.name
+    }
+
     /// A published segment is not ready to leave while what it is made from is still there: a crash in that moment would make it
     /// a second time.
     private func isBeingMade(_ segment: SegmentName, mayHaveJournal: Bool) throws(FileError) -> Bool {

@@ -38,12 +38,13 @@ struct PruneCommand: ParsableCommand {
         }
         let pruning = spool.pruneSent(RetentionLimits(maxBytes: maxSentBytes, maxAge: maxSentAge), now: .now())
         let sent = pruning.deleted
-        for problem in pruning.problems { log.warn("\(problem)") }
+        let problems = report.problems + pruning.problems
+        for problem in problems { log.warn("\(problem)") }
         if report.isClockSettling {
             log.warn(
                 "the clock jumped, so nothing expires by age until it has gone steadily for \(ClockWatch.settlingTime.forPeople)")
         }
-        if report.stillOver > .zero {
+        if report.stillOver > .zero, report.problems.isEmpty {
             log.warn("\(report.stillOver) over the limit remain: the segments that could go are just being sent or written")
         }
         if output.json {
@@ -67,6 +68,6 @@ struct PruneCommand: ParsableCommand {
             try StandardOutput.print("deleted \(counted(sent.segments, "delivered segment")) (\(sent.bytes))")
         }
         try StandardOutput.flush()
-        if let status = ExitStatus(pruning.problems) { throw status.code }
+        if let status = ExitStatus(problems) { throw status.code }
     }
 }

@@ -25,7 +25,7 @@ struct VerifyCommand: ParsableCommand {
         var events: Int64 = 0
         var damaged = 0
         var flawed = FlawedNames()
-        var failures: [FileError] = []
+        var failures: [FileError] = spool.stateFailure.map { [$0] } ?? []
         func note(_ error: FileError) {
             log.warn("\(error)")
             failures.append(error)
