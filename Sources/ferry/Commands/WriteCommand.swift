@@ -11,7 +11,11 @@ struct WriteCommand: ParsableCommand {
             read, and are published as a segment when one of the --roll limits is reached or the input ends.
 
             A spool named by --spool must be there (ferry init makes one), unless --create makes it; the default one is made when it is missing. When \
-            the disk is full, the command tells the line from which on nothing is stored.
+            the disk is full, the command tells the line from which on nothing is stored, and how to go on there.
+
+            Exit status: 0 all is stored and published, 75 all is stored and a part is published later, by the next ferry upload or write; \
+            73 the disk or the spool is full, and 74 something could not be written: the message says which lines are stored; 65 a line is no event, \
+            69 the spool is disabled, 130 interrupted.
 
             Example: journalctl -f -o json | ferry write --stream journal --roll-after 10s
             """)
@@ -47,6 +51,12 @@ struct WriteCommand: ParsableCommand {
     @Option(help: ArgumentHelp("Append the lines that --skip-invalid skips to this file.", valueName: "file"))
     var invalid: String?
 
+    @Option(
+        help: ArgumentHelp(
+            "The number of the input's first line: of the first one, where a call goes on within something longer.",
+            valueName: "n"))
+    var firstLine: Int64 = 1
+
     @OptionGroup var retention: RetentionOptions
 
     @Flag(help: "Make the spool that --spool names when it is missing.")
@@ -54,6 +64,7 @@ struct WriteCommand: ParsableCommand {
 
     func validate() throws {
         guard rollEvents > 0 else { throw ValidationError("--roll-events must be at least 1") }
+        guard (1...Self.lastLine).contains(firstLine) else { throw ValidationError("--first-line must be 1 to \(Self.lastLine)") }
         guard rollBytes > .zero else { throw ValidationError("--roll-bytes must be at least 1") }
         guard invalid == nil || skipInvalid else { throw ValidationError("--invalid needs --skip-invalid") }
         if let stream, StreamLabel(stream) == nil {
@@ -61,9 +72,12 @@ struct WriteCommand: ParsableCommand {
         }
     }
 
+    /// So that no count of lines overflows.
+    private static let lastLine: Int64 = 1 << 53
+
     func run() throws {
         let interrupt = try SignalPipe([SIGINT, SIGTERM])
-        let spool = try spoolOptions.open(create || spoolOptions.spool == nil ? .create : .write)
+        let spool = try openSpool()
         var options = SegmentWriter.Options()
         options.priority = priority
         options.stream = stream.flatMap { StreamLabel($0) }
@@ -74,52 +88,62 @@ struct WriteCommand: ParsableCommand {
         var session = WriteSession(
             writer: writer, invalidLines: try InvalidLines(skips: skipInvalid, path: invalid), interrupt: interrupt,
             log: spoolOptions.log)
-        var path = ""
+        var reading = (index: 0, firstLine: firstLine)
         do {
-            for file in files.isEmpty ? ["-"] : files where !session.isInterrupted {
-                path = file == "-" ? "standard input" : file
-                try session.read(file == "-" ? .standardInput() : .reading(file))
+            for (index, file) in inputs.enumerated() where !session.isInterrupted {
+                reading = (index, index == 0 ? firstLine : 1)
+                try session.read(file == "-" ? .standardInput() : .reading(file), firstLine: reading.firstLine)
             }
         } catch {
             // What was read before it and is not in a journal yet belongs there; where that fails, the count says so.
             if !(error is WriteFailure) { try? writer.flush() }
-            throw try failure(error, Stored(path: path, lines: session.storedLines, events: session.events), writer)
+            throw try failure(error, stored(reading, session), events: session.events, writer)
         }
-        let segments = try publish(writer)
+        let segments: [SegmentName]
+        do throws(WriteFailure) {
+            segments = try writer.finish()
+        } catch {
+            throw try unpublished(error, stored(reading, session), events: session.events)
+        }
         try report(events: session.events, invalid: session.invalid, segments: segments)
         if session.isInterrupted { throw ExitStatus.interrupted.code }
         if session.invalid > 0 { throw ExitStatus.badData.code }
     }
 
-    private func publish(_ writer: SegmentWriter) throws -> [SegmentName] {
-        do throws(WriteFailure) {
-            return try writer.finish()
-        } catch {
-            throw CommandFailure(
-                error.exitStatus,
-                "\(error). All events that were read are stored; a part waits in a journal, which the next ferry upload or write publishes"
-            )
+    private var inputs: [String] { files.isEmpty ? ["-"] : files }
+
+    private func stored(_ reading: (index: Int, firstLine: Int64), _ session: borrowing WriteSession) -> StoredInput {
+        StoredInput(
+            inputs: inputs, index: reading.index, firstLine: reading.firstLine, nextLine: session.nextLine)
+    }
+
+    /// A spool that cannot even be opened takes no line.
+    private func openSpool() throws -> Spool {
+        do {
+            return try spoolOptions.open(create || spoolOptions.spool == nil ? .create : .write)
+        } catch let failure as CommandFailure where failure.status == .spoolFull {
+            let stored = StoredInput(inputs: inputs, index: 0, firstLine: firstLine, nextLine: firstLine)
+            try print(stored, isPublished: true)
+            throw CommandFailure(failure.status, "\(failure.message). \(stored.whereItStopped). \(stored.continuation)")
         }
     }
 
-    /// How far an input is stored.
-    private struct Stored {
-        let path: String
-        let lines: Int64
-        /// Events of all inputs, those that were not stored included.
-        let events: Int64
-    }
-
-    private func failure(_ error: any Error, _ stored: Stored, _ writer: SegmentWriter) throws -> any Error {
+    private func failure(
+        _ error: any Error, _ stored: StoredInput, events: Int64, _ writer: SegmentWriter
+    ) throws -> any Error {
         switch error {
         case let error as InvalidInput:
-            do {
-                let segments = try publish(writer)
+            let problem = "\(error.path), \(error.problem). What comes before it is"
+            let advice = "mend the line, or use --skip-invalid"
+            do throws(WriteFailure) {
+                let segments = try writer.finish()
                 return CommandFailure(
                     .badData,
-                    "\(error.path), \(error.problem). What comes before it is published: \(counted(stored.events, "event")) in \(counted(segments.count, "segment")); "
-                        + "mend the line, or use --skip-invalid")
-            } catch { return error }
+                    "\(problem) published: \(counted(events, "event")) in \(counted(segments.count, "segment")); \(advice)")
+            } catch let failure {
+                guard writer.firstUnstored == nil else { return try stopped(failure.exitStatus, "\(failure)", stored, writer) }
+                return CommandFailure(.badData, "\(problem) stored, and \(Self.publishedLater) (\(failure)); \(advice)")
+            }
         case let error as WriteFailure: return try stopped(error.exitStatus, "\(error)", stored, writer)
         case let error as FileError:
             return try stopped(error.isOutOfSpace ? .spoolFull : .localFailure, "\(error)", stored, writer)
@@ -127,28 +151,45 @@ struct WriteCommand: ParsableCommand {
         }
     }
 
+    private static let publishedLater = "a part waits in a journal, which the next ferry upload or write publishes"
+
+    /// Everything is stored: nothing is to be written again.
+    private func unpublished(_ failure: WriteFailure, _ stored: StoredInput, events: Int64) throws -> CommandFailure {
+        try print(stored, isPublished: false)
+        return CommandFailure(
+            failure.exitStatus == .spoolFull ? .remaining : failure.exitStatus,
+            "\(failure). All \(counted(events, "event")) are stored, to line \(stored.nextLine - 1) of \(stored.path), and \(Self.publishedLater)"
+        )
+    }
+
     /// Says exactly which lines are safe, so that another call can go on behind them.
     private func stopped(
-        _ status: ExitStatus, _ reason: String, _ stored: Stored, _ writer: SegmentWriter
+        _ status: ExitStatus, _ reason: String, _ stored: StoredInput, _ writer: SegmentWriter
     ) throws -> CommandFailure {
         let isForced = (try? writer.sync()) != nil
         // What cannot be published now stays in its journal, which the next ferry write or upload publishes.
         let isPublished = (try? writer.finish()) != nil
-        if output.json {
-            struct Report: Encodable {
-                let input: String
-                let storedLines: Int64
-                let published: Bool
-            }
-            try StandardOutput.print(Report(input: stored.path, storedLines: stored.lines, published: isPublished).jsonLine())
-            try StandardOutput.flush()
-        }
-        let input = files.isEmpty || stored.path == "standard input" ? "INPUT" : stored.path
-        let line = stored.lines + 1
-        var message = "\(reason). Stopped at \(stored.path), line \(line): every line before it is stored, and none from there on"
-        if !isPublished { message += "; a part waits in a journal, which the next ferry upload or write publishes" }
+        try print(stored, isPublished: isPublished)
+        var message = "\(reason). \(stored.whereItStopped)"
+        if !isPublished { message += "; \(Self.publishedLater)" }
         if !isForced { message += "; the disk refused to be forced, so a power cut may take some of it" }
-        return CommandFailure(status, "\(message). To go on: tail -n +\(line) \(input) | ferry write")
+        return CommandFailure(status, "\(message). \(stored.continuation)")
+    }
+
+    private func print(_ stored: StoredInput, isPublished: Bool) throws {
+        guard output.json else { return }
+        struct Report: Encodable {
+            let input: String
+            let storedLines: Int64
+            let nextLine: Int64
+            let published: Bool
+        }
+        try StandardOutput.print(
+            Report(
+                input: stored.path, storedLines: stored.nextLine - stored.firstLine, nextLine: stored.nextLine,
+                published: isPublished
+            ).jsonLine())
+        try StandardOutput.flush()
     }
 
     private func report(events: Int64, invalid: Int64, segments: [SegmentName]) throws {

@@ -21,9 +21,11 @@ struct WriteSession: ~Copyable {
     }
 
     /// Reads an input to its end, or until a signal.
-    mutating func read(_ file: OpenFile) throws {
+    ///
+    /// - Parameter firstLine: The number of its first line.
+    mutating func read(_ file: OpenFile, firstLine: Int64) throws {
         var reader = LineReader(file)
-        line = 0
+        line = firstLine - 1
         while true {
             switch interrupt.wait(for: file, until: writer.rollsAt) {
             case .interrupted:
@@ -42,8 +44,8 @@ struct WriteSession: ~Copyable {
         }
     }
 
-    /// The lines of the current input, from its first, whose events are in journals or segments. What comes after them is not stored.
-    var storedLines: Int64 { (writer.firstUnstored ?? line + 1) - 1 }
+    /// The number of the first line of the current input whose event is neither in a journal nor in a segment. All before it are.
+    var nextLine: Int64 { writer.firstUnstored ?? line + 1 }
 
     private mutating func take(_ piece: LineReader.Piece, from path: String, at now: ContinuousClock.Instant) throws {
         switch piece {

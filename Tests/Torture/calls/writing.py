@@ -18,7 +18,7 @@ def safe_line(result):
         found = re.search(pattern, result.errors)
         if found:
             return int(found.group(1)) - less
-    if "All events that were read are stored" in result.errors or "the events are in the spool" in result.errors:
+    if re.search(r"All \d+ events are stored, to line \d+", result.errors) or "the events are in the spool" in result.errors:
         return TOTAL
     if re.search(r"nothing (was|is) (stored|written|taken)", result.errors):
         return 0

@@ -112,7 +112,7 @@ def judge(world, result, source, lines):
     """Marks events by what `ferry write` said of them."""
     if result.was_killed:
         return world.mark(lines, "may")
-    if result.status not in (0, 69, 73, 74):
+    if result.status not in (0, 69, 73, 74, 75):
         world.violate(f"ferry write ended with {result.status}: {result.errors[-300:]}")
     stopped = STOPPED.search(result.errors)
     if stopped:
@@ -122,7 +122,7 @@ def judge(world, result, source, lines):
         world.mark(numbers[stored:], "never")
         world.unwritten.append((source, {number: lines[number] for number in numbers[stored:]}))
     else:
-        world.mark(lines, {0: "must", 69: "never"}.get(result.status, "may"))
+        world.mark(lines, {0: "must", 69: "never", 75: "must"}.get(result.status, "may"))
 
 
 @step(1, lambda profile: profile.disk)
