@@ -147,7 +147,7 @@ struct Stage {
     func meaning(of error: any Error) -> Failure {
         guard let error = error as? FileError else { return .lasting }
         if error.path.hasPrefix(run.spool.path) { return .own(error) }
-        return [ENOENT, EACCES, EPERM, ELOOP, ENOTDIR, EISDIR, EINVAL].contains(error.code) ? .lasting : .unread
+        return error.isLastingForSources ? .lasting : .unread
     }
 
     mutating func noteUnread(_ file: ReplayFile, _ error: any Error) { report.unread.append((file.path, "\(error)")) }

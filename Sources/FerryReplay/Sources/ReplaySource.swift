@@ -23,7 +23,7 @@ struct ReplaySource {
             return
         }
         let folder = try Directory.open(Self.absolute(path))
-        guard try folder.contains(Spool.stateFolderName) else { return addAll(in: folder) }
+        guard try folder.contains(Spool.stateFolderName) else { return try addAll(in: folder) }
         if try folder.contains(Spool.sentName) { try addAll(in: folder.directory(Spool.sentName)) }
     }
 
@@ -54,19 +54,19 @@ struct ReplaySource {
         return digests[0] != nil && digests[0] == digests[1]
     }
 
-    private mutating func addAll(in folder: Directory) {
+    private mutating func addAll(in folder: Directory) throws(FileError) {
         let names: [String]
-        do throws(FileError) { names = try folder.names() } catch { return note(error) }
+        do throws(FileError) { names = try folder.names() } catch { return try note(error) }
         for name in names where !name.hasPrefix(".") {
             // One file or folder that cannot be read does not end the others.
             do throws(FileError) {
                 if try folder.status(name)?.isRegular == true {
                     _ = try add(name, in: folder)
                 } else if let inner = try subfolder(name, in: folder) {
-                    addAll(in: inner)
+                    try addAll(in: inner)
                 }
             } catch {
-                note(error)
+                try note(error)
             }
         }
     }
@@ -81,7 +81,11 @@ struct ReplaySource {
         }
     }
 
-    private mutating func note(_ error: FileError) { problems.append((error.path, error.description)) }
+    /// What may pass, as too many open files, ends the search: a replay of the rest alone would count as whole.
+    private mutating func note(_ error: FileError) throws(FileError) {
+        guard error.isLastingForSources else { throw error }
+        problems.append((error.path, error.description))
+    }
 
     /// - Returns: `false` when it is no regular file of events.
     private mutating func add(_ name: String, in folder: Directory) throws(FileError) -> Bool {
@@ -97,4 +101,9 @@ struct ReplaySource {
         defer { free(resolved) }
         return String(cString: resolved)
     }
+}
+
+extension FileError {
+    /// A source that fails so is gone, forbidden or something else; every other failure may pass.
+    var isLastingForSources: Bool { [ENOENT, EACCES, EPERM, ELOOP, ENOTDIR, EISDIR, EINVAL].contains(code) }
 }
