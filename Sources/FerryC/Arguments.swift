@@ -26,7 +26,10 @@ struct InvalidArgument: Error, CustomStringConvertible {
         } catch let problem as Options.Problem {
             throw InvalidArgument(description: "\(what): \(problem)")
         } catch {
-            throw InvalidArgument(description: "\(what) are no JSON object: \(String(decoding: bytes.prefix(80), as: UTF8.self))")
+            throw InvalidArgument(
+                description:
+                    "\(what) are no JSON object, or more than \(PropertyValue.deepest) deep: \(String(decoding: bytes.prefix(80), as: UTF8.self))"
+            )
         }
     }
 

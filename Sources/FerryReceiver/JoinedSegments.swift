@@ -26,7 +26,7 @@ enum JoinedSegments {
             let clock = clocks.indices.contains(parts.count) ? clocks[parts.count] : nil
             parts.append(Part(identity: SegmentIdentity(name), bytes: ByteCount(bytes), clock: clock))
         }
-        guard Set(parts.map(\.identity.key)).count == parts.count else { throw .parts }
+        guard !parts.isEmpty, Set(parts.map(\.identity.key)).count == parts.count else { throw .parts }
         return parts
     }
 

@@ -5,7 +5,6 @@ import Glibc
 @main
 enum Main {
     static func main() async {
-        EarlySignals.listen(for: CommandLine.arguments.dropFirst().first)
         do {
             var command = try Ferry.parseAsRoot()
             if var asynchronous = command as? any AsyncParsableCommand {

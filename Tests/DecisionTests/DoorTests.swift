@@ -143,6 +143,7 @@ struct NumberDoorTests {
         #expect(try JSONDecoder().decode(ClockWatch.self, from: clock("5", "4")).steadySince == 4)
         #expect(throws: DecodingError.self) { try JSONDecoder().decode(ClockWatch.self, from: clock(number, "null")) }
         #expect(throws: DecodingError.self) { try JSONDecoder().decode(ClockWatch.self, from: clock("5", number)) }
+        #expect(throws: DecodingError.self) { try JSONDecoder().decode(ClockWatch.self, from: clock("5", "6")) }
     }
 
     @Test("Messages of the kernel that were cut or changed anywhere are passed over")

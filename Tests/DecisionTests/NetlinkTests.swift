@@ -51,6 +51,7 @@ struct NetlinkTests {
         }
         #expect(code(-101) == 101)
         #expect(code(0) == 0)
+        #expect(code(.min) == .max)
         #expect(message(2, [1]).withUnsafeBytes { NetlinkMessage.parse($0) }.first?.errorCode == 74)
         #expect(link(2, "eth0").withUnsafeBytes { NetlinkMessage.parse($0) }.first?.errorCode == nil)
     }

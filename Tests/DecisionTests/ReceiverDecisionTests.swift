@@ -39,6 +39,13 @@ struct ReceiverDecisionTests {
         #expect(try clocks(", ,x, -9", segment) == [nil])
     }
 
+    @Test("A list without a segment is refused", arguments: [",", " , ,", ",,,"])
+    func emptyList(header: String) throws {
+        var headers = HTTPFields()
+        headers[.ferrySegment] = header
+        #expect(throws: HeaderProblem.parts) { try JoinedSegments.parts(headers, now: .now()) }
+    }
+
     @Test("A key without a proper name gives the same name at every try")
     func keyed() throws {
         let headers = ["Ferry-Segment": "export.jsonl.gz", "Idempotency-Key": "\"a~b\"", "Ferry-Created": "2026-01-02T03:04:05Z"]
@@ -99,6 +106,7 @@ struct ReceiverDecisionTests {
         let text = "00ff" + String(repeating: "a1", count: 30)
         #expect(BodyDigest(hexadecimal: text)?.hexadecimal == text)
         #expect(BodyDigest(hexadecimal: "xyz") == nil)
+        #expect(BodyDigest(hexadecimal: "+" + text.dropFirst()) == nil)
         #expect(BodyDigest(hexadecimal: text) == BodyDigest(hexadecimal: text))
     }
 }

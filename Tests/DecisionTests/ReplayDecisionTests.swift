@@ -54,6 +54,34 @@ struct ReplayDecisionTests {
         }
     }
 
+    @Test("A condition may be a long row, and no deep tree", arguments: ["||", "&&"])
+    func long(joint: String) throws {
+        let row = Array(repeating: "name == \"Purchase\"", count: 100_000)
+        #expect(try holds(row.joined(separator: joint)))
+        #expect(try holds((row + ["!(name == \"Purchase\")"]).joined(separator: joint)) == (joint == "||"))
+        #expect(throws: ConditionError.self) { try holds(String(repeating: "(", count: 100_000)) }
+    }
+
+    @Test("A field is no deeper than an event")
+    func deep() throws {
+        func path(_ depth: Int) -> String { Array(repeating: "a", count: depth).joined(separator: ".") }
+        let line = Array((String(repeating: "{\"a\":", count: 512) + "1" + String(repeating: "}", count: 512)).utf8)
+        var options = EventFilter.Options()
+        options.condition = "exists \(path(512))"
+        let filter = try EventFilter(options)
+        var fields = filter.makeFields()
+        let isFound = line.withUnsafeBufferPointer { line in
+            if case .passes = filter.judge(line, &fields) { return true }
+            return false
+        }
+        #expect(isFound)
+        options.condition = "exists \(path(100_000))"
+        #expect(throws: ConditionError.self) { try EventFilter(options) }
+        options.condition = nil
+        options.settings = ["\(path(100_000))=2"]
+        #expect(throws: ConditionError.self) { try EventFilter(options) }
+    }
+
     @Test("A mutated condition or line is read or refused, never more")
     func mutation() throws {
         var generator = Seeded(seed: 31)

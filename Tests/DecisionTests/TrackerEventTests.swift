@@ -44,6 +44,24 @@ struct TrackerEventTests {
         #expect(manual.hasSuffix("\"session\":null,\"user\":null,\"device\":{\"id\":\"d\"},\"properties\":{}}\n"))
     }
 
+    @Test("What lies too deep for receivers is left out, and told")
+    func depth() throws {
+        func nested(_ levels: Int) -> PropertyValue { (0..<levels).reduce(.int(1)) { value, _ in .array([value]) } }
+        let fits = try encode(["a": nested(PropertyValue.deepest - 1)])
+        #expect(fits.truncated.isEmpty)
+        let deep = try encode(["a": nested(1000), "b": 2], limits: .appCenter)
+        #expect(deep.truncated == [.depth(key: "a")])
+        var checker = JSONLineChecker()
+        let verdict = Array(deep.line.utf8.dropLast()).withUnsafeBufferPointer { checker.check($0) }
+        #expect(verdict == .event)
+        #expect(deep.line.contains("\"b\":2"))
+        let list = String(repeating: "[", count: 500) + String(repeating: "]", count: 500)
+        #expect(throws: DecodingError.self) {
+            try JSONDecoder().decode(EventProperties.self, from: Data("{\"a\":\(list)}".utf8))
+        }
+        #expect(try JSONDecoder().decode(EventProperties.self, from: Data("{\"a\":[[1]]}".utf8)) == ["a": [[1]]])
+    }
+
     @Test("Whatever an event holds, its line is one line of JSON that says the same")
     func randomEvents() throws {
         var random = Seeded(seed: 5)

@@ -56,6 +56,17 @@ struct GzipTests {
         }
     }
 
+    @Test("A file that was cut off after its length was asked for is seen as truncated, read or in memory")
+    func shrunk() throws {
+        let whole = try noted(Segments.lines(0..<5)) + noted(Segments.lines(5..<12))
+        for length in [1, 40, 60, whole.count / 2 + 20, whole.count - 1] {
+            let cut = Array(whole[..<length])
+            #expect(try file(cut).walkMembers(length: Int64(whole.count)).damage?.kind == .truncated, "\(length)")
+            let walk = try file(whole).walkMembers(length: Int64(whole.count), content: cut)
+            #expect(walk.damage?.kind == .truncated, "\(length)")
+        }
+    }
+
     @Test("Damage is named for what it is, with its place")
     func damage() throws {
         func damage(_ bytes: [UInt8], limit: ByteCount = .mebibytes(1)) throws -> GzipDamage? {

@@ -19,14 +19,15 @@ indirect enum Condition: Equatable, Sendable {
     case compare(field: Int, Comparison, Literal)
     case exists(field: Int)
     case not(Condition)
-    case and(Condition, Condition)
-    case or(Condition, Condition)
+    /// Side by side, however many: a long row is no deep tree.
+    case all([Condition])
+    case any([Condition])
 
     /// - Parameter fields: The values of the paths, as they were found in the line.
     func holds(_ fields: [JSONField?], _ line: UnsafeBufferPointer<UInt8>) -> Bool {
         switch self {
-        case .and(let left, let right): left.holds(fields, line) && right.holds(fields, line)
-        case .or(let left, let right): left.holds(fields, line) || right.holds(fields, line)
+        case .all(let conditions): conditions.allSatisfy { $0.holds(fields, line) }
+        case .any(let conditions): conditions.contains { $0.holds(fields, line) }
         case .not(let condition): !condition.holds(fields, line)
         case .exists(let field): fields[field] != nil
         case .compare(let field, let comparison, let literal): Self.compare(fields[field], comparison, literal, line)

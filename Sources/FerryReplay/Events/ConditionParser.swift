@@ -41,21 +41,21 @@ struct ConditionParser {
     private func error(_ message: String) -> ConditionError { ConditionError(message: message, column: tokenStart + 1) }
 
     private mutating func disjunction() throws(ConditionError) -> Condition {
-        var left = try conjunction()
+        var conditions = [try conjunction()]
         while token == .symbol("||") {
             try advance()
-            left = .or(left, try conjunction())
+            conditions.append(try conjunction())
         }
-        return left
+        return conditions.count == 1 ? conditions[0] : .any(conditions)
     }
 
     private mutating func conjunction() throws(ConditionError) -> Condition {
-        var left = try negation()
+        var conditions = [try negation()]
         while token == .symbol("&&") {
             try advance()
-            left = .and(left, try negation())
+            conditions.append(try negation())
         }
-        return left
+        return conditions.count == 1 ? conditions[0] : .all(conditions)
     }
 
     private mutating func negation() throws(ConditionError) -> Condition {
@@ -166,6 +166,7 @@ struct ConditionParser {
             guard position < characters.count, characters[position] == "." else { break }
             position += 1
         }
+        guard components.count <= FieldPath.deepest else { throw error("a field is more than \(FieldPath.deepest) deep") }
         switch components {
         case ["true"]: return .literal(.boolean(true))
         case ["false"]: return .literal(.boolean(false))

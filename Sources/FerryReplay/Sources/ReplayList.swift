@@ -58,7 +58,9 @@ enum ReplayList {
                 continue
             }
             let digits = rest.prefix(2)
-            guard digits.count == 2, let value = UInt8(String(decoding: digits, as: UTF8.self), radix: 16) else { return nil }
+            guard digits.count == 2, digits.first != UInt8(ascii: "+"),
+                let value = UInt8(String(decoding: digits, as: UTF8.self), radix: 16)
+            else { return nil }
             text.append(value)
             rest = rest.dropFirst(2)
         }

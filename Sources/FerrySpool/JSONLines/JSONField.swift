@@ -59,7 +59,8 @@ package enum JSONText {
             plain = []
         }
         func unit(at start: Int) -> UInt16? {
-            guard start + 4 <= bytes.endIndex else { return nil }
+            // A sign, which numbers may have, is no digit.
+            guard start + 4 <= bytes.endIndex, bytes[start] >= UInt8(ascii: "0") else { return nil }
             return UInt16(String(decoding: bytes[start..<start + 4], as: UTF8.self), radix: 16)
         }
         while index < bytes.endIndex {

@@ -63,6 +63,9 @@ public struct JSONLinesCounter {
 
 /// Checks one whole line at a time.
 public struct JSONLineChecker {
+    /// How deep objects and arrays of an event may lie in one another.
+    package static let maximumDepth = JSONScanner.maximumDepth
+
     private var scanner = JSONScanner()
 
     public enum Verdict: Equatable, Sendable {

@@ -35,7 +35,8 @@ public struct ClockWatch: Codable, Equatable, Sendable {
         bootID = try container.decode(String.self, forKey: .bootID)
         sinceBoot = try container.decode(.sinceBoot, in: uptimes)
         wall = try container.decode(Timestamp.self, forKey: .wall)
-        steadySince = try container.decodeIfPresent(.steadySince, in: uptimes)
+        // A jump that is still to come would keep the age limit waiting for it.
+        steadySince = try container.decodeIfPresent(.steadySince, in: 0...sinceBoot)
     }
 
     /// What NTP may step, and a leap second, many times over.

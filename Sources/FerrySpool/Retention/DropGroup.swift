@@ -5,9 +5,8 @@ struct DropGroup {
     private let spool: Spool
     private let time: Timestamp
     private var endings: [Ending] = []
-    /// Why segments could not be claimed, for the first of them.
+    /// Why segments that should go had to stay, other than for being in use.
     private(set) var problems: [FileError] = []
-    private static let mostProblems = 20
 
     /// Each holds an open file.
     private static let largest = 256
@@ -47,7 +46,7 @@ struct DropGroup {
             try settle()
             return try self.claim(name)
         case .unusable(let error):
-            if problems.count < Self.mostProblems { problems.append(error) }
+            problems.append(error)
             return nil
         case .busy, .gone: return nil
         }

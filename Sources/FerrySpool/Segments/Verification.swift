@@ -72,10 +72,11 @@ extension OpenFile {
     ///
     /// A member without a note ends the walk: its events are unknown, and only its header and the least length are checked.
     ///
-    /// - Parameter content: The whole file, if it is in memory already.
+    /// - Parameter content: The whole file, if it is in memory already. It has another length than the kernel said when the file is being
+    ///   written just now.
     func walkMembers(length: Int64, content: [UInt8]? = nil) throws(FileError) -> Examination {
         func bytes(_ count: Int, at offset: Int64) throws(FileError) -> ArraySlice<UInt8> {
-            if let content { return content[Int(offset)...].prefix(count) }
+            if let content { return content.dropFirst(Int(offset)).prefix(count) }
             return try readBytes(count, at: offset)[...]
         }
         var events: Int64 = 0
@@ -103,7 +104,9 @@ extension OpenFile {
             }
             let end = position + note.memberLength
             // The ISIZE field of the member's trailer.
-            let size = try bytes(4, at: end - 4).reversed().reduce(0 as UInt32) { $0 << 8 | UInt32($1) }
+            let trailer = try bytes(4, at: end - 4)
+            guard trailer.count == 4 else { return Examination(damage: GzipDamage(kind: .truncated, offset: length)) }
+            let size = trailer.reversed().reduce(0 as UInt32) { $0 << 8 | UInt32($1) }
             guard size == UInt32(truncatingIfNeeded: note.uncompressed) else {
                 return Examination(damage: GzipDamage(kind: .corrupt, offset: end - 4))
             }

@@ -9,7 +9,8 @@ public struct BodyDigest: Hashable, Sendable {
 
     /// `nil` unless it is 64 hexadecimal digits.
     public init?(hexadecimal text: String) {
-        guard text.utf8.count == 64 else { return nil }
+        // A sign, which numbers may have, is no digit.
+        guard text.utf8.count == 64, text.utf8.allSatisfy({ $0 >= UInt8(ascii: "0") }) else { return nil }
         var words = InlineArray<4, UInt64>(repeating: 0)
         for index in 0..<4 {
             guard let word = UInt64(text.dropFirst(index * 16).prefix(16), radix: 16) else { return nil }

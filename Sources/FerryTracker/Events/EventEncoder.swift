@@ -10,6 +10,8 @@ struct EventEncoder: ~Copyable {
     private var refusal: LimitBreach?
     /// Whether what is being written is the program's own.
     private var isLimited = true
+    /// In how many lists and objects of a property the next value lies.
+    private var depth = 0
 
     /// The version of the shape.
     static let version: StaticString = "1"
@@ -93,6 +95,13 @@ struct EventEncoder: ~Copyable {
     }
 
     private mutating func encode(_ value: PropertyValue, key: String) {
+        depth += 1
+        defer { depth -= 1 }
+        guard depth <= PropertyValue.deepest else {
+            // Receivers refuse a segment with an event that is too deep, and the others in it as well.
+            line.append("null")
+            return note(.depth(key: key), .truncate)
+        }
         switch value {
         case .string(let text):
             if let length = appendLimited(text, limits.valueLength) {

@@ -1,6 +1,8 @@
 public import FoundationEssentials
 
 /// A value that an event's property can have: what JSON has, and moments.
+///
+/// What lies in more than ``deepest`` lists and objects is written as `null`: programs that read events could not follow it.
 public enum PropertyValue: Equatable, Sendable {
     case string(String)
     case bool(Bool)
@@ -11,6 +13,9 @@ public enum PropertyValue: Equatable, Sendable {
     case date(Date)
     case array([PropertyValue])
     case object(EventProperties)
+
+    /// How many lists and objects a value may lie in, that of all properties included.
+    public static let deepest = 100
 }
 
 extension PropertyValue: ExpressibleByStringLiteral, ExpressibleByStringInterpolation, ExpressibleByBooleanLiteral,
@@ -27,6 +32,11 @@ extension PropertyValue: ExpressibleByStringLiteral, ExpressibleByStringInterpol
 extension PropertyValue: Decodable {
     /// Reads any JSON value but `null`, which no property has.
     public init(from decoder: any Decoder) throws {
+        // Each failed guess at a value's kind costs as much as it is deep.
+        guard decoder.codingPath.count <= Self.deepest else {
+            throw DecodingError.dataCorrupted(
+                .init(codingPath: decoder.codingPath, debugDescription: "more than \(Self.deepest) lists and objects deep"))
+        }
         if let keyed = try? decoder.container(keyedBy: PropertyKey.self) {
             self = .object(try EventProperties(keyed))
         } else if var list = try? decoder.unkeyedContainer() {

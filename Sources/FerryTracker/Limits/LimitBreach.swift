@@ -6,9 +6,10 @@ public enum LimitBreach: Error, Equatable, Sendable, CustomStringConvertible {
     case key(String, length: Int, maximum: Int)
     case value(key: String, length: Int, maximum: Int)
     case notFinite(key: String)
+    case depth(key: String)
 
     /// What it is about: a warning is given once for each.
-    enum Kind: Hashable { case name, names, properties, key, value, notFinite }
+    enum Kind: Hashable { case name, names, properties, key, value, notFinite, depth }
 
     var kind: Kind {
         switch self {
@@ -18,6 +19,7 @@ public enum LimitBreach: Error, Equatable, Sendable, CustomStringConvertible {
         case .key: .key
         case .value: .value
         case .notFinite: .notFinite
+        case .depth: .depth
         }
     }
 
@@ -29,6 +31,7 @@ public enum LimitBreach: Error, Equatable, Sendable, CustomStringConvertible {
         case .key(let key, let length, let maximum): "the key '\(key)' has \(length) characters, and may have \(maximum)"
         case .value(let key, let length, let maximum): "the text of '\(key)' has \(length) characters, and may have \(maximum)"
         case .notFinite(let key): "'\(key)' is a number that JSON has no form for"
+        case .depth(let key): "'\(key)' is in more than \(PropertyValue.deepest) lists and objects"
         }
     }
 }

@@ -76,8 +76,9 @@ enum Tar {
 
     private static func octal(_ field: ArraySlice<UInt8>) -> Int64? {
         let text = String(decoding: field.prefix { $0 != 0 && $0 != 0x20 }, as: UTF8.self)
-        guard let value = Int64(text, radix: 8), value >= 0 else { return nil }
-        return value
+        // A sign, which numbers may have, is no digit.
+        guard text.utf8.allSatisfy({ $0 >= UInt8(ascii: "0") }) else { return nil }
+        return Int64(text, radix: 8)
     }
 
     private static func isSound(_ block: [UInt8]) -> Bool {

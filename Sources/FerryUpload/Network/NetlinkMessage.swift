@@ -1,4 +1,5 @@
 import CLinux
+import FerrySpool
 import Glibc
 
 /// One message of the kernel about routes and links (rtnetlink(7)).
@@ -28,7 +29,7 @@ struct NetlinkMessage: Equatable, Sendable {
     var errorCode: Int32? {
         guard type == NLMSG_ERROR else { return nil }
         guard payload.count >= 4 else { return EBADMSG }
-        return -Int32(bitPattern: payload.unsigned(at: 0))
+        return Int32.zero.subtracting(Int32(bitPattern: payload.unsigned(at: 0)))
     }
 
     /// The attributes behind a message's fixed part, by type.

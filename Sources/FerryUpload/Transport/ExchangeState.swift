@@ -43,7 +43,6 @@ struct ExchangeState {
     }
 
     mutating func receivedBody(_ count: Int) -> Action {
-        guard isActive else { return .none }
         bodyReceived += Int64(count)
         return bodyReceived > TransportOptions.answerBodyLimit.bytes ? end(keepsOpen: false) : .none
     }

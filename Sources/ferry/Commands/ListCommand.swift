@@ -54,8 +54,7 @@ struct ListCommand: ParsableCommand {
         var failure: FileError?
 
         init(_ segment: PendingSegment, in spool: Spool) {
-            failure = segment.failure
-            do throws(FileError) { events = try spool.notedEvents(of: segment.name) } catch { failure = failure ?? error }
+            do throws(FileError) { events = try spool.notedEvents(of: segment.name) } catch { failure = error }
         }
     }
 

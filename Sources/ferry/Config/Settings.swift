@@ -62,8 +62,7 @@ enum Settings {
             problem: off(coalesce)),
         Setting(
             "split-broken", default: "on",
-            "Split a segment whose body broke off twice on its way; off: always try it whole; always: even if a try may have arrived.",
-            problem: oneOf(SplitPolicy.allCases.map(\.rawValue))),
+            "Split a segment whose body broke off twice on its way; off: always try it whole.", problem: oneOf(["on", "off"])),
         Setting(
             "verify", default: "auto", "How closely segments are looked at: auto, always, never.",
             problem: oneOf(Verification.allCases.map(\.rawValue))),
@@ -173,9 +172,11 @@ enum Settings {
         }
     }
     static func parsedJitter(_ text: String) -> ClosedRange<Double>? {
-        let parts = text.split(separator: "-").compactMap { Double($0) }
-        guard parts.count == 2, parts[0] > 0, parts[0] <= parts[1], parts[1] <= 10 else { return nil }
-        return parts[0]...parts[1]
+        let parts = text.split(separator: "-", omittingEmptySubsequences: false).map { Double($0) }
+        guard parts.count == 2, let least = parts[0], let most = parts[1], least > 0, least <= most, most <= 10 else {
+            return nil
+        }
+        return least...most
     }
     private static let jitter: @Sendable (String) -> String? = {
         parsedJitter($0) == nil ? "must be like 0.5-1.0" : nil

@@ -24,8 +24,14 @@ struct YAMLFile {
         self.path = path
         let file = try OpenFile.reading(path)
         bytes = try file.readBytes(Int(min(file.status().size, .mebibytes(1)).bytes), at: 0)
+        let text = String(decoding: bytes, as: UTF8.self)
+        guard !Self.mayGrow(text) else {
+            problems.append(
+                .init(place: .file(path), "it repeats itself by too many aliases (*name); write the values where they belong"))
+            return
+        }
         do {
-            guard let root = try Yams.compose(yaml: String(decoding: bytes, as: UTF8.self)) else { return }
+            guard let root = try Yams.compose(yaml: text) else { return }
             guard let mapping = root.mapping else {
                 problems.append(
                     .init(
@@ -34,6 +40,10 @@ struct YAMLFile {
                 return
             }
             add(mapping, prefix: "")
+            if keys.count > Self.mostKeys {
+                problems.append(
+                    .init(place: .file(path), "it has more than \(Self.mostKeys) keys, and Ferry has no such settings"))
+            }
         } catch let error as YamlError {
             problems.append(Self.problem(error, path))
         } catch {
@@ -41,8 +51,29 @@ struct YAMLFile {
         }
     }
 
+    /// Many times as many as there are settings.
+    private static let mostKeys = 1000
+    private static let mostAliases = 8
+
+    /// Whether what aliases stand for may be much larger than the file: aliases in what is repeated by aliases multiply it.
+    ///
+    /// - Returns: Also `true` for the like in comments, if there are many and an anchor.
+    private static func mayGrow(_ text: String) -> Bool {
+        var anchors = 0
+        var aliases = 0
+        var previous = UInt8(ascii: " ")
+        for (mark, next) in zip(text.utf8, text.utf8.dropFirst()) {
+            // Both begin a word: in "hub/*" and "?a=b&c=d" they are text.
+            if next > 0x20, previous <= 0x20 || "[{,:".utf8.contains(previous) {
+                if mark == UInt8(ascii: "&") { anchors += 1 } else if mark == UInt8(ascii: "*") { aliases += 1 }
+            }
+            previous = mark
+        }
+        return anchors > 0 && aliases > mostAliases
+    }
+
     private mutating func add(_ mapping: Node.Mapping, prefix: String) {
-        for (keyNode, value) in mapping {
+        for (keyNode, value) in mapping where keys.count <= Self.mostKeys {
             let line = keyNode.mark?.line ?? value.mark?.line ?? 1
             guard let text = keyNode.string else {
                 problems.append(.init(place: .line(path, line), "a key must be a word"))

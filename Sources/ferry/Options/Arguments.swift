@@ -26,6 +26,5 @@ extension CompressionLevel: ExpressibleByArgument {
 }
 
 extension Verification: ExpressibleByArgument {}
-extension SplitPolicy: ExpressibleByArgument {}
 extension PassPlan.Order: ExpressibleByArgument {}
 extension DeliveryDeadline.Late: ExpressibleByArgument {}
