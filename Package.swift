@@ -9,6 +9,8 @@ let dependencies: [Package.Dependency] = [
     .package(url: "https://github.com/apple/swift-nio.git", from: "2.101.2"),
     // TLS and mTLS for the transport.
     .package(url: "https://github.com/apple/swift-nio-ssl.git", from: "2.37.6"),
+    // CONNECT tunnels through HTTP proxies.
+    .package(url: "https://github.com/apple/swift-nio-extras.git", from: "1.35.2"),
     // Logs on stderr, replaceable by whoever links the libraries.
     .package(url: "https://github.com/apple/swift-log.git", from: "1.16.2"),
     // SHA-256 of contents and received bodies; signatures (Ed25519) and encryption (HPKE) of bundles.
@@ -29,6 +31,12 @@ let swiftSettings: [SwiftSetting] = [
     .enableUpcomingFeature("ExistentialAny"),
     .enableUpcomingFeature("MemberImportVisibility"),
     .enableUpcomingFeature("InternalImportsByDefault"),
+]
+
+/// Where bytes come in.
+let doors: [Target.Dependency] = [
+    "FerrySpool", "FerryUpload", "FerryReceiver", "FerryIntake", "FerryTransfer", "FerryReplay", "FerryTracker", "ferry",
+    .product(name: "HTTPTypes", package: "swift-http-types"),
 ]
 
 let package = Package(
@@ -67,6 +75,7 @@ let package = Package(
                 .product(name: "NIOHTTP1", package: "swift-nio"),
                 .product(name: "NIOTLS", package: "swift-nio"),
                 .product(name: "NIOSSL", package: "swift-nio-ssl"),
+                .product(name: "NIOExtras", package: "swift-nio-extras"),
             ],
             swiftSettings: swiftSettings
         ),
@@ -102,7 +111,7 @@ let package = Package(
                 .product(name: "Hummingbird", package: "hummingbird"),
                 .product(name: "HummingbirdCore", package: "hummingbird"),
                 .product(name: "HummingbirdTLS", package: "hummingbird"),
-                .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
+                .product(name: "UnixSignals", package: "swift-service-lifecycle"),
                 .product(name: "HTTPTypes", package: "swift-http-types"),
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "NIOCore", package: "swift-nio"),
@@ -161,5 +170,30 @@ let package = Package(
             dependencies: ["ferry", "tracker-host", "FerryC", "FerrySpool", "TestSupport"],
             swiftSettings: swiftSettings
         ),
+        // What scripts/fuzz feeds with random bytes, here with the inputs that are kept.
+        .testTarget(
+            name: "FuzzTests", dependencies: doors, path: "Tests/Fuzz", exclude: ["Corpora", "Fuzzer.swift", "fuzz.py"],
+            swiftSettings: swiftSettings
+        ),
     ]
 )
+
+if Context.environment["FERRY_FUZZ"] != nil {
+    // For scripts/fuzz: Ferry's own modules count what an input reaches and watch over memory, and instead of the tests there is a program that
+    // feeds them. The program ferry is a library then.
+    let fuzzed: [SwiftSetting] = [.unsafeFlags(["-sanitize=fuzzer,address", "-O"])]
+    package.products = []
+    let program = package.targets.first { $0.name == "ferry" }
+    package.targets.removeAll { $0.type == .test || $0.type == .executable }
+    for target in package.targets where target.swiftSettings != nil { target.swiftSettings = swiftSettings + fuzzed }
+    package.targets += [
+        .target(
+            name: "ferry", dependencies: program?.dependencies ?? [], exclude: ["Main.swift"],
+            swiftSettings: swiftSettings + fuzzed),
+        .executableTarget(
+            name: "fuzz",
+            dependencies: doors, path: "Tests/Fuzz", exclude: ["Corpora", "CorpusTests.swift", "fuzz.py"],
+            swiftSettings: swiftSettings + fuzzed,
+            linkerSettings: [.unsafeFlags(["-sanitize=fuzzer,address", "-use-ld=lld"])]),
+    ]
+}

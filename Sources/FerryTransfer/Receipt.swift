@@ -23,6 +23,33 @@ public struct Receipt: Codable, Equatable, Sendable {
     /// The file's name beside the bundle. Two hubs' receipts for one bundle lie beside each other.
     public var fileName: String { "ferry-receipt-\(bundle)-\(hub).json" }
 
+    init(bundle: String, spool: String, hub: String, at: Timestamp, segments: [Segment]) {
+        self.bundle = bundle
+        self.spool = spool
+        self.hub = hub
+        self.at = at
+        self.segments = segments
+    }
+
+    /// Reads a receipt.
+    ///
+    /// - Parameter keys: The hub's; then only a receipt that it signed is taken.
+    init(_ bytes: [UInt8], from keys: PublicKeys?) throws(ReceiptProblem) {
+        let lines = bytes.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false)
+        guard let body = lines.first, let receipt = body.withUnsafeBufferPointer({ JSONLine.decode(Receipt.self, $0) }) else {
+            throw .unreadable("it is no receipt of Ferry's")
+        }
+        guard receipt.version == 1 else { throw .unreadable("it has version \(receipt.version); this Ferry knows 1") }
+        self = receipt
+        guard let keys else { return }
+        guard lines.count > 1, let signed = lines[1].withUnsafeBufferPointer({ JSONLine.decode(Signed.self, $0) }) else {
+            throw .unsigned
+        }
+        guard signed.isValid(for: SHA256.hash(data: Array(body) + [UInt8(ascii: "\n")]), .receipt, by: keys) else {
+            throw .forged
+        }
+    }
+
     /// The receipt, and after it its signature: two lines.
     func bytes(signedBy keys: PrivateKeys?) -> [UInt8] {
         let body = JSONLine.encode(self)
@@ -114,8 +141,7 @@ extension Spool {
 
     /// Reads a receipt, and finds the mark of its bundle.
     private func check(_ bytes: [UInt8], from keys: PublicKeys?) throws -> (Receipt, ExportMark) {
-        let lines = bytes.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false)
-        let receipt = try Self.read(lines, from: keys)
+        let receipt = try Receipt(bytes, from: keys)
         guard receipt.spool == id else { throw ReceiptProblem.foreign("its bundle comes from the spool \(receipt.spool)") }
         guard let mark = try exportMarks().first(where: { $0.bundle == receipt.bundle && $0.state == .complete }) else {
             throw ReceiptProblem.foreign(
@@ -171,22 +197,5 @@ extension Spool {
         }
         try settle(endings)
         return result
-    }
-
-    private static func read(_ lines: [ArraySlice<UInt8>], from keys: PublicKeys?) throws -> Receipt {
-        guard let body = lines.first, let receipt = body.withUnsafeBufferPointer({ JSONLine.decode(Receipt.self, $0) }) else {
-            throw ReceiptProblem.unreadable("it is no receipt of Ferry's")
-        }
-        guard receipt.version == 1 else {
-            throw ReceiptProblem.unreadable("it has version \(receipt.version); this Ferry knows 1")
-        }
-        guard let keys else { return receipt }
-        guard lines.count > 1, let signed = lines[1].withUnsafeBufferPointer({ JSONLine.decode(Signed.self, $0) }) else {
-            throw ReceiptProblem.unsigned
-        }
-        guard signed.isValid(for: SHA256.hash(data: Array(body) + [UInt8(ascii: "\n")]), .receipt, by: keys) else {
-            throw ReceiptProblem.forged
-        }
-        return receipt
     }
 }

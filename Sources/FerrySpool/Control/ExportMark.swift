@@ -114,7 +114,7 @@ extension Spool {
         return marks.filter { $0.state == .complete || !complete.contains($0.bundle) }.sorted { $0.at < $1.at }
     }
 
-    private static func readMark(_ file: OpenFile) throws(FileError) -> ExportMark? {
+    static func readMark(_ file: OpenFile) throws(FileError) -> ExportMark? {
         var mark: ExportMark?
         try file.forEachLine { line in
             if mark == nil {

@@ -1,0 +1,28 @@
+import HTTPTypes
+
+@testable import FerryReceiver
+@testable import FerrySpool
+
+extension FuzzTarget {
+    /// The headers of requests to a receiver: lines of `Name: value`.
+    static let receiverHeaders = FuzzTarget("receiver-headers", longest: 1024) { bytes in
+        var headers = HTTPFields()
+        for line in String(decoding: bytes, as: UTF8.self).split(separator: "\n") {
+            let parts = line.split(separator: ":", maxSplits: 1).map(String.init)
+            guard parts.count == 2, let name = HTTPField.Name(parts[0]) else { continue }
+            headers.append(HTTPField(name: name, value: String(parts[1].drop { $0 == " " })))
+        }
+        _ = BearerToken.matches(headers[.authorization], "secret")
+        let now = Timestamp(milliseconds: 1_793_000_000_000)
+        guard let parts = try? JoinedSegments.parts(headers, now: now) else { return }
+        try expect(!parts.isEmpty, "a request carries a segment")
+        for part in parts {
+            try expect(ForeignName.isLegal(part.identity.name.fileName), "a segment gets a name that a file can have")
+            try expect(SegmentName(part.identity.name.fileName) == part.identity.name, "a segment gets a name of the format")
+            let keyLength = part.identity.key?.utf8.count ?? 1
+            try expect(ForeignName.keyLengths.contains(keyLength), "a key has its length")
+            try expect(part.bytes.map { $0 > .zero } ?? (parts.count == 1), "each of several segments has a size")
+        }
+        try expect(Set(parts.map(\.identity.name)).count == parts.count, "no name comes twice")
+    }
+}
