@@ -276,7 +276,7 @@ struct ReplayResumeTests {
         options.filter.timeField = "t"
         options.filter.shiftsTimeToNow = true
         // One event a request, the next one much later.
-        options.pace = .rate(0.02)
+        options.pace = .rate(0.0001)
         let run = try begin()
         let current = Mutex<Replay?>(nil)
         let replay = try Replay(options) { event in if case .sent = event { current.withLock { $0 }?.stop() } }
