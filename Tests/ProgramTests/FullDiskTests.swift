@@ -216,6 +216,34 @@ struct FullDiskTests {
         #expect(try await shell("umount \"$DIR/m\"").status == 0)
     }
 
+    @Test("Segments that would have to be split, and cannot be for want of room, hold nothing else up", arguments: [true, false])
+    func splitting(_ deletes: Bool) async throws {
+        try await makeInput()
+        guard try await mount(400) else { return }
+        // The large ones leave first. Ferry's own receiver answers 413 to them.
+        let written = try await shell(
+            """
+            head -n 1500 "$DIR/in" | "$FERRY" write --create --spool "$DIR/m/s" --roll-events 500 --priority 0 &&
+                sed -n 1501,2100p "$DIR/in" | "$FERRY" write --spool "$DIR/m/s" --roll-events 30 --priority 5
+            cat /dev/zero >"$DIR/m/filler"
+            """)
+        #expect(written.output.contains("wrote 600 events"), "\(written.errors)")
+        let hub = try await Hub(folder("hub"), ["--max-body", "8kB"])
+        let upload = "\"$FERRY\" upload --spool \"$DIR/m/s\" --to \(hub.url) --retry-now \(deletes ? "--delete-sent" : "")"
+        let first = try await shell(upload)
+        #expect(try Spool.open(hub.spool, access: .read).pending().count >= 20, "\(first.output) \(first.errors)")
+        // What has left made room.
+        var last = first
+        for _ in 0..<6 where last.status != 0 { last = try await shell(upload) }
+        await hub.stop()
+        #expect(last.status == 0, "\(last.output) \(last.errors)")
+        let compared = try await shell(
+            "head -n 2100 \"$DIR/in\" | sort >\"$DIR/stored\"; \"$FERRY\" cat --spool \"$DIR/hub\" | sort | cmp - \"$DIR/stored\""
+        )
+        #expect(compared.status == 0, "\(compared.output) \(compared.errors)")
+        #expect(try await shell("umount \"$DIR/m\"").status == 0)
+    }
+
     @Test("A line of the ledger that does not fit is cut off again")
     func ledger() async throws {
         let spool = try folder.spool()

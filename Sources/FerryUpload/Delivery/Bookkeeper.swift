@@ -126,11 +126,18 @@ struct Bookkeeper: Sendable {
 
     private func divide(_ claim: Claim) async -> Result<Split, SplitFailure> {
         await blocking { [lease, options, now] in
-            do throws(SplitFailure) {
-                return .success(try Self.split(claim, lease, at: now(), options))
-            } catch {
-                return .failure(error)
+            func attempt() -> Result<Split, SplitFailure> {
+                do throws(SplitFailure) { return .success(try Self.split(claim, lease, at: now(), options)) } catch {
+                    return .failure(error)
+                }
             }
+            let first = attempt()
+            // On a full disk delivered segments make room. The halves are about as large as what is split.
+            guard options.sentGivesWay, case .failure(.file(let error)) = first, error.isOutOfSpace,
+                let spool = try? lease.spool(),
+                spool.freeSent(atLeast: claim.status.size + .kibibytes(16)).segments > 0
+            else { return first }
+            return attempt()
         }
     }
 
@@ -177,11 +184,16 @@ struct Bookkeeper: Sendable {
         let until = time + options.backOff.wait(afterFailures: max(1, attempts), using: &generator)
         let spool = try lease.spool()
         guard try spool.directory.contains(claim.name) else { return until }
-        try spool.writeSidecar(
-            RetryState(
-                attempts: max(1, attempts), failures: sidecar?.failures ?? 0, firstAttemptAt: sidecar?.firstAttemptAt ?? time,
-                lastAttemptAt: time, nextAttemptAt: until,
-                lastError: .init(scope: .segment, kind: "split", message: "\(error)")), of: claim)
+        do throws(FileError) {
+            try spool.writeSidecar(
+                RetryState(
+                    attempts: max(1, attempts), failures: sidecar?.failures ?? 0, firstAttemptAt: sidecar?.firstAttemptAt ?? time,
+                    lastAttemptAt: time, nextAttemptAt: until,
+                    lastError: .init(scope: .segment, kind: "split", message: "\(error)")), of: claim)
+        } catch {
+            // Where there is no room to split, there may be none for this either. The others can leave, and make room.
+            guard error.isOutOfSpace else { throw error }
+        }
         return until
     }
 

@@ -192,7 +192,7 @@ class UploadUnwell(Upload):
     def send(self, place, url, environment):
         # One process, so that there is one log: the first half fails, the second is sent.
         run = machine.Process([place.ferry, *sending.Run().command(place, url)], environment)
-        machine.eventually(lambda: not any(map(spools.is_segment, os.listdir(place("spool")))), 20)
+        machine.eventually(lambda: not any(map(spools.is_segment, os.listdir(place("spool")))), 60)
         run.send(signal.SIGTERM)
         place.note(run.end())
 
