@@ -180,7 +180,8 @@ let package = Package(
 
 if Context.environment["FERRY_FUZZ"] != nil {
     // For scripts/fuzz: Ferry's own modules count what an input reaches and watch over memory, and instead of the tests there is a program that
-    // feeds them. The program ferry is a library then.
+    // feeds them. The program ferry is a library then. File by file, as usually: of whole modules the next usual build would not know that they
+    // were built with other flags.
     let fuzzed: [SwiftSetting] = [.unsafeFlags(["-sanitize=fuzzer,address", "-O"])]
     package.products = []
     let program = package.targets.first { $0.name == "ferry" }
