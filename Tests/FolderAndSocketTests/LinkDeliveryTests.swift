@@ -160,6 +160,29 @@ struct LinkDeliveryTests {
         #expect(try hub.lines(folder).sorted() == all.flatMap { $0 }.sorted())
     }
 
+    @Test("Of segments that broke off together all but the last may have arrived: none of those is split for its link")
+    func arrivedOfJoined() async throws {
+        let server = ScriptedServer { peer in
+            guard peer.head() != nil else { return }
+            var bytes = 0
+            while bytes < 300_000, let more = peer.read(), !more.isEmpty { bytes += more.count }
+            peer.reset()
+        }
+        let link = Bottleneck.leading(to: server.port) { .init(cutAfter: 20_000) }
+        let spool = try folder.spool()
+        let names = try (0..<4).map { number in
+            try spool.put(
+                Segments.gzip(lines(6000).map { $0 + "\n" }.joined()), as: Segments.name(second: number))
+        }
+        var joined = try options(server)
+        joined.coalesce = .mebibytes(16)
+        _ = try await UploadPass(spool, options: joined).run()
+        let first = try #require(try spool.sidecar(of: names[0]))
+        #expect(first.broken == nil)
+        for _ in 0..<3 { _ = try await UploadPass(spool, options: options(link)).run() }
+        #expect(try spool.pending().prefix(3) == names.prefix(3))
+    }
+
     @Test("An early 413 while the body is on its way is obeyed: the halves arrive")
     func earlyTooLarge() async throws {
         let limit = 200_000

@@ -108,15 +108,28 @@ struct Workers: Sendable {
             dispatcher.fail(error, job)
         }
         if job.tools.settler.isFull { await job.tools.settler.waitForRoom() }
-        // What broke off together was no try of any of them.
-        if segments.count > 1, outcome.trace.departure == .part { outcome.trace.departure = .nothing }
+        if segments.count > 1, outcome.trace.departure == .part {
+            // A receiver may store the first ones of a joined body before the rest has come. Of the last one it cannot have the end.
+            noteArrival(of: &segments, upTo: segments.count - 1, outcome, job)
+            // What broke off together was no try of any of them.
+            outcome.trace.departure = .nothing
+        }
         dispatcher.finish(job, segments, outcome)
     }
 
     /// Notes that segments may have arrived, before they are tried one by one.
     private func note(_ outcome: Courier.Outcome, of segments: inout [PreparedSegment], _ job: Dispatcher.Job) {
         guard case .doubtful = outcome.verdict, outcome.trace.departure == .whole else { return }
-        for index in segments.indices {
+        noteArrival(of: &segments, upTo: segments.count, outcome, job)
+    }
+
+    /// Notes of the first segments of a joined request that they may have arrived whole.
+    private func noteArrival(
+        of segments: inout [PreparedSegment], upTo end: Int, _ outcome: Courier.Outcome, _ job: Dispatcher.Job
+    ) {
+        var outcome = outcome
+        outcome.trace.departure = .whole
+        for index in segments.indices.prefix(end) {
             do throws(FileError) {
                 let noted = try job.tools.bookkeeper.noteDeparture(of: segments[index], outcome)
                 segments[index].sidecar = noted ?? segments[index].sidecar
