@@ -8,7 +8,8 @@ struct WriteCommand: ParsableCommand {
         abstract: "Put JSON lines from files or standard input into the spool.",
         discussion: """
             Each line is one event: a JSON value in UTF-8, at most 1 MiB. Events are safe from a kill -9 as soon as they are \
-            read, and are published as a segment when one of the --roll limits is reached or the input ends.
+            in the journal, at most one read of 64 KiB behind: what was read from a pipe just before, and the line that has not ended, are lost with \
+            the process. They are published as a segment when one of the --roll limits is reached or the input ends.
 
             A spool named by --spool must be there (ferry init makes one), unless --create makes it; the default one is made when it is missing. When \
             the disk is full, the command tells the line from which on nothing is stored, and how to go on there.
@@ -77,7 +78,7 @@ struct WriteCommand: ParsableCommand {
 
     func run() throws {
         let interrupt = try SignalPipe([SIGINT, SIGTERM])
-        let spool = try openSpool()
+        let (spool, invalidLines) = try beforeAnyLine { (try openSpool(), try InvalidLines(skips: skipInvalid, path: invalid)) }
         var options = SegmentWriter.Options()
         options.priority = priority
         options.stream = stream.flatMap { StreamLabel($0) }
@@ -86,13 +87,13 @@ struct WriteCommand: ParsableCommand {
         options.retention = retention.limits
         let writer = SegmentWriter(spool: spool, options: options)
         var session = WriteSession(
-            writer: writer, invalidLines: try InvalidLines(skips: skipInvalid, path: invalid), interrupt: interrupt,
-            log: spoolOptions.log)
+            writer: writer, invalidLines: invalidLines, interrupt: interrupt, log: spoolOptions.log)
         var reading = (index: 0, firstLine: firstLine)
         do {
             for (index, file) in inputs.enumerated() where !session.isInterrupted {
                 reading = (index, index == 0 ? firstLine : 1)
-                try session.read(file == "-" ? .standardInput() : .reading(file), firstLine: reading.firstLine)
+                session.begin(firstLine: reading.firstLine)
+                try session.read(file == "-" ? .standardInput() : .reading(file))
             }
         } catch {
             // What was read before it and is not in a journal yet belongs there; where that fails, the count says so.
@@ -117,10 +118,15 @@ struct WriteCommand: ParsableCommand {
             inputs: inputs, index: reading.index, firstLine: reading.firstLine, nextLine: session.nextLine)
     }
 
-    /// A spool that cannot even be opened takes no line.
+    /// The default spool is made where it is missing.
     private func openSpool() throws -> Spool {
+        try spoolOptions.open(create || spoolOptions.spool == nil ? .create : .write)
+    }
+
+    /// Where not even the spool or the file for skipped lines can be opened for want of room, no line is stored.
+    private func beforeAnyLine<Result>(_ body: () throws -> Result) throws -> Result {
         do {
-            return try spoolOptions.open(create || spoolOptions.spool == nil ? .create : .write)
+            return try body()
         } catch let failure as CommandFailure where failure.status == .spoolFull {
             let stored = StoredInput(inputs: inputs, index: 0, firstLine: firstLine, nextLine: firstLine)
             try print(stored, isPublished: true)

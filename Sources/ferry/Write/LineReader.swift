@@ -5,9 +5,12 @@ import Glibc
 struct LineReader: ~Copyable {
     /// A longer line is no event: receivers and parsers must be able to hold one.
     static let longestLine = 1 << 20
-    private static let readSize = 1 << 18
+    private static let longestRead = 1 << 18
+    /// What was read from a pipe is in no other place: less of it is lost with the process.
+    private static let longestReadFromPipe = 1 << 16
 
     private let file: OpenFile
+    private let readSize: Int
     private let buffer: UnsafeMutableRawBufferPointer
     private var filled = 0
     private var isInLongLine = false
@@ -15,7 +18,8 @@ struct LineReader: ~Copyable {
 
     init(_ file: OpenFile) {
         self.file = file
-        buffer = .allocate(byteCount: Self.longestLine + Self.readSize, alignment: 16)
+        readSize = (try? file.status())?.isRegular == true ? Self.longestRead : Self.longestReadFromPipe
+        buffer = .allocate(byteCount: Self.longestLine + readSize, alignment: 16)
     }
 
     deinit { buffer.deallocate() }
@@ -31,7 +35,7 @@ struct LineReader: ~Copyable {
     ///
     /// - Returns: `false` at the end of the input. A last line without line feed counts as whole there.
     mutating func read(_ body: (Piece) throws -> Void) throws -> Bool {
-        let space = UnsafeMutableRawBufferPointer(rebasing: buffer[filled...].prefix(Self.readSize))
+        let space = UnsafeMutableRawBufferPointer(rebasing: buffer[filled...].prefix(readSize))
         let count = try file.read(into: space)
         filled += count
         var rest = UnsafeBufferPointer(start: buffer.bindMemory(to: UInt8.self).baseAddress, count: filled)

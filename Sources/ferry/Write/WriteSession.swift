@@ -9,6 +9,8 @@ struct WriteSession: ~Copyable {
     private let log: Log
     private var checker = JSONLineChecker()
     private var line: Int64 = 0
+    /// A skipped line that the file for such lines did not take, or not whole.
+    private var unkept: Int64?
     private(set) var events: Int64 = 0
     private(set) var invalid: Int64 = 0
     private(set) var isInterrupted = false
@@ -20,12 +22,14 @@ struct WriteSession: ~Copyable {
         self.log = log
     }
 
-    /// Reads an input to its end, or until a signal.
+    /// Begins with another input, before it is opened.
     ///
     /// - Parameter firstLine: The number of its first line.
-    mutating func read(_ file: OpenFile, firstLine: Int64) throws {
+    mutating func begin(firstLine: Int64) { line = firstLine - 1 }
+
+    /// Reads an input to its end, or until a signal.
+    mutating func read(_ file: OpenFile) throws {
         var reader = LineReader(file)
-        line = firstLine - 1
         while true {
             switch interrupt.wait(for: file, until: writer.rollsAt) {
             case .interrupted:
@@ -36,7 +40,7 @@ struct WriteSession: ~Copyable {
             case .readable:
                 let now = ContinuousClock.now
                 let goesOn = try reader.read { try take($0, from: file.path, at: now) }
-                // What was read is in the journal before more is read: a kill -9 loses no whole line.
+                // What was read is in the journal before more is read: a kill -9 loses one read from a pipe at most.
                 try writer.flush()
                 try writer.rollIfDue(at: now)
                 if !goesOn { return }
@@ -44,8 +48,12 @@ struct WriteSession: ~Copyable {
         }
     }
 
-    /// The number of the first line of the current input whose event is neither in a journal nor in a segment. All before it are.
-    var nextLine: Int64 { writer.firstUnstored ?? line + 1 }
+    /// The number of the first line of the current input that is neither in a journal, in a segment, nor, skipped, in the file for such
+    /// lines. All before it are.
+    var nextLine: Int64 {
+        let next = writer.firstUnstored ?? line + 1
+        return unkept.map { min($0, next) } ?? next
+    }
 
     private mutating func take(_ piece: LineReader.Piece, from path: String, at now: ContinuousClock.Instant) throws {
         switch piece {
@@ -76,8 +84,11 @@ struct WriteSession: ~Copyable {
             // The first few tell what is wrong; a million would hide it.
             if invalid <= 10 { log.warn("\(path), \(problem); skipped") }
         }
-        try sink?.write(UnsafeRawBufferPointer(bytes))
-        if endsLine { try sink?.write([UInt8(ascii: "\n")]) }
+        guard let sink else { return }
+        unkept = line
+        try sink.write(UnsafeRawBufferPointer(bytes))
+        if endsLine { try sink.write([UInt8(ascii: "\n")]) }
+        unkept = nil
     }
 }
 
