@@ -5,6 +5,9 @@ import Glibc
 @main
 enum Main {
     static func main() async {
+        openStandardFiles()
+        // A write beyond the file size limit fails then (EFBIG), as on a full disk, and does not end the process.
+        signal(SIGXFSZ, SIG_IGN)
         do {
             var command = try Ferry.parseAsRoot()
             if var asynchronous = command as? any AsyncParsableCommand {
@@ -23,5 +26,13 @@ enum Main {
         } catch {
             Ferry.exit(withError: error)
         }
+    }
+
+    /// Opens /dev/null in place of standard input, output and error where they are closed, as some supervisors start programs: a file that
+    /// got such a number would be read as input, or have messages written into it.
+    private static func openStandardFiles() {
+        var descriptor: Int32
+        repeat { descriptor = open("/dev/null", O_RDWR) } while (0...2).contains(descriptor)
+        if descriptor > 2 { close(descriptor) }
     }
 }

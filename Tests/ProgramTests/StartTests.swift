@@ -1,0 +1,43 @@
+import FerrySpool
+import Foundation
+import TestSupport
+import Testing
+
+@Suite("What the program that starts ferry leaves it")
+struct StartTests {
+    private let folder = TemporaryFolder()
+
+    private func shell(_ script: String) async throws -> Program.Result {
+        try await Program("/bin/sh", environment: ["FERRY": Program.ferry, "DIR": folder.path]).run("-c", script)
+    }
+
+    @Test("Closed standard files are empty ones: no file of Ferry's gets their numbers", arguments: ["<&-", "<&- >&- 2>&-"])
+    func closedInput(files: String) async throws {
+        let result = try await shell("timeout -s KILL 60 \"$FERRY\" write --create --spool \"$DIR/s\" \(files)")
+        #expect(result.status == 0, "\(result.errors)")
+        #expect(try Spool.open(folder("s"), access: .read).pending().isEmpty)
+    }
+
+    @Test("Without an output, events are stored and nothing is written among them")
+    func closedOutput() async throws {
+        let result = try await shell("echo 1 | timeout -s KILL 60 \"$FERRY\" write --create --spool \"$DIR/s\" >&- 2>&-")
+        #expect(result.status == 0)
+        #expect(try Spool.open(folder("s"), access: .read).events(in: [.pending]) == ["1"])
+    }
+
+    @Test("A file size limit stops a writer as a full disk does, and it says where")
+    func fileSize() async throws {
+        // Blocks of 512 bytes, in a POSIX shell.
+        let result = try await shell(
+            """
+            awk 'BEGIN { for (i = 1; i <= 4000; i++) printf "{\\"n\\":%d,\\"x\\":\\"%050d\\"}\\n", i, 0 }' >"$DIR/in"
+            cat "$DIR/in" | (ulimit -f 240; exec "$FERRY" write --create --spool "$DIR/s" --json 2>"$DIR/errors")
+            echo "first $?"
+            next=$(sed -n 's/.*--first-line \\([0-9]*\\)$/\\1/p' "$DIR/errors")
+            [ "$next" -gt 1 ] && echo "some are stored"
+            tail -n +$next "$DIR/in" | "$FERRY" write -q --spool "$DIR/s" --first-line $next
+            "$FERRY" cat --spool "$DIR/s" | cmp - "$DIR/in" && echo all
+            """)
+        #expect(result.output.contains("first 73\nsome are stored\nall\n"), "\(result.output) \(result.errors)")
+    }
+}
