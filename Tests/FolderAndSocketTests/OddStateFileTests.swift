@@ -62,6 +62,30 @@ struct OddStateFileTests {
         #expect(try spool.events(in: [.sent]) == ["{\"n\":1}"])
     }
 
+    @Test("A segment whose sidecar is none leaves all the same", arguments: Oddity.allCases, [200, 400])
+    func sidecar(oddity: Oddity, status: Int) async throws {
+        let spool = try folder.spool()
+        let name = try spool.put(Segments.gzip("1\n"))
+        try put(oddity, "../\(name).retry.json")
+        let server = ScriptedServer.answering { _ in ScriptedServer.answer(status) }
+        let report = try await UploadPass(spool, options: UploadOptions(destination: try DestinationURL(server.url))).run()
+        withExtendedLifetime(server) {}
+        #expect(Int(report.sent.segments) + report.rejected == 1)
+        #expect(report.unusable == 0)
+        #expect(try spool.pending().isEmpty)
+    }
+
+    @Test("What is known of a segment is written anew where its sidecar is none", arguments: Oddity.allCases)
+    func sidecarAnew(oddity: Oddity) async throws {
+        let spool = try folder.spool()
+        let name = try spool.put(Segments.gzip("1\n"))
+        try put(oddity, "../\(name).retry.json")
+        let server = ScriptedServer.answering { _ in ScriptedServer.answer(503) }
+        _ = try await UploadPass(spool, options: UploadOptions(destination: try DestinationURL(server.url))).run()
+        withExtendedLifetime(server) {}
+        #expect(try spool.sidecar(of: name)?.attempts == 1)
+    }
+
     @Test("What is known of the destination counts as absent, and is written anew", arguments: Oddity.allCases)
     func destination(oddity: Oddity) async throws {
         let spool = try folder.spool()

@@ -62,7 +62,7 @@ extension Spool {
     public func sidecar(
         of segment: String, warn: (UnreadableState) -> Void = { _ in }
     ) throws(FileError) -> RetryState? {
-        try directory.readState(RetryState.self, from: Self.sidecarName(of: segment), warn: warn)
+        try directory.readStateOfAnyKind(RetryState.self, from: Self.sidecarName(of: segment), warn: warn)
     }
 
     /// Only the holder of the segment's claim may write it.
@@ -70,8 +70,13 @@ extension Spool {
         try directory.writeState(state, to: Self.sidecarName(of: claim.name))
     }
 
+    /// A folder of its name counts as absent, and stays.
     package func removeSidecar(of segment: String) throws(FileError) {
-        try directory.remove(Self.sidecarName(of: segment))
+        do throws(FileError) {
+            try directory.remove(Self.sidecarName(of: segment))
+        } catch {
+            guard error.isAboutKind else { throw error }
+        }
     }
 
     /// What is known of a destination's health, `nil` when it is well or was never tried.
