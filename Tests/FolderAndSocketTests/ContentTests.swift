@@ -291,6 +291,21 @@ struct SalvageTests {
         #expect(try spool.rejected().map(\.reason?.kind) == ["truncated"])
     }
 
+    @Test("A salvaged segment is not brought back: its events would be sent twice")
+    func notBroughtBack() throws {
+        let spool = try folder.spool()
+        let name = try reject(Segments.gzip(Segments.lines(0..<9)), in: spool)
+        let other = try reject(Segments.gzip(Segments.lines(9..<20)), as: Segments.name(second: 1), in: spool)
+        guard case .saved(let saved, 9, 0) = try spool.salvageRejected(name, at: .now(), inflateLimit: .mebibytes(1)) else {
+            Issue.record("nothing was saved")
+            return
+        }
+        #expect(try spool.retryRejected(name, at: .now()) == .salvagedBefore(as: saved))
+        #expect(try spool.retryRejected(other, at: .now()) == .pending)
+        #expect(try spool.events(in: [.pending]).count == 20)
+        #expect(try spool.rejected().map(\.name) == [name])
+    }
+
     @Test("A crash before the reason remembers it gives the same segment again")
     func crash() throws {
         let spool = try folder.spool()

@@ -110,6 +110,13 @@ struct CommandTests {
         let again = try await ferry.run("retry", "--all", "--salvage", "--spool", spool)
         #expect(again.output.components(separatedBy: "was saved before").count == 3, "\(again.output)\(again.errors)")
         #expect(try opened.pending().count == 4)
+        let salvaged = try #require(try opened.rejected().first { $0.reason?.salvagedAs != nil })
+        let back = try await ferry.run("retry", salvaged.name, "--spool", spool)
+        #expect(back.status == 65 && back.errors.contains("would be sent twice"), "\(back.errors)")
+        let all = try await ferry.run("retry", "--all", "--spool", spool)
+        #expect(
+            all.status == 0 && all.output.components(separatedBy: "stays in rejected/").count == 3, "\(all.output)\(all.errors)")
+        #expect(try opened.pending().count == 5)
     }
 
     @Test("The receiver refuses what is no JSON, and takes two members and foreign names")

@@ -16,6 +16,8 @@ public enum RetryResult: Equatable, Sendable {
     case nameTaken
     /// Another process works on it.
     case busy
+    /// What it holds was salvaged as this segment, and would be sent twice.
+    case salvagedBefore(as: String)
 }
 
 /// What came of salvaging a rejected segment.
@@ -50,18 +52,26 @@ extension Spool {
         return segments
     }
 
-    /// Makes a rejected segment pending again, as if it had never been tried.
+    /// Makes a rejected segment pending again, as if it had never been tried. One that was salvaged stays: its events have left already, or
+    /// will.
     public func retryRejected(_ name: String, at now: Timestamp) throws(FileError) -> RetryResult {
         guard let folder = try rejectedFolder(), let file = try folder.open(name) else { return .notFound }
         guard file.tryLock() else { return .busy }
         // A second rejection of one name was kept as `name~1`.
         let original = name.withoutCopyNumber
+        let reason = try folder.readStateOfAnyKind(RejectionReason.self, from: Self.reasonName(of: name)) { _ in }
+        if let salvaged = reason?.salvagedAs { return .salvagedBefore(as: salvaged) }
         guard try !directory.contains(original) else { return .nameTaken }
         try appendToLedger([
             LedgerEntry(at: now, segment: original, outcome: .retried, bytes: try file.status().size)
         ])
         guard try folder.renameWithoutReplacing(name, to: original, in: directory) else { return .nameTaken }
-        try folder.remove(Self.reasonName(of: name))
+        do throws(FileError) {
+            try folder.remove(Self.reasonName(of: name))
+        } catch {
+            // A folder of its name counts as absent.
+            guard error.isAboutKind else { throw error }
+        }
         try directory.sync()
         return .pending
     }
@@ -81,7 +91,7 @@ extension Spool {
         case .locked(let opened): file = opened
         }
         let reasonName = Self.reasonName(of: name)
-        let known = try folder.readState(RejectionReason.self, from: reasonName) { _ in }
+        let known = try folder.readStateOfAnyKind(RejectionReason.self, from: reasonName) { _ in }
         if let salvaged = known?.salvagedAs { return .savedBefore(as: salvaged) }
         let original = SegmentName(name.withoutCopyNumber)
         let status = try file.status()

@@ -6,7 +6,7 @@ struct RetryCommand: ParsableCommand {
         commandName: "retry",
         abstract: "Bring rejected segments back, or save what a damaged one still holds.",
         discussion: """
-            Without --salvage a segment becomes pending again as it is. With --salvage the whole lines before its damage become a \
+            Without --salvage a segment becomes pending again as it is, unless it was salvaged before. With --salvage the whole lines before its damage become a \
             new segment, once, and the damaged file stays in rejected/. Lines longer than 1 MiB are left out.
 
             Example: ferry retry --all
@@ -64,6 +64,10 @@ struct RetryCommand: ParsableCommand {
         case .notFound: throw CommandFailure(.badData, "\(name) is not in rejected/")
         case .nameTaken: throw CommandFailure(.badData, "\(name): a pending segment has this name; send that one first")
         case .busy: throw CommandFailure(.badData, "\(name): another process is working on it")
+        case .salvagedBefore(let segment):
+            let stays = "\(name) stays in rejected/: its events were saved as \(segment), and would be sent twice"
+            guard all else { throw CommandFailure(.badData, stays) }
+            return stays
         }
     }
 
