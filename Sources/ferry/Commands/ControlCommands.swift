@@ -14,11 +14,12 @@ extension ControlCommand {
     func run() throws {
         do throws(FileError) {
             let now = Timestamp.now()
+            try Spool.requireSpool(at: spoolOptions.path)
             let spool = try Spool.open(spoolOptions.path, access: .write)
             _ = try spool.setControl(at: now) { change(&$0, at: now) }
             spoolOptions.log.note(confirmation(spool.path))
         } catch {
-            throw CommandFailure(.localFailure, error.description)
+            throw spoolOptions.failure(error)
         }
     }
 }

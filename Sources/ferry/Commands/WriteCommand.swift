@@ -118,9 +118,10 @@ struct WriteCommand: ParsableCommand {
             inputs: inputs, index: reading.index, firstLine: reading.firstLine, nextLine: session.nextLine)
     }
 
-    /// The default spool is made where it is missing.
+    /// The default spool is made where nothing is; what is empty may be the place of another file system.
     private func openSpool() throws -> Spool {
-        try spoolOptions.open(create || spoolOptions.spool == nil ? .create : .write)
+        let isMissing = access(spoolOptions.path, F_OK) != 0
+        return try spoolOptions.open(create || spoolOptions.spool == nil && isMissing ? .create : .write)
     }
 
     /// Where not even the spool or the file for skipped lines can be opened for want of room, no line is stored.

@@ -19,11 +19,12 @@ struct SpoolOptions: ParsableArguments {
     /// Opens the spool for a command that only looks: nothing in it changes.
     func openForReading() throws -> Spool {
         do throws(FileError) {
+            try Spool.requireSpool(at: path)
             let spool = try Spool.open(path, access: .read)
             if let failure = spool.stateFailure { log.warn("\(failure)") }
             return spool
         } catch {
-            throw CommandFailure(error)
+            throw failure(error)
         }
     }
 
@@ -34,6 +35,8 @@ struct SpoolOptions: ParsableArguments {
     func openRecovered(_ access: Spool.Access) throws -> (spool: Spool, unfinished: [Recovery.Problem]) {
         do throws(FileError) {
             let isNew = access == .create && Glibc.access(path, F_OK) != 0
+            // An empty folder may be the place of a file system that is not mounted: what is stored there would be hidden later.
+            if access != .create { try Spool.requireSpool(at: path) }
             let spool = try Spool.open(path, access: access)
             if isNew { log.note("made the spool \(path)") }
             let recovery = try spool.recover()
@@ -46,11 +49,17 @@ struct SpoolOptions: ParsableArguments {
             for problem in recovery.problems { log.warn("\(problem)") }
             return (spool, recovery.problems)
         } catch {
-            if error.code == ENOENT, Glibc.access(path, F_OK) != 0 {
-                throw CommandFailure(.localFailure, "there is no spool \(path); ferry init \(path) makes one")
-            }
-            throw CommandFailure(error)
+            throw failure(error)
         }
+    }
+
+    /// A spool that cannot be opened, with what to do where there is none.
+    func failure(_ error: FileError) -> CommandFailure {
+        if error.code == ENOENT, Glibc.access(path, F_OK) != 0 {
+            return CommandFailure(.localFailure, "there is no spool \(path); ferry init \(path) makes one")
+        }
+        return error.code == ENOMEDIUM
+            ? CommandFailure(.localFailure, "\(error) ferry init \(path) makes it a spool") : CommandFailure(error)
     }
 }
 

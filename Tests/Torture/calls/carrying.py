@@ -22,7 +22,7 @@ class Carrying(Scenario):
             spools.put(place("spool"), spools.segment_name(index), spools.member(data))
         # Both spools exist and have an ID.
         place.run("prune", "--spool", place("spool"), "--max-spool-age", "9999d")
-        place.run("prune", "--spool", place("hub"), "--max-spool-age", "9999d")
+        place.run("init", place("hub"))
         self.go_on(place)
 
     def go_on(self, place):

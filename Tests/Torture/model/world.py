@@ -63,9 +63,11 @@ class World:
         self.sticks.mkdir()
         (self.folder / "tmp").mkdir()
         for source in self.sources:
-            source.mkdir(mode=0o755 if profile.user else 0o700)
+            # A spool: an empty folder may be the place of a file system that is missing.
+            for folder in (source, source / ".ferry"):
+                folder.mkdir(mode=0o755 if profile.user else 0o700)
         if profile.user:
-            for path in [self.folder, self.folder / "disk", self.sticks, self.folder / "tmp", *self.sources]:
+            for path in [self.folder, self.folder / "disk", self.sticks, self.folder / "tmp", *self.sources, *(source / ".ferry" for source in self.sources)]:
                 os.chown(path, profile.user, profile.user)
             for parent in self.folder.parents:
                 if not os.stat(parent).st_mode & 0o001:
