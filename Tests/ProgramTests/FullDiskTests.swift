@@ -115,6 +115,51 @@ struct FullDiskTests {
         #expect(try await shell("umount \"$DIR/m\"").status == 0)
     }
 
+    @Test("What sent/ keeps gives way to what is written, the oldest first", arguments: [160, 300])
+    func sentGivesWay(size: Int) async throws {
+        try await makeInput()
+        guard try await mount(size) else { return }
+        let hub = try await Hub(folder("hub"))
+        let result = try await shell(
+            """
+            next=1; total=0
+            for round in $(seq 60); do
+                tail -n +$next "$DIR/in" | "$FERRY" write --create --spool "$DIR/m/s" --roll-bytes 60kB --first-line $next 2>"$DIR/errors" >/dev/null
+                status=$?
+                "$FERRY" upload -q --spool "$DIR/m/s" --to \(hub.url) || echo "upload $?"
+                [ $status = 73 ] || break
+                next=$(sed -n 's/.*--first-line \\([0-9]*\\)$/\\1/p' "$DIR/errors")
+            done
+            echo "last $status"
+            """)
+        await hub.stop()
+        #expect(["last 0\n", "last 75\n"].contains(result.output), "\(result.output) \(result.errors)")
+        let compared = try await shell(
+            "\"$FERRY\" cat --spool \"$DIR/hub\" | sort >\"$DIR/got\"; sort \"$DIR/in\" | cmp - \"$DIR/got\" && echo same; umount \"$DIR/m\""
+        )
+        #expect(compared.output == "same\n", "\(compared.errors)")
+    }
+
+    @Test("What sent/ is told to keep does not give way to what is written", arguments: ["--keep-sent 30d", "--keep-sent"])
+    func keptOnPurpose(option: String) async throws {
+        try await makeInput()
+        guard try await mount(400) else { return }
+        let hub = try await Hub(folder("hub"))
+        // An upload that was told nothing does not count any more after one that was.
+        let result = try await shell(
+            """
+            head -n 300 "$DIR/in" | "$FERRY" write -q --create --spool "$DIR/m/s"
+            "$FERRY" upload -q --spool "$DIR/m/s" --to \(hub.url) && "$FERRY" upload -q --spool "$DIR/m/s" --to \(hub.url) \(option)
+            cat /dev/zero >"$DIR/m/filler" 2>/dev/null
+            "$FERRY" write -q --spool "$DIR/m/s" "$DIR/in" 2>/dev/null; echo $?
+            ls "$DIR/m/s/sent"/* | wc -l
+            "$FERRY" upload -q --spool "$DIR/m/s" --to \(hub.url); "$FERRY" write --spool "$DIR/m/s" "$DIR/in" 2>&1 | grep -o 'deleted 1 delivered segment'
+            umount "$DIR/m"
+            """)
+        await hub.stop()
+        #expect(result.output == "73\n1\ndeleted 1 delivered segment\n", "\(result.errors)")
+    }
+
     @Test(
         "What is all stored and not published ends with 75, and tells the last line in text and in JSON",
         arguments: ["", "--json"])

@@ -18,6 +18,9 @@ public struct FileError: Error, Equatable, CustomStringConvertible {
     /// The disk, the quota or the file size limit is exhausted.
     public var isOutOfSpace: Bool { code == ENOSPC || code == EDQUOT || code == EFBIG }
 
+    /// The disk or the quota is exhausted: deleting files makes room.
+    var isDiskFull: Bool { code == ENOSPC || code == EDQUOT }
+
     /// A folder, a link or a socket lies where a file should be.
     var isAboutKind: Bool { code == EISDIR || code == ELOOP || code == ENXIO || code == ENODEV }
 

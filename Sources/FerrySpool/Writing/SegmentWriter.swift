@@ -45,6 +45,8 @@ public final class SegmentWriter {
     private var batchStart: Int64?
     /// The number of an event that was not even taken into ``batch``.
     private var refused: Int64?
+    /// The delivered segments that were deleted where the disk was full.
+    public private(set) var sentDeleted = LedgerTotals.Count()
 
     /// - Parameter wallClock: Where segments' times come from.
     public init(spool: Spool, options: Options, wallClock: @escaping () -> Timestamp = Timestamp.now) {
@@ -98,7 +100,9 @@ public final class SegmentWriter {
         guard let open, !batch.isEmpty else { return }
         let failure: FileError? = batch.withUnsafeBytes { bytes in
             do throws(FileError) {
-                try open.journal.append(bytes)
+                try spool.storing(freed: &sentDeleted) { () throws(FileError) in
+                    try open.journal.append(bytes)
+                }
                 return nil
             } catch {
                 return error
@@ -153,7 +157,11 @@ public final class SegmentWriter {
         let name = SegmentName(priority: options.priority, created: time.created, id: .random(), stream: options.stream)
         do throws(FileError) {
             retention = try spool.applyRetention(options.retention, atMost: options.priority)
-            if retention.stillOver == .zero { return try spool.openJournal(name, clock: time.clock) }
+            if retention.stillOver == .zero {
+                return try spool.storing(freed: &sentDeleted) { () throws(FileError) in
+                    try spool.openJournal(name, clock: time.clock)
+                }
+            }
         } catch {
             throw .file(error)
         }

@@ -106,6 +106,7 @@ public final class UploadPass: Sendable {
                 return report
             }
             try await Self.probe(spool, keepsSent: options.keepsSent, at: now())
+            if options.keepsSent { try spool.noteSentGivesWay(options.sentGivesWay) }
             try await send()
             let sent = tools.settler.report
             report.sent = sent.sent

@@ -5,9 +5,13 @@ extension RunLoop {
     /// Opens a folder as a spool, with its gate as everything that is known says.
     mutating func open(_ number: Int) async {
         let path = spools[number].path
-        let (keepsSent, wall) = (runner.options.upload.keepsSent, runner.now())
+        let (upload, wall) = (runner.options.upload, runner.now())
         let opening: Result<RunningSpool.Opening, FileError> = await blocking {
-            do throws(FileError) { return .success(try RunningSpool.open(path, keepsSent: keepsSent, at: wall)) } catch {
+            do throws(FileError) {
+                let opening = try RunningSpool.open(path, keepsSent: upload.keepsSent, at: wall)
+                if upload.keepsSent { try opening.spool.noteSentGivesWay(upload.sentGivesWay) }
+                return .success(opening)
+            } catch {
                 return .failure(error)
             }
         }

@@ -86,6 +86,13 @@ struct WriteCommand: ParsableCommand {
         options.level = level
         options.retention = retention.limits
         let writer = SegmentWriter(spool: spool, options: options)
+        defer {
+            let deleted = writer.sentDeleted
+            if deleted.segments > 0 {
+                spoolOptions.log.note(
+                    "deleted \(counted(deleted.segments, "delivered segment")) (\(deleted.bytes)) from sent/: the disk was full")
+            }
+        }
         var session = WriteSession(
             writer: writer, invalidLines: invalidLines, interrupt: interrupt, log: spoolOptions.log)
         var reading = (index: 0, firstLine: firstLine)
