@@ -37,6 +37,23 @@ struct ReplayDecisionTests {
     func conditions(_ text: String, _ expected: Bool) throws { #expect(try holds(text) == expected, "\(text)") }
 
     @Test(
+        "Whole numbers of 64 bits are compared exactly, and with others by their value",
+        arguments: [
+            ("id == 1234567890123456789", true), ("id == 1234567890123456788", false), ("id > 1234567890123456788", true),
+            ("id != 1234567890123456790", true), ("id <= 1234567890123456788", false), ("id >= 1234567890123456789.0", true),
+            ("large == 18446744073709551615", true), ("large > 18446744073709551614", true),
+            ("large > 9223372036854775807", true),
+            ("least == -9223372036854775808", true), ("least < -9223372036854775807", true), ("least > -1e30", true),
+            ("three == 3.0", true), ("three < 3.5", true), ("three > 2.5", true), ("three == 30e-1", true), ("half == 0.5", true),
+            ("half < 1", true), ("huge > 18446744073709551615", true), ("huge == 1e30", true), ("endless > 1e308", true),
+        ])
+    func wholeNumbers(_ text: String, _ expected: Bool) throws {
+        let line =
+            #"{"id":1234567890123456789,"large":18446744073709551615,"least":-9223372036854775808,"three":3,"half":5e-1,"huge":1e30,"endless":1e999}"#
+        #expect(try holds(text, line) == expected, "\(text)")
+    }
+
+    @Test(
         "Mistakes are told with their place",
         arguments: [
             ("", 1), ("name", 5), ("name ==", 8), ("name == ", 9), ("name == \"x", 9), ("(name == 1", 11),

@@ -11,7 +11,7 @@ indirect enum Condition: Equatable, Sendable {
 
     enum Literal: Equatable, Sendable {
         case text([UInt8])
-        case number(Double)
+        case number(Number)
         case boolean(Bool)
         case null
     }
@@ -48,7 +48,9 @@ indirect enum Condition: Equatable, Sendable {
         case .less, .lessOrEqual, .greater, .greaterOrEqual:
             guard let field else { return false }
             switch (field.kind, literal) {
-            case (.number, .number(let number)): return isOrdered(field.number(line), number, comparison)
+            case (.number, .number(let number)):
+                guard let value = Number(field, line) else { return false }
+                return isOrdered(value, number, comparison)
             // By code points, so that RFC 3339 times in one zone are in order.
             case (.string, .text(let text)):
                 return isOrdered(field.string(line), String(decoding: text, as: UTF8.self), comparison)
@@ -61,7 +63,7 @@ indirect enum Condition: Equatable, Sendable {
         guard let field else { return literal == .null }
         switch (field.kind, literal) {
         case (.string, .text(let text)): return field.equals(text, line)
-        case (.number, .number(let number)): return field.number(line) == number
+        case (.number, .number(let number)): return Number(field, line) == number
         case (.yes, .boolean(let value)): return value
         case (.no, .boolean(let value)): return !value
         case (.null, .null): return true

@@ -124,7 +124,7 @@ struct ConditionParser {
         }
         if let first = rest.first, first.isASCII, first.isNumber || first == "-" {
             let digits = rest.prefix { $0.isASCII && ($0.isNumber || "+-.eE".contains($0)) }
-            guard let number = Double(String(digits)) else { throw error("'\(String(digits))' is no number") }
+            guard let number = Condition.Number(String(digits)) else { throw error("'\(String(digits))' is no number") }
             position += digits.count
             token = .literal(.number(number))
             return

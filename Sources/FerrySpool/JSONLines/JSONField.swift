@@ -33,6 +33,25 @@ package struct JSONField: Equatable {
         return Array(JSONText.unescaped(line[range]).utf8) == text
     }
 
+    /// A whole number of at most 64 bits, exactly; `nil` for every other number.
+    package func integer(_ line: UnsafeBufferPointer<UInt8>) -> Int128? {
+        var position = range.lowerBound
+        let isNegative = line[position] == UInt8(ascii: "-")
+        if isNegative { position += 1 }
+        guard position < range.upperBound else { return nil }
+        var magnitude: UInt64 = 0
+        while position < range.upperBound {
+            let digit = line[position] &- UInt8(ascii: "0")
+            guard digit < 10 else { return nil }
+            let (tens, isLarge) = magnitude.multipliedReportingOverflow(by: 10)
+            let (sum, isLarger) = tens.addingReportingOverflow(UInt64(digit))
+            guard !isLarge, !isLarger else { return nil }
+            magnitude = sum
+            position += 1
+        }
+        return isNegative ? -Int128(magnitude) : Int128(magnitude)
+    }
+
     /// A number's value.
     package func number(_ line: UnsafeBufferPointer<UInt8>) -> Double {
         var integer: Int64 = 0
