@@ -78,7 +78,7 @@ actor Admission {
                         // The segment came another way, by rsync say, with its name and so its key.
                         try spool.logReceived([candidate.entry])
                         results.append(.duplicate)
-                    case .nameTaken: results.append(.conflict)
+                    case .nameTaken, .known: results.append(.conflict)
                     }
                 }
                 return .success(results)

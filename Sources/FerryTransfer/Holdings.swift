@@ -7,7 +7,9 @@ import FerrySpool
 /// alone vouches for nothing.
 struct Holdings {
     private let hub: Spool
+    private let keys: Set<String>
     private var entries: [String: ReceivedEntry] = [:]
+    private var place = ReceivedLogPlace()
     /// Read when they are first asked for.
     private var days: [Directory]?
     private var ended: Set<String>?
@@ -15,10 +17,22 @@ struct Holdings {
     /// - Parameter keys: The keys that will be asked for.
     init(of hub: Spool, keys: Set<String>) throws(FileError) {
         self.hub = hub
+        self.keys = keys
+        try readLog()
+    }
+
+    private mutating func readLog() throws(FileError) {
         guard !keys.isEmpty else { return }
-        var entries: [String: ReceivedEntry] = [:]
-        try hub.forEachReceived { if keys.contains($0.key) { entries[$0.key] = $0 } }
-        self.entries = entries
+        var new: [ReceivedEntry] = []
+        try hub.forEachReceived(after: &place) { [keys] entry in if keys.contains(entry.key) { new.append(entry) } }
+        for entry in new { entries[entry.key] = entry }
+    }
+
+    /// Reads what was logged, and sent on, since the last look.
+    mutating func lookAgain() throws(FileError) {
+        try readLog()
+        days = nil
+        ended = nil
     }
 
     /// The digest of what came with a key; `nil` when the hub does not have it.

@@ -85,15 +85,7 @@ private struct BundleIntake {
 
     private mutating func take(_ segment: BundleManifest.Segment, _ holdings: inout Holdings) throws(FileError) {
         if batch.count == Self.batchSize || batchKeys.contains(segment.key) { try admit(&holdings) }
-        if let digest = try holdings.digest(of: segment.key) {
-            if digest == BodyDigest(hexadecimal: segment.sha256) {
-                report.known += 1
-                vouch(for: segment)
-            } else {
-                report.damaged.append((segment.name, "its key came before, with other bytes"))
-            }
-            return
-        }
+        if let digest = try holdings.digest(of: segment.key) { return noteKnown(segment, digest) }
         let region: FileRegion?
         do throws(FileError) { region = try source.region(segment.file) } catch {
             report.damaged.append((segment.name, error.description))
@@ -134,8 +126,19 @@ private struct BundleIntake {
         batch = []
         batchKeys = []
         guard !items.isEmpty else { return }
-        for (item, admitted) in zip(items, try hub.admit(items.map { ($0.arrival, $0.entry) }, isBulk: true)) {
+        // The copying and the forced writes take long: another import, or a receiver, may have brought the same meanwhile, and an uploader
+        // may have sent it on.
+        var hasLookedAgain = false
+        let results = try hub.admit(items.map { ($0.arrival, $0.entry) }, isBulk: true) { entry throws(FileError) -> Bool in
+            if !hasLookedAgain { try holdings.lookAgain() }
+            hasLookedAgain = true
+            return try holdings.digest(of: entry.key) != nil
+        }
+        for (item, admitted) in zip(items, results) {
             switch admitted {
+            case .known:
+                noteKnown(item.segment, try holdings.digest(of: item.segment.key))
+                continue
             case .stored:
                 report.stored += 1
                 report.bytes += ByteCount(item.entry.bytes)
@@ -156,6 +159,16 @@ private struct BundleIntake {
             holdings.add(item.entry)
             vouch(for: item.segment)
         }
+    }
+
+    /// - Parameter digest: Of what came with its key.
+    private mutating func noteKnown(_ segment: BundleManifest.Segment, _ digest: BodyDigest?) {
+        guard digest == BodyDigest(hexadecimal: segment.sha256) else {
+            report.damaged.append((segment.name, "its key came before, with other bytes"))
+            return
+        }
+        report.known += 1
+        vouch(for: segment)
     }
 
     private mutating func vouch(for segment: BundleManifest.Segment) {

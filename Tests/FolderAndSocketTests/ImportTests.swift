@@ -99,6 +99,72 @@ struct ImportTests {
         #expect(try hub.pending() == [good])
     }
 
+    @Test("What came another way and was sent on while an import copied it is not stored again")
+    func cameMeanwhile() async throws {
+        let spool = try source()
+        _ = try export(spool, to: stick())
+        let hub = try folder.spool("hub")
+        // Whoever logs waits for this lock.
+        let log = folder("hub/.ferry/received-20261121.jsonl")
+        let held = try OpenFile.creating(log)
+        #expect(held.tryLock())
+        let path = try stick()
+        let importing = Task.detached {
+            try Import(hub, options: ImportOptions()).run(path, at: Self.moment).map { try $0.get() }
+        }
+        try await eventually("the copies") { try hidden(hub).count == 3 }
+        let marks = try #require(try spool.exportMarks().first).segments
+        let sent = try hub.directory.makeDirectory("sent").makeDirectory("2026-11-21")
+        let other = try folder.spool("other")
+        for (index, mark) in marks.enumerated() {
+            // One of them with other bytes.
+            let digest = index == 2 ? String(repeating: "0", count: 64) : mark.sha256
+            try other.logReceived([
+                ReceivedEntry(
+                    at: Self.moment, key: SegmentName(mark.name)!.id, sha256: digest, segment: mark.name, bytes: 42, events: 1)
+            ])
+            try OpenFile.creating("\(sent.path)/\(mark.name)").write([1])
+        }
+        let logged = try OpenFile.reading(folder("other/.ferry/received-20261121.jsonl")).readBytes(1 << 20, at: 0)
+        try held.write(logged)
+        flock(held.descriptor, LOCK_UN)
+        let report = try #require(try await importing.value.first)
+        #expect(report.known == 2)
+        #expect(report.stored == 0)
+        #expect(report.damaged.map(\.name) == [marks[2].name])
+        #expect(report.receipt.segments.count == 2)
+        #expect(try hub.pending().isEmpty)
+        #expect(try hidden(hub).isEmpty)
+        #expect(try OpenFile.reading(log).readBytes(1 << 20, at: 0) == logged)
+    }
+
+    @Test("The log of received keys is read on from where it was, and a line that is not whole yet again")
+    func readOn() throws {
+        let hub = try folder.spool("hub")
+        func entry(_ key: String) -> ReceivedEntry {
+            ReceivedEntry(at: Self.moment, key: key, sha256: "", segment: "\(key).jsonl.gz", bytes: 1, events: 1)
+        }
+        var place = ReceivedLogPlace()
+        func keys() throws -> [String] {
+            var keys: [String] = []
+            try hub.forEachReceived(after: &place) { keys.append($0.key) }
+            return keys
+        }
+        try hub.logReceived([entry("a"), entry("b")])
+        #expect(try keys() == ["a", "b"])
+        #expect(try keys().isEmpty)
+        try hub.logReceived([entry("c")])
+        let log = folder("hub/.ferry/received-20261121.jsonl")
+        let size = try OpenFile.reading(log).status().size.bytes
+        let last = try OpenFile.reading(log).readBytes(1, at: size - 1)
+        #expect(truncate(log, Int(size - 1)) == 0)
+        #expect(try keys() == ["c"])
+        try OpenFile.creating(log, appending: true).write(last)
+        try hub.logReceived([entry("d")])
+        #expect(try keys() == ["c", "d"])
+        #expect(try keys().isEmpty)
+    }
+
     @Test("Where nothing can be logged and the log cannot be read, an arrival stays for the next who opens the spool")
     func unreadableLog() throws {
         let hub = try folder.spool("hub")

@@ -36,15 +36,22 @@ extension Spool {
 extension Directory {
     /// Appends whole lines to a log and forces them to the disk: all of them, or none.
     func appendLines(_ lines: [UInt8], to name: String) throws(FileError) {
+        try appendLines(to: name) { () throws(FileError) -> [UInt8] in lines }
+    }
+
+    /// - Parameter lines: Asked under the log's lock: what other processes have logged until then can be read.
+    func appendLines(to name: String, _ lines: () throws(FileError) -> [UInt8]) throws(FileError) {
         let file = try openLog(name)
         try appendUnderLock(lines, to: file)
         try file.sync()
     }
 
-    private func appendUnderLock(_ lines: [UInt8], to file: OpenFile) throws(FileError) {
+    private func appendUnderLock(_ lines: () throws(FileError) -> [UInt8], to file: OpenFile) throws(FileError) {
         // Several uploaders share a ledger: one that looks while another writes would see a line without its end.
         try file.lock()
         defer { file.unlock() }
+        let lines = try lines()
+        guard !lines.isEmpty else { return }
         let size = try file.status().size.bytes
         // Found empty, it may be new, and its name not on the disk yet: the next process counts on it.
         if size == 0 { try sync() }

@@ -73,11 +73,15 @@ extension Spool {
 
 extension OpenFile {
     /// The lines without their line feeds, in constant memory; a line longer than 1 MiB comes in pieces.
-    public func forEachLine(_ body: (UnsafeBufferPointer<UInt8>) -> Void) throws(FileError) {
+    ///
+    /// - Parameter start: Where the first line begins.
+    public func forEachLine(
+        from start: Int64 = 0, _ body: (UnsafeBufferPointer<UInt8>) -> Void
+    ) throws(FileError) {
         let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: 1 << 20, alignment: 16)
         defer { buffer.deallocate() }
         var kept = 0
-        var offset: Int64 = 0
+        var offset = start
         while true {
             let count = try read(into: UnsafeMutableRawBufferPointer(rebasing: buffer[kept...]), at: offset)
             offset += Int64(count)

@@ -36,23 +36,58 @@ extension ReceivedEntry {
     }
 }
 
+/// How far the logs of received keys were read.
+public struct ReceivedLogPlace: Sendable {
+    fileprivate var offsets: [String: Int64] = [:]
+
+    public init() {}
+}
+
 extension Spool {
     /// Notes keys, durably.
     public func logReceived(_ entries: [ReceivedEntry]) throws(FileError) {
+        try logReceived(entries) { _ throws(FileError) -> Bool in true }
+    }
+
+    /// - Parameter isNew: Asked for each under the lock of the log: what other processes have logged until then can be read.
+    func logReceived(
+        _ entries: [ReceivedEntry], where isNew: (ReceivedEntry) throws(FileError) -> Bool
+    ) throws(FileError) {
         guard let stateDirectory else { throw FileError("write log of", path, code: EROFS) }
-        let lines = entries.flatMap { JSONLine.encode($0) }
         guard let day = entries.first?.at.compactDay else { return }
-        try stateDirectory.appendLines(lines, to: "received-\(day).jsonl")
+        try stateDirectory.appendLines(to: "received-\(day).jsonl") { () throws(FileError) -> [UInt8] in
+            var lines: [UInt8] = []
+            for entry in entries where try isNew(entry) { lines += JSONLine.encode(entry) }
+            return lines
+        }
     }
 
     /// Every key ever accepted, oldest first. Torn lines are passed over: their arrivals were not answered.
     public func forEachReceived(_ body: (ReceivedEntry) -> Void) throws(FileError) {
+        var place = ReceivedLogPlace()
+        try forEachReceived(after: &place, body)
+    }
+
+    /// Every key that was logged behind a place, which moves to the end of the last whole line.
+    public func forEachReceived(
+        after place: inout ReceivedLogPlace, _ body: (ReceivedEntry) -> Void
+    ) throws(FileError) {
         guard let stateDirectory else { return }
         let decoder = JSONDecoder()
         for name in try stateDirectory.names() where name.hasPrefix("received-") && name.hasSuffix(".jsonl") {
-            try stateDirectory.open(name)?.forEachLine { line in
+            let start = place.offsets[name] ?? 0
+            guard let file = try stateDirectory.open(name) else { continue }
+            var (last, end) = (start, start)
+            var isCut = false
+            try file.forEachLine(from: start) { line in
+                last = end
+                end += Int64(line.count) + 1
+                if line.count >= 1 << 20 { isCut = true }
                 if let entry = try? decoder.decode(ReceivedEntry.self, from: Data(line)) { body(entry) }
             }
+            // What came in pieces has no place; a last line without its end is read again.
+            guard !isCut, end > start else { continue }
+            place.offsets[name] = try file.readBytes(1, at: end - 1) == [UInt8(ascii: "\n")] ? end : last
         }
     }
 

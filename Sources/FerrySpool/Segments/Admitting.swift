@@ -6,6 +6,8 @@ public enum Admitted: Equatable, Sendable {
     case stored
     /// There is a segment of its name already; the arrival is removed, and its key is not logged with this call.
     case nameTaken
+    /// Its key was logged while it came in; the arrival is removed.
+    case known
     /// Its key is logged, but it could not get its name: it stays as it is, and the next process that opens the spool goes on.
     case left(FileError)
 }
@@ -17,8 +19,10 @@ extension Spool {
     /// ``finishArrivals()`` completes the rename. So what is logged is never removed here, whatever fails; what is not, always is.
     ///
     /// - Parameter isBulk: One call forces the whole file system to the disk, instead of one for each file.
+    /// - Parameter isKnown: Asked for each under the lock of the log, which no other process can add to until the keys are logged.
     public func admit(
-        _ arrivals: [(arrival: Arrival, entry: ReceivedEntry)], isBulk: Bool = false
+        _ arrivals: [(arrival: Arrival, entry: ReceivedEntry)], isBulk: Bool = false,
+        isKnown: (ReceivedEntry) throws(FileError) -> Bool = { _ throws(FileError) -> Bool in false }
     ) throws(FileError) -> [Admitted] {
         var results = [Admitted](repeating: .nameTaken, count: arrivals.count)
         var new: [Int] = []
@@ -26,14 +30,22 @@ extension Spool {
             if try directory.contains(item.entry.segment) { discard(item.arrival) } else { new.append(index) }
         }
         guard !new.isEmpty else { return results }
-        try log(new.map { arrivals[$0] }, isBulk: isBulk)
-        for index in new { results[index] = name(arrivals[index].arrival, as: arrivals[index].entry.segment) }
+        let known = try log(new.map { arrivals[$0] }, isBulk: isBulk, isKnown)
+        for index in new where known.contains(arrivals[index].arrival.fileName) { results[index] = .known }
+        for index in new where results[index] != .known {
+            results[index] = name(arrivals[index].arrival, as: arrivals[index].entry.segment)
+        }
         try directory.sync()
         return results
     }
 
     /// Forces the contents to the disk, then notes the keys.
-    private func log(_ arrivals: [(arrival: Arrival, entry: ReceivedEntry)], isBulk: Bool) throws(FileError) {
+    ///
+    /// - Returns: The arrivals whose keys are known; they are removed.
+    private func log(
+        _ arrivals: [(arrival: Arrival, entry: ReceivedEntry)], isBulk: Bool,
+        _ isKnown: (ReceivedEntry) throws(FileError) -> Bool
+    ) throws(FileError) -> Set<String> {
         do throws(FileError) {
             if isBulk { try directory.syncFileSystem() } else { for item in arrivals { try item.arrival.file.sync() } }
         } catch {
@@ -45,8 +57,13 @@ extension Spool {
             entry.file = item.arrival.fileName
             return entry
         }
+        var known: Set<String> = []
         do throws(FileError) {
-            try logReceived(entries)
+            try logReceived(entries) { entry throws(FileError) -> Bool in
+                guard try isKnown(entry) else { return true }
+                if let file = entry.file { known.insert(file) }
+                return false
+            }
         } catch {
             // A part of the lines may be there, on a disk that is full.
             if let logged = try? loggedArrivals(ofDayOf: entries[0]) {
@@ -54,6 +71,8 @@ extension Spool {
             }
             throw error
         }
+        for item in arrivals where known.contains(item.arrival.fileName) { discard(item.arrival) }
+        return known
     }
 
     private func name(_ arrival: Arrival, as segment: String) -> Admitted {
