@@ -1,5 +1,6 @@
 import Dispatch
 import FerrySpool
+import FerryUpload
 import Glibc
 
 /// Reads the sources and publishes their events in time.
@@ -8,6 +9,8 @@ struct PacedFeeder: Sendable {
     private static let grain = Duration.milliseconds(2)
     /// A gap may be of days; a wish to stop is noticed within this time.
     private static let longestSleep = Duration.milliseconds(100)
+    /// What is waited for longer is told.
+    private static let longestSilence = Duration.seconds(60)
     /// At a fixed rate so many requests a second at most.
     private static let requestsPerSecond = 50.0
     /// What leaves together is held in memory.
@@ -15,19 +18,36 @@ struct PacedFeeder: Sendable {
 
     let options: ReplayOptions
     var stage: Stage
+    private let onEvent: @Sendable (UploadEvent) -> Void
     let isStopped: @Sendable () -> Bool
     private var group: [UInt8] = []
     private var groupEvents: Int64 = 0
     private var groupTime: Timestamp?
     private var groupLine: Int64 = 0
-    /// The time of the first event, and when it was sent.
-    private var origin: (event: Timestamp, at: ContinuousClock.Instant)?
+    /// Its first event's place among all events of the source, from 1.
+    private var groupPlace: Int64 = 0
+    /// What was counted before its first event.
+    private var groupCounts: Counts = (0, 0)
+    /// What was counted up to the last event that passes.
+    private var counts: Counts = (0, 0)
+    /// Of the source's events up to the last that is gathered.
+    private var digest = LineDigest()
+    private var schedule: PaceSchedule
+    /// When the first event was sent.
+    private var origin: ContinuousClock.Instant?
     private var fed: Int64 = 0
     private var lastCreated = Timestamp(milliseconds: 0)
     /// What an interrupted process was about to publish: it is made again as it was.
     private var part: ReplayRun.Part?
 
-    init(options: ReplayOptions, stage: Stage, part: ReplayRun.Part?, isStopped: @escaping @Sendable () -> Bool) {
+    private typealias Counts = (leftOut: Int64, unreadable: Int64)
+
+    init(
+        options: ReplayOptions, stage: Stage, part: ReplayRun.Part?, onEvent: @escaping @Sendable (UploadEvent) -> Void,
+        isStopped: @escaping @Sendable () -> Bool
+    ) {
+        schedule = PaceSchedule(options.pace, maxGap: options.maxGap)
+        self.onEvent = onEvent
         self.options = options
         self.stage = stage
         self.part = part
@@ -71,13 +91,20 @@ struct PacedFeeder: Sendable {
                 case .lasting: stage.noteDamage(file, unreadable.error)
                 }
             }
+            drop()
             part = nil
             try run.save(isDurable: false) { position in
+                position.findings = ReplayFindings(stage.report)
                 position.sources += 1
                 position.lines = 0
                 position.part = nil
             }
         }
+    }
+
+    private mutating func drop() {
+        group = []
+        groupEvents = 0
     }
 
     private struct Stopped: Error {}
@@ -89,31 +116,47 @@ struct PacedFeeder: Sendable {
         var description: String { "it changed after \(lines) of its events had been staged; the rest is left out" }
     }
 
-    /// A source that has changed since it was listed is another one; what is begun cannot go on in it.
+    /// A source that has changed since it was listed is another one. What is begun goes on under the names that it had: what was staged of
+    /// it must still be there, as ``Part`` tells; lines that came since are behind it.
     private func asItIs(_ file: ReplayFile, _ position: ReplayRun.Position) throws(Unreadable) -> ReplayFile {
         let current: ReplayFile
         do throws(FileError) { current = try file.asItIs() } catch { throw Unreadable(error: error) }
-        guard current == file || (position.lines == 0 && position.part == nil) else {
-            throw Unreadable(error: Changed(lines: position.lines))
+        guard position.lines > 0 || position.part != nil else { return current }
+        if let source = position.part?.source {
+            if source.size == file.size.bytes, source.modified == file.modified { return file }
+            let changed = ReplayFile(
+                path: file.path, size: ByteCount(source.size), modified: source.modified, isAlone: false)
+            return changed ?? file
         }
+        guard current == file else { throw Unreadable(error: Changed(lines: position.lines)) }
         return current
+    }
+
+    /// What an interrupted process had staged of a source must be made again as it was.
+    private func requireSame(_ run: ReplayRun) throws(Unreadable) {
+        guard let part, let source = part.source, source.digest != digest.value else { return }
+        throw Unreadable(error: Changed(lines: run.position.lines.adding(part.events)))
     }
 
     private mutating func feed(_ file: ReplayFile, _ run: inout ReplayRun) throws {
         let first = run.position.lines
         var number: Int64 = 0
+        var place: Int64 = 0
+        digest = LineDigest()
+        counts = (stage.report.leftOut, stage.report.unreadable)
         // Of the feeding, and not of the source.
         var failure: (any Error)?
         let reader = stage
         do {
             try reader.forEachEvent(file) { event in
+                place += 1
                 guard case .passes(let bytes, let time) = event else {
                     if number >= first { stage.count(event) }
                     return
                 }
                 defer { number += 1 }
-                guard number >= first else { return }
-                do { try add(bytes, time, number, of: file, &run) } catch {
+                guard number >= first else { return digest.add(bytes) }
+                do { try add(bytes, time, number, place, of: file, &run) } catch {
                     failure = error
                     throw error
                 }
@@ -125,18 +168,26 @@ struct PacedFeeder: Sendable {
             throw Unreadable(error: error)
         }
         try flush(file, &run)
+        // It has fewer lines than were staged.
+        if part != nil { throw Unreadable(error: Changed(lines: first)) }
     }
 
-    /// - Parameter number: Its place among those of its source that pass.
+    /// - Parameters:
+    ///   - number: Its place among those of its source that pass, from 0.
+    ///   - place: Its place among all, from 1.
     private mutating func add(
-        _ bytes: [UInt8], _ time: Timestamp, _ number: Int64, of file: ReplayFile, _ run: inout ReplayRun
+        _ bytes: [UInt8], _ time: Timestamp, _ number: Int64, _ place: Int64, of file: ReplayFile, _ run: inout ReplayRun
     ) throws {
         if isStopped() { throw Stopped() }
         if groupEvents > 0, !belongs(time) { try flush(file, &run) }
         if groupEvents == 0 {
             groupTime = time
             groupLine = number
+            groupPlace = place
+            groupCounts = counts
         }
+        counts = (stage.report.leftOut, stage.report.unreadable)
+        digest.add(bytes)
         group += bytes
         group.append(10)
         groupEvents += 1
@@ -156,25 +207,27 @@ struct PacedFeeder: Sendable {
     /// Publishes what is gathered when its moment has come.
     private mutating func flush(_ file: ReplayFile, _ run: inout ReplayRun) throws {
         guard groupEvents > 0, let time = groupTime else { return }
+        try requireSame(run)
         let now = ContinuousClock.now
-        let origin = origin ?? (time, now)
+        let origin = origin ?? now
         self.origin = origin
-        let offset: Duration =
-            switch options.pace {
-            case .unlimited: .zero
-            case .original(let factor): (time - origin.event) / factor
-            case .rate(let rate): .seconds(Double(fed) / rate)
-            }
-        // An event may claim to be of any year.
-        let due = origin.at + min(offset, .century)
+        let due = origin + schedule.offset(of: time, after: fed)
+        if due - now > Self.longestSilence, case .original = options.pace { tellWait(due - now, time, file, run) }
         try wait(until: due)
         // When the destination is slower than the pace, what waits keeps its order.
         lastCreated = part?.created ?? max(time, lastCreated + .milliseconds(1))
         part = nil
         try publish(file, &run)
         fed += groupEvents
-        group = []
-        groupEvents = 0
+        drop()
+    }
+
+    private func tellWait(_ wait: Duration, _ time: Timestamp, _ file: ReplayFile, _ run: ReplayRun) {
+        onEvent(
+            .warning(
+                "event \(groupPlace) of \(file.path) has the time \(time.rfc3339): it is waited for \(wait.forPeople), until "
+                    + "\((Timestamp.now() + wait).rfc3339); to shorten such gaps, end this and go on with ferry replay --resume \(run.id) "
+                    + "--max-gap 1m"))
     }
 
     private func wait(until due: ContinuousClock.Instant) throws(Stopped) {
@@ -190,9 +243,15 @@ struct PacedFeeder: Sendable {
     /// Publishes what is gathered. What it is called and holds is written down before, and made again by the process that goes on.
     private mutating func publish(_ file: ReplayFile, _ run: inout ReplayRun) throws {
         let segment = stage.name(for: file, created: lastCreated, lines: groupLine..<groupLine + groupEvents)
+        // What is counted from here on is counted again by a process that goes on here.
+        var findings = ReplayFindings(stage.report)
+        (findings.leftOut, findings.unreadable) = groupCounts
         try run.save(isDurable: false) {
             $0.lines = groupLine
-            $0.part = ReplayRun.Part(events: groupEvents, created: lastCreated)
+            $0.part = ReplayRun.Part(
+                events: groupEvents, created: lastCreated,
+                source: .init(size: file.size.bytes, modified: file.modified, digest: digest.value))
+            $0.findings = findings
         }
         guard !stage.isStaged(segment) else { return }
         let publication = try run.spool.publication()

@@ -49,7 +49,8 @@ struct PacedReplay {
                 onEvent(event)
             })
         let feeder = PacedFeeder(
-            options: options, stage: try Stage(run, options, filter, start), part: run.position.part, isStopped: isStopped)
+            options: options, stage: try Stage(run, options, filter, start), part: run.position.part, onEvent: onEvent,
+            isStopped: isStopped)
         let fed = await withTaskGroup(of: Void.self) { [run] group in
             group.addTask { await runner.run() }
             defer { runner.stop() }

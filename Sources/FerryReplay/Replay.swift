@@ -52,8 +52,10 @@ public final class Replay: Sendable {
                 .warning("the sources of this replay were not written down by the version that began it: it starts over"))
         }
         let (files, problems) = try files()
+        report = ReplayReport()
+        report.run = run.id
         report.damaged = problems
-        try run.setSources(files)
+        try run.setSources(files, findings: ReplayFindings(report))
         return files
     }
 
@@ -79,7 +81,7 @@ public final class Replay: Sendable {
     /// - Throws: ``ReplayError``, ``FileError`` or ``UploadError``.
     public func run(_ run: ReplayRun) async throws -> ReplayReport {
         var run = try run.taken()
-        var report = ReplayReport()
+        var report = ReplayReport(run.position.findings ?? .init())
         report.run = run.id
         let files = try files(of: &run, &report)
         report.sources = files.count
@@ -90,7 +92,7 @@ public final class Replay: Sendable {
             report = try await paced.run(files, &run, filter, report) { [self] in isStopped.load(ordering: .relaxed) }
             // What is not sent yet has no pace any more.
             report.add(try await send(run))
-            return report
+            return try report.withRejected(of: run)
         }
         var next = min(max(0, run.position.sources), files.count)
         // What an earlier process had staged.
@@ -104,14 +106,14 @@ public final class Replay: Sendable {
             } else {
                 again.removeFirst(try fill(&stage, files, Array(again.prefix(Self.chunkFiles)), &unread))
             }
-            try run.commit(sources: next, unread: again + unread)
+            try run.commit(sources: next, unread: again + unread, findings: ReplayFindings(stage.report))
             stage.goOn(with: run)
             outcome.add(try await send(run))
         }
         report = stage.report
         report.sourcesDone = next
         report.add(outcome)
-        return report
+        return try report.withRejected(of: run)
     }
 
     /// Stages some sources.
@@ -208,6 +210,13 @@ extension UploadReport {
 }
 
 extension ReplayReport {
+    /// What earlier processes of the run had rejected lies in its folder.
+    fileprivate func withRejected(of run: ReplayRun) throws(FileError) -> ReplayReport {
+        var report = self
+        report.rejected = max(rejected, try run.spool.rejected().count)
+        return report
+    }
+
     fileprivate mutating func add(_ outcome: UploadReport) {
         sent.add(outcome.sent.segments)
         sentBytes += outcome.sent.bytes

@@ -20,6 +20,8 @@ public struct ReplayOptions: Sendable {
     public var priority: Priority?
     public var stream: String?
     public var pace = Pace.unlimited
+    /// With the original gaps: no gap is waited for longer than this.
+    public var maxGap: Duration?
     /// At most this many source segments.
     public var limit: Int?
     /// A receiver knows segments by their keys, and takes no key twice: replayed segments have keys of their own, unless this is set.
@@ -42,6 +44,7 @@ public struct ReplayReport: Sendable {
     public var sent: Int64 = 0
     public var sentBytes = ByteCount.zero
     public var sentEvents: Int64 = 0
+    /// In all processes of the run: what its folder keeps.
     public var rejected = 0
     /// Events that the filter left out.
     public var leftOut: Int64 = 0
@@ -49,6 +52,8 @@ public struct ReplayReport: Sendable {
     public var unreadable: Int64 = 0
     /// Files that cannot be read, each with the reason.
     public var damaged: [(path: String, reason: String)] = []
+    /// Files that earlier processes of the run could not read, and whose names are not kept.
+    public var damagedUnnamed: Int64 = 0
     /// Sources that could not be read this time, each with the reason: they are tried again when the replay goes on.
     public var unread: [(path: String, reason: String)] = []
     /// Staged, and not delivered yet.
@@ -56,5 +61,8 @@ public struct ReplayReport: Sendable {
     public var stopReason: PassPlan.StopReason?
     public var destinationWaitsUntil: Timestamp?
 
+    public init() {}
+
+    public var damagedCount: Int64 { Int64(damaged.count) + damagedUnnamed }
     public var isComplete: Bool { sourcesDone == sources && remaining == 0 && unread.isEmpty }
 }

@@ -19,6 +19,10 @@ public struct ReplayRun: Sendable {
         public var part: Part?
         /// Places in the list of sources that could not be read, and are tried again when the replay goes on.
         public var unread: [Int]?
+        /// What was left out of the sources that are done; absent where an earlier version began the run.
+        public var findings: ReplayFindings?
+        /// Where the command was started: its relative paths begin there.
+        public var folder: String?
         /// How often something staged was forced to the disk and noted here.
         public var chunks: Int?
         /// What the times are shifted by, in milliseconds.
@@ -35,7 +39,8 @@ public struct ReplayRun: Sendable {
             let places: ClosedRange<Int64> = 0...(1 << 50)
             let longest = (Timestamp.distantFuture - .distantPast).wholeMilliseconds
             return places.contains(Int64(sources)) && places.contains(lines) && places.contains(Int64(chunks ?? 0))
-                && part.map { places.contains($0.events) } ?? true
+                && part.map { places.contains($0.events) && places.contains($0.source?.size ?? 0) } ?? true
+                && findings?.isCredible ?? true
                 && shift.map { (-longest...longest).contains($0) } ?? true
         }
     }
@@ -45,6 +50,16 @@ public struct ReplayRun: Sendable {
         public var events: Int64
         /// The time in its name.
         public var created: Timestamp
+        /// The source as it was; absent where an earlier version began it.
+        public var source: Source?
+    }
+
+    /// What a source was when its first part was staged: the parts are named after it, whatever became of it since.
+    public struct Source: Codable, Equatable, Sendable {
+        public var size: Int64
+        public var modified: Timestamp
+        /// Of the source's events up to the end of the part: whoever goes on must find the same.
+        public var digest: Int64
     }
 
     public private(set) var position: Position
@@ -54,11 +69,14 @@ public struct ReplayRun: Sendable {
     /// Begins a replay.
     ///
     /// - Parameter folder: Where the folders of replays lie.
-    public static func begin(in folder: String, arguments: [String], at now: Timestamp) throws(FileError) -> ReplayRun {
+    /// - Parameter origin: Where the relative paths of the arguments begin.
+    public static func begin(
+        in folder: String, arguments: [String], from origin: String? = nil, at now: Timestamp
+    ) throws(FileError) -> ReplayRun {
         let id = SegmentID.random().text
         let spool = try Spool.open("\(folder)/\(id)", access: .create)
         var run = ReplayRun(id: id, spool: spool, position: Position(arguments: arguments, startedAt: now))
-        try run.save { _ in }
+        try run.save { $0.folder = origin }
         return run
     }
 
@@ -115,7 +133,11 @@ public struct ReplayRun: Sendable {
     }
 
     /// Writes the sources down; the position is before the first.
-    mutating func setSources(_ files: [ReplayFile]) throws(FileError) {
+    ///
+    /// - Parameter findings: What could not be listed.
+    mutating func setSources(_ files: [ReplayFile], findings: ReplayFindings = .init()) throws(FileError) {
+        // Before the list, without which the sources are listed again.
+        if findings != position.findings ?? .init() { try save { $0.findings = findings } }
         try spool.setStateBytes(ReplayList.bytes(of: files), named: Self.listName)
         guard position.sources > 0 || position.lines > 0 else { return }
         try save {

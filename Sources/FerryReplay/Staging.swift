@@ -9,11 +9,12 @@ extension ReplayRun {
     func stagedName(of segment: SegmentName) -> String { "\(Self.prefix)\(position.chunks ?? 0)-\(segment.fileName)" }
 
     /// Notes how far the sources were gone through, and makes what was staged of them segments.
-    mutating func commit(sources: Int, unread: [Int]) throws(FileError) {
+    mutating func commit(sources: Int, unread: [Int], findings: ReplayFindings) throws(FileError) {
         try spool.directory.syncFileSystem()
         try save {
             $0.sources = sources
             $0.unread = unread
+            $0.findings = findings
             $0.chunks = ($0.chunks ?? 0) + 1
         }
         try nameStaged()

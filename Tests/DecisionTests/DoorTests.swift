@@ -322,6 +322,11 @@ struct SettingDoorTests {
         #expect(!changed { $0.sources = Int(number) }.isCredible)
         #expect(!changed { $0.lines = number }.isCredible)
         #expect(!changed { $0.part = .init(events: number, created: .distantPast) }.isCredible)
+        for count in [\ReplayFindings.leftOut, \.unreadable, \.damaged] {
+            var findings = ReplayFindings()
+            findings[keyPath: count] = number
+            #expect(!changed { $0.findings = findings }.isCredible)
+        }
         #expect(!changed { $0.shift = number == -1 ? Int64.min : number }.isCredible)
     }
 }

@@ -157,6 +157,21 @@ struct ReplayDecisionTests {
         #expect(result.map { String(decoding: $0, as: UTF8.self) } == expected)
     }
 
+    @Test("Events keep their gaps up to a bound, and those behind an odd time keep theirs")
+    func schedule() {
+        let start = Timestamp(milliseconds: 1_700_000_000_000)
+        func offsets(_ seconds: [Int64], _ maxGap: Duration?) -> [Duration] {
+            var schedule = PaceSchedule(.original(factor: 2), maxGap: maxGap)
+            return seconds.map { schedule.offset(of: start + .seconds($0), after: 0) }
+        }
+        #expect(offsets([0, 2, 10, 6], nil) == [0, 1, 5, 3].map { Duration.seconds($0) })
+        #expect(offsets([0, 2, 10, 12], .seconds(2)) == [0, 1, 3, 4].map { Duration.seconds($0) })
+        #expect(offsets([0, 2, 3_000_000_000, 4, 6], .seconds(2)) == [0, 1, 3, 1, 2].map { Duration.seconds($0) })
+        #expect(offsets([0, 200_000_000_000], nil).last == .century)
+        var rate = PaceSchedule(.rate(4), maxGap: .seconds(1))
+        #expect(rate.offset(of: start, after: 20) == .seconds(5))
+    }
+
     @Test(
         "Times are read and shifted in the form that they have",
         arguments: [

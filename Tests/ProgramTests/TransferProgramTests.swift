@@ -319,6 +319,32 @@ struct TransferProgramTests {
             chart.status == 0 && chart.output.contains("100 events of 10 sources would be sent, 0 left out"), "\(chart.output)")
     }
 
+    @Test("A run goes on from any folder, with the token of the one where it began, and tells what it had left out")
+    func replayElsewhere() async throws {
+        let (work, other) = try (makeFolder("work"), makeFolder("other"))
+        try "first\n".write(toFile: "\(work)/token", atomically: true, encoding: .utf8)
+        try "{}\n".write(toFile: "\(work)/a.jsonl", atomically: true, encoding: .utf8)
+        try OpenFile.creating("\(work)/cut.jsonl.gz").write(Array(Segments.gzip("{}\n").dropLast(9)))
+        let hub = try await Hub(folder("hub"))
+        let port = hub.port
+        await hub.stop()
+        func ferry(in folder: String, _ arguments: String) async throws -> Program.Result {
+            try await Program("/bin/sh").run("-c", "cd '\(folder)' && exec '\(Program.ferry)' \(arguments)")
+        }
+        let state = folder("state")
+        let begun = try await ferry(
+            in: work, "replay a.jsonl cut.jsonl.gz --set x=1 --token-file token --to '\(hub.url)' --state '\(state)'")
+        #expect(begun.status == 75, "\(begun.errors)")
+        let run = try #require(try FileManager.default.contentsOfDirectory(atPath: state).first)
+        let again = try await Hub(folder("second"), port: port)
+        let ended = try await ferry(in: other, "replay --resume \(run) --state '\(state)'")
+        #expect(ended.status == 65, "\(ended.errors)")
+        #expect(ended.errors.contains("\(work)/cut.jsonl.gz is left out"), "\(ended.errors)")
+        #expect(ended.output.contains("1 event"), "\(ended.output)")
+        #expect(try FileManager.default.contentsOfDirectory(atPath: state).isEmpty)
+        await again.stop()
+    }
+
     @Test("A run that another process sends is named with its process, and ends with 75")
     func replayTwice() async throws {
         try await write("spool", 20)

@@ -35,7 +35,9 @@ struct ReplayCommand: AsyncParsableCommand {
     @Option(help: "Requests at once, each on its own connection.")
     var parallel = 3
 
-    @Option(help: ArgumentHelp("Go on with an interrupted replay; everything else is as it was.", valueName: "run"))
+    @Option(
+        help: ArgumentHelp(
+            "Go on with an interrupted replay; everything else is as it was, but for --max-gap.", valueName: "run"))
     var resume: String?
 
     @Option(
@@ -52,6 +54,9 @@ struct ReplayCommand: AsyncParsableCommand {
         guard destination.to != nil else { throw ValidationError("Missing expected argument '--to <url>'") }
         guard !paths.isEmpty else { throw ValidationError("name what to send again: a spool, a folder or a file") }
         guard (1...256).contains(parallel) else { throw ValidationError("--parallel must be 1 to 256") }
+        guard selection.maxGap == nil || selection.keepsGaps else {
+            throw ValidationError("--max-gap shortens gaps between events, which --speed 1x or the like keeps")
+        }
     }
 
     private func options() throws -> ReplayOptions {
@@ -79,12 +84,22 @@ struct ReplayCommand: AsyncParsableCommand {
             command.quiet = quiet
             command.output = output
             command.state = state
+            if let maxGap = selection.maxGap { command.selection.maxGap = maxGap }
+            if let folder = run.position.folder { command.resolvePaths(from: folder) }
             return try await command.go(run, isResumed: true)
         }
         // What is wrong with the options is to be told before there is a run.
         if dryRun { return try HourChart(isJSON: output.json).print(try makeReplay { _ in }) }
         _ = try makeReplay { _ in }
-        try await go(try ReplayRun.begin(in: stateFolder, arguments: Array(CommandLine.arguments.dropFirst(2)), at: .now()))
+        let arguments = Array(CommandLine.arguments.dropFirst(2))
+        let folder = FileManager.default.currentDirectoryPath
+        try await go(try ReplayRun.begin(in: stateFolder, arguments: arguments, from: folder, at: .now()))
+    }
+
+    /// Makes relative paths absolute.
+    private mutating func resolvePaths(from folder: String) {
+        paths = paths.map { $0.resolved(from: folder) }
+        destination.resolvePaths(from: folder)
     }
 
     /// - Parameter isResumed: Somebody wants to go on now, whatever was to be waited for.
@@ -128,6 +143,6 @@ struct ReplayCommand: AsyncParsableCommand {
         if report.stopReason == .interrupted { throw ExitStatus.interrupted.code }
         if !report.unread.isEmpty { throw ExitStatus.localFailure.code }
         if !report.isComplete { throw ExitStatus.remaining.code }
-        if report.rejected > 0 || !report.damaged.isEmpty || report.unreadable > 0 { throw ExitStatus.badData.code }
+        if report.rejected > 0 || report.damagedCount > 0 || report.unreadable > 0 { throw ExitStatus.badData.code }
     }
 }

@@ -61,6 +61,13 @@ struct DestinationOptions: ParsableArguments {
         }
     }
 
+    /// Makes relative paths absolute.
+    mutating func resolvePaths(from folder: String) {
+        for option in [\Self.tokenFile, \.headerFile, \.ca, \.cert, \.key] {
+            self[keyPath: option] = self[keyPath: option]?.resolved(from: folder)
+        }
+    }
+
     func options() throws -> UploadOptions {
         guard let to else { throw ValidationError("Missing expected argument '--to <url>'") }
         var options: UploadOptions
@@ -81,6 +88,11 @@ struct DestinationOptions: ParsableArguments {
         options.transport.connectTimeout = connectTimeout
         return options
     }
+}
+
+extension String {
+    /// A relative path as an absolute one.
+    func resolved(from folder: String) -> String { hasPrefix("/") ? self : "\(folder)/\(self)" }
 }
 
 /// `name: value`.

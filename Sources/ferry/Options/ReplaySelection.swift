@@ -42,6 +42,11 @@ struct ReplaySelection: ParsableArguments {
     @Option(help: ArgumentHelp("So many events a second, like 500/s.", valueName: "rate"))
     var rate: String?
 
+    @Option(
+        help: ArgumentHelp(
+            "With --speed: wait for no gap between events longer than this.", valueName: "duration"))
+    var maxGap: Duration?
+
     @Option(help: ArgumentHelp("At most this many sources.", valueName: "n"))
     var limit: Int?
 
@@ -53,11 +58,15 @@ struct ReplaySelection: ParsableArguments {
         _ = try time(since, "--since")
         _ = try time(until, "--until")
         _ = try pace()
+        if let maxGap, maxGap <= .zero { throw ValidationError("--max-gap must be longer than 0") }
         if let shiftTime {
             guard shiftTime == "now" else { throw ValidationError("--shift-time must be now") }
             guard timeField != nil else { throw ValidationError("--shift-time needs --time-field") }
         }
     }
+
+    /// Whether events are sent with their original gaps.
+    var keepsGaps: Bool { speed != "max" }
 
     func apply(to options: inout ReplayOptions) throws {
         options.filter.since = try time(since, "--since")
@@ -69,6 +78,7 @@ struct ReplaySelection: ParsableArguments {
         options.priority = priority
         options.stream = stream
         options.pace = try pace()
+        options.maxGap = maxGap
         options.limit = limit
         options.keepsKeys = sameKeys
     }

@@ -13,6 +13,7 @@ struct ReplaySummary {
     func print() throws {
         let log = Log(isQuiet: isQuiet)
         for (path, reason) in report.damaged { log.error("\(path) is left out: \(reason)") }
+        if report.damagedUnnamed > 0 { log.error("\(counted(report.damagedUnnamed, "more file")) left out earlier in this run") }
         for (path, reason) in report.unread { log.error("\(path) could not be read: \(reason)") }
         switch report.stopReason {
         case .unwell(let reason, _), .misconfigured(let reason), .off(let reason):
@@ -30,7 +31,7 @@ struct ReplaySummary {
                 let leftOut: Int64
                 let unreadable: Int64
                 let rejected: Int
-                let damaged: Int
+                let damaged: Int64
                 let unread: Int
                 let remaining: Int
             }
@@ -38,7 +39,7 @@ struct ReplaySummary {
                 Line(
                     run: report.run, sources: report.sources, sourcesDone: report.sourcesDone, sent: report.sent,
                     sentBytes: report.sentBytes.bytes, sentEvents: report.sentEvents, leftOut: report.leftOut,
-                    unreadable: report.unreadable, rejected: report.rejected, damaged: report.damaged.count,
+                    unreadable: report.unreadable, rejected: report.rejected, damaged: report.damagedCount,
                     unread: report.unread.count,
                     remaining: report.remaining
                 ).jsonLine())

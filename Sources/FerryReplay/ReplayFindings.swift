@@ -1,0 +1,48 @@
+/// What a run has left out of its sources, in all of its processes: a part of its position, so that the last process tells what the earlier
+/// ones found, although they were killed before they could.
+public struct ReplayFindings: Codable, Equatable, Sendable {
+    /// A source that cannot be read.
+    public struct Damage: Codable, Equatable, Sendable {
+        public var path: String
+        public var reason: String
+    }
+
+    /// Events that the filter left out.
+    public var leftOut: Int64 = 0
+    /// Lines that are no JSON objects, or have no readable time where one is asked for.
+    public var unreadable: Int64 = 0
+    /// How many sources cannot be read, and the first of them.
+    public var damaged: Int64 = 0
+    public var firstDamaged: [Damage] = []
+
+    /// The position is written often.
+    static let mostNamed = 20
+    private static let longestReason = 500
+
+    public init() {}
+
+    init(_ report: ReplayReport) {
+        leftOut = report.leftOut
+        unreadable = report.unreadable
+        damaged = report.damagedCount
+        firstDamaged = report.damaged.prefix(Self.mostNamed).map {
+            Damage(path: $0.path, reason: String($0.reason.prefix(Self.longestReason)))
+        }
+    }
+
+    /// Whether the numbers can be those of a replay.
+    var isCredible: Bool {
+        let counts: ClosedRange<Int64> = 0...(1 << 50)
+        return [leftOut, unreadable, damaged].allSatisfy(counts.contains) && firstDamaged.count <= damaged
+    }
+}
+
+extension ReplayReport {
+    /// Begins with what earlier processes of the run found.
+    init(_ findings: ReplayFindings) {
+        leftOut = findings.leftOut
+        unreadable = findings.unreadable
+        damaged = findings.firstDamaged.map { ($0.path, $0.reason) }
+        damagedUnnamed = findings.damaged - Int64(damaged.count)
+    }
+}
