@@ -345,6 +345,15 @@ struct TransferProgramTests {
         await again.stop()
     }
 
+    @Test(
+        "Original keys go with whole segments alone",
+        arguments: ["--where=n > 1", "--set=a=1", "--time-field=t", "--speed=1x", "--rate=100/s"])
+    func sameKeys(_ option: String) async throws {
+        let result = try await run("replay", folder("spool"), "--to", "http://127.0.0.1:9/", "--same-keys", option)
+        #expect(result.status == 64)
+        #expect(result.errors.contains("--same-keys goes with whole segments"), "\(result.errors)")
+    }
+
     @Test("A run that another process sends is named with its process, and ends with 75")
     func replayTwice() async throws {
         try await write("spool", 20)

@@ -57,6 +57,11 @@ struct ReplayCommand: AsyncParsableCommand {
         guard selection.maxGap == nil || selection.keepsGaps else {
             throw ValidationError("--max-gap shortens gaps between events, which --speed 1x or the like keeps")
         }
+        guard !selection.sameKeys || selection.sendsWholeSegments else {
+            throw ValidationError(
+                "--same-keys goes with whole segments as they are, and not with --where, --set, --time-field, --speed or --rate: "
+                    + "a key stands for the bytes that it came with")
+        }
     }
 
     private func options() throws -> ReplayOptions {

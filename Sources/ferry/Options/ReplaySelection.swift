@@ -50,7 +50,10 @@ struct ReplaySelection: ParsableArguments {
     @Option(help: ArgumentHelp("At most this many sources.", valueName: "n"))
     var limit: Int?
 
-    @Flag(help: "Keep the original keys: a receiver that knows them answers that it has them.")
+    @Flag(
+        help:
+            "Keep the original keys: a receiver that knows them answers that it has them. Only for whole segments as they are, at full speed."
+    )
     var sameKeys = false
 
     func validate() throws {
@@ -67,6 +70,10 @@ struct ReplaySelection: ParsableArguments {
 
     /// Whether events are sent with their original gaps.
     var keepsGaps: Bool { speed != "max" }
+    /// Whether nothing looks into segments, or sends only parts of them.
+    var sendsWholeSegments: Bool {
+        condition == nil && settings.isEmpty && timeField == nil && shiftTime == nil && rate == nil && !keepsGaps
+    }
 
     func apply(to options: inout ReplayOptions) throws {
         options.filter.since = try time(since, "--since")
