@@ -111,7 +111,7 @@ public struct ReplayRun: Sendable {
         }
     }
 
-    private static let fileName = "replay.json"
+    static let fileName = "replay.json"
     private static let lockName = "replay.lock"
     private static let listName = "replay.sources"
 

@@ -159,6 +159,16 @@ struct ReplayFindingsTests {
         #expect(try events(seen).count == 3)
     }
 
+    @Test("A replay's own folder is no source, wherever it lies")
+    func ownFolder() throws {
+        try FileManager.default.createDirectory(atPath: folder("src"), withIntermediateDirectories: true)
+        _ = try write("src/a.jsonl", "{\"n\":0}\n")
+        let run = try ReplayRun.begin(in: folder("src/state"), arguments: [], at: .now())
+        try run.spool.put(Segments.gzip("{\"n\":0}\n"), as: Segments.name())
+        let files = try Replay(options(Seen().server(), [folder("src")])).files().files
+        #expect(files.map(\.path.lastComponent) == ["a.jsonl"])
+    }
+
     @Test("A paced replay goes on in a source that grew while it was killed, with every event once")
     func grown() async throws {
         let path = try write("a.jsonl", Segments.lines(0..<8))
@@ -199,4 +209,8 @@ struct ReplayFindingsTests {
         #expect(last.damaged.map(\.path) == [path])
         #expect(try events(seen) == ["{\"n\":0}", "{\"n\":20}"])
     }
+}
+
+extension String {
+    fileprivate var lastComponent: String { split(separator: "/").last.map(String.init) ?? self }
 }

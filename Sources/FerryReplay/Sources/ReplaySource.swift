@@ -56,6 +56,8 @@ struct ReplaySource {
 
     private mutating func addAll(in folder: Directory) throws(FileError) {
         let names: [String]
+        // What a replay has staged are copies of its sources.
+        if (try? folder.contains("\(Spool.stateFolderName)/\(ReplayRun.fileName)")) == true { return }
         do throws(FileError) { names = try folder.names() } catch { return try note(error) }
         for name in names where !name.hasPrefix(".") {
             // One file or folder that cannot be read does not end the others.

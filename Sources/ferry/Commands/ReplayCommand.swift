@@ -12,6 +12,8 @@ struct ReplayCommand: AsyncParsableCommand {
             Sources are spools (their sent/ is meant), folders, and files *.jsonl.gz, *.jsonl, *.jsonl.zst. They are never changed. \
             Requests carry Ferry-Replay: RUN and keys of their own, so that a receiver takes them.
 
+            What a replay keeps in --state while it is under way is no source for another one.
+
             A condition compares fields: 'name == "Purchase" && properties.total > 10', with == != < <= > >= contains starts, exists \
             before a field, ! && || and parentheses.
 
