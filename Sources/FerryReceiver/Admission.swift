@@ -34,6 +34,27 @@ actor Admission {
         let digest: BodyDigest
     }
 
+    /// What came with a key before; `nil` when that is unknown, or there is no key.
+    private func digest(of key: String?) -> BodyDigest? { key.flatMap { index[$0] } }
+
+    /// The parts of a request with what came under their keys before; `nil` unless all are known.
+    ///
+    /// - Parameter looksIntoFolder: Whether to look for segments that came another way, by rsync say: reads them whole.
+    func known(_ parts: [JoinedSegments.Part], looksIntoFolder: Bool) async -> [KnownBody.Part]? {
+        var known: [KnownBody.Part] = []
+        for part in parts {
+            var digest = digest(of: part.identity.key)
+            if digest == nil, looksIntoFolder, part.identity.key != nil {
+                digest = await blocking { [spool] in
+                    (try? spool.directory.open(part.identity.name.fileName)?.digest().digest) ?? nil
+                }
+            }
+            guard let digest else { return nil }
+            known.append(KnownBody.Part(part: part, digest: digest))
+        }
+        return known
+    }
+
     /// Admits what is new, and removes what is not. No two candidates have one key.
     func admit(_ candidates: [Candidate]) async throws(FileError) -> [AdmissionResult] {
         let keys = Set(candidates.compactMap(\.key))
@@ -41,7 +62,7 @@ actor Admission {
         // each other.
         while !underWay.isDisjoint(with: keys) { await withCheckedContinuation { waiters.append($0) } }
         var results = candidates.map { candidate in
-            candidate.key.flatMap { index[$0] }.map { $0 == candidate.digest ? AdmissionResult.duplicate : .conflict }
+            digest(of: candidate.key).map { $0 == candidate.digest ? AdmissionResult.duplicate : .conflict }
         }
         let new = candidates.indices.filter { results[$0] == nil }
         for index in candidates.indices where results[index] != nil { spool.discard(candidates[index].arrival) }

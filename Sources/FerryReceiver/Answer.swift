@@ -7,7 +7,8 @@ import NIOCore
 enum Answer {
     static func accepted(_ segments: [ReceivedSegment]) -> Response {
         let texts = segments.map {
-            "{\"segment\":\($0.name.jsonQuoted),\"events\":\($0.events),\"duplicate\":\($0.isDuplicate)}"
+            let events = $0.events.map { "\"events\":\($0)," } ?? ""
+            return "{\"segment\":\($0.name.jsonQuoted),\(events)\"duplicate\":\($0.isDuplicate)}"
         }
         return json(.ok, texts.count == 1 ? texts[0] : "{\"segments\":[\(texts.joined(separator: ","))]}")
     }

@@ -6,7 +6,7 @@ import HummingbirdTLS
 import Logging
 import NIOCore
 import NIOSSL
-import UnixSignals
+import ServiceLifecycle
 
 /// Why the receiver could not start.
 public enum ReceiverError: Error, CustomStringConvertible {
@@ -42,13 +42,14 @@ public struct Receiver: Sendable {
         }
     }
 
-    /// Serves until SIGTERM or SIGINT, or until the task is cancelled: then no new connection is taken, and requests that are
-    /// being answered are finished.
+    /// Serves until the task is cancelled.
     ///
     /// - Parameters:
-    ///   - handlesSignals: Whether the two signals are this receiver's to handle.
+    ///   - end: When it returns, no new connection is taken, and requests that are being answered are finished.
     ///   - onRunning: Called with the port once connections are accepted.
-    public func run(handlesSignals: Bool, onRunning: @escaping @Sendable (Int) -> Void = { _ in }) async throws {
+    public func run(
+        until end: (@Sendable () async -> Void)? = nil, onRunning: @escaping @Sendable (Int) -> Void = { _ in }
+    ) async throws {
         let router = Router()
         router.get("healthz") { _, _ in "ok\n" }
         router.post("v1/segments") { [options, handler] request, _ in
@@ -64,7 +65,17 @@ public struct Receiver: Sendable {
             configuration: .init(
                 address: .hostname(options.host, port: options.port), serverName: "ferry/\(FerryVersion.current)"),
             onServerRunning: { channel in onRunning(channel.localAddress?.port ?? 0) }, logger: logger)
-        try await application.runService(gracefulShutdownSignals: handlesSignals ? [.sigterm, .sigint] : [])
+        let group = ServiceGroup(configuration: .init(services: [application], gracefulShutdownSignals: [], logger: logger))
+        try await withThrowingTaskGroup(of: Void.self) { tasks in
+            if let end {
+                tasks.addTask {
+                    await end()
+                    await group.triggerGracefulShutdown()
+                }
+            }
+            defer { tasks.cancelAll() }
+            try await group.run()
+        }
     }
 
     private func server() throws -> HTTPServerBuilder {

@@ -8,6 +8,7 @@ enum Main {
         openStandardFiles()
         // A write beyond the file size limit fails then (EFBIG), as on a full disk, and does not end the process.
         signal(SIGXFSZ, SIG_IGN)
+        EarlySignals.listen(for: CommandLine.arguments.dropFirst().first)
         do {
             var command = try Ferry.parseAsRoot()
             if var asynchronous = command as? any AsyncParsableCommand {

@@ -37,8 +37,38 @@ struct LinkTests {
         ] as [([Departure], Bool)])
     func brokenTries(departures: [Departure], splits: Bool) {
         var state: RetryState?
-        for departure in departures { state = sidecar(broken: BrokenTries.count(before: state, departure)) }
-        #expect(BrokenTries.asksForSplit(state?.broken) == splits)
+        for departure in departures.dropLast() { state = sidecar(broken: BrokenTries.count(before: state, departure)) }
+        let last = departures[departures.count - 1]
+        #expect(BrokenTries.asksForSplit(.on, before: state, last) == splits)
+        #expect(!BrokenTries.asksForSplit(.off, before: state, last))
+    }
+
+    @Test(
+        "Whoever wants a segment split even if it may have arrived gets that after two tries without an answer",
+        arguments: [
+            ([.whole], false), ([.whole, .whole], true), ([.whole, .part], true), ([.part, .part], true),
+            ([.whole, .nothing], false),
+        ] as [([Departure], Bool)])
+    func splitAlways(departures: [Departure], splits: Bool) {
+        var state: RetryState?
+        for departure in departures.dropLast() { state = sidecar(broken: BrokenTries.count(before: state, departure)) }
+        #expect(BrokenTries.asksForSplit(.always, before: state, departures[departures.count - 1]) == splits)
+    }
+
+    @Test("A try that was answered asks for no split, whatever the user wants")
+    func splitAfterAnswer() {
+        var state = sidecar(broken: nil)
+        state.lastError.kind = "status"
+        #expect(!BrokenTries.asksForSplit(.always, before: state, .whole))
+    }
+
+    @Test("What is not split though its link breaks says why, and how to change that; what may still be split does not")
+    func splitHint() {
+        #expect(BrokenTries.hint(.on, before: sidecar(broken: nil), .part).contains("--split-broken always"))
+        #expect(BrokenTries.hint(.on, before: sidecar(broken: 1), .whole).contains("--split-broken always"))
+        #expect(BrokenTries.hint(.on, before: sidecar(broken: 1), .part).isEmpty)
+        #expect(BrokenTries.hint(.on, before: nil, .whole).isEmpty)
+        #expect(BrokenTries.hint(.off, before: sidecar(broken: nil), .part).isEmpty)
     }
 
     @Test("A sidecar of an older version does not say whether a try arrived whole: such a segment is never split for its link")

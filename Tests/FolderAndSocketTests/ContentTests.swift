@@ -245,6 +245,11 @@ struct ForeignSplitTests {
         try spool.put(Segments.gzip(Segments.lines(0..<10)), as: parent)
         try spool.put(Segments.gzip("{\"other\":1}\n"), as: Segments.name(id: "aaaaaaaaaaaaaaaa0"))
         try spool.put(Segments.gzip("{\"n\":10}\n"), as: Segments.name(second: 1))
+        let sidecar = """
+            {"attempts":3,"broken":1,"failures":2,"firstAttemptAt":"2026-11-21T03:00:00Z","lastAttemptAt":"2026-11-21T03:00:00Z",
+            "lastError":{"kind":"closed","message":"","scope":"segment"},"nextAttemptAt":"2026-11-21T03:00:00Z","version":1}
+            """
+        try spool.directory.replace("\(parent.fileName).retry.json", with: Array(sidecar.utf8), durable: false)
         let server = ScriptedServer.answering { _ in ScriptedServer.answer(200) }
         let warnings = Mutex<[String]>([])
         let options = UploadOptions(destination: try DestinationURL(server.url))
@@ -256,7 +261,10 @@ struct ForeignSplitTests {
         let report = try await pass.run()
         #expect(report.sent.segments == 1 && report.stopReason == nil)
         #expect(try spool.pending().contains(parent.fileName))
-        #expect(try spool.sidecar(of: parent.fileName)?.lastError.kind == "split")
+        let after = try spool.sidecar(of: parent.fileName)
+        #expect(after?.lastError.kind == "split")
+        // What was learnt of its tries stays.
+        #expect(after?.broken == 1 && after?.attempts == 3 && after?.failures == 2)
         #expect(warnings.withLock { $0 }.contains { $0.contains(parent.fileName) })
     }
 }

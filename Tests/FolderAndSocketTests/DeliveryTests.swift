@@ -318,6 +318,45 @@ struct DeliveryTests {
         #expect(try spool.pending() == Array(names[1...]))
     }
 
+    /// Puts segments there as a writer does that notes nothing: nothing but their age shows that they are whole.
+    private func putPlain(_ spool: Spool, _ count: Int) throws -> [String] {
+        try (0..<count).map { second in
+            let name = Segments.name(second: second).fileName
+            try OpenFile.creatingNew(spool.directory.pathOf(name)).write(Segments.gzip("{\"n\":\(second)}\n"))
+            return name
+        }
+    }
+
+    @Test(
+        "In every order a pass waits for fresh segments that may be still being written, and list says that they are",
+        arguments: PassPlan.Order.allCases)
+    func settles(order: PassPlan.Order) async throws {
+        let spool = try folder.spool("\(order)")
+        let names = try putPlain(spool, 3)
+        #expect(
+            try PendingSegments(spool, now: .now()).allSatisfy {
+                if case .settles = $0.state { true } else { false }
+            })
+        let seen = Mutex<[String]>([])
+        let server = ScriptedServer.answering { request in
+            seen.withLock { $0.append(request["ferry-segment"]!) }
+            return ScriptedServer.answer(200)
+        }
+        var options = try options(server.url)
+        options.order = order
+        options.parallel = 1
+        let report = try await UploadPass(spool, options: options, now: { .now() + .seconds(4) }).run()
+        #expect(report.remaining == 0 && report.stopReason == nil)
+        #expect(seen.withLock { $0 } == names)
+    }
+
+    @Test("What may be still being written is due by now for list too, once it has been left alone for long enough")
+    func settled() throws {
+        let spool = try folder.spool()
+        _ = try putPlain(spool, 1)
+        #expect(try PendingSegments(spool, now: .now() + .seconds(6)).allSatisfy { $0.state == .due })
+    }
+
     @Test("Damaged segments are rejected with their place before anything is sent, sound ones go")
     func damaged() async throws {
         let spool = try folder.spool()

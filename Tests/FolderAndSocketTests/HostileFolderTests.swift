@@ -188,7 +188,7 @@ struct HostileFolderTests {
         let (ports, continuation) = AsyncStream.makeStream(of: Int.self)
         try await withThrowingTaskGroup(of: Bool.self) { group in
             group.addTask {
-                try await receiver.run(handlesSignals: false) { continuation.yield($0) }
+                try await receiver.run(onRunning: { continuation.yield($0) })
                 return false
             }
             group.addTask {

@@ -86,7 +86,7 @@ struct LinkDeliveryTests {
         let spool = try folder.spool()
         let name = try spool.put(Segments.gzip(lines(20_000).map { $0 + "\n" }.joined()))
         var options = try options(link)
-        options.splitsBroken = false
+        options.splitBroken = .off
         for _ in 0..<4 { _ = try await UploadPass(spool, options: options).run() }
         #expect(try spool.pending() == [name])
         #expect(try spool.sidecar(of: name)?.attempts == 4)
@@ -116,6 +116,24 @@ struct LinkDeliveryTests {
         #expect(try spool.sidecar(of: name)?.broken == nil)
         for _ in 0..<3 { _ = try await UploadPass(spool, options: options(link)).run() }
         #expect(try spool.pending() == [name])
+        #expect(try spool.sidecar(of: name)?.lastError.message.contains("--split-broken always") == true)
+    }
+
+    @Test("A user may have a segment split even after a try that may have arrived: it gets through, in part perhaps twice")
+    func wholeAlways() async throws {
+        let hub = Hub()
+        let deaf = ScriptedServer { peer in _ = peer.request() }
+        let server = ScriptedServer.answering { hub.answer($0) }
+        let link = Bottleneck.leading(to: server.port) { .init(cutAfter: 300_000) }
+        let spool = try folder.spool()
+        let lines = try lines(20_000)
+        try spool.put(Segments.gzip(lines.map { $0 + "\n" }.joined()))
+        _ = try await UploadPass(spool, options: options(deaf)).run()
+        var options = try options(link)
+        options.splitBroken = .always
+        for _ in 0..<20 where try !spool.pending().isEmpty { _ = try await UploadPass(spool, options: options).run() }
+        #expect(try spool.pending().isEmpty)
+        #expect(try Set(hub.lines(folder)) == Set(lines))
     }
 
     @Test("Cutting off the wait for an answer is no attempt, but is remembered: the other side may have the segment")
@@ -225,6 +243,21 @@ struct LinkDeliveryTests {
         let name = try spool.put(Segments.gzip("\"\(noise.replacingOccurrences(of: "\n", with: "\"\n\""))\"\n"))
         let report = try await UploadPass(spool, options: options(server)).run()
         #expect(asked.withLock(\.self) > 0)
+        #expect(report.sent.segments == 0)
+        #expect(try spool.pending() == [name])
+    }
+
+    @Test("A 2xx to a body that this machine's kernel took, and the other side's did not, is no delivery")
+    func earlySuccessOfBuffered() async throws {
+        let server = ScriptedServer(receiveBuffer: 4096) { peer in
+            guard peer.head() != nil else { return }
+            peer.send(ScriptedServer.answer(200))
+            // Reads no more, and keeps the connection until the other side has given up.
+            Thread.sleep(forTimeInterval: 1)
+        }
+        let spool = try folder.spool()
+        let name = try spool.put(Segments.gzip(lines(6000).map { $0 + "\n" }.joined()))
+        let report = try await UploadPass(spool, options: options(server, timeout: .seconds(2))).run()
         #expect(report.sent.segments == 0)
         #expect(try spool.pending() == [name])
     }

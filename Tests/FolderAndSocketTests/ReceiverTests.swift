@@ -21,7 +21,7 @@ struct ReceiverTests {
         let (ports, continuation) = AsyncStream.makeStream(of: Int.self)
         return try await withThrowingTaskGroup(of: Value?.self) { group in
             group.addTask {
-                try await receiver.run(handlesSignals: false) { continuation.yield($0) }
+                try await receiver.run(onRunning: { continuation.yield($0) })
                 return nil
             }
             group.addTask {
@@ -179,6 +179,69 @@ struct ReceiverTests {
             #expect(try await post(Segments.noise(20_000), port).status == 413)
             #expect(try await post(Segments.gzip([UInt8](repeating: 0x20, count: 1 << 20)), port).status == 413)
         }
+    }
+
+    @Test(
+        "What was taken once is known, alone and joined, however small the limits have become; other bytes under its key are refused"
+    )
+    func knownBeforeLimits() async throws {
+        let spool = try folder.spool("hub")
+        let names = (0..<3).map { Segments.name(second: $0).fileName }
+        let bodies = try (0..<2).map { _ in try Segments.gzip(noiseLines(3000)) } + [Segments.gzip(Segments.lines(0..<100_000))]
+        try await whileReceiving(into: spool) { (port: Int) async throws in
+            for (name, body) in zip(names, bodies) {
+                let id = SegmentName(name)!.id
+                #expect(try await post(body, port, key: id, headers: ["Ferry-Segment": name]).status == 200)
+            }
+        }
+        let byRsync = try spool.put(bodies[0], as: Segments.name(second: 7))
+        try await whileReceiving(into: spool) {
+            $0.maxBody = .kibibytes(300)
+            $0.inflateLimit = .kibibytes(400)
+        } _: { (port: Int) async throws in
+            for (name, body) in zip(names + [byRsync], bodies + [bodies[0]]) {
+                let id = SegmentName(name)!.id
+                let answer = try await post(body, port, key: id, headers: ["Ferry-Segment": name])
+                #expect(answer.status == 200 && answer.body.contains("\"duplicate\":true"))
+                #expect(try await post(body.reversed(), port, key: id, headers: ["Ferry-Segment": name]).status == 422)
+            }
+            let header = (0..<3).map { "\(names[$0]);bytes=\(bodies[$0].count)" }.joined(separator: ", ")
+            let joined = try await post(Array(bodies.joined()), port, key: "joined", headers: ["Ferry-Segment": header])
+            #expect(joined.status == 200 && !joined.body.contains("false"))
+            #expect(
+                try await post(Array(bodies.joined().dropLast()), port, key: "joined", headers: ["Ferry-Segment": header]).status
+                    == 400)
+            #expect(try await post(bodies[0] + bodies[1], port).status == 413)
+        }
+        #expect(try spool.pending() == names + [byRsync])
+    }
+
+    /// Lines that compress little.
+    private func noiseLines(_ count: Int) throws -> String {
+        let noise = try Segments.noise(count * 100)
+        return (0..<count).map { line in
+            "\"" + noise[line * 100..<line * 100 + 100].map { String($0, radix: 36) }.joined() + "\"\n"
+        }.joined()
+    }
+
+    @Test("A segment whose answer was lost arrives once though the receiver takes only smaller ones now")
+    func lostAnswerThenSmaller() async throws {
+        let source = try folder.spool("source")
+        let hub = try folder.spool("hub")
+        let bytes = try Segments.gzip(noiseLines(4000))
+        let name = try source.put(bytes)
+        try await whileReceiving(into: hub) { (port: Int) async throws in
+            let id = SegmentName(name)!.id
+            #expect(try await post(bytes, port, key: id, headers: ["Ferry-Segment": name]).status == 200)
+        }
+        let report = try await whileReceiving(into: hub) {
+            $0.maxBody = .kibibytes(100)
+        } _: { (port: Int) async throws in
+            let destination = try DestinationURL("http://127.0.0.1:\(port)/v1/segments")
+            return try await UploadPass(source, options: UploadOptions(destination: destination)).run()
+        }
+        #expect(report.sent.segments == 1 && report.split == 0)
+        #expect(try hub.events(in: [.pending]).count == 4000)
     }
 
     @Test("Without the token nobody gets in")

@@ -1,5 +1,7 @@
 import FerrySpool
 import Foundation
+import NIOCore
+import NIOPosix
 import Synchronization
 import TestSupport
 import Testing
@@ -132,6 +134,65 @@ struct TransportFaultTests {
         let report = try await UploadPass(spool, options: options).run()
         #expect(report.sent.segments == Int64(names.count))
         #expect(attempts.withLock { $0 } == Array(repeating: "1", count: names.count))
+    }
+
+    /// Sends two small segments one after the other.
+    private func uploadTwo(to server: ScriptedServer) async throws -> (spool: Spool, names: [String]) {
+        let spool = try folder.spool("\(SegmentID.random())")
+        let names = try (0..<2).map { try spool.put(Segments.gzip("{}\n"), as: Segments.name(second: $0)) }
+        var options = UploadOptions(destination: try DestinationURL(server.url))
+        options.parallel = 1
+        options.ignoresWaits = true
+        _ = try await UploadPass(spool, options: options).run()
+        return (spool, names)
+    }
+
+    @Test(
+        "Several answers at once to a later request of a connection: which one is its own cannot be told, so it is not delivered")
+    func surplusAnswers() async throws {
+        let server = ScriptedServer { peer in
+            guard peer.request() != nil else { return }
+            peer.send(ScriptedServer.answer(200))
+            while peer.request() != nil { peer.send(ScriptedServer.answer(200) + ScriptedServer.answer(503)) }
+        }
+        let (spool, names) = try await uploadTwo(to: server)
+        #expect(try spool.pending() == [names[1]])
+        #expect(try spool.sidecar(of: names[1])?.lastError.kind == "garbage")
+    }
+
+    @Test(
+        "The first answer of a connection is its request's, whatever comes behind it, and the next request has a connection of its own"
+    )
+    func surplusBehindFirst() async throws {
+        let connections = Mutex(0)
+        let server = ScriptedServer { peer in
+            connections.withLock { $0 += 1 }
+            while peer.request() != nil { peer.send(ScriptedServer.answer(200) + ScriptedServer.answer(200)) }
+        }
+        let (spool, _) = try await uploadTwo(to: server)
+        #expect(try spool.pending().isEmpty)
+        #expect(connections.withLock(\.self) == 2)
+    }
+
+    @Test(
+        "What comes on an idle connection ends it, be it the mere beginning of an answer",
+        arguments: ["HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n", "HTTP/1.1 2", "\r\n"])
+    func idleStrays(text: String) async throws {
+        let server = ScriptedServer { peer in
+            guard peer.request() != nil else { return }
+            peer.send(ScriptedServer.answer(200))
+            Thread.sleep(forTimeInterval: 0.05)
+            peer.send(text)
+            peer.waitForClose()
+        }
+        let destination = try DestinationURL(server.url)
+        let connector = try Connector(options: TransportOptions(), home: destination.origin)
+        let connection = try await connector.connect(
+            to: destination.origin, on: MultiThreadedEventLoopGroup.singleton.next())
+        let head = ByteBuffer(string: "POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 2\r\n\r\n")
+        let answer = try await connection.send(Exchange(head: head, body: .bytes(ByteBuffer(string: "ab"))))
+        #expect(answer.status == 200)
+        try await eventually("the connection is closed") { !connection.isOpen }
     }
 
     @Test("A file that vanishes or is replaced while it is sent neither crashes nor is lost")

@@ -214,6 +214,23 @@ struct RunTests {
         await hub.stop()
     }
 
+    @Test("A pattern whose folder is missing is waited for, and told; the other spools are served meanwhile")
+    func missingCollection() async throws {
+        let hub = try await Hub(folder("hub"))
+        try await write("here", "{\"n\":1}")
+        let run = try ferry.start(["run", "--set", "spools=\(folder("here")),\(folder("mount"))/*", "--to", hub.url])
+        _ = try await run.waitFor("\(folder("mount"))/*")
+        try await eventually("the other spool's event") { try events("hub") == ["{\"n\":1}"] }
+        try FileManager.default.createDirectory(atPath: folder("mount"), withIntermediateDirectories: false)
+        try await write("mount/machine", "{\"n\":2}")
+        try await eventually("the missing one's event") { try events("hub").count == 2 }
+        run.send(SIGTERM)
+        let end = await run.end()
+        #expect(end.status == 0)
+        #expect(end.errors.split(separator: "\n").filter { $0.contains("No such file") }.count == 1, "\(end.errors)")
+        await hub.stop()
+    }
+
     @Test("The units are sound by systemd's own check, and an installed one is not overwritten")
     func units() async throws {
         guard let analyze = Program.find("systemd-analyze") else {

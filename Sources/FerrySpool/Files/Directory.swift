@@ -215,11 +215,12 @@ public final class Directory: Sendable {
 
 extension Directory {
     /// What the kernel knows of a name from ``forEachName(_:)``, which a zero byte follows; `nil` when it has gone since.
-    func statusOfListed(_ name: UnsafeBufferPointer<UInt8>) -> FileStatus? {
+    func statusOfListed(_ name: UnsafeBufferPointer<UInt8>) throws(FileError) -> FileStatus? {
         var status = stat()
         // `readdir` gives no empty names.
         let terminated = UnsafeRawPointer(name.baseAddress!).assumingMemoryBound(to: CChar.self)
-        guard fstatat(descriptor, terminated, &status, AT_SYMLINK_NOFOLLOW) == 0 else { return nil }
-        return FileStatus(status)
+        if fstatat(descriptor, terminated, &status, AT_SYMLINK_NOFOLLOW) == 0 { return FileStatus(status) }
+        if errno == ENOENT { return nil }
+        throw FileError("examine", pathOf(String(decoding: name, as: UTF8.self)))
     }
 }

@@ -5,8 +5,9 @@ struct DropGroup {
     private let spool: Spool
     private let time: Timestamp
     private var endings: [Ending] = []
-    /// Why segments that should go had to stay, other than for being in use.
+    /// Why segments could not be claimed, for the first of them.
     private(set) var problems: [FileError] = []
+    private static let mostProblems = 20
 
     /// Each holds an open file.
     private static let largest = 256
@@ -46,7 +47,7 @@ struct DropGroup {
             try settle()
             return try self.claim(name)
         case .unusable(let error):
-            problems.append(error)
+            if problems.count < Self.mostProblems { problems.append(error) }
             return nil
         case .busy, .gone: return nil
         }

@@ -6,10 +6,10 @@ public struct RetentionReport: Equatable, Sendable {
     public var isClockSettling = false
     /// Bytes over the size limit that could not be freed: everything droppable is claimed or too urgent.
     public var stillOver = ByteCount.zero
+    /// Why files could not be examined, claimed or locked, for the first of them: the limits are kept as far as that allows.
+    public var problems: [FileError] = []
     /// What each priority, from 0 to 9, holds afterwards; empty without limits.
     public var stored: [ByteCount] = []
-    /// Why segments that should have gone had to stay, other than for being in use.
-    public var problems: [FileError] = []
 
     public init() {}
 }
@@ -29,6 +29,7 @@ extension Spool {
         let trustedNow = limits.maxAge == nil ? nil : watchClock(clock, warn: warn).trustedNow
         report.isClockSettling = limits.maxAge != nil && trustedNow == nil
         let listing = try scan(sizes: true)
+        report.problems = listing.problems
         let plan = EvictionPlan(
             candidates: listing.entries.lazy.map {
                 .init(priority: $0.priority, created: $0.created, size: $0.size ?? .zero)
@@ -54,7 +55,7 @@ extension Spool {
             remaining = remaining - (size ?? .zero)
         }
         try drops.settle()
-        report.problems = drops.problems
+        report.problems += drops.problems
         if let maxBytes = limits.maxBytes, remaining > maxBytes { report.stillOver = remaining - maxBytes }
         return report
     }

@@ -74,12 +74,18 @@ extension Spool {
     func currentName(of claim: Claim) throws(FileError) -> String? {
         if try holds(claim) { return claim.name }
         var found: (name: String, status: FileStatus)?
+        var unexamined: FileError?
         try directory.forEachName { name in
-            guard found == nil, EntryKind(name) == .segment || EntryKind(name) == .foreign,
-                let status = directory.statusOfListed(name), status.content == claim.status.content
-            else { return }
-            found = (String(decoding: name, as: UTF8.self), status)
+            guard found == nil, EntryKind(name) == .segment || EntryKind(name) == .foreign else { return }
+            do throws(FileError) {
+                guard let status = try directory.statusOfListed(name), status.content == claim.status.content else { return }
+                found = (String(decoding: name, as: UTF8.self), status)
+            } catch {
+                unexamined = error
+            }
         }
+        // It may be the one that could not be looked at.
+        if found == nil, let unexamined { throw unexamined }
         guard let found, try claim.hasContent(found.status) else { return nil }
         return found.name
     }

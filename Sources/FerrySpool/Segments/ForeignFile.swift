@@ -48,6 +48,19 @@ public enum ForeignFile {
     }
 }
 
+extension Spool {
+    /// When to look again at a pending segment that may be still being written, as far as that can be told without claiming it; `nil` when
+    /// it may leave now.
+    public func settles(_ name: String, _ status: FileStatus, now: Timestamp) throws(FileError) -> Timestamp? {
+        guard !ForeignFile.isQuiet(changed: status.changed, now: now) else { return nil }
+        let settled = status.changed + ForeignFile.quietPeriod
+        guard SegmentName(name) != nil else { return settled }
+        // Its writer's notes show that it is whole.
+        if status.isFinishedByItsTimes { return nil }
+        return try notedEvents(of: name) == nil ? settled : nil
+    }
+}
+
 extension Claim {
     /// When to look again at a segment that was found sound and may be still being written; `nil` when it may leave now.
     public func mayGrow(_ examination: Examination, now: Timestamp) -> Timestamp? {

@@ -1,3 +1,5 @@
+import Glibc
+
 extension Spool {
     public static let sentName = "sent"
     public static let rejectedName = "rejected"
@@ -27,8 +29,12 @@ extension Spool {
         var days: [Directory] = []
         do throws(FileError) {
             guard let sent = try sentFolder() else { return [] }
-            for name in try sent.names() where sent.isDirectory(name) {
-                do throws(FileError) { days.append(try sent.directory(name)) } catch { note(error) }
+            for name in try sent.names() {
+                do throws(FileError) {
+                    days.append(try sent.directory(name))
+                } catch {
+                    if ![ENOTDIR, ELOOP, ENOENT].contains(error.code) { note(error) }
+                }
             }
         } catch {
             note(error)

@@ -12,7 +12,7 @@ public struct SpoolListing: Sendable {
         public internal(set) var isForeign: Bool
         /// Whether there was a sidecar.
         public internal(set) var hasSidecar: Bool
-        /// `nil` when the listing was made without sizes.
+        /// `nil` when the listing was made without sizes, or the file could not be examined.
         public internal(set) var size: ByteCount?
         /// For whoever works through the listing.
         public var isTaken = false
@@ -40,6 +40,8 @@ public struct SpoolListing: Sendable {
     public internal(set) var unusableNames = 0
     /// Files that are no segments.
     public internal(set) var others = OtherFiles()
+    /// Why names could not be examined, for the first of them. Their segments are listed without sizes.
+    public private(set) var problems: [FileError] = []
     /// Sidecars whose segment was not there, by what their names begin with.
     var orphanSidecars: [String] = []
     var journals: [String] = []
@@ -63,6 +65,11 @@ public struct SpoolListing: Sendable {
 
     /// Segments that are being written: open journals.
     public var openJournals: Int { journals.count }
+
+    /// Notes a name that could not be examined.
+    mutating func note(_ error: FileError) { if problems.count < Self.mostProblems { problems.append(error) } }
+
+    private static let mostProblems = 20
 
     /// Stores a name and returns where.
     mutating func add(name: UnsafeBufferPointer<UInt8>) -> Int {

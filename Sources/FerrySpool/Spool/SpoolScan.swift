@@ -11,12 +11,22 @@ extension Spool {
             case .segment, .foreign:
                 if let entry = listing.entry(for: name, in: directory, sizes: sizes) { listing.entries.append(entry) }
             case .sidecar(let length):
-                if sizes, let status = directory.statusOfListed(name) { listing.sidecarBytes += status.size }
+                if sizes { listing.addSidecar(name, in: directory) }
                 sidecars.append(String(decoding: name.prefix(length), as: UTF8.self))
             case .journal: listing.journals.append(String(decoding: name, as: UTF8.self))
             case .arrival: listing.arrivals.append(String(decoding: name, as: UTF8.self))
             case .temporary: listing.temporaries.append(String(decoding: name, as: UTF8.self))
-            case .other: listing.others.note(name) { directory.statusOfListed(name)?.isRegular ?? false }
+            case .other:
+                var problem: FileError?
+                listing.others.note(name) {
+                    do throws(FileError) {
+                        return try directory.statusOfListed(name)?.isRegular ?? false
+                    } catch {
+                        problem = error
+                        return false
+                    }
+                }
+                if let problem { listing.note(problem) }
             }
         }
         listing.sort()
@@ -29,7 +39,7 @@ extension Spool {
     /// - Parameters:
     ///   - hasSidecar: Whether it has been tried before.
     ///   - start: Entries before this index are not looked at.
-    /// - Returns: Its index; `nil` when the name is no segment's, or the file is gone.
+    /// - Returns: Its index; `nil` when the name is no segment's, or the file is gone. One that cannot be examined is not gone.
     public func add(_ name: String, to listing: inout SpoolListing, hasSidecar: Bool = false, after start: Int = 0) -> Int? {
         var terminated = name
         return terminated.withUTF8 { bytes in
@@ -50,27 +60,49 @@ extension Spool {
 }
 
 extension SpoolListing {
-    /// The entry of a segment's name, which a zero byte follows; `nil` when it cannot be sent.
+    fileprivate mutating func addSidecar(_ name: UnsafeBufferPointer<UInt8>, in directory: Directory) {
+        do throws(FileError) {
+            if let status = try directory.statusOfListed(name) { sidecarBytes += status.size }
+        } catch {
+            note(error)
+        }
+    }
+
+    /// The entry of a segment's name, which a zero byte follows; `nil` when it is none that can be sent.
+    ///
+    /// A file that cannot be examined now (a disk's or a server's error) is listed without a size: taking it for one that is gone would
+    /// leave it unsent. Its claim looks again.
     fileprivate mutating func entry(for name: UnsafeBufferPointer<UInt8>, in directory: Directory, sizes: Bool) -> Entry? {
         // An entry finds its name with 32 bits. A folder of 25 million files and more is listed in parts, one scan after the other.
         guard names.count <= Int(UInt32.max) - name.count else { return nil }
         if let fields = SegmentNameFields(name) {
             var size: ByteCount?
             if sizes {
-                guard let status = directory.statusOfListed(name), status.isRegular else { return nil }
-                size = status.size
+                do throws(FileError) {
+                    guard let status = try directory.statusOfListed(name), status.isRegular else { return nil }
+                    size = status.size
+                } catch {
+                    note(error)
+                }
             }
             return Entry(
                 priority: fields.priority, created: fields.created, nameStart: add(name: name), nameLength: name.count,
                 isForeign: false, size: size)
         }
-        guard let status = directory.statusOfListed(name), status.isRegular else { return nil }
+        var found: (modified: Timestamp, size: ByteCount)?
+        do throws(FileError) {
+            guard let status = try directory.statusOfListed(name), status.isRegular else { return nil }
+            found = (status.modified, status.size)
+        } catch {
+            note(error)
+        }
         guard String(validating: name, as: UTF8.self) != nil else {
             unusableNames += 1
             return nil
         }
+        // Its name tells no time: where its file does not either, it is as if it had just come.
         return Entry(
-            priority: .normal, created: status.modified, nameStart: add(name: name), nameLength: name.count, isForeign: true,
-            size: status.size)
+            priority: .normal, created: found?.modified ?? .now(), nameStart: add(name: name), nameLength: name.count,
+            isForeign: true, size: found?.size)
     }
 }

@@ -1,5 +1,14 @@
 import FerrySpool
 
+/// Whether a segment is split that the link seems not to carry.
+public enum SplitPolicy: String, CaseIterable, Sendable {
+    case off
+    /// After two tries that broke off on their way, unless a try may have arrived whole.
+    case on
+    /// After two tries without an answer, even if one may have arrived whole: then the other side has its events twice.
+    case always
+}
+
 /// Counts a segment's tries that broke off on their way, so that what a link cannot carry before it is gone is split.
 enum BrokenTries {
     /// After so many tries a segment is split. One may be chance.
@@ -17,5 +26,26 @@ enum BrokenTries {
         }
     }
 
-    static func asksForSplit(_ count: Int?) -> Bool { count ?? 0 >= allowed }
+    /// Whether a segment is split after a try that had no answer.
+    static func asksForSplit(_ policy: SplitPolicy, before: RetryState?, _ departure: Departure) -> Bool {
+        switch policy {
+        case .off: false
+        case .on: departure == .part && isOften(count(before: before, departure))
+        case .always: departure != .nothing && (isOften(count(before: before, departure)) || hadNoAnswer(before))
+        }
+    }
+
+    /// What to tell of a segment that broken tries do not split, when that holds it up; empty when it does not.
+    static func hint(_ policy: SplitPolicy, before: RetryState?, _ departure: Departure) -> String {
+        guard policy == .on, departure != .nothing, hadNoAnswer(before), count(before: before, departure) == nil else {
+            return ""
+        }
+        return
+            "; it is not split for a link that breaks, because the other side may have got it whole in a try that had no answer. "
+            + "If it has not, --split-broken always splits it"
+    }
+
+    private static func isOften(_ count: Int?) -> Bool { count ?? 0 >= allowed }
+
+    private static func hadNoAnswer(_ state: RetryState?) -> Bool { ["closed", "timeout"].contains(state?.lastError.kind) }
 }

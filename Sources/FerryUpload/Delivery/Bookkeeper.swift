@@ -98,19 +98,21 @@ struct Bookkeeper: Sendable {
         return state
     }
 
-    /// Splits a segment that is too large for the link, if it was tried often enough, and no try may have arrived whole.
+    /// Splits a segment that is too large for the link, if it was tried often enough, and, unless the user wants it split all the same, no
+    /// try may have arrived whole.
     ///
     /// - Returns: Whether it has ended.
     func splitIfBroken(_ segment: PreparedSegment, _ outcome: Courier.Outcome) async throws(FileError) -> Bool {
-        guard options.splitsBroken, outcome.trace.departure == .part, segment.facts.events != 1, segment.claim.isUnchanged,
+        guard outcome.hadNoAnswer, segment.facts.events != 1, segment.claim.isUnchanged,
             let reason = outcome.verdict.reason, reason.kind != "stopped", reason.kind != "changed",
-            BrokenTries.asksForSplit(BrokenTries.count(before: previous(of: segment), .part))
+            BrokenTries.asksForSplit(options.splitBroken, before: previous(of: segment), outcome.trace.departure)
         else { return false }
         let claim = segment.claim
         switch await divide(claim) {
         case .success(let split):
             try submit(
-                split, of: claim, status: nil, attempts: segment.attempt, why: "its body broke off on its way twice",
+                split, of: claim, status: nil, attempts: segment.attempt,
+                why: outcome.trace.departure == .part ? "its body broke off on its way twice" : "it had no answer twice",
                 hasSidecar: true)
         // It gets no smaller.
         case .failure(.singleLine): return false
@@ -153,6 +155,9 @@ struct Bookkeeper: Sendable {
 
     /// Splits a segment that is too large, or completes a split.
     ///
+    /// Also when an earlier try may have arrived whole: the answer 413 is about this request alone, and Ferry's receiver looks at the key
+    /// before the size, so one that has the segment does not give it.
+    ///
     /// - Returns: When it is to be tried again, if it could not be split now: what is wrong with one segment's file stops no other.
     func split(
         _ claim: Claim, attempts: Int, _ verdict: Verdict?, sidecar: RetryState? = nil
@@ -184,12 +189,15 @@ struct Bookkeeper: Sendable {
         let until = time + options.backOff.wait(afterFailures: max(1, attempts), using: &generator)
         let spool = try lease.spool()
         guard try spool.directory.contains(claim.name) else { return until }
+        let previous = sidecar ?? (try? spool.sidecar(of: claim.name)) ?? nil
         do throws(FileError) {
             try spool.writeSidecar(
                 RetryState(
-                    attempts: max(1, attempts), failures: sidecar?.failures ?? 0, firstAttemptAt: sidecar?.firstAttemptAt ?? time,
+                    attempts: max(1, attempts, previous?.attempts ?? 0), failures: previous?.failures ?? 0,
+                    firstAttemptAt: previous?.firstAttemptAt ?? time,
                     lastAttemptAt: time, nextAttemptAt: until,
-                    lastError: .init(scope: .segment, kind: "split", message: "\(error)")), of: claim)
+                    lastError: .init(scope: .segment, kind: "split", message: "\(error)"),
+                    broken: BrokenTries.count(before: previous, .nothing)), of: claim)
         } catch {
             // Where there is no room to split, there may be none for this either. The others can leave, and make room.
             guard error.isOutOfSpace else { throw error }
@@ -241,7 +249,9 @@ struct Bookkeeper: Sendable {
         state.nextAttemptAt =
             time + options.backOff.wait(afterFailures: isProven ? state.failures : state.attempts, using: &generator)
         try lease.spool().writeSidecar(state, of: segment.claim)
-        events.append(.backsOff(segment: segment.claim.name, until: state.nextAttemptAt, reason))
+        var told = reason
+        told.message = state.lastError.message
+        events.append(.backsOff(segment: segment.claim.name, until: state.nextAttemptAt, told))
         return .waits(until: state.nextAttemptAt)
     }
 
@@ -255,10 +265,14 @@ struct Bookkeeper: Sendable {
         scope: RetryState.LastError.Scope, at time: Timestamp
     ) -> RetryState {
         let previous = previous(of: segment)
+        var message = reason.message
+        if outcome.hadNoAnswer, segment.facts.events != 1 {
+            message += BrokenTries.hint(options.splitBroken, before: previous, outcome.trace.departure)
+        }
         return RetryState(
             attempts: (previous?.attempts ?? 0) + 1, failures: previous?.failures ?? 0,
             firstAttemptAt: previous?.firstAttemptAt ?? time, lastAttemptAt: time, nextAttemptAt: time,
-            lastError: .init(scope: scope, kind: reason.kind, status: reason.status, message: reason.message),
+            lastError: .init(scope: scope, kind: reason.kind, status: reason.status, message: message),
             broken: BrokenTries.count(before: previous, outcome.trace.departure))
     }
 

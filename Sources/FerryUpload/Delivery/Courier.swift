@@ -21,6 +21,9 @@ struct Courier: ~Copyable {
     /// RFC 9110 leaves the number to the client.
     private static let redirectsFollowed = 3
 
+    /// Who answers so has not taken the body in: it was to go elsewhere, or to come with other credentials.
+    private static let keepsNothing = [307, 308, 401, 403]
+
     /// What a request carries and says.
     struct Shipment: Sendable {
         /// One segment's, or several that go out together.
@@ -37,11 +40,13 @@ struct Courier: ~Copyable {
         var duration: Duration?
         /// When a segment that is too large, and could not be split, is tried again.
         var postponedUntil: Timestamp?
+
+        var hadNoAnswer: Bool { trace.latency == nil }
     }
 
     /// What a request left behind, whatever came of it.
     struct Trace: Sendable {
-        /// From the request's last byte to the answer's head; `nil` without an answer.
+        /// From the last request's last byte to its answer's head; `nil` without an answer.
         var latency: Duration?
         /// How much of the body the other side may have.
         var departure = Departure.nothing
@@ -105,6 +110,7 @@ struct Courier: ~Copyable {
         let connection = try await connection(to: url.origin)
         let time = now()
         let head = template.head(for: shipment, to: url, on: connection, now: time)
+        trace.latency = nil
         let answer: Answer
         do throws(ExchangeFailure) {
             answer = try await connection.send(Exchange(head: head, body: shipment.body))
@@ -113,7 +119,7 @@ struct Courier: ~Copyable {
             throw error.reason
         }
         trace.latency = answer.latency
-        if answer.isToWholeRequest { trace.departure = .whole }
+        if !Self.keepsNothing.contains(answer.status) { trace.departure = max(trace.departure, answer.departure) }
         let retryAfter = answer.header("retry-after").flatMap {
             RetryAfter.parse($0, now: time, serverDate: answer.header("date"))
         }

@@ -132,7 +132,13 @@ struct DeliveryState {
         case .settles(let moment):
             lanes[job.lane].tally.noteSettling(at: moment, now: now())
             until = moment
-            if options.order == .strict { plan.stop(.headWaits) }
+            guard options.order == .strict else { break }
+            // In a moment it can be looked at again: until then the line stands still, and nothing has failed.
+            if moment - now() <= ForeignFile.quietPeriod {
+                lanes[job.lane].setAside(item, hasSidecar: item.entry.hasSidecar, until: until)
+            } else {
+                plan.stop(.headWaits)
+            }
         case .waits(let moment):
             until = moment ?? now() + Lane.longestPatience
             missedTurn = false

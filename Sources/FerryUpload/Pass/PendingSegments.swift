@@ -6,7 +6,7 @@ public struct PendingSegment: Sendable {
         case due
         /// Its own back-off, or its destination's, is not over.
         case waits(until: Timestamp)
-        /// A file from another tool that may be still being written.
+        /// It may be still being written.
         case settles(until: Timestamp)
         /// It travels by hand, in the bundle of this ID, and waits for its receipt.
         case exported(bundle: String)
@@ -19,6 +19,8 @@ public struct PendingSegment: Sendable {
     public let state: State
     /// `nil` when it was never tried.
     public let retry: RetryState?
+    /// Why its file cannot be examined.
+    public let failure: FileError?
 }
 
 /// The pending segments of a spool in upload order, looked at one by one: a spool may hold a million.
@@ -46,19 +48,28 @@ public struct PendingSegments: Sequence, IteratorProtocol {
             let entry = listing.entries[index]
             index += 1
             let name = listing.name(of: entry)
-            // Gone since the scan, or no regular file.
-            guard let status = (try? spool.directory.status(name)) ?? nil, status.isRegular else { continue }
+            var failure: FileError?
+            var status: FileStatus?
+            do throws(FileError) {
+                // Gone since the scan, or no regular file.
+                guard let found = try spool.directory.status(name), found.isRegular else { continue }
+                status = found
+            } catch {
+                failure = error
+            }
             let retry = entry.hasSidecar ? (try? spool.sidecar(of: name)) ?? nil : nil
             var state = PendingSegment.State.due
             if let bundle = bundles[name] {
                 state = .exported(bundle: bundle)
-            } else if entry.isForeign, !ForeignFile.isQuiet(changed: status.changed, now: now) {
-                state = .settles(until: status.changed + ForeignFile.quietPeriod)
+            } else if let status, let until = (try? spool.settles(name, status, now: now)) ?? nil {
+                state = .settles(until: until)
             } else if let until = retry?.wait(at: now, longestWait: BackOff.standard.longestWait) {
                 state = .waits(until: until)
             }
             return PendingSegment(
-                name: name, priority: entry.priority, created: entry.created, size: status.size, state: state, retry: retry)
+                name: name, priority: entry.priority, created: entry.created, size: status?.size ?? .zero, state: state,
+                retry: retry,
+                failure: failure)
         }
         return nil
     }

@@ -41,8 +41,8 @@ public struct UploadOptions: Sendable {
     public var bandwidth: BandwidthTimetable?
     /// At most this many segments.
     public var limit: Int?
-    /// Split a segment whose body broke off on its way twice: the link may carry half of it before it is gone again.
-    public var splitsBroken = true
+    /// Whether a segment is split whose body broke off on its way twice: the link may carry half of it before it is gone again.
+    public var splitBroken = SplitPolicy.on
     /// Applied before anything is sent.
     public var retention = RetentionLimits()
 

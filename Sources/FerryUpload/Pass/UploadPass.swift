@@ -218,9 +218,11 @@ public final class UploadPass: Sendable {
     /// In strict order: how long to wait for the head of the line when another process has it.
     private static let headPatience = Duration.seconds(1)
     private static let headLook = Duration.milliseconds(20)
+    /// How long to wait, in all, for files that were just copied in: a little longer than one of them needs, for those that came with it.
+    private static let settlingPatience = ForeignFile.quietPeriod + .seconds(1)
 
     private func runRounds() async {
-        var hasWaited = false
+        var settlingPatience = Self.settlingPatience
         var isFirst = true
         var headPatience = Self.headPatience
         while true {
@@ -259,9 +261,14 @@ public final class UploadPass: Sendable {
                 continue
             }
             // Files that were just copied in are ready in a moment: whoever copies and uploads need not call twice.
-            guard let settlesAt = tally.settlesAt, !hasWaited else { return }
-            hasWaited = true
-            try? await Task.sleep(for: settlesAt - now())
+            guard let settlesAt = tally.settlesAt else { return }
+            let wait = settlesAt - now()
+            guard wait <= settlingPatience else {
+                if options.order == .strict { dispatcher.stop(.headWaits) }
+                return
+            }
+            settlingPatience -= max(wait, Self.headLook)
+            try? await Task.sleep(for: wait)
         }
     }
 }

@@ -139,6 +139,7 @@ extension RunLoop {
             do throws(FileError) {
                 let spool = try lease.spool()
                 var report = isOver ? try spool.applyRetention(retention) : RetentionReport()
+                for problem in report.problems.prefix(10) { onEvent(.upload(spool: spool.path, .warning("\(problem)"))) }
                 if isLate, let arrival = options.upload.arrival { report.expired.add(try spool.dropLate(arrival, now: now)) }
                 if prunesSent {
                     for problem in spool.pruneSent(options.sentRetention, now: now).problems.prefix(10) {

@@ -85,9 +85,12 @@ struct Connector: Sendable {
             try pipeline.addHandler(security.makeHandler(origin, isBehindTunnel: host != nil))
             try pipeline.addHandler(HandshakeWaiter(channel.eventLoop.makePromise(), expecting: host))
         }
+        let strays = StrayGuard()
+        try pipeline.addHandler(strays)
         try pipeline.addHandler(RequestWriter())
         try pipeline.addHandler(ByteToMessageHandler(HTTPResponseDecoder(leftOverBytesStrategy: .dropBytes)))
-        try pipeline.addHandler(ExchangeHandler(idleTimeout: options.idleTimeout, origin: origin, throttle: throttle))
+        try pipeline.addHandler(
+            ExchangeHandler(idleTimeout: options.idleTimeout, origin: origin, throttle: throttle, strays: strays))
     }
 
     private func handshake(on channel: any Channel, _ attempt: ConnectionAttempt) -> EventLoopFuture<any Channel> {

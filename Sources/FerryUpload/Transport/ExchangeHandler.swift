@@ -16,6 +16,9 @@ final class ExchangeHandler: ChannelDuplexHandler {
 
     private let origin: Origin
     private let throttle: Throttle
+    private let strays: StrayGuard
+    /// Whether the kernel tells what the other side's has taken. A socket file's two ends are in one kernel.
+    private let knowsAcknowledged: Bool
     private var state = ExchangeState()
     private var progress: ProgressWatch
     private var probe: SocketProbe?
@@ -25,13 +28,19 @@ final class ExchangeHandler: ChannelDuplexHandler {
     private var job: Job?
     private var source: BodySource?
     private var answer = Answer(status: 0, headers: [], body: [])
+    /// The answer is complete, and is told when all that came with it was looked at: whether the connection stays open.
+    private var completion: Bool?
+    /// Between a piece of input and the end of what came with it.
+    private var isReading = false
     private var lastWrite = NIODeadline.uptimeNanoseconds(0)
     private var watch: RepeatedTask?
     private var headReceivedAt: NIODeadline?
 
     private static let announcement = HTTPRequestHead(version: .http1_1, method: .POST, uri: "/")
 
-    init(idleTimeout: Duration, origin: Origin, throttle: Throttle) {
+    init(idleTimeout: Duration, origin: Origin, throttle: Throttle, strays: StrayGuard) {
+        self.strays = strays
+        if case .unixSocket = origin.address { knowsAcknowledged = false } else { knowsAcknowledged = true }
         progress = ProgressWatch(timeout: TimeAmount(idleTimeout))
         self.throttle = throttle
         self.origin = origin
@@ -48,6 +57,7 @@ final class ExchangeHandler: ChannelDuplexHandler {
     }
 
     func handlerRemoved(context: ChannelHandlerContext) {
+        tellAnswer(context)
         watch?.cancel()
         probe = nil
     }
@@ -57,7 +67,13 @@ final class ExchangeHandler: ChannelDuplexHandler {
         promise?.succeed()
         guard context.channel.isActive, !isClosing else { return job.answer.fail(ExchangeFailure.alreadyClosed) }
         if probe == nil { probe = SocketProbe(context) }
+        // Something came that no request has asked for, and was not read yet.
+        if state.completed > 0, probe?.unread ?? 0 > 0 {
+            abort(context)
+            return job.answer.fail(ExchangeFailure.alreadyClosed)
+        }
         self.job = job
+        strays.expectsAnswer = true
         state.start()
         answer = Answer(status: 0, headers: [], body: [])
         headReceivedAt = nil
@@ -131,6 +147,7 @@ final class ExchangeHandler: ChannelDuplexHandler {
 
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
         progress.moved(at: .now())
+        isReading = true
         switch unwrapInboundIn(data) {
         case .head(let head):
             // 100 Continue and its like announce; the answer follows.
@@ -139,8 +156,10 @@ final class ExchangeHandler: ChannelDuplexHandler {
             answer.latency = .nanoseconds((headReceivedAt! - lastWrite).nanoseconds)
             answer.status = Int(head.status.code)
             answer.headers = head.headers.map { ($0.name, $0.value) }
-            answer.isToWholeRequest = state.requestSent
-            state.receivedHead(keepsAlive: head.isKeepAlive)
+            // An answer's packet acknowledges the request. One that does not was sent before the request had come.
+            answer.isToWholeRequest = state.requestSent && (!knowsAcknowledged || probe?.queued ?? 0 == 0)
+            answer.departure = state.requestSent ? .whole : .nothing
+            state.receivedHead(keepsAlive: head.isKeepAlive && answer.isToWholeRequest)
         case .body(let buffer):
             let room = Int(TransportOptions.answerBodyKept.bytes) - answer.body.count
             if room > 0 { answer.body += buffer.readableBytesView.prefix(room) }
@@ -149,7 +168,15 @@ final class ExchangeHandler: ChannelDuplexHandler {
         }
     }
 
+    func channelReadComplete(context: ChannelHandlerContext) {
+        isReading = false
+        tellAnswer(context)
+        context.fireChannelReadComplete()
+    }
+
     func channelInactive(context: ChannelHandlerContext) {
+        isReading = false
+        tellAnswer(context)
         perform(
             state.broke(.closed("the destination closed the connection without an answer", isStale: state.completed > 0)), context
         )
@@ -157,6 +184,11 @@ final class ExchangeHandler: ChannelDuplexHandler {
     }
 
     func errorCaught(context: ChannelHandlerContext, error: any Error) {
+        if completion != nil {
+            if error is HTTPParserError || error is NIOHTTPDecoderError { return refuseSurplus(context) }
+            completion = false
+            return tellAnswer(context)
+        }
         perform(state.broke(TransportFailure(error, isStale: state.completed > 0)), context)
         if !isClosing { context.close(promise: nil) }
     }
@@ -166,6 +198,28 @@ final class ExchangeHandler: ChannelDuplexHandler {
         if state.isActive { perform(state.broke(.closed("the connection was closed", isStale: state.completed > 0)), context) }
         isClosing = true
         context.close(mode: mode, promise: promise)
+    }
+
+    /// More came with an answer than was asked for. The first answer of a connection is its request's; behind an earlier one, which of
+    /// them is this request's cannot be told.
+    private func refuseSurplus(_ context: ChannelHandlerContext) {
+        guard state.completed > 1 else {
+            completion = false
+            return tellAnswer(context)
+        }
+        completion = nil
+        let job = endJob()
+        abort(context)
+        let failure = TransportFailure.garbage("the destination sent more answers than it had requests")
+        job?.answer.fail(ExchangeFailure(reason: failure, departure: .whole))
+    }
+
+    private func tellAnswer(_ context: ChannelHandlerContext) {
+        guard let keepsOpen = completion else { return }
+        completion = nil
+        let job = endJob()
+        if !keepsOpen { context.close(promise: nil) }
+        job?.answer.succeed(answer)
     }
 
     private func checkProgress(_ context: ChannelHandlerContext) {
@@ -206,9 +260,9 @@ final class ExchangeHandler: ChannelDuplexHandler {
         case .none: break
         case .sendMore: sendMore(context)
         case .complete(let keepsOpen):
-            let job = endJob()
-            if !keepsOpen { context.close(promise: nil) }
-            job?.answer.succeed(answer)
+            source = nil
+            completion = keepsOpen
+            if !isReading { tellAnswer(context) }
         case .fail(let failure):
             let departure = departure()
             let job = endJob()
@@ -219,6 +273,7 @@ final class ExchangeHandler: ChannelDuplexHandler {
 
     private func endJob() -> Job? {
         defer {
+            strays.expectsAnswer = false
             job = nil
             source = nil
         }

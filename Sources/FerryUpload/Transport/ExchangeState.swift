@@ -43,6 +43,7 @@ struct ExchangeState {
     }
 
     mutating func receivedBody(_ count: Int) -> Action {
+        guard isActive else { return .none }
         bodyReceived += Int64(count)
         return bodyReceived > TransportOptions.answerBodyLimit.bytes ? end(keepsOpen: false) : .none
     }

@@ -67,8 +67,10 @@ struct Answer: Sendable {
     var body: [UInt8]
     /// From the request's last byte to the answer's head.
     var latency: Duration?
-    /// Whether it came after the request's last byte had left.
+    /// Whether the other side had the whole request when it sent this. What comes earlier answers a part, or nothing at all.
     var isToWholeRequest = false
+    /// How much of the body the other side may have.
+    var departure = Departure.nothing
 
     /// The first header of that name, whatever its case.
     func header(_ name: String) -> String? {

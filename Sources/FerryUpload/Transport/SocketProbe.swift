@@ -30,8 +30,14 @@ final class SocketProbe {
     deinit { close(descriptor) }
 
     var standing: Standing {
-        Standing(acknowledged: acknowledged, queued: count(Self.queuedRequest), unsent: count(Self.unsentRequest))
+        Standing(acknowledged: acknowledged, queued: queued, unsent: count(Self.unsentRequest))
     }
+
+    /// Bytes in the kernel that the other side has not acknowledged.
+    var queued: Int64 { count(Self.queuedRequest) }
+
+    /// Bytes that have come, and were not read.
+    var unread: Int64 { count(Self.unreadRequest) }
 
     /// Lets the kernel throw away what it has not sent when the connection is closed. Else it goes on sending for minutes, and a request
     /// that was given up would arrive after all.
@@ -40,9 +46,10 @@ final class SocketProbe {
         setsockopt(descriptor, SOL_SOCKET, SO_LINGER, &option, socklen_t(MemoryLayout<linger>.size))
     }
 
-    /// `SIOCOUTQ` and `SIOCOUTQNSD` of linux/sockios.h.
+    /// `SIOCOUTQ`, `SIOCOUTQNSD` and `SIOCINQ` of linux/sockios.h.
     private static let queuedRequest: UInt = 0x5411
     private static let unsentRequest: UInt = 0x894B
+    private static let unreadRequest: UInt = 0x541B
 
     private func count(_ request: UInt) -> Int64 {
         var bytes: CInt = 0

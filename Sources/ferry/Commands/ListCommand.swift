@@ -54,7 +54,8 @@ struct ListCommand: ParsableCommand {
         var failure: FileError?
 
         init(_ segment: PendingSegment, in spool: Spool) {
-            do throws(FileError) { events = try spool.notedEvents(of: segment.name) } catch { failure = error }
+            failure = segment.failure
+            do throws(FileError) { events = try spool.notedEvents(of: segment.name) } catch { failure = failure ?? error }
         }
     }
 

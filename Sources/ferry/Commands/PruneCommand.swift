@@ -44,8 +44,12 @@ struct PruneCommand: ParsableCommand {
             log.warn(
                 "the clock jumped, so nothing expires by age until it has gone steadily for \(ClockWatch.settlingTime.forPeople)")
         }
-        if report.stillOver > .zero, report.problems.isEmpty {
-            log.warn("\(report.stillOver) over the limit remain: the segments that could go are just being sent or written")
+        if report.stillOver > .zero {
+            let reason =
+                report.problems.isEmpty
+                ? "the segments that could go are just being sent or written"
+                : "some of the segments that could go cannot be used"
+            log.warn("\(report.stillOver) over the limit remain: \(reason)")
         }
         if output.json {
             struct Report: Encodable {

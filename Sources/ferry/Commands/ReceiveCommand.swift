@@ -1,6 +1,7 @@
 import ArgumentParser
 import FerryReceiver
 import FerrySpool
+import Glibc
 
 struct ReceiveCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
@@ -61,17 +62,22 @@ struct ReceiveCommand: AsyncParsableCommand {
         let receiver: Receiver
         do throws(ReceiverError) {
             receiver = try Receiver(spool, options: options) { segment in
-                log.note(
-                    "\(segment.isDuplicate ? "known" : "received") \(segment.name), \(counted(segment.events, "event")), \(segment.bytes)"
-                )
+                let events = segment.events.map { ", \(counted($0, "event"))" } ?? ""
+                log.note("\(segment.isDuplicate ? "known" : "received") \(segment.name)\(events), \(segment.bytes)")
             }
         } catch {
             throw CommandFailure(.localFailure, error.description)
         }
         let scheme = tlsCert == nil ? "http" : "https"
         let host = options.host.contains(":") ? "[\(options.host)]" : options.host
+        // What is being received may take long on a slow line, and is waited for.
+        let signals = try SignalQueue(EarlySignals.ofCommand, endsHanging: false)
         do {
-            try await receiver.run(handlesSignals: true) { port in
+            try await receiver.run {
+                _ = await signals.next()
+                // A second one ends the process at once: what was answered is on the disk.
+                for number in EarlySignals.ofCommand { signal(number, SIG_DFL) }
+            } onRunning: { port in
                 log.note("listening on \(scheme)://\(host):\(port)/v1/segments, storing into \(spool.path)")
             }
         } catch let error as ReceiverError {

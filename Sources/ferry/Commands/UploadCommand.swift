@@ -51,17 +51,18 @@ struct UploadCommand: AsyncParsableCommand {
 
     @Option(
         help: ArgumentHelp(
-            "Split a segment whose body broke off twice on its way, for links that last only seconds (on), or not (off).",
-            valueName: "on|off"))
-    var splitBroken = Switch.on
+            """
+            Split a segment whose body broke off twice on its way, for links that last only seconds: on (not if a try may have \
+            arrived whole), off, always (even then: its events may arrive twice).
+            """,
+            valueName: "on|off|always"))
+    var splitBroken = SplitPolicy.on
 
     @Option(help: ArgumentHelp("Reject what inflates to more than this.", valueName: "size"))
     var inflateLimit = ByteCount.mebibytes(1024)
 
     @OptionGroup var sent: SentOptions
     @OptionGroup var retention: RetentionOptions
-
-    enum Switch: String, ExpressibleByArgument { case on, off }
 
     func validate() throws {
         guard destination.to != nil else { throw ValidationError("Missing expected argument '--to <url>'") }
@@ -85,7 +86,7 @@ struct UploadCommand: AsyncParsableCommand {
         options.limit = limit
         options.ignoresWaits = retryNow
         options.verification = verify
-        options.splitsBroken = splitBroken == .on
+        options.splitBroken = splitBroken
         options.inflateLimit = inflateLimit
         sent.apply(to: &options)
         options.retention = retention.limits

@@ -61,7 +61,7 @@ struct RunSetup {
         upload.verification = values.text("verify").flatMap(Verification.init) ?? upload.verification
         upload.inflateLimit = values.size("inflate-limit") ?? upload.inflateLimit
         upload.coalesce = values.size("coalesce")
-        upload.splitsBroken = values.text("split-broken") != nil
+        upload.splitBroken = values.text("split-broken").flatMap(SplitPolicy.init) ?? .off
         upload.keepsSent = values.flag("sent.keep")
         upload.sentGivesWay = values.sentIsKeptByDefault
         upload.retention = RetentionLimits(maxBytes: values.size("max-spool-bytes"), maxAge: values.duration("max-spool-age"))
@@ -113,7 +113,7 @@ struct ConfigValues {
     func zone(_ key: String) -> Zone { text(key).flatMap { try? Zone(named: $0) } ?? .utc }
 }
 
-/// Whether all spools are there, and are different folders. Nothing in them is touched.
+/// Whether the spools are there, and are different folders. Nothing in them is touched.
 enum SpoolCheck {
     static func problems(_ places: [SpoolPlace], _ configuration: RunConfiguration) -> [ConfigProblem] {
         var problems: [ConfigProblem] = []
@@ -127,6 +127,8 @@ enum SpoolCheck {
                     if let other = seen[identity] { add("\(path) and \(other) are one folder; name it once") }
                     seen[identity] = path
                 }
+            } catch  where place.isCollection && error.code == ENOENT {
+                // Its file system may be mounted later: the others are looked after meanwhile.
             } catch {
                 add("\(error)")
             }

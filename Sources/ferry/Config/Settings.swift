@@ -62,7 +62,8 @@ enum Settings {
             problem: off(coalesce)),
         Setting(
             "split-broken", default: "on",
-            "Split a segment whose body broke off twice on its way; off: always try it whole.", problem: oneOf(["on", "off"])),
+            "Split a segment whose body broke off twice on its way; off: always try it whole; always: even if a try may have arrived.",
+            problem: oneOf(SplitPolicy.allCases.map(\.rawValue))),
         Setting(
             "verify", default: "auto", "How closely segments are looked at: auto, always, never.",
             problem: oneOf(Verification.allCases.map(\.rawValue))),

@@ -18,7 +18,7 @@ struct DemoHub {
         return try await withThrowingTaskGroup(of: Value?.self) { group in
             group.addTask {
                 defer { continuation.finish() }
-                try await receiver.run(handlesSignals: false) { continuation.yield($0) }
+                try await receiver.run(onRunning: { continuation.yield($0) })
                 return nil
             }
             group.addTask {

@@ -26,5 +26,6 @@ extension CompressionLevel: ExpressibleByArgument {
 }
 
 extension Verification: ExpressibleByArgument {}
+extension SplitPolicy: ExpressibleByArgument {}
 extension PassPlan.Order: ExpressibleByArgument {}
 extension DeliveryDeadline.Late: ExpressibleByArgument {}

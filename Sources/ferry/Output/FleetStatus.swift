@@ -27,6 +27,7 @@ struct FleetStatus: Encodable {
 
     private mutating func look(_ spool: Spool, _ now: Timestamp, _ deadline: DeliveryDeadline?) throws(FileError) {
         let listing = try spool.scan(sizes: true)
+        problem = listing.problems.first?.description
         let lateBefore = deadline?.standing(at: now).lateBefore
         var times: [Timestamp] = []
         for entry in listing.entries {

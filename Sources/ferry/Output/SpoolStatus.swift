@@ -120,6 +120,7 @@ struct SpoolStatus: Encodable {
                 rule: "\(rule.time) in \(rule.zone.name)", next: standing.next, following: rule.standing(at: standing.next).next)
         }
         let listing = try spool.scan(sizes: true)
+        for problem in listing.problems { note(problem) }
         addPending(listing, spool, standing, warn: warn)
         let left = spool.unfinished(listing, locks)
         unfinished = left.journals + left.arrivals

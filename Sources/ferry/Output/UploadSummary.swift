@@ -21,7 +21,9 @@ struct UploadSummary {
         return report.rejected > 0 ? .badData : .done
     }
 
-    private var localFailures: [FileError] { report.unfinished.map(\.error) + report.unusableReasons }
+    private var localFailures: [FileError] {
+        report.unfinished.map(\.error) + report.unusableReasons + report.retention.problems
+    }
 
     /// What a person must mend, or should know of.
     var problem: String? {
@@ -73,6 +75,7 @@ struct UploadSummary {
             lines.append(
                 "left \(counted(report.unusable, "segment")) that cannot be used: \(reasons)\(report.unusable > 3 ? "; …" : "")")
         }
+        for problem in report.retention.problems.prefix(3) { lines.append("the limits are kept as far as that goes: \(problem)") }
         for problem in report.unfinished { lines.append("\(problem)") }
         if report.others.count > 0 { lines.append("ignored \(report.others)") }
         if report.remaining > 0 { lines.append("\(report.remaining) remain; ferry list tells what they wait for") }

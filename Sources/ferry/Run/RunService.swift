@@ -12,7 +12,7 @@ struct RunService {
     init(config: ConfigOptions, log: Log) throws {
         self.config = config
         self.log = log
-        signals = try SignalQueue([SIGINT, SIGTERM, SIGHUP, SIGUSR1])
+        signals = try EarlySignals.take(EarlySignals.ofService)
     }
 
     /// What happened in a run.

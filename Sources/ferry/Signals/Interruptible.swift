@@ -8,7 +8,7 @@ enum Interruptible {
     static func run<Value: Sendable>(
         _ work: @escaping @Sendable () async throws -> Value, stop: @escaping @Sendable () async -> Void
     ) async throws -> Value {
-        let signals = try SignalQueue([SIGINT, SIGTERM])
+        let signals = try EarlySignals.take(EarlySignals.ofCommand)
         return try await withThrowingTaskGroup(of: Value?.self) { group in
             group.addTask { try await work() }
             group.addTask {

@@ -12,13 +12,14 @@ final class SignalQueue: Sendable {
     private let state = Mutex(State())
     private let source: any DispatchSourceRead
 
-    init(_ numbers: [Int32]) throws(CommandFailure) {
+    /// - Parameter endsHanging: Whether a process that does not end within a bounded time after SIGINT or SIGTERM is ended all the same.
+    init(_ numbers: [Int32], endsHanging: Bool = true) throws(CommandFailure) {
         let pipe = try SignalPipe(numbers)
         let lastResort = LastResort()
         source = DispatchSource.makeReadSource(fileDescriptor: pipe.readEnd, queue: lastResort.queue)
         source.setEventHandler { [weak self] in
             for number in pipe.received() {
-                if number == SIGINT || number == SIGTERM { lastResort.told() }
+                if endsHanging, number == SIGINT || number == SIGTERM { lastResort.told() }
                 self?.add(number)
             }
         }

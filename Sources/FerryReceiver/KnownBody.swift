@@ -1,0 +1,86 @@
+import Crypto
+import FerryIntake
+import FerrySpool
+import NIOCore
+
+/// Compares a body whose keys are all known with what came under them before, piece by piece.
+///
+/// Nothing of it is stored, and no limit refuses it: what was taken once stays taken, whatever the limits are now. A sender that is told 413
+/// may rely on it that none of its events are here.
+struct KnownBody: ~Copyable {
+    /// A segment that came before.
+    struct Part: Sendable {
+        let part: JoinedSegments.Part
+        let digest: BodyDigest
+    }
+
+    private var parts: ArraySlice<Part>
+    private let inflateLimit: ByteCount
+    private var look: Look
+    private var received: [ReceivedSegment] = []
+
+    init(_ parts: [Part], inflateLimit: ByteCount) {
+        self.parts = parts[...]
+        self.inflateLimit = inflateLimit
+        look = Look(inflateLimit)
+    }
+
+    mutating func take(_ buffer: inout ByteBuffer) throws(IntakeRefusal) {
+        while buffer.readableBytes > 0 {
+            guard let next = parts.first else { throw .longerThanNamed }
+            let wanted = next.part.bytes.map { min(Int(($0 - look.bytes).bytes), buffer.readableBytes) } ?? buffer.readableBytes
+            if let piece = buffer.readSlice(length: max(wanted, 0)) { look.take(piece) }
+            if look.bytes == next.part.bytes { try endPart() }
+        }
+    }
+
+    /// The body is complete. Returns what it holds.
+    mutating func finish() throws(IntakeRefusal) -> [ReceivedSegment] {
+        if parts.first.map({ $0.part.bytes == nil }) ?? false { try endPart() }
+        guard parts.isEmpty else { throw .shorterThanNamed }
+        return received
+    }
+
+    private mutating func endPart() throws(IntakeRefusal) {
+        guard let known = parts.popFirst() else { return }
+        let identity = known.part.identity
+        guard look.digest == known.digest else { throw .conflict(key: identity.key ?? identity.name.id) }
+        received.append(
+            ReceivedSegment(name: identity.name.fileName, bytes: look.bytes, events: look.countAtEnd(), isDuplicate: true))
+        look = Look(inflateLimit)
+    }
+}
+
+/// One segment of a known body.
+private struct Look: ~Copyable {
+    private var hash = SHA256()
+    private var reader: GzipReader
+    private var lines = JSONLinesCounter()
+    private var isCounted = true
+    private(set) var bytes = ByteCount.zero
+
+    init(_ inflateLimit: ByteCount) { reader = GzipReader(limit: inflateLimit) }
+
+    var digest: BodyDigest { BodyDigest(hash.finalize()) }
+
+    mutating func take(_ piece: ByteBuffer) {
+        bytes += ByteCount(Int64(piece.readableBytes))
+        piece.withUnsafeReadableBytes { piece in
+            hash.update(bufferPointer: piece)
+            guard isCounted else { return }
+            do { try reader.feed(piece) { try lines.feed($0) } } catch { isCounted = false }
+        }
+    }
+
+    /// How many events it holds; `nil` where the limits of today leave that open.
+    mutating func countAtEnd() -> Int64? {
+        guard isCounted else { return nil }
+        do {
+            try reader.finish()
+            try lines.finish()
+        } catch {
+            return nil
+        }
+        return lines.events
+    }
+}

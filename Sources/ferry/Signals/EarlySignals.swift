@@ -1,0 +1,37 @@
+import ArgumentParser
+import Glibc
+import Synchronization
+
+/// Hears signals from the first moment of the program on, for the commands that end gracefully. What comes before the command asks for them
+/// is kept for it.
+enum EarlySignals {
+    private static let heard = Mutex<(queue: SignalQueue, numbers: [Int32])?>(nil)
+
+    /// What `ferry run` reacts to.
+    static let ofService = [SIGINT, SIGTERM, SIGHUP, SIGUSR1]
+    /// What ends a command that does one thing.
+    static let ofCommand = [SIGINT, SIGTERM]
+
+    /// - Parameter command: The first word of the command line.
+    static func listen(for command: String?) {
+        let numbers: [Int32]
+        switch command {
+        case RunCommand.configuration.commandName: numbers = ofService
+        case UploadCommand.configuration.commandName, ReplayCommand.configuration.commandName: numbers = ofCommand
+        default: return
+        }
+        // Where there is no descriptor left, the command says so when it asks.
+        guard let queue = try? SignalQueue(numbers) else { return }
+        heard.withLock { $0 = (queue, numbers) }
+    }
+
+    /// The queue of these signals, with what has come already. The command's own from here on.
+    static func take(_ numbers: [Int32]) throws(CommandFailure) -> SignalQueue {
+        let found = heard.withLock { heard in
+            defer { heard = nil }
+            return heard
+        }
+        if let found, found.numbers == numbers { return found.queue }
+        return try SignalQueue(numbers)
+    }
+}
