@@ -65,6 +65,27 @@ struct SealingInPlaceTests {
         #expect(try spool.directory.contains(name.journalName))
     }
 
+    @Test("Where members are missing whose lines are freed, a second look finds the same")
+    func missingMembersAgain() throws {
+        let spool = try folder.spool()
+        try leaveSealed(spool)
+        truncate(sealing, 100)
+        for _ in 0..<2 { #expect(try spool.recover().problems.map(\.name) == [name.journalName]) }
+        #expect(try spool.pending().isEmpty)
+    }
+
+    @Test("A journal that a power cut left with zeros at its start is sealed, though a file of pieces was begun for it")
+    func zerosOfItsOwn() throws {
+        let spool = try folder.spool()
+        let journal = try spool.openJournal(name)
+        try journal.file.write([UInt8](repeating: 0, count: 4096) + Array("{\"n\":1}\n{\"n\":2}\n".utf8))
+        journal.file.unlock()
+        try OpenFile.creating(sealing).write([])
+        #expect(try spool.recover().problems.isEmpty)
+        #expect(try spool.directory.hiddenNames().sorted() == [".ferry", ".rsync-filter"])
+        #expect(try spool.events(in: [.pending]).last == "{\"n\":2}")
+    }
+
     @Test("What was sealed of a journal that a person removed is published")
     func removedJournal() throws {
         let spool = try folder.spool()

@@ -21,6 +21,10 @@ extension Spool {
         let file = try directory.openSealing(name)
         let size = try journal.file.status().size.bytes
         let sound = try file.soundMembers(limit: ByteCount(size))
+        // Zeros where no member was ever begun are the journal's own: a power cut leaves them.
+        if sound.inflated == 0, try file.status().size > .zero, try journal.isFreed {
+            throw FileError("find the lines that follow in", journal.file.path, code: EIO)
+        }
         try file.truncate(to: sound.length)
         // Lines that are freed already are no longer there to be found.
         let length = max(sound.inflated, try journal.wholeLines(upTo: size))
@@ -32,7 +36,8 @@ extension Spool {
             try seal(journal, sound.inflated..<length, into: file, at: sound.length, level: level, most: piece)
         } catch {
             // As long as the journal is whole, this file has no use but to be in the way.
-            if try !journal.isFreed { try directory.remove(name) }
+            let isFreed = try journal.isFreed
+            if try file.status().size == .zero || !isFreed { try directory.remove(name) }
             throw error
         }
         guard length > 0 else {
@@ -47,7 +52,7 @@ extension Spool {
         _ journal: Journal, _ range: Range<Int64>, into file: OpenFile, at end: Int64, level: CompressionLevel,
         most: Int64
     ) throws(FileError) {
-        if !range.isEmpty, try journal.file.readBytes(1, at: range.lowerBound) == [0] {
+        if end > 0, !range.isEmpty, try journal.file.readBytes(1, at: range.lowerBound) == [0] {
             throw FileError("find the lines that follow in", journal.file.path, code: EIO)
         }
         var (sealed, end, piece) = (range.lowerBound, end, most)
