@@ -28,7 +28,8 @@ public struct ProxySettings: Equatable, Sendable {
             guard let text = value(name) ?? value("ALL_PROXY") else { return nil }
             let withScheme = text.contains("://") ? text : "http://" + text
             guard let components = URLComponents(string: withScheme), components.scheme == "http",
-                let host = components.percentEncodedHost, !host.isEmpty, (1...65_535).contains(components.port ?? 3128)
+                let host = components.percentEncodedHost, !host.isEmpty, host != "[]",
+                (1...65_535).contains(components.port ?? 3128)
             else {
                 throw DestinationURLError(
                     description: "\(name) must be like http://proxy.example:3128; Ferry speaks to HTTP proxies only")
