@@ -58,7 +58,7 @@ public struct ReplayRun: Sendable {
     public struct Source: Codable, Equatable, Sendable {
         public var size: Int64
         public var modified: Timestamp
-        /// Of the source's events up to the end of the part: whoever goes on must find the same.
+        /// Of the source's events up to the end of the part: the process that goes on must find the same.
         public var digest: Int64
     }
 

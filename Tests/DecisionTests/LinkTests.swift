@@ -44,7 +44,7 @@ struct LinkTests {
     }
 
     @Test(
-        "Whoever wants a segment split even if it may have arrived gets that after two tries without an answer",
+        "With --split-broken always a segment that may have arrived is split after two tries without an answer",
         arguments: [
             ([.whole], false), ([.whole, .whole], true), ([.whole, .part], true), ([.part, .part], true),
             ([.whole, .nothing], false),

@@ -446,7 +446,7 @@ struct DeliveryTests {
         #expect(seen.withLock { $0 } == names)
     }
 
-    @Test("Strict order with joined requests: nothing passes a segment in the middle that somebody else has")
+    @Test("Strict order with joined requests: nothing passes a segment in the middle that another uploader has")
     func strictJoined() async throws {
         let spool = try folder.spool()
         let names = try fill(spool, 4)

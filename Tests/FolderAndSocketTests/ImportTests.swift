@@ -104,7 +104,7 @@ struct ImportTests {
         let spool = try source()
         _ = try export(spool, to: stick())
         let hub = try folder.spool("hub")
-        // Whoever logs waits for this lock.
+        // A process that logs waits for this lock.
         let log = folder("hub/.ferry/received-20261121.jsonl")
         let held = try OpenFile.creating(log)
         #expect(held.tryLock())

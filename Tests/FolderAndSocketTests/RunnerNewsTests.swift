@@ -113,7 +113,7 @@ struct RunnerNewsTests {
         }
     }
 
-    @Test("When the way moves, a request under way is held against nobody, and goes out again on the new one")
+    @Test("When the way moves, a request under way counts as no failure, and goes out again on the new one")
     func networkMoves() async throws {
         let spool = try folder.spool()
         let seen = Seen()
@@ -188,7 +188,7 @@ struct RunnerNewsTests {
         #expect(try spool.destinationStates().isEmpty)
     }
 
-    @Test("Whoever is told something may ask and tell in return", .timeLimit(.minutes(2)))
+    @Test("A callback may ask and tell the object that calls it", .timeLimit(.minutes(2)))
     func callbacks() async throws {
         let spool = try folder.spool()
         let server = ScriptedServer.answering { _ in ScriptedServer.answer(500) }
@@ -216,7 +216,7 @@ struct RunnerNewsTests {
         runner.withLock { $0 = nil }
     }
 
-    @Test("A pass may be stopped by whoever it tells something", .timeLimit(.minutes(2)))
+    @Test("A callback may stop the pass that calls it", .timeLimit(.minutes(2)))
     func passCallbacks() async throws {
         let spool = try folder.spool()
         let count = Mutex(0)

@@ -182,7 +182,7 @@ struct NetworkTests {
         await hosts.remove()
     }
 
-    /// `ip netns exec` gives its program a mount namespace of its own, so the table of names there is nobody else's.
+    /// `ip netns exec` gives its program a mount namespace of its own, so the table of names there belongs to it alone.
     private func startByName(_ hosts: Hosts, _ name: String) throws -> Running {
         let run = "exec \(Program.ferry) run --spool \(folder("spool")) --to http://\(name):8787/v1/segments"
         return try Program(NetworkTests.ip!).start([

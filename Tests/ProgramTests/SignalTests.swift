@@ -33,7 +33,7 @@ struct SignalTests {
         try config.write(toFile: folder("ferry.yaml"), atomically: true, encoding: .utf8)
         let run = try ferry.start(["run", "--config", folder("ferry.yaml")])
         _ = try await run.waitFor("segment pending")
-        // Nobody writes into it.
+        // Nothing writes into it.
         #expect(unlink(folder("ferry.yaml")) == 0 && mkfifo(folder("ferry.yaml"), 0o600) == 0)
         run.send(SIGHUP)
         run.send(SIGTERM)
