@@ -105,18 +105,22 @@ struct BackOffTests {
         }
     }
 
-    @Test("A wait that is further away than any back-off shows a clock that was set back: it is due")
+    @Test(
+        "A wait that is further away than any back-off, or whose attempt lies ahead, shows a clock that was set back: it is due")
     func clockSetBack() {
         let now = Timestamp(rfc3339: "2026-11-21T12:00:00Z")!
-        func state(_ next: Timestamp) -> RetryState {
+        func state(_ next: Timestamp, last: Timestamp? = nil) -> RetryState {
             RetryState(
-                attempts: 1, failures: 0, firstAttemptAt: now, lastAttemptAt: now, nextAttemptAt: next,
+                attempts: 1, failures: 0, firstAttemptAt: now, lastAttemptAt: last ?? now, nextAttemptAt: next,
                 lastError: .init(scope: .segment, kind: "status", message: ""))
         }
         let longest = BackOff.standard.longestWait
         #expect(state(now + .seconds(60)).wait(at: now, longestWait: longest) == now + .seconds(60))
         #expect(state(now).wait(at: now, longestWait: longest) == nil)
         #expect(state(now + longest + .seconds(1)).wait(at: now, longestWait: longest) == nil)
+        let hours = now + .seconds(5 * 3600)
+        #expect(state(hours + .seconds(10), last: hours).wait(at: now, longestWait: longest) == nil)
+        #expect(state(now + .seconds(20), last: now + .seconds(10)).wait(at: now, longestWait: longest) == now + .seconds(20))
     }
 }
 

@@ -69,11 +69,17 @@ public struct RetryState: Codable, Equatable, Sendable {
 
     /// When the wait is over, `nil` when it is over now.
     ///
-    /// - Parameter longestWait: The largest back-off that can have been meant. A later moment shows that the clock was set back
-    ///   since, and counts as due.
+    /// A clock that was set back since makes a wait longer than was meant. It shows, and counts as due, when the last attempt lies ahead,
+    /// or the next one further away than any back-off.
+    ///
+    /// - Parameter longestWait: The largest back-off that can have been meant.
     public func wait(at now: Timestamp, longestWait: Duration) -> Timestamp? {
-        nextAttemptAt > now && nextAttemptAt <= now + longestWait ? nextAttemptAt : nil
+        guard lastAttemptAt <= now + Self.clockStep, nextAttemptAt > now, nextAttemptAt <= now + longestWait else { return nil }
+        return nextAttemptAt
     }
+
+    /// What NTP may step a clock back by. A wait gets longer by no more than that.
+    private static let clockStep = Duration.seconds(60)
 }
 
 extension Timestamp: Codable {
