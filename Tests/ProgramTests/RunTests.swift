@@ -142,6 +142,25 @@ struct RunTests {
         #expect(result.status == 78 && result.errors.contains("metrics.listen"), "\(result.status) \(result.errors)")
     }
 
+    @Test("A port that is taken when the configuration is read again stops no delivery")
+    func portTakenLater() async throws {
+        let hub = try await Hub(folder("hub"))
+        let taken = ScriptedServer { _ in }
+        try await write("spool", "{\"n\":1}")
+        let good = "to: \(hub.url)\nspools: [\(folder("spool"))]\n"
+        let file = try config(good)
+        let run = try ferry.start(["run", "--config", file])
+        try await eventually("the first event") { try events("hub").count == 1 }
+        _ = try config(good + "metrics:\n  listen: 127.0.0.1:\(taken.port)\n")
+        run.send(SIGHUP)
+        _ = try await run.waitFor("delivery goes on")
+        try await write("spool", "{\"n\":2}")
+        try await eventually("the second event") { try events("hub").count == 2 }
+        run.send(SIGTERM)
+        #expect(await run.end().status == 0)
+        await hub.stop()
+    }
+
     @Test("SIGTERM cuts off a request that never ends, and its segment stays")
     func stuck() async throws {
         let (arrived, continuation) = AsyncStream.makeStream(of: Void.self)

@@ -35,8 +35,10 @@ struct RunService {
     /// Runs until SIGINT or SIGTERM. Returns which it was.
     func run(_ first: RunSetup) async throws -> Int32 {
         var setup = first
+        var isFirst = true
         while true {
-            switch try await serve(setup) {
+            defer { isFirst = false }
+            switch try await serve(setup, needsMetrics: isFirst) {
             case .signal(let number):
                 notifier.send("STOPPING=1")
                 return number
@@ -48,7 +50,9 @@ struct RunService {
         }
     }
 
-    private func serve(_ setup: RunSetup) async throws -> End {
+    /// - Parameter needsMetrics: Ends when metrics cannot be served: a mistake at the start. One that comes with a new configuration stops
+    ///   no delivery.
+    private func serve(_ setup: RunSetup, needsMetrics: Bool) async throws -> End {
         let events = RunLog(log: log)
         let runner: Runner
         do throws(UploadError) {
@@ -62,8 +66,8 @@ struct RunService {
                 return .runnerEnded
             }
             if let address = setup.metricsListen {
-                group.addTask { [log] in
-                    try await MetricsServer.run(address, runner, log: log)
+                group.addTask { [self] in
+                    try await serveMetrics(address, runner, isNeeded: needsMetrics)
                     return .other
                 }
             }
@@ -97,6 +101,17 @@ struct RunService {
             if lifecycle.readsAgain { signals.add(SIGHUP) }
             if let number = lifecycle.end { return .signal(number) }
             return new.map { .reload($0) } ?? .signal(SIGTERM)
+        }
+    }
+
+    private func serveMetrics(_ address: ListenAddress, _ runner: Runner, isNeeded: Bool) async throws {
+        while true {
+            do {
+                return try await MetricsServer.run(address, runner, log: log)
+            } catch let failure as CommandFailure where !isNeeded {
+                log.error("\(failure.message); delivery goes on, and it is tried again in \(Self.reportInterval.forPeople)")
+            }
+            do { try await Task.sleep(for: Self.reportInterval) } catch { return }
         }
     }
 
