@@ -144,6 +144,8 @@ struct NumberDoorTests {
         #expect(throws: DecodingError.self) { try JSONDecoder().decode(ClockWatch.self, from: clock(number, "null")) }
         #expect(throws: DecodingError.self) { try JSONDecoder().decode(ClockWatch.self, from: clock("5", number)) }
         #expect(throws: DecodingError.self) { try JSONDecoder().decode(ClockWatch.self, from: clock("5", "6")) }
+        let earlier = clock("5", "4,\"steadyEarlier\":\(number)")
+        #expect(throws: DecodingError.self) { try JSONDecoder().decode(ClockWatch.self, from: earlier) }
     }
 
     @Test("Messages of the kernel that were cut or changed anywhere are passed over")

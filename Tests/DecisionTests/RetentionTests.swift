@@ -56,10 +56,10 @@ struct RetentionTests {
         #expect(EvictionPlan(candidates: candidates, limits: limits, now: nil).expired.isEmpty)
     }
 
-    @Test("A clock that goes with the time since boot is trusted")
+    @Test("A clock that goes with the time since boot is trusted, and at the first look no clock is")
     func steadyClock() {
         let first = ClockWatch(previous: nil, reading: reading(boot: 0, wall: now))
-        #expect(first.trustedNow == now)
+        #expect(first.trustedNow == nil)
         let later = ClockWatch(previous: first, reading: reading(boot: 7_200_000, wall: now + .seconds(7201)))
         #expect(later.trustedNow == now + .seconds(7201))
     }
@@ -67,25 +67,47 @@ struct RetentionTests {
     @Test(
         "After a jump forward or back nothing expires until the clock was steady for an hour", arguments: [86_400 * 365, -86_400])
     func jump(seconds: Int) {
-        let first = ClockWatch(previous: nil, reading: reading(boot: 0, wall: now))
+        let first = settled(boot: 7_200_000)
         let jumped = now + .seconds(seconds)
-        let afterJump = ClockWatch(previous: first, reading: reading(boot: 1000, wall: jumped))
+        let afterJump = ClockWatch(previous: first, reading: reading(boot: 7_201_000, wall: jumped))
         #expect(afterJump.trustedNow == nil)
-        let halfHour = ClockWatch(previous: afterJump, reading: reading(boot: 1_801_000, wall: jumped + .seconds(1800)))
+        let halfHour = ClockWatch(previous: afterJump, reading: reading(boot: 9_001_000, wall: jumped + .seconds(1800)))
         #expect(halfHour.trustedNow == nil)
-        let hour = ClockWatch(previous: halfHour, reading: reading(boot: 3_601_000, wall: jumped + .seconds(3600)))
+        let hour = ClockWatch(previous: halfHour, reading: reading(boot: 10_801_000, wall: jumped + .seconds(3600)))
         #expect(hour.trustedNow == jumped + .seconds(3600))
         // Set right again within the hour: that is a jump as well.
-        let corrected = ClockWatch(previous: halfHour, reading: reading(boot: 1_802_000, wall: now + .seconds(1802)))
+        let corrected = ClockWatch(previous: halfHour, reading: reading(boot: 9_002_000, wall: now + .seconds(1802)))
         #expect(corrected.trustedNow == nil)
     }
 
     @Test("A reboot with a clock far off, or in the past, has to settle; a short one does not")
     func reboot() {
-        let first = ClockWatch(previous: nil, reading: reading(boot: 5000, wall: now))
+        let first = settled(boot: 7_200_000)
         #expect(ClockWatch(previous: first, reading: reading("b", boot: 10, wall: now + .seconds(120))).trustedNow != nil)
         #expect(ClockWatch(previous: first, reading: reading("b", boot: 10, wall: now + .seconds(86_400 * 30))).trustedNow == nil)
         #expect(ClockWatch(previous: first, reading: reading("b", boot: 10, wall: now - .seconds(86_400))).trustedNow == nil)
+    }
+
+    @Test("A machine that is never up for an hour settles over several boots, unless the clock jumps between them")
+    func shortBoots() {
+        var watch: ClockWatch?
+        var wall = now
+        for boot in ["a", "b", "c"] {
+            watch = ClockWatch(previous: watch, reading: reading(boot, boot: 10_000, wall: wall))
+            #expect(watch?.trustedNow == nil, "boot \(boot)")
+            watch = ClockWatch(previous: watch, reading: reading(boot, boot: 1_510_000, wall: wall + .seconds(1500)))
+            wall = wall + .seconds(3000)
+        }
+        #expect(watch?.trustedNow != nil)
+        let jumped = ClockWatch(previous: nil, reading: reading(boot: 0, wall: now))
+        let later = ClockWatch(previous: jumped, reading: reading("b", boot: 3_500_000, wall: now + .seconds(86_400 * 9)))
+        #expect(later.steadyEarlier == nil)
+    }
+
+    /// After two hours of looks.
+    private func settled(boot sinceBoot: Int64) -> ClockWatch {
+        let first = ClockWatch(previous: nil, reading: reading(boot: sinceBoot - 7_200_000, wall: now - .seconds(7200)))
+        return ClockWatch(previous: first, reading: reading(boot: sinceBoot, wall: now))
     }
 
     private func reading(_ boot: String = "a", boot sinceBoot: Int64, wall: Timestamp) -> ClockWatch.Reading {

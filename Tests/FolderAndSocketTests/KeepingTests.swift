@@ -71,11 +71,30 @@ struct KeepingTests {
         #expect(mkdir(folder("spool/sent/archive"), 0o700) == 0)
         try OpenFile.creating(folder("spool/sent/archive/old.jsonl.gz")).write([1])
         try OpenFile.creating(folder("spool/sent/2026-10-03")).write([1])
-        let pruning = spool.pruneSent(RetentionLimits(maxAge: .seconds(7 * 86_400)), now: now)
+        let pruning = spool.pruneSent(
+            RetentionLimits(maxAge: .seconds(7 * 86_400)), now: now, clock: spool.settleClock(at: now))
         #expect(pruning.deleted.segments == 2)
         #expect(try spool.sentDays().map { String($0.path.suffix(7)) } == ["6-11-20", "archive"])
         #expect(try Directory.open(folder("spool/sent/archive")).names() == ["old.jsonl.gz"])
         #expect(try Directory.open(folder("spool/sent/2026-11-20")).names().count == 1)
+    }
+
+    @Test("A clock that is ahead at the first look, or that jumped, empties no sent/; and no day before 2020 goes by age")
+    func sentByBadClocks() throws {
+        let spool = try folder.spool()
+        for day in ["1970-01-01", "2026-11-01"] { try send(spool, day: day) }
+        let week = RetentionLimits(maxAge: .seconds(7 * 86_400))
+        let (year, minute) = (Duration.seconds(365 * 86_400), Duration.seconds(60))
+        let first = spool.pruneSent(
+            week, now: now + year, clock: .init(bootID: "a", sinceBoot: 0, wall: now + year))
+        #expect(first.isClockSettling)
+        #expect(first.deleted.segments == 0)
+        var clock = spool.settleClock(at: now)
+        (clock.sinceBoot, clock.wall) = (clock.sinceBoot + 60_000, now + year)
+        #expect(spool.pruneSent(week, now: clock.wall, clock: clock).deleted.segments == 0)
+        clock = spool.settleClock(at: now + minute)
+        #expect(spool.pruneSent(week, now: now + minute, clock: clock).deleted.segments == 1)
+        #expect(try spool.sentDays().map { String($0.path.suffix(10)) } == ["1970-01-01"])
     }
 
     @Test("A segment that cannot be moved hinders no other of its batch")

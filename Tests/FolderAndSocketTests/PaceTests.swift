@@ -123,6 +123,8 @@ struct PaceTests {
             let hub = Hub()
             var options = try options(hub)
             options.arrival = DeliveryDeadline(time: DayTime(parsing: "04:00")!, zone: .utc, late: late)
+            // In an earlier boot.
+            spool.settleClock(at: .now())
             let report = try await UploadPass(spool, options: options, now: { now }).run()
             let late0 = hub.requests.map { $0["ferry-late"] == "true" }
             switch late {

@@ -172,14 +172,25 @@ struct SpoolStateTests {
         let name = try spool.put(Segments.gzip("{}\n"))
         let limits = RetentionLimits(maxAge: .seconds(86_400))
         let time = Timestamp(rfc3339: "2026-11-21T04:00:00Z")!
-        _ = try spool.applyRetention(limits, clock: .init(bootID: "a", sinceBoot: 0, wall: time))
+        spool.settleClock(at: time)
         let jumped = try spool.applyRetention(
-            limits, clock: .init(bootID: "a", sinceBoot: 1000, wall: time + .seconds(86_400 * 400)))
+            limits, clock: .init(bootID: "a", sinceBoot: 7_201_000, wall: time + .seconds(86_400 * 400)))
         #expect(jumped.isClockSettling)
         #expect(try spool.pending() == [name])
         let steady = try spool.applyRetention(
-            limits, clock: .init(bootID: "a", sinceBoot: 7_200_000, wall: time + .seconds(86_400 * 400 + 7199)))
+            limits, clock: .init(bootID: "a", sinceBoot: 14_400_000, wall: time + .seconds(86_400 * 400 + 7199)))
         #expect(steady.expired.segments == 1)
+    }
+
+    @Test("At the first look at a clock nothing expires by age: it may be ahead")
+    func firstLook() throws {
+        let spool = try folder.spool()
+        let name = try spool.put(Segments.gzip("{}\n"))
+        let ahead = Timestamp(rfc3339: "2028-11-21T04:00:00Z")!
+        let report = try spool.applyRetention(
+            RetentionLimits(maxAge: .seconds(86_400)), clock: .init(bootID: "a", sinceBoot: 86_400_000, wall: ahead))
+        #expect(report.isClockSettling)
+        #expect(try spool.pending() == [name])
     }
 
     @Test("Orphan sidecars and what killed processes left are cleaned up; what is in use and what is not Ferry's stays")
@@ -232,7 +243,9 @@ struct SpoolStateTests {
             try spool.settle([Ending(claim, .sent(keep: true), line)])
         }
         let now = Timestamp(rfc3339: "2026-11-21T13:00:00Z")!
-        #expect(try spool.pruneSent(RetentionLimits(maxAge: .seconds(86_400 * 7)), now: now).deleted.segments == 1)
+        let clock = spool.settleClock(at: now)
+        let pruning = spool.pruneSent(RetentionLimits(maxAge: .seconds(86_400 * 7)), now: now, clock: clock)
+        #expect(pruning.deleted.segments == 1)
         #expect(try spool.sentDays().map { String($0.path.suffix(10)) } == ["2026-11-20", "2026-11-21"])
         #expect(try spool.pruneSent(RetentionLimits(maxBytes: ByteCount(1)), now: now).deleted.segments == 2)
     }

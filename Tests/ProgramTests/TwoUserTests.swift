@@ -144,6 +144,7 @@ struct TwoUserTests {
         let sent = try opened.directory.makeDirectory("sent")
         for day in ["2026-01-01", "2026-01-02"] { _ = try sent.makeDirectory(day).create("x.jsonl.gz") }
         for name in ["lost+found", "2026-01-03"] { #expect(mkdir("\(spool)/sent/\(name)", 0o700) == 0) }
+        opened.settleClock(at: .now())
         let prune = try await run(.sender, "prune", "--spool", spool, "--max-sent-age", "7d")
         #expect(prune.status == 74)
         #expect(prune.output.contains("deleted 2 delivered segments"))

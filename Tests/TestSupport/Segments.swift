@@ -64,6 +64,18 @@ extension Spool {
         return listing.entries.map { listing.name(of: $0) }
     }
 
+    /// Has the spool see its clock go steadily for two hours, until this moment.
+    ///
+    /// - Returns: The last look.
+    @discardableResult
+    public func settleClock(at wall: Timestamp, boot: String = "a") -> ClockWatch.Reading {
+        try? directory.remove(".ferry/clock.json")
+        _ = watchClock(.init(bootID: boot, sinceBoot: 0, wall: wall - .seconds(7200)))
+        let last = ClockWatch.Reading(bootID: boot, sinceBoot: 7_200_000, wall: wall)
+        _ = watchClock(last)
+        return last
+    }
+
     /// All events in some places.
     public func events(in places: Set<SegmentPlace>) throws -> [String] {
         try files(in: places).flatMap { try $0.open().map(Segments.lines(of:)) ?? [] }

@@ -15,8 +15,8 @@ extension Spool {
 
     /// Looks at the clocks, remembers them in the spool for the next look, and says what time the age limit may go by.
     ///
-    /// Where they cannot be remembered, or the last look not be read, there is a warning, and no last look to compare with: this must keep
-    /// nothing from being stored or sent.
+    /// Where they cannot be remembered, or the last look not be read, there is a warning, and no last look to compare with: then nothing
+    /// goes by age, but everything is stored and sent.
     public func watchClock(
         _ reading: ClockWatch.Reading = .now(), warn: (UnreadableState) -> Void = { _ in }
     ) -> ClockWatch {
@@ -38,5 +38,10 @@ extension Spool {
             warn(UnreadableState(path: stateDirectory.pathOf(Self.clockName), reason: "\(failure)"))
         }
         return watch
+    }
+
+    /// A moment as an age limit may take it: no later than the clock, as far as that can be trusted; `nil` while it cannot.
+    public func trusted(_ now: Timestamp, by clock: ClockWatch.Reading = .now()) -> Timestamp? {
+        watchClock(clock).trustedNow.map { min($0, now) }
     }
 }

@@ -2,7 +2,7 @@
 public struct RetentionReport: Equatable, Sendable {
     public var expired = LedgerTotals.Count()
     public var evicted = LedgerTotals.Count()
-    /// The age limit was not applied, because the clock jumped and has not been steady for an hour.
+    /// The age limit was not applied, because the clock has not been steady for an hour since it jumped, or since the first look at it.
     public var isClockSettling = false
     /// Bytes over the size limit that could not be freed: everything droppable is claimed or too urgent.
     public var stillOver = ByteCount.zero

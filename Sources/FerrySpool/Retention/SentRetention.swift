@@ -3,6 +3,8 @@ public struct SentPruning: Sendable {
     public var deleted = LedgerTotals.Count()
     /// What could not be looked at or deleted: it stays, and everything else went on.
     public var problems: [FileError] = []
+    /// There were days over the age limit, and they stay, because the clock has not been steady for an hour.
+    public var isClockSettling = false
 
     public init() {}
 }
@@ -12,17 +14,27 @@ extension Spool {
     /// and folders that are no day's, are left alone.
     ///
     /// They were delivered and are in the ledger, so this writes no line.
-    public func pruneSent(_ limits: RetentionLimits, now: Timestamp) -> SentPruning {
+    ///
+    /// - Parameter clock: Looked at when a day is over the age limit: while it cannot be trusted, the day stays. Days before 2020 are of a
+    ///   clock that was not set, and stay too.
+    public func pruneSent(
+        _ limits: RetentionLimits, now: Timestamp, clock: ClockWatch.Reading = .now()
+    ) -> SentPruning {
         var pruning = SentPruning()
         guard !limits.isUnlimited else { return pruning }
-        let oldestDay = limits.maxAge.map { (now - $0).day }
         var days = deliveryDays(&pruning)
-        for day in days.prefix(while: { day in oldestDay.map { day.name < $0 } ?? false }) {
-            for file in day.files(&pruning) { day.delete(file, &pruning) }
-            day.removeIfEmpty(self, &pruning)
+        if let maxAge = limits.maxAge, days.contains(where: { $0.isOver(maxAge, at: now) }) {
+            // Only now: a look is written down, and a disk with nothing to delete is left alone.
+            let trustedNow = trusted(now, by: clock)
+            pruning.isClockSettling = trustedNow == nil
+            let over = trustedNow.map { now in days.filter { $0.isOver(maxAge, at: now) } } ?? []
+            for day in over {
+                for file in day.files(&pruning) { day.delete(file, &pruning) }
+                day.removeIfEmpty(self, &pruning)
+            }
+            days.removeAll { day in over.contains { $0.name == day.name } }
         }
         guard let maxBytes = limits.maxBytes else { return pruning }
-        if let oldestDay { days.removeAll { $0.name < oldestDay } }
         let kept = days.map { day in (day: day, files: day.files(&pruning)) }
         var total = kept.reduce(ByteCount.zero) { sum, day in day.files.reduce(sum) { $0 + $1.size } }
         for (day, files) in kept where total > maxBytes {
@@ -72,6 +84,11 @@ private struct DeliveryDay {
         name = String(folder.path.suffix(10))
         guard folder.path.hasSuffix("/\(name)"), Timestamp(rfc3339: "\(name)T00:00:00Z") != nil else { return nil }
         self.folder = folder
+    }
+
+    /// Whether its time is over, by a clock that was set when it began.
+    func isOver(_ age: Duration, at now: Timestamp) -> Bool {
+        name < (now - age).day && name >= RetentionLimits.earliestCredibleTime.day
     }
 
     /// In upload order.

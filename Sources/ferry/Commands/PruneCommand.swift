@@ -40,10 +40,7 @@ struct PruneCommand: ParsableCommand {
         let sent = pruning.deleted
         let problems = report.problems + pruning.problems
         for problem in problems { log.warn("\(problem)") }
-        if report.isClockSettling {
-            log.warn(
-                "the clock jumped, so nothing expires by age until it has gone steadily for \(ClockWatch.settlingTime.forPeople)")
-        }
+        if report.isClockSettling || pruning.isClockSettling { log.warn(ClockWatch.settling) }
         if report.stillOver > .zero {
             let reason =
                 report.problems.isEmpty

@@ -57,10 +57,7 @@ struct UploadSummary {
         ] where count.segments > 0 {
             lines.append("dropped \(counted(count.segments, "segment")) (\(count.bytes)), \(what)")
         }
-        if report.retention.isClockSettling {
-            lines.append(
-                "the clock jumped: the age limit waits until it has gone steadily for \(ClockWatch.settlingTime.forPeople)")
-        }
+        if report.retention.isClockSettling { lines.append(ClockWatch.settling) }
         let events = report.sentEvents > 0 ? ", \(counted(report.sentEvents, "event"))" : ""
         lines.append("sent \(counted(report.sent.segments, "segment")) (\(report.sent.bytes)\(events)) to \(destination)")
         if report.split > 0 { lines.append("split \(report.split) that were too large") }
