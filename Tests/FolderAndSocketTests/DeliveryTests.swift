@@ -267,6 +267,25 @@ struct DeliveryTests {
         #expect(try spool.events(in: [.sent]).count == 10)
     }
 
+    @Test("A segment that another process lets go of in a moment is sent by the same pass")
+    func takenForAMoment() async throws {
+        let spool = try folder.spool()
+        let name = try spool.put(Segments.gzip("{}\n"))
+        let held = Mutex<ClaimResult?>(spool.claim(name))
+        let calls = Mutex(0)
+        let server = ScriptedServer.answering { _ in ScriptedServer.answer(200) }
+        // A pass asks for the time a few times before and at its first look.
+        let report = try await UploadPass(spool, options: try options(server.url)) {
+            let call = calls.withLock {
+                $0 += 1
+                return $0
+            }
+            if call == 8 { held.withLock { $0 = nil } }
+            return .now()
+        }.run()
+        #expect(report.sent.segments == 1)
+    }
+
     @Test("Redirects that keep the method are followed three times, and secrets stay with their origin")
     func redirects() async throws {
         let spool = try folder.spool()
@@ -347,7 +366,9 @@ struct DeliveryTests {
         options.parallel = 1
         let report = try await UploadPass(spool, options: options, now: { .now() + .seconds(4) }).run()
         #expect(report.remaining == 0 && report.stopReason == nil)
-        #expect(seen.withLock { $0 } == names)
+        let sent = seen.withLock { $0 }
+        // On a busy machine the second one may be ready when it is looked at, and the first one was not: only strict order waits then.
+        #expect((order == .strict ? sent : sent.sorted()) == names)
     }
 
     @Test("What may be still being written is due by now for list too, once it has been left alone for long enough")

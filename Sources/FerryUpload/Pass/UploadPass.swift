@@ -215,16 +215,17 @@ public final class UploadPass: Sendable {
         }
     }
 
-    /// In strict order: how long to wait for the head of the line when another process has it.
-    private static let headPatience = Duration.seconds(1)
-    private static let headLook = Duration.milliseconds(20)
+    /// How long to wait for segments that another process has: its writer lets go of one within milliseconds of its publication, and a child
+    /// that was just forked with its first exec. Another uploader may need minutes. In strict order nothing else can be done meanwhile.
+    private var takenPatience: Duration { options.order == .strict ? .seconds(1) : .milliseconds(100) }
+    private static let takenLook = Duration.milliseconds(20)
     /// How long to wait, in all, for files that were just copied in: a little longer than one of them needs, for those that came with it.
     private static let settlingPatience = ForeignFile.quietPeriod + .seconds(1)
 
     private func runRounds() async {
         var settlingPatience = Self.settlingPatience
         var isFirst = true
-        var headPatience = Self.headPatience
+        var takenPatience = takenPatience
         while true {
             // What others had may be free now.
             if options.order == .strict { dispatcher.change { $0.lanes[0].wake(at: now() + Lane.longestPatience) } }
@@ -249,17 +250,16 @@ public final class UploadPass: Sendable {
             let tally = dispatcher.read { $0.lanes[0].tally }
             if dispatcher.read(\.plan.stopReason) != nil { return }
             if tally.ended > 0 {
-                headPatience = Self.headPatience
+                takenPatience = self.takenPatience
                 continue
             }
             if await finishLeftovers() { continue }
-            if options.order == .strict, tally.taken > 0 {
-                // Its writer lets go of it within milliseconds, another uploader may need minutes.
-                guard headPatience > .zero else { return dispatcher.stop(.headWaits) }
-                try? await Task.sleep(for: Self.headLook)
-                headPatience -= Self.headLook
+            if tally.taken > 0, takenPatience > .zero {
+                try? await Task.sleep(for: Self.takenLook)
+                takenPatience -= Self.takenLook
                 continue
             }
+            if options.order == .strict, tally.taken > 0 { return dispatcher.stop(.headWaits) }
             // Files that were just copied in are ready in a moment: whoever copies and uploads need not call twice.
             guard let settlesAt = tally.settlesAt else { return }
             let wait = settlesAt - now()
@@ -267,7 +267,7 @@ public final class UploadPass: Sendable {
                 if options.order == .strict { dispatcher.stop(.headWaits) }
                 return
             }
-            settlingPatience -= max(wait, Self.headLook)
+            settlingPatience -= max(wait, Self.takenLook)
             try? await Task.sleep(for: wait)
         }
     }
