@@ -16,7 +16,10 @@ struct VerdictTests {
             (507, .doubtful), (599, .doubtful), (401, .misconfigured), (403, .misconfigured), (407, .misconfigured),
             (404, .misconfigured), (405, .misconfigured), (410, .misconfigured), (301, .misconfigured), (302, .misconfigured),
             (303, .misconfigured), (304, .misconfigured), (413, .tooLarge), (400, .refused), (411, .refused), (415, .refused),
-            (422, .refused), (418, .refused), (402, .refused), (451, .refused), (307, .moved), (308, .moved), (101, .doubtful),
+            (422, .refused), (418, .refused), (402, .misconfigured), (406, .misconfigured), (417, .misconfigured),
+            (421, .misconfigured),
+            (426, .misconfigured), (428, .misconfigured), (451, .misconfigured), (414, .doubtful), (423, .doubtful),
+            (431, .doubtful), (307, .moved), (308, .moved), (101, .doubtful),
         ] as [(Int, Class)])
     func statuses(status: Int, meaning: Class) {
         #expect(classify(Verdict(status: status, retryAfter: nil, location: "/x", body: "")) == meaning)
@@ -49,7 +52,9 @@ struct VerdictTests {
     @Test(
         "Retry-After is read as seconds or as a date, never as more than a day",
         arguments: [
-            ("120", .seconds(120)), ("0", .seconds(0)), ("99999999999", .seconds(86_400)), ("-5", nil), ("soon", nil), ("", nil),
+            ("120", .seconds(120)), ("0", .seconds(0)), ("99999999999", .seconds(86_400)),
+            ("99999999999999999999999", .seconds(86_400)), ("+5", nil), ("5s", nil), ("\u{0663}", nil), ("-5", nil),
+            ("soon", nil), ("", nil),
             ("Sat, 21 Nov 2026 12:01:00 GMT", .seconds(60)), ("Sat, 21 Nov 2026 11:00:00 GMT", .zero),
             ("Fri, 21 Nov 2036 12:00:00 GMT", .seconds(86_400)), ("Sat, 31 Feb 2026 12:01:00 GMT", nil),
         ] as [(String, Duration?)])

@@ -9,7 +9,10 @@ enum RetryAfter {
     ///
     /// - Parameter serverDate: The answer's own `Date` header. A date is counted from it, so that neither clock must be right.
     static func parse(_ value: String, now: Timestamp, serverDate: String? = nil) -> Duration? {
-        if let seconds = Int64(value), seconds >= 0 { return min(.seconds(min(seconds, 1 << 32)), longest) }
+        if !value.isEmpty, value.utf8.allSatisfy((UInt8(ascii: "0")...UInt8(ascii: "9")).contains) {
+            // More digits than a number holds are a long time too.
+            return min(.seconds(min(Int64(value) ?? .max, 1 << 32)), longest)
+        }
         guard let date = timestamp(value) else { return nil }
         let reference = serverDate.flatMap(timestamp) ?? now
         return min(max(date - reference, .zero), longest)

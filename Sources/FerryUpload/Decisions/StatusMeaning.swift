@@ -3,7 +3,23 @@ import FerrySpool
 extension Verdict {
     /// What an answer means.
     ///
-    /// The classes follow RFC 9110, section 15, read by one question: would the same request, later, have a chance?
+    /// The classes follow RFC 9110, section 15, read by two questions: would the same request, later, have a chance? And would another
+    /// segment, in its place, have had another answer? Only what another segment would pass is a refusal of this one.
+    ///
+    /// | status | where | what it is about |
+    /// |---|---|---|
+    /// | 401, 403, 407 | RFC 9110, 15.5.2, 15.5.4, 15.5.8 | who asks: misconfigured |
+    /// | 404, 405, 410 | RFC 9110, 15.5.5, 15.5.6, 15.5.11 | the URL and the method: misconfigured |
+    /// | 402 | RFC 9110, 15.5.3 | an account that must be paid: misconfigured |
+    /// | 406, 417, 428 | RFC 9110, 15.5.7, 15.5.18; RFC 6585, 3 | header fields that are the same for all: misconfigured |
+    /// | 421 | RFC 9110, 15.5.20 | a server that is not the URL's: misconfigured |
+    /// | 426 | RFC 9110, 15.5.22 | the protocol: misconfigured |
+    /// | 451 | RFC 7725, 3 | a law on the way or at the destination: misconfigured |
+    /// | 414, 431 | RFC 9110, 15.5.15; RFC 6585, 5 | the request's line or fields, which hold the segment's name as well as what is the same for all: another segment tells |
+    /// | 408, 409, 423, 425, 5xx | RFC 9110, 15.5.9, 15.5.10, 15.6; RFC 4918, 11.3; RFC 8470, 5.2 | a state that passes, or this segment: another one tells |
+    /// | 413 | RFC 9110, 15.5.14 | the size: split |
+    /// | 429 | RFC 6585, 4 | how much comes: unwell |
+    /// | 400, 411, 415, 422, other 4xx | RFC 9110, 15.5 | this segment: refused |
     ///
     /// - Parameters:
     ///   - retryAfter: The `Retry-After` header, parsed.
@@ -26,12 +42,21 @@ extension Verdict {
         case 300..<400: self = .misconfigured(reason("; the URL moved, set --to to the new one"))
         case 401, 403: self = .misconfigured(reason("; check the token or the certificate"))
         case 404, 405, 410: self = .misconfigured(reason("; check the URL and the method"))
+        case 402: self = .misconfigured(reason("; the destination wants to be paid first"))
+        case 406, 417, 428:
+            self = .misconfigured(reason("; it wants other header fields, see --header; or check the URL and the method"))
+        case 421: self = .misconfigured(reason("; this server is not the URL's: check the URL, the proxy and the name's address"))
+        case 426: self = .misconfigured(reason("; it wants another protocol: should the URL begin with https:// ?"))
+        case 451: self = .misconfigured(reason("; it may not be used for legal reasons: another destination is needed"))
         case 407: self = .misconfigured(reason("; the proxy wants a name and a password"))
         case 400 where Self.complaintsAboutTLS.contains(where: body.contains):
             self = .misconfigured(reason("; check --cert, --key and whether the URL begins with https://"))
         case 413: self = .tooLarge(reason())
         case 429: self = .unwell(reason(), retryAfter: retryAfter)
-        case 408, 409, 425, 500...:
+        case 414: self = .doubtful(reason("; the URL with the segment's name is too long for it"))
+        case 431:
+            self = .doubtful(reason("; its header fields are too long for it: are all of --header and --token-file needed?"))
+        case 408, 409, 423, 425, 500...:
             if let retryAfter { self = .unwell(reason(), retryAfter: retryAfter) } else { self = .doubtful(reason()) }
         case 400..<500: self = .refused(reason(), body: body)
         // 1xx as a final answer is no HTTP.
