@@ -201,6 +201,31 @@ struct LinkDeliveryTests {
         #expect(try spool.pending().prefix(3) == names.prefix(3))
     }
 
+    @Test(
+        "Of segments whose joined request was answered early all but the last may have arrived, whatever the answer was",
+        arguments: ["507", "422", "413", "503 R\r\nRetry-After: 60"])
+    func answeredEarly(status: String) async throws {
+        let server = ScriptedServer(receiveBuffer: 16_384) { peer in
+            guard let head = peer.head() else { return }
+            guard head.headers["ferry-segment"]?.contains(",") == true else { return peer.reset() }
+            var bytes = 0
+            while bytes < 5_500_000, let more = peer.read(), !more.isEmpty { bytes += more.count }
+            peer.send("HTTP/1.1 \(status)\r\nConnection: close\r\nContent-Length: 0\r\n\r\n")
+            peer.waitForClose()
+        }
+        let spool = try folder.spool(String(status.prefix(3)))
+        // More than the buffers of both sides take.
+        let names = try (0..<3).map { number in
+            try spool.put(Segments.gzip(Segments.noise(5_000_000)), as: Segments.name(second: number))
+        }
+        var options = try options(server)
+        options.coalesce = .mebibytes(64)
+        _ = try await UploadPass(spool, options: options).run()
+        for name in names.prefix(2) { #expect(try spool.sidecar(of: name).map { $0.broken == nil } == true) }
+        #expect(try spool.sidecar(of: names[2]).map { $0.broken != nil } ?? true)
+        #expect(try spool.pending() == names)
+    }
+
     @Test("An early 413 while the body is on its way is obeyed: the halves arrive")
     func earlyTooLarge() async throws {
         let limit = 200_000

@@ -20,7 +20,7 @@ enum BrokenTries {
     static func count(before: RetryState?, _ departure: Departure) -> Int? {
         let count = before.map { $0.broken.map { max($0, 0) } } ?? 0
         return switch departure {
-        case .nothing: count
+        case .nothing, .beginning: count
         case .part: count.map { min($0, allowed) + 1 }
         case .whole: nil
         }
@@ -31,13 +31,13 @@ enum BrokenTries {
         switch policy {
         case .off: false
         case .on: departure == .part && isOften(count(before: before, departure))
-        case .always: departure != .nothing && (isOften(count(before: before, departure)) || hadNoAnswer(before))
+        case .always: departure >= .part && (isOften(count(before: before, departure)) || hadNoAnswer(before))
         }
     }
 
     /// What to tell of a segment that broken tries do not split, when that holds it up; empty when it does not.
     static func hint(_ policy: SplitPolicy, before: RetryState?, _ departure: Departure) -> String {
-        guard policy == .on, departure != .nothing, hadNoAnswer(before), count(before: before, departure) == nil else {
+        guard policy == .on, departure >= .part, hadNoAnswer(before), count(before: before, departure) == nil else {
             return ""
         }
         return

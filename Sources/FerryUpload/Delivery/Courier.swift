@@ -21,9 +21,6 @@ struct Courier: ~Copyable {
     /// RFC 9110 leaves the number to the client.
     private static let redirectsFollowed = 3
 
-    /// Who answers so has not taken the body in: it was to go elsewhere, or to come with other credentials.
-    private static let keepsNothing = [307, 308, 401, 403]
-
     /// What a request carries and says.
     struct Shipment: Sendable {
         /// One segment's, or several that go out together.
@@ -119,13 +116,14 @@ struct Courier: ~Copyable {
             throw error.reason
         }
         trace.latency = answer.latency
-        if !Self.keepsNothing.contains(answer.status) { trace.departure = max(trace.departure, answer.departure) }
         let retryAfter = answer.header("retry-after").flatMap {
             RetryAfter.parse($0, now: time, serverDate: answer.header("date"))
         }
-        return Verdict(
+        let verdict = Verdict(
             status: answer.status, retryAfter: retryAfter, location: answer.header("location"),
             body: String(decoding: answer.body, as: UTF8.self), isToWholeRequest: answer.isToWholeRequest)
+        if !verdict.leavesBody { trace.departure = max(trace.departure, answer.departure) }
+        return verdict
     }
 
     private mutating func connection(to origin: Origin) async throws(TransportFailure) -> HTTPConnection {
@@ -141,5 +139,15 @@ struct Courier: ~Copyable {
 extension Verdict.Reason {
     fileprivate func with(_ hint: String) -> Verdict.Reason {
         Verdict.Reason(kind: kind, status: status, message: message + hint)
+    }
+}
+
+extension Verdict {
+    /// Whether who answers so has not taken the body in: it was to go elsewhere, or something must be mended first.
+    fileprivate var leavesBody: Bool {
+        switch self {
+        case .misconfigured, .moved: true
+        case .delivered, .unwell, .doubtful, .tooLarge, .brokenOff, .refused, .withdrawn: false
+        }
     }
 }

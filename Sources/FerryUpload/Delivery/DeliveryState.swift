@@ -173,10 +173,14 @@ struct DeliveryState {
     }
 
     /// What was refused together is tried one by one: keeps the first of a job, and puts the others back.
-    mutating func breakUp(_ job: Dispatcher.Job, _ items: [Dispatcher.Item]) -> Dispatcher.Job {
+    ///
+    /// - Parameter noted: How many of the first ones have a sidecar now.
+    mutating func breakUp(_ job: Dispatcher.Job, _ items: [Dispatcher.Item], noted: Int) -> Dispatcher.Job {
         let single = Dispatcher.Job(id: job.id, lane: job.lane, tools: job.tools, items: [items[0]])
         underWay[job.id] = single
-        for item in items.dropFirst() { lanes[job.lane].putBack(item, hasSidecar: item.entry.hasSidecar) }
+        for (index, item) in items.enumerated().dropFirst() {
+            lanes[job.lane].putBack(item, hasSidecar: index < noted || item.entry.hasSidecar)
+        }
         lanes[job.lane].alone = items.count - 1
         started -= items.count - 1
         return single

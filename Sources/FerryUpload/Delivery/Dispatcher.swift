@@ -102,7 +102,7 @@ final class Dispatcher: Sendable {
 
     func abandon(_ job: Job) { change { $0.abandon(job) } }
 
-    func breakUp(_ job: Job, _ items: [Item]) -> Job { change { $0.breakUp(job, items) } }
+    func breakUp(_ job: Job, _ items: [Item], noted: Int) -> Job { change { $0.breakUp(job, items, noted: noted) } }
 
     func finish(_ job: Job, _ segments: [PreparedSegment], _ outcome: Courier.Outcome) {
         change { $0.finish(job, segments, outcome) }

@@ -89,8 +89,8 @@ struct Workers: Sendable {
         var outcome = await send(segments, job.tools, &courier)
         if segments.count > 1, outcome.verdict.isAboutSegments {
             // Together they were refused, or failed: which of them is to blame shows one by one.
-            note(outcome, of: &segments, job)
-            job = dispatcher.breakUp(job, job.items)
+            noteArrival(of: &segments, outcome, job)
+            job = dispatcher.breakUp(job, job.items, noted: segments.prefix { $0.sidecar != nil }.count)
             segments = [segments[0]]
             outcome = await send(segments, job.tools, &courier)
         }
@@ -108,28 +108,22 @@ struct Workers: Sendable {
             dispatcher.fail(error, job)
         }
         if job.tools.settler.isFull { await job.tools.settler.waitForRoom() }
-        if segments.count > 1, outcome.trace.departure == .part {
-            // A receiver may store the first ones of a joined body before the rest has come. Of the last one it cannot have the end.
-            noteArrival(of: &segments, upTo: segments.count - 1, outcome, job)
+        if segments.count > 1, [.beginning, .part].contains(outcome.trace.departure) {
+            noteArrival(of: &segments, outcome, job)
             // What broke off together was no try of any of them.
             outcome.trace.departure = .nothing
         }
         dispatcher.finish(job, segments, outcome)
     }
 
-    /// Notes that segments may have arrived, before they are tried one by one.
-    private func note(_ outcome: Courier.Outcome, of segments: inout [PreparedSegment], _ job: Dispatcher.Job) {
-        guard case .doubtful = outcome.verdict, outcome.trace.departure == .whole else { return }
-        noteArrival(of: &segments, upTo: segments.count, outcome, job)
-    }
-
-    /// Notes of the first segments of a joined request that they may have arrived whole.
-    private func noteArrival(
-        of segments: inout [PreparedSegment], upTo end: Int, _ outcome: Courier.Outcome, _ job: Dispatcher.Job
-    ) {
+    /// Notes which segments of a joined request may have arrived whole, whatever the answer was: a receiver may store the first ones before
+    /// it refuses one behind them, or the rest has come. When the body did not go out whole, it cannot have the last one's end.
+    private func noteArrival(of segments: inout [PreparedSegment], _ outcome: Courier.Outcome, _ job: Dispatcher.Job) {
+        guard outcome.trace.departure != .nothing else { return }
+        let arrived = segments.count - (outcome.trace.departure == .whole ? 0 : 1)
         var outcome = outcome
         outcome.trace.departure = .whole
-        for index in segments.indices.prefix(end) {
+        for index in segments.indices.prefix(arrived) {
             do throws(FileError) {
                 let noted = try job.tools.bookkeeper.noteDeparture(of: segments[index], outcome)
                 segments[index].sidecar = noted ?? segments[index].sidecar

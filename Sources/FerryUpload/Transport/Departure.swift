@@ -1,7 +1,10 @@
 /// How much of a request's body the other side may have.
 enum Departure: Comparable, Sendable {
-    /// Nothing that tells anything: no connection, an answer before the end, or a connection that was closed between two requests.
+    /// Nothing that tells anything: no connection, an answer that shows that nothing was taken in, or a connection that was closed between
+    /// two requests.
     case nothing
+    /// An answer came before the end had gone out: the other side has a beginning, cannot have the end, and the link is not to blame.
+    case beginning
     /// The body broke off on its way: the other side has a beginning of it, and cannot have the end.
     case part
     /// The other side may have all of it, though it did not say so.

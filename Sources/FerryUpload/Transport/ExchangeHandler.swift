@@ -158,7 +158,7 @@ final class ExchangeHandler: ChannelDuplexHandler {
             answer.headers = head.headers.map { ($0.name, $0.value) }
             // An answer's packet acknowledges the request. One that does not was sent before the request had come.
             answer.isToWholeRequest = state.requestSent && (!knowsAcknowledged || probe?.queued ?? 0 == 0)
-            answer.departure = state.requestSent ? .whole : .nothing
+            answer.departure = state.requestSent ? .whole : .beginning
             state.receivedHead(keepsAlive: head.isKeepAlive && answer.isToWholeRequest)
         case .body(let buffer):
             let room = Int(TransportOptions.answerBodyKept.bytes) - answer.body.count
