@@ -104,6 +104,45 @@ struct PassPlanTests {
         #expect(plan.stopReason == .unwell(reason, retryAfter: .seconds(9)))
     }
 
+    @Test("After a wait as told the first to go is the one tried least, alone, until something passes")
+    func afterWaitAsTold() {
+        var plan = PassPlan(order: .priority, parallel: 3, isRecovering: true, hasWaitedAsTold: true)
+        #expect(plan.next() == .sendProbe)
+        plan.start(1)
+        #expect(plan.next() == .wait)
+        plan.skip(1)
+        #expect(plan.next() == .sendProbe)
+        plan.start(2)
+        _ = plan.finish(2, .delivered(status: 200))
+        #expect(plan.next() == .sendNext)
+    }
+
+    @Test("In strict order the head of the line is tried again after a wait as told, and waits for the destination as before")
+    func strictAfterWaitAsTold() {
+        var plan = PassPlan(order: .strict, parallel: 1, isRecovering: true, hasWaitedAsTold: true)
+        #expect(plan.next() == .sendNext)
+        plan.start(1)
+        _ = plan.finish(1, .delivered(status: 200))
+        plan.start(2)
+        #expect(plan.finish(2, .unwell(reason, retryAfter: .seconds(9)), tries: 2) == [.victim(2)])
+    }
+
+    @Test("Told to come back, and told so again when another has passed, a segment waits by itself; the first time it does not")
+    func toldAgain() {
+        for (tries, hasPassed, expected) in [
+            (2, true, PassPlan.Judgement.unjudged(2)), (1, true, .victim(2)), (2, false, .victim(2)),
+        ] {
+            var plan = plan()
+            if hasPassed {
+                plan.start(1)
+                _ = plan.finish(1, .delivered(status: 200))
+            }
+            plan.start(2)
+            #expect(plan.finish(2, .unwell(reason, retryAfter: .seconds(9)), tries: tries) == [expected])
+            #expect(plan.stopReason == .unwell(reason, retryAfter: .seconds(9)))
+        }
+    }
+
     @Test("A misconfiguration ends the pass and touches no segment")
     func misconfigured() {
         var plan = plan()

@@ -57,7 +57,8 @@ struct DeliveryTests {
         "A lone segment's fate by status",
         arguments: [
             (200, .sent), (201, .sent), (204, .sent), (429, .waitsForDestination), (401, .untouched), (403, .untouched),
-            (404, .untouched), (405, .untouched), (407, .untouched), (410, .untouched), (301, .untouched), (302, .untouched),
+            (402, .untouched), (404, .untouched), (405, .untouched), (407, .untouched), (421, .untouched), (426, .untouched),
+            (428, .untouched), (451, .untouched), (431, .unjudged), (410, .untouched), (301, .untouched), (302, .untouched),
             (400, .rejected), (411, .rejected), (415, .rejected), (422, .rejected), (418, .rejected), (413, .rejected),
             (408, .unjudged), (409, .unjudged), (425, .unjudged), (500, .unjudged), (503, .unjudged),
         ] as [(Int, Fate)])
@@ -205,6 +206,52 @@ struct DeliveryTests {
         let report = try await UploadPass(spool, options: try options(server.url), now: { time }).run()
         #expect(report.destinationWaitsUntil == time + .seconds(1000))
         #expect(count.withLock { $0 } == 1)
+    }
+
+    @Test("A segment that is always told to come back holds up no other, and is never rejected for it", arguments: ["0", "1"])
+    func alwaysToldToComeBack(seconds: String) async throws {
+        let spool = try folder.spool(seconds)
+        let names = try fill(spool, 11)
+        let server = ScriptedServer.answering { request in
+            request["ferry-segment"] == names[0]
+                ? ScriptedServer.answer(503, "Retry-After: \(seconds)\r\n") : ScriptedServer.answer(200)
+        }
+        var time = Timestamp(rfc3339: "2026-11-21T12:00:00Z")!
+        // As cron does it: the first stops, the second comes to the same segment behind another, the third has the rest.
+        for _ in 0..<3 {
+            let moment = time
+            _ = try await UploadPass(spool, options: try options(server.url), now: { moment }).run()
+            time = time + .seconds(2)
+        }
+        #expect(try spool.pending() == [names[0]])
+        let sidecar = try #require(try spool.sidecar(of: names[0]))
+        #expect(sidecar.lastError.scope == .segment && sidecar.failures == 0)
+        #expect(sidecar.attempts == 2)
+        for _ in 0..<12 {
+            try spool.put(Segments.gzip("{}\n"), as: Segments.name(second: Int.random(in: 100..<10_000)))
+            for _ in 0..<3 {
+                let moment = time
+                _ = try await UploadPass(spool, options: try options(server.url), now: { moment }).run()
+                time = time + .seconds(7200)
+            }
+        }
+        #expect(try spool.pending() == [names[0]])
+        #expect(try spool.rejected().isEmpty)
+    }
+
+    @Test(
+        "What a person must mend moves no segment into rejected/, however many there are",
+        arguments: [402, 406, 414, 417, 421, 423, 426, 428, 431, 451])
+    func rejectsNone(status: Int) async throws {
+        let spool = try folder.spool("\(status)")
+        let names = try fill(spool, 4)
+        let server = ScriptedServer.answering { _ in ScriptedServer.answer(status) }
+        var options = try options(server.url)
+        options.ignoresWaits = true
+        options.coalesce = .mebibytes(1)
+        for _ in 0..<12 { _ = try await UploadPass(spool, options: options, now: Self.stopped).run() }
+        #expect(try spool.pending() == names)
+        #expect(try spool.rejected().isEmpty)
     }
 
     @Test("Nobody there: the destination waits, no segment's attempt is burnt")

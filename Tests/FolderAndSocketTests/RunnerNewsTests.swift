@@ -277,7 +277,7 @@ struct RunnerNewsTests {
         _ = lane.patience(with: name)
         _ = lane.countTry(of: name)
         // A back-off of more than a day is no jump of the clock.
-        lane.setAside(item, hasSidecar: true, until: now + .seconds(40 * 3600))
+        lane.setAside(item, hasSidecar: true, Wait(since: now, until: now + .seconds(40 * 3600)))
         let woken = lane.wake(at: now)
         #expect(woken.isEmpty)
         lane.begin(try spool.scan(sizes: true))

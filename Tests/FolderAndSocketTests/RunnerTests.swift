@@ -103,6 +103,25 @@ struct RunnerTests {
         #expect(try spool.rejected().map(\.reason?.kind) == ["exhausted"])
     }
 
+    @Test("A segment that is always told to come back holds up neither its own spool nor another")
+    func alwaysToldToComeBack() async throws {
+        let (first, second) = (try folder.spool("a"), try folder.spool("b"))
+        let bad = try put(first, 0, second: 0)
+        for number in 1...5 {
+            try put(first, second: number)
+            try put(second, second: 10 + number)
+        }
+        let server = ScriptedServer.answering {
+            $0["ferry-segment"] == bad ? ScriptedServer.answer(503, "Retry-After: 0\r\n") : ScriptedServer.answer(200)
+        }
+        try await whileRunning([first.path, second.path], options(server)) { (_: Runner) async throws in
+            try await eventually("the ten") {
+                try first.files(in: [.sent]).count + second.files(in: [.sent]).count == 10
+            }
+        }
+        #expect(try first.pending() == [bad])
+    }
+
     @Test("A pause in the folder is obeyed, and its end")
     func pause() async throws {
         let spool = try folder.spool()

@@ -12,6 +12,8 @@ public struct RetryState: Codable, Equatable, Sendable {
     public var lastError: LastError
     /// How many tries broke off before the body was whole. Absent once a try may have arrived whole, and in sidecars of older versions.
     public var broken: Int?
+    /// Whether the destination said itself when to come back (`Retry-After`). Absent when it did not, and in sidecars.
+    public var retryAfter: Bool?
 
     /// Why the last try failed.
     public struct LastError: Codable, Equatable, Sendable {
@@ -48,7 +50,7 @@ public struct RetryState: Codable, Equatable, Sendable {
     }
 
     enum CodingKeys: String, CodingKey {
-        case version, attempts, failures, firstAttemptAt, lastAttemptAt, nextAttemptAt, lastError, broken
+        case version, attempts, failures, firstAttemptAt, lastAttemptAt, nextAttemptAt, lastError, broken, retryAfter
     }
 
     /// No segment is tried so often: with the longest pause between two tries it would take 100,000 years.
@@ -65,21 +67,15 @@ public struct RetryState: Codable, Equatable, Sendable {
         lastError = try container.decode(LastError.self, forKey: .lastError)
         // What cannot be read does not say that no try arrived whole.
         broken = try? container.decode(.broken, in: 0...Self.most)
+        retryAfter = try? container.decode(Bool.self, forKey: .retryAfter)
     }
 
-    /// When the wait is over, `nil` when it is over now.
-    ///
-    /// A clock that was set back since makes a wait longer than was meant. It shows, and counts as due, when the last attempt lies ahead,
-    /// or the next one further away than any back-off.
+    /// When the wait is over, `nil` when it is over now, or the clock was set back since.
     ///
     /// - Parameter longestWait: The largest back-off that can have been meant.
     public func wait(at now: Timestamp, longestWait: Duration) -> Timestamp? {
-        guard lastAttemptAt <= now + Self.clockStep, nextAttemptAt > now, nextAttemptAt <= now + longestWait else { return nil }
-        return nextAttemptAt
+        Wait(since: lastAttemptAt, until: nextAttemptAt).end(at: now, longest: longestWait)
     }
-
-    /// What NTP may step a clock back by. A wait gets longer by no more than that.
-    private static let clockStep = Duration.seconds(60)
 }
 
 extension Timestamp: Codable {

@@ -2,6 +2,9 @@
 ///
 /// Destination or segment? After a doubtful failure the next segment goes out alone, as a probe. If anything passes, the earlier
 /// failures were the segments' own; if everything that was under way fails too, the destination is unwell and the pass ends.
+///
+/// A destination that says when to come back (`Retry-After`) is left alone until then. The next pass begins with a probe, so that one
+/// segment that is always answered so holds up no other.
 public struct PassPlan: Sendable {
     public enum Order: String, CaseIterable, Sendable {
         /// Priority and time decide; a segment that must wait is passed by.
@@ -68,13 +71,20 @@ public struct PassPlan: Sendable {
     private var ramp: ConcurrencyRamp
     private var underWay: Set<ID> = []
     private var suspects: [(id: ID, reason: Verdict.Reason)] = []
+    /// Until the destination is seen to work, what has been tried least goes out.
+    private let beginsWithProbe: Bool
     /// Whether the destination has been seen to work in this pass.
     public private(set) var isProvenWell = false
 
-    /// - Parameter isRecovering: The destination failed last time: begin with one at a time.
-    public init(order: Order, parallel: Int, isRecovering: Bool, blame: Blame = .judged) {
+    /// - Parameters:
+    ///   - isRecovering: The destination failed last time: begin with one at a time.
+    ///   - hasWaitedAsTold: The destination said when to come back. In strict order the head of the line is tried again all the same.
+    public init(
+        order: Order, parallel: Int, isRecovering: Bool, hasWaitedAsTold: Bool = false, blame: Blame = .judged
+    ) {
         self.order = order
         self.blame = blame
+        beginsWithProbe = hasWaitedAsTold && order != .strict && blame == .judged
         ramp = ConcurrencyRamp(limit: order == .strict ? 1 : parallel, isRecovering: isRecovering)
     }
 
@@ -86,7 +96,7 @@ public struct PassPlan: Sendable {
     /// What to do now.
     public func next() -> Step {
         if stopReason != nil { return .stop }
-        if suspects.isEmpty { return underWay.count < window ? .sendNext : .wait }
+        if suspects.isEmpty, isProvenWell || !beginsWithProbe { return underWay.count < window ? .sendNext : .wait }
         return underWay.isEmpty ? .sendProbe : .wait
     }
 
@@ -122,7 +132,10 @@ public struct PassPlan: Sendable {
             return settleIfOver() + [.split(id)]
         case .unwell(let reason, let retryAfter):
             stop(.unwell(reason, retryAfter: retryAfter))
-            return blameDestination() + [.victim(id)]
+            // Told to come back, it came back, another passed, and it was told so again. It waits by itself, and that is not counted as a
+            // failure of its own: a limit of requests a minute meets whichever comes too many.
+            let isOwn = retryAfter != nil && tries > 1 && isProvenWell && order != .strict
+            return blameDestination() + [isOwn ? .unjudged(id) : .victim(id)]
         case .misconfigured(let reason), .moved(_, let reason):
             stop(.misconfigured(reason))
             return blameDestination(as: Judgement.unjudged) + [.untouched(id)]

@@ -57,23 +57,30 @@ struct SegmentQueue: Sendable {
         return nil
     }
 
+    /// A segment that may show how the destination is.
+    struct Probe {
+        let index: Int
+        /// How often it was tried before.
+        let attempts: Int
+    }
+
     /// The first one that was never tried, or else the one tried least among the first few; it stays in the queue.
     ///
     /// - Parameter attempts: How often an entry was tried before.
-    mutating func probe(_ rules: Rules = .everything, attempts: (Int) -> Int) -> Int? {
+    mutating func probe(_ rules: Rules = .everything, attempts: (Int) -> Int) -> Probe? {
         head = firstUntaken(from: head)
-        var best: (index: Int, attempts: Int)?
+        var best: Probe?
         var looked = 0
         for index in head..<listing.entries.count {
             let entry = listing.entries[index]
             if entry.priority > rules.lowest { break }
             if entry.isTaken || (!rules.sendsLate && rules.isLate(entry.created)) { continue }
             let tries = attempts(index)
-            if tries < best?.attempts ?? .max { best = (index, tries) }
+            if tries < best?.attempts ?? .max { best = Probe(index: index, attempts: tries) }
             looked += 1
             if tries == 0 || looked == Self.probeSearchLimit { break }
         }
-        return best?.index
+        return best
     }
 
     /// A sidecar must be read for each; an outage leaves one on a handful of segments.

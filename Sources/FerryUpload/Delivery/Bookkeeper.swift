@@ -246,8 +246,12 @@ struct Bookkeeper: Sendable {
             return .ended
         }
         var generator = SystemRandomNumberGenerator()
-        state.nextAttemptAt =
-            time + options.backOff.wait(afterFailures: isProven ? state.failures : state.attempts, using: &generator)
+        var wait = options.backOff.wait(afterFailures: isProven ? state.failures : state.attempts, using: &generator)
+        // The destination is left alone for that long: after it, it is the others' turn.
+        if !isProven, case .unwell(_, let retryAfter?) = outcome.verdict {
+            wait = min(retryAfter + wait, options.backOff.longestWait)
+        }
+        state.nextAttemptAt = time + wait
         try lease.spool().writeSidecar(state, of: segment.claim)
         var told = reason
         told.message = state.lastError.message

@@ -6,7 +6,7 @@ extension DeliveryState {
     mutating func finish(_ job: Dispatcher.Job, _ segments: [PreparedSegment], _ outcome: Courier.Outcome) {
         held[job.id] = (segments, outcome)
         if let first = segments.first { budget?.observe(job.size, took: outcome.duration ?? first.preparedAgo) }
-        var tries = 1
+        var tries = segments.first?.attempt ?? 1
         if case .eachRequest = options.blame, let name = segments.first?.claim.name { tries = lanes[job.lane].countTry(of: name) }
         record(plan.finish(job.id, outcome.verdict, latency: outcome.trace.latency, tries: tries))
     }
@@ -49,7 +49,7 @@ extension DeliveryState {
         guard isCurrent(job) else { return lanes[lane].putBack(item, hasSidecar: hasSidecar) }
         lanes[lane].foundFree(item.name)
         if case .split = judgement, let until = outcome.postponedUntil {
-            return lanes[lane].setAside(item, hasSidecar: true, until: isContinuous ? until : nil)
+            return lanes[lane].setAside(item, hasSidecar: true, isContinuous ? wait(until: until) : nil)
         }
         if case .ended = aftermath {
             lanes[lane].forgetTries(of: item.name)
@@ -57,13 +57,13 @@ extension DeliveryState {
             return
         }
         // One try a pass is enough, whatever its wait.
-        guard isContinuous else { return lanes[lane].setAside(item, hasSidecar: hasSidecar, until: nil) }
+        guard isContinuous else { return lanes[lane].setAside(item, hasSidecar: hasSidecar, nil) }
         switch judgement {
         case .culprit, .unjudged:
-            lanes[lane].setAside(item, hasSidecar: hasSidecar, until: next ?? now() + Lane.longestPatience)
+            lanes[lane].setAside(item, hasSidecar: hasSidecar, wait(until: next ?? now() + Lane.longestPatience))
         case .untouched where outcome.verdict.isWithdrawn && plan.stopReason == nil:
             // Stopped, or the file changed while it was sent.
-            lanes[lane].setAside(item, hasSidecar: hasSidecar, until: now() + ForeignFile.quietPeriod)
+            lanes[lane].setAside(item, hasSidecar: hasSidecar, wait(until: now() + ForeignFile.quietPeriod))
         case .victim, .untouched, .delivered, .refused, .split: lanes[lane].putBack(item, hasSidecar: hasSidecar)
         }
     }
@@ -75,8 +75,8 @@ extension DeliveryState {
         let lane = job.lane
         guard isCurrent(job) else { return lanes[lane].putBack(item, hasSidecar: segment.sidecar != nil) }
         lanes[lane].foundFree(item.name)
-        let until = isContinuous ? now() + ForeignFile.quietPeriod : nil
-        lanes[lane].setAside(item, hasSidecar: segment.sidecar != nil, until: until)
+        let pause = isContinuous ? wait(until: now() + ForeignFile.quietPeriod) : nil
+        lanes[lane].setAside(item, hasSidecar: segment.sidecar != nil, pause)
     }
 
     /// Writes what is known of the destination where the next process will look for it.

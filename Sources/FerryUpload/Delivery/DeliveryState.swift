@@ -36,7 +36,9 @@ struct DeliveryState {
     }
 
     private static func plan(_ options: UploadOptions, _ health: DestinationHealth) -> PassPlan {
-        PassPlan(order: options.order, parallel: options.parallel, isRecovering: health.isRecovering, blame: options.blame)
+        PassPlan(
+            order: options.order, parallel: options.parallel, isRecovering: health.isRecovering, hasWaitedAsTold: health.saidWhen,
+            blame: options.blame)
     }
 
     /// Something that happened, and who is to be told.
@@ -68,7 +70,7 @@ struct DeliveryState {
         case .sendProbe: isProbe = true
         }
         if let limit = options.limit, started >= limit { return idle }
-        guard let lane = nextLane(), let first = isProbe ? lanes[lane].takeProbe() : lanes[lane].takeNext() else {
+        guard let (lane, first) = isProbe ? takeProbe() : takeNext() else {
             // Nothing is left that could show who is to blame.
             if isContinuous { endRound() }
             return idle
@@ -92,15 +94,31 @@ struct DeliveryState {
 
     private var idle: Step { isContinuous && !isEnding ? .wait : .done }
 
-    /// The lane whose next segment is the most urgent; among equals they take turns.
-    private mutating func nextLane() -> Int? {
+    /// Takes the next segment of the lane whose next one is the most urgent; among equals they take turns.
+    private mutating func takeNext() -> (lane: Int, item: Dispatcher.Item)? {
         var best: (lane: Int, rank: Lane.Rank)?
-        for step in 1...max(lanes.count, 1) {
-            let lane = (lastLane + step) % max(lanes.count, 1)
-            guard lanes.indices.contains(lane), !isHeldUp(lane), let rank = lanes[lane].nextRank() else { continue }
+        for lane in lanesInTurn where !isHeldUp(lane) {
+            guard let rank = lanes[lane].nextRank() else { continue }
             if best.map({ rank < $0.rank }) ?? true { best = (lane, rank) }
         }
-        return best?.lane
+        guard let best else { return nil }
+        return lanes[best.lane].takeNext().map { (best.lane, $0) }
+    }
+
+    /// Takes the segment that was tried least in all lanes; among equals the most urgent lane's.
+    private mutating func takeProbe() -> (lane: Int, item: Dispatcher.Item)? {
+        var best: (lane: Int, rank: Lane.Rank, probe: SegmentQueue.Probe)?
+        for lane in lanesInTurn where !isHeldUp(lane) {
+            guard let rank = lanes[lane].nextRank(), let probe = lanes[lane].probe() else { continue }
+            if best.map({ (probe.attempts, rank) < ($0.probe.attempts, $0.rank) }) ?? true { best = (lane, rank, probe) }
+        }
+        return best.map { ($0.lane, lanes[$0.lane].take($0.probe)) }
+    }
+
+    /// All lanes, beginning behind the one that was served last.
+    private var lanesInTurn: some Sequence<Int> {
+        let (count, last) = (lanes.count, lastLane)
+        return lanes.indices.lazy.map { (last + 1 + $0) % count }
     }
 
     /// In strict order nothing passes what waits.
@@ -128,14 +146,14 @@ struct DeliveryState {
             lanes[job.lane].tally.taken += 1
             until = now() + lanes[job.lane].patience(with: item.name)
             // Another process sends the head of the line: nothing may pass it.
-            if options.order == .strict { lanes[job.lane].setAside(item, hasSidecar: item.entry.hasSidecar, until: until) }
+            if options.order == .strict { lanes[job.lane].setAside(item, hasSidecar: item.entry.hasSidecar, wait(until: until)) }
         case .settles(let moment):
             lanes[job.lane].tally.noteSettling(at: moment, now: now())
             until = moment
             guard options.order == .strict else { break }
             // In a moment it can be looked at again: until then the line stands still, and nothing has failed.
             if moment - now() <= ForeignFile.quietPeriod {
-                lanes[job.lane].setAside(item, hasSidecar: item.entry.hasSidecar, until: until)
+                lanes[job.lane].setAside(item, hasSidecar: item.entry.hasSidecar, wait(until: until))
             } else {
                 plan.stop(.headWaits)
             }
@@ -156,9 +174,12 @@ struct DeliveryState {
         }
         // A pass looks at everything again in its next round.
         if isContinuous {
-            lanes[job.lane].setAside(item, hasSidecar: item.entry.hasSidecar, until: until, missedTurn: missedTurn)
+            lanes[job.lane].setAside(item, hasSidecar: item.entry.hasSidecar, wait(until: until), missedTurn: missedTurn)
         }
     }
+
+    /// A wait that begins now.
+    func wait(until: Timestamp?) -> Wait? { until.map { Wait(since: now(), until: $0) } }
 
     /// Segments of a job are left for later: one before them must wait.
     mutating func putBack(_ items: some Collection<Dispatcher.Item>, of job: Dispatcher.Job) {

@@ -35,6 +35,9 @@ struct DestinationHealth: Sendable {
     /// The destination failed last time.
     var isRecovering: Bool { state != nil }
 
+    /// It said itself when it was to be tried again.
+    var saidWhen: Bool { state?.retryAfter ?? false }
+
     /// When the destination is due again, `nil` when it is due now.
     func waitsUntil(now: Timestamp) -> Timestamp? { state?.wait(at: now, longestWait: backOff.longestWait) }
 
@@ -59,11 +62,13 @@ struct DestinationHealth: Sendable {
     ) -> Bool {
         let reason: Verdict.Reason
         var wait = Duration.zero
+        var saidWhen = false
         var failures = state?.failures ?? 0
         switch stop {
         case .unwell(let why, let retryAfter):
             reason = why
             failures += 1
+            saidWhen = retryAfter != nil
             wait = retryAfter.map { max($0, Self.leastWait) } ?? backOff.wait(afterFailures: failures, using: &generator)
         case .misconfigured(let why): reason = why
         case .off, .headWaits, .deadline, .interrupted, .paused, .localFailure: return false
@@ -73,6 +78,7 @@ struct DestinationHealth: Sendable {
             attempts: (state?.attempts ?? 0) + 1, failures: failures, firstAttemptAt: state?.firstAttemptAt ?? now,
             lastAttemptAt: now, nextAttemptAt: now + wait,
             lastError: .init(scope: .destination, kind: reason.kind, status: reason.status, message: reason.message))
+        if saidWhen { state?.retryAfter = true }
         return true
     }
 }

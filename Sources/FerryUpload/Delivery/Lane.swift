@@ -54,7 +54,7 @@ struct Lane {
         let entry: SpoolListing.Entry
         let hasSidecar: Bool
         /// `nil`: for the rest of the pass.
-        let until: Timestamp?
+        let wait: Wait?
         /// It was just made, and only its writer's end shows that it is whole.
         var isFresh = false
         /// Its turn had come, but it was in other hands or still being written: it was not tried.
@@ -152,15 +152,17 @@ struct Lane {
     /// Takes the next segment.
     mutating func takeNext() -> Dispatcher.Item? { queue.next(effectiveRules).map { take($0) } }
 
-    /// Takes the segment that was tried least.
-    mutating func takeProbe() -> Dispatcher.Item? {
+    /// The segment that was tried least, which stays in the queue.
+    mutating func probe() -> SegmentQueue.Probe? {
         let lease = tools.lease
         let listing = queue.listing
         return queue.probe(effectiveRules) { index in
             guard listing.entries[index].hasSidecar else { return 0 }
             return ((try? lease.spool().sidecar(of: listing.name(of: listing.entries[index]))) ?? nil)?.attempts ?? 0
-        }.map { take($0) }
+        }
     }
+
+    mutating func take(_ probe: SegmentQueue.Probe) -> Dispatcher.Item { take(probe.index) }
 
     /// Looks at the segment that would be next, and takes it if it fits.
     mutating func takeNext(where fits: (SpoolListing.Entry, String) -> Bool) -> Dispatcher.Item? {
@@ -214,11 +216,12 @@ struct Lane {
     }
 
     /// A file was made, which may be still being written.
-    mutating func created(_ name: String, until: Timestamp) {
+    mutating func created(_ name: String, at now: Timestamp) {
         guard waiting[name] == nil, !queue.contains(name) else { return }
         var found = SpoolListing()
         guard let spool = try? tools.lease.spool(), let index = spool.add(name, to: &found) else { return }
-        waiting[name] = Waiting(entry: found.entries[index], hasSidecar: false, until: until, isFresh: true)
+        let wait = Wait(since: now, until: now + ForeignFile.quietPeriod)
+        waiting[name] = Waiting(entry: found.entries[index], hasSidecar: false, wait: wait, isFresh: true)
     }
 
     /// A segment goes back into the queue.
@@ -226,9 +229,9 @@ struct Lane {
         _ = insert(item.name, hasSidecar: hasSidecar)
     }
 
-    /// A segment is to be left alone until then; `nil`: for the rest of the pass.
-    mutating func setAside(_ item: Dispatcher.Item, hasSidecar: Bool, until: Timestamp?, missedTurn: Bool = false) {
-        waiting[item.name] = Waiting(entry: item.entry, hasSidecar: hasSidecar, until: until, missedTurn: missedTurn)
+    /// A segment is to be left alone for so long; `nil`: for the rest of the pass.
+    mutating func setAside(_ item: Dispatcher.Item, hasSidecar: Bool, _ wait: Wait?, missedTurn: Bool = false) {
+        waiting[item.name] = Waiting(entry: item.entry, hasSidecar: hasSidecar, wait: wait, missedTurn: missedTurn)
     }
 
     /// When to look again at a segment that somebody else has: its writer lets go within milliseconds of its publication, another
@@ -256,13 +259,12 @@ struct Lane {
     /// Also for a segment that cannot be opened.
     static let longestPatience = Duration.seconds(60)
 
-    /// Puts back what has waited long enough, or everything. Returns what is in the queue again. A moment further away than any wait
-    /// shows a clock that was set back since, and counts as over.
+    /// Puts back what has waited long enough, or since before the clock was set back, or everything. Returns what is in the queue again.
     @discardableResult
     mutating func wake(at now: Timestamp, all: Bool = false) -> [Woken] {
         guard !waiting.isEmpty, failure == nil else { return [] }
         var woken: [Woken] = []
-        for (name, wait) in waiting where all || wait.until.map({ $0 <= now || $0 > now + tools.longestWait }) ?? false {
+        for (name, wait) in waiting where all || wait.wait?.isOver(at: now, longest: tools.longestWait) ?? false {
             waiting[name] = nil
             if let entry = insert(name, hasSidecar: wait.hasSidecar) {
                 woken.append(Woken(entry: entry, missedTurn: wait.missedTurn))
@@ -272,5 +274,5 @@ struct Lane {
     }
 
     /// When the next of those that wait is due.
-    var nextWake: Timestamp? { waiting.values.lazy.compactMap(\.until).min() }
+    var nextWake: Timestamp? { waiting.values.lazy.compactMap(\.wait?.until).min() }
 }

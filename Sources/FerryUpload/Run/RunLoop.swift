@@ -92,7 +92,7 @@ struct RunLoop {
             if let spool = try? spools[number].tools?.lease.spool(), spool.isFinished(name) {
                 noteSegment(name, number, lane)
             } else {
-                dispatcher.change { $0.lanes[lane].created(name, until: now.wall + ForeignFile.quietPeriod) }
+                dispatcher.change { $0.lanes[lane].created(name, at: now.wall) }
             }
         case .control: readControl(number)
         case .journalClosed: spools[number].recoversAt = now.steady + RunningSpool.recoveryDelay
