@@ -92,7 +92,7 @@ struct NumberDoorTests {
 
     @Test(
         "A wait that is no number or moment is none",
-        arguments: ["-1", "9223372036854775808", "1e3", "Fri, 31 Feb 2026 00:00:00 GMT"])
+        arguments: ["-1", "1e3", "Fri, 31 Feb 2026 00:00:00 GMT"])
     func noRetryAfter(text: String) {
         #expect(RetryAfter.parse(text, now: .distantPast, serverDate: nil) == nil)
     }
@@ -146,6 +146,8 @@ struct NumberDoorTests {
         #expect(throws: DecodingError.self) { try JSONDecoder().decode(ClockWatch.self, from: clock("5", "6")) }
         let earlier = clock("5", "4,\"steadyEarlier\":\(number)")
         #expect(throws: DecodingError.self) { try JSONDecoder().decode(ClockWatch.self, from: earlier) }
+        let borneOut = clock("5", "4,\"borneOut\":\(number)")
+        #expect(throws: DecodingError.self) { try JSONDecoder().decode(ClockWatch.self, from: borneOut) }
     }
 
     @Test("Messages of the kernel that were cut or changed anywhere are passed over")

@@ -80,28 +80,70 @@ struct RetentionTests {
         #expect(corrected.trustedNow == nil)
     }
 
-    @Test("A reboot with a clock far off, or in the past, has to settle; a short one does not")
+    @Test("After a reboot the last look's time and the time since boot go for certain, until the clock was steady for an hour")
     func reboot() {
         let first = settled(boot: 7_200_000)
-        #expect(ClockWatch(previous: first, reading: reading("b", boot: 10, wall: now + .seconds(120))).trustedNow != nil)
-        #expect(ClockWatch(previous: first, reading: reading("b", boot: 10, wall: now + .seconds(86_400 * 30))).trustedNow == nil)
+        for ahead in [120, 80_000, 86_400 * 365] {
+            let wall = now + .seconds(ahead)
+            let after = ClockWatch(previous: first, reading: reading("b", boot: 60_000, wall: wall))
+            #expect(after.trustedNow == now + .seconds(60), "\(ahead) s ahead")
+            let hour = ClockWatch(previous: after, reading: reading("b", boot: 3_660_000, wall: wall + .seconds(3600)))
+            #expect(hour.trustedNow == wall + .seconds(3600), "\(ahead) s ahead")
+        }
+        #expect(
+            ClockWatch(previous: first, reading: reading("b", boot: 60_000, wall: now + .seconds(10))).trustedNow == now
+                + .seconds(10))
         #expect(ClockWatch(previous: first, reading: reading("b", boot: 10, wall: now - .seconds(86_400))).trustedNow == nil)
     }
 
-    @Test("A machine that is never up for an hour settles over several boots, unless the clock jumps between them")
+    @Test("A clock that is wrong after a reboot and set right within the hour is never gone by")
+    func wrongAfterReboot() {
+        let wrong = ClockWatch(
+            previous: settled(boot: 7_200_000), reading: reading("b", boot: 60_000, wall: now + .seconds(80_000)))
+        let right = ClockWatch(previous: wrong, reading: reading("b", boot: 90_000, wall: now + .seconds(400)))
+        #expect(right.trustedNow == nil)
+    }
+
+    @Test(
+        "A machine that looks at its clock once in each boot goes by the time of the look before, however long it was off",
+        arguments: [1, 30])
+    func onceABoot(days: Int) {
+        var watch: ClockWatch?
+        var trusted: [Timestamp?] = []
+        for boot in 0..<4 {
+            watch = ClockWatch(
+                previous: watch, reading: reading("\(boot)", boot: 60_000, wall: now + .seconds(boot * days * 86_400)))
+            trusted.append(watch?.trustedNow)
+        }
+        #expect(trusted == [nil] + (0..<3).map { now + .seconds($0 * days * 86_400 + 60) })
+    }
+
+    @Test("A machine that is never up for an hour settles over several boots, unless the clock is set back between them")
     func shortBoots() {
         var watch: ClockWatch?
         var wall = now
         for boot in ["a", "b", "c"] {
             watch = ClockWatch(previous: watch, reading: reading(boot, boot: 10_000, wall: wall))
-            #expect(watch?.trustedNow == nil, "boot \(boot)")
+            if boot != "c" { #expect(watch?.trustedNow == nil, "boot \(boot)") }
             watch = ClockWatch(previous: watch, reading: reading(boot, boot: 1_510_000, wall: wall + .seconds(1500)))
             wall = wall + .seconds(3000)
         }
         #expect(watch?.trustedNow != nil)
-        let jumped = ClockWatch(previous: nil, reading: reading(boot: 0, wall: now))
-        let later = ClockWatch(previous: jumped, reading: reading("b", boot: 3_500_000, wall: now + .seconds(86_400 * 9)))
-        #expect(later.steadyEarlier == nil)
+        let back = ClockWatch(previous: watch, reading: reading("d", boot: 10_000, wall: now))
+        #expect(back.trustedNow == nil)
+    }
+
+    @Test("Two machines that look at one spool in turn settle")
+    func inTurn() {
+        var watch: ClockWatch?
+        for look in 0..<4 {
+            let uptime = look % 2 == 0 ? 900_000_000 : 5_000_000
+            watch = ClockWatch(
+                previous: watch,
+                reading: reading(
+                    look % 2 == 0 ? "a" : "b", boot: Int64(uptime + look * 1_800_000), wall: now + .seconds(look * 1800)))
+        }
+        #expect(watch?.trustedNow == now + .seconds(3 * 1800))
     }
 
     /// After two hours of looks.

@@ -1,7 +1,8 @@
 /// Notices when the wall clock jumped, so that a bad clock never makes data look too old.
 ///
-/// Age limits delete, and they delete by the clock. So they act only while the clock goes along with the time since boot, which no
-/// program can set; after a jump, and after the first look ever, they wait until the clock has been steady for a while.
+/// Age limits delete, and they delete by the clock. So they believe it only when it has gone along with the time since boot, which no
+/// program can set, for an hour of this boot. Until then they go by what is certain: the time of an earlier boot that a later look bore out, and
+/// the time since this boot. Where there is no such time, after the first look ever or a jump, they wait.
 public struct ClockWatch: Codable, Equatable, Sendable {
     /// Which boot of the machine this was written in.
     public var bootID: String
@@ -10,8 +11,10 @@ public struct ClockWatch: Codable, Equatable, Sendable {
     public var wall: Timestamp
     /// Since when, in time since boot, the clock is steady; `nil`: it has settled.
     public var steadySince: Int64?
-    /// How long it was steady in earlier boots, in milliseconds, where it has not settled in any of them.
+    /// How long it went on without a jump in earlier boots and between them, in milliseconds, where no time of theirs is borne out.
     public var steadyEarlier: Int64?
+    /// A time of an earlier boot that later looks bore out: it is later than that by at least the time since this boot.
+    public var borneOut: Timestamp?
 
     /// Two clocks at one moment.
     public struct Reading: Equatable, Sendable {
@@ -27,7 +30,7 @@ public struct ClockWatch: Codable, Equatable, Sendable {
     }
 
     enum CodingKeys: String, CodingKey {
-        case bootID, sinceBoot, wall, steadySince, steadyEarlier
+        case bootID, sinceBoot, wall, steadySince, steadyEarlier, borneOut
     }
 
     public init(from decoder: any Decoder) throws {
@@ -40,12 +43,11 @@ public struct ClockWatch: Codable, Equatable, Sendable {
         // A jump that is still to come would keep the age limit waiting for it.
         steadySince = try container.decodeIfPresent(.steadySince, in: 0...sinceBoot)
         steadyEarlier = try container.decodeIfPresent(.steadyEarlier, in: 0...Self.settlingTime.wholeMilliseconds)
+        borneOut = try container.decodeIfPresent(Timestamp.self, forKey: .borneOut)
     }
 
     /// What NTP may step, and a leap second, many times over.
     static let tolerance = Duration.seconds(300)
-    /// A machine may have been off for long, but then a look at the clock can wait for an hour as well.
-    static let longestCredibleOff = Duration.seconds(86_400)
     /// How long a clock must go steadily after a jump, or the first look, before an age limit trusts it.
     public static let settlingTime = Duration.seconds(3600)
 
@@ -62,27 +64,41 @@ public struct ClockWatch: Codable, Equatable, Sendable {
             return
         }
         let passed = reading.wall - previous.wall
+        steadySince = reading.sinceBoot
         if previous.bootID == reading.bootID {
             let elapsed = Duration.milliseconds(reading.sinceBoot - previous.sinceBoot)
-            let isSteady = abs((passed - elapsed).wholeMilliseconds) <= Self.tolerance.wholeMilliseconds
-            steadySince = isSteady ? previous.steadySince : reading.sinceBoot
-            steadyEarlier = isSteady ? previous.steadyEarlier : nil
-        } else if passed < .zero - Self.tolerance || passed > Self.longestCredibleOff {
-            steadySince = reading.sinceBoot
-        } else if previous.trustedNow == nil {
-            // It had not settled then. A machine that is never up for so long gets there all the same.
-            steadySince = reading.sinceBoot
-            steadyEarlier = previous.steadySince.map { previous.steadyFor($0).wholeMilliseconds }
+            guard abs((passed - elapsed).wholeMilliseconds) <= Self.tolerance.wholeMilliseconds else { return }
+            (steadySince, steadyEarlier, borneOut) = (previous.steadySince, previous.steadyEarlier, previous.borneOut)
+        } else if passed >= .zero - Self.tolerance {
+            follow(previous, after: passed)
         }
     }
 
-    /// The time that the age limit may go by; `nil` while the clock is settling after a jump.
-    public var trustedNow: Timestamp? {
-        guard let steadySince else { return wall }
-        return steadyFor(steadySince) >= Self.settlingTime ? wall : nil
+    /// Takes over what the last look, in an earlier boot, makes certain. How long the machine was off cannot be known.
+    private mutating func follow(_ previous: ClockWatch, after passed: Duration) {
+        if let trusted = previous.trustedNow {
+            // An hour between two looks bears out the first of them, however little of it the machine was up.
+            borneOut = passed >= Self.settlingTime ? previous.wall : trusted
+            return
+        }
+        let before = previous.steadyFor.wholeMilliseconds.adding(previous.steadyEarlier ?? 0)
+        let steady = before.adding(max(0, passed.wholeMilliseconds))
+        if steady >= Self.settlingTime.wholeMilliseconds {
+            borneOut = previous.wall
+        } else {
+            steadyEarlier = steady
+        }
     }
 
-    private func steadyFor(_ since: Int64) -> Duration { .milliseconds((sinceBoot - since).adding(steadyEarlier ?? 0)) }
+    /// The time that age limits may go by, which is never later than the true one where one of the clocks behind it is right; `nil` while the
+    /// clock is settling.
+    public var trustedNow: Timestamp? {
+        if steadyFor >= Self.settlingTime { return wall }
+        return borneOut.map { min(wall, $0 + .milliseconds(sinceBoot)) }
+    }
+
+    /// For how long it has been steady in this boot.
+    private var steadyFor: Duration { steadySince.map { .milliseconds(sinceBoot - $0) } ?? Self.settlingTime }
 
     /// Why nothing goes by age while ``trustedNow`` is `nil`: for people.
     public static let settling =
