@@ -1,9 +1,10 @@
+import FerrySpool
 import Glibc
 
 /// Where a warning goes when nobody else wants it.
 enum StandardError {
     static func print(_ text: String) {
-        let line = Array((text + "\n").utf8)
+        let line = Array((text.printable() + "\n").utf8)
         _ = write(2, line, line.count)
     }
 }

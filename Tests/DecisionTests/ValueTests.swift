@@ -77,3 +77,25 @@ struct ValueTests {
         }
     }
 }
+
+@Suite("Texts from outside, for people")
+struct PrintableTextTests {
+    @Test(
+        "What a terminal would obey stands escaped, as in JSON, and everything else stays",
+        arguments: [
+            ("HTTP 503: busy; 10 % left\tsoon", "HTTP 503: busy; 10 % left\tsoon"), ("Größe 😀", "Größe 😀"),
+            ("\u{1b}[2J", "\\u001b[2J"), ("a\r\nb\n", "a\\r\\nb\\n"), ("\u{9b}1m\u{7f}\0", "\\u009b1m\\u007f\\u0000"),
+            ("\u{202e}gz.\u{2066}\u{2028}", "\\u202egz.\\u2066\\u2028"), ("", ""),
+        ])
+    func escapes(text: String, expected: String) {
+        #expect(text.printable() == expected)
+        #expect(expected.printable() == expected)
+    }
+
+    @Test("A bound holds whatever a letter is made of")
+    func bound() {
+        #expect(("e" + String(repeating: "\u{301}", count: 5000)).printable(limit: 100).unicodeScalars.count == 101)
+        #expect("abc".printable(limit: 3) == "abc")
+        #expect("abcd".printable(limit: 3) == "abc…")
+    }
+}

@@ -44,6 +44,18 @@ struct VerdictTests {
         #expect(verdict.reason?.message.hasPrefix("HTTP 400: 400 No required SSL certificate was sent; check --cert") == true)
     }
 
+    @Test("Nothing of an answer that a terminal obeys, or a service manager reads as another line, gets into a message")
+    func messageIsHarmless() throws {
+        let body = "<title>down\nMAINPID=1\u{1b}]0;x\u{7}\u{202e}" + String(repeating: "e\u{301}", count: 4000) + "</title>"
+        for status in [400, 429, 503] {
+            let message = try #require(Verdict(status: status, retryAfter: nil, location: nil, body: body).reason?.message)
+            #expect(message.hasPrefix("HTTP \(status): down\\nMAINPID=1\\u001b]0;x\\u0007\\u202e"))
+            #expect(message.unicodeScalars.count < 300)
+        }
+        #expect(Verdict(.tls("\u{1b}c")).reason?.message == "\\u001bc")
+        #expect(Verdict(.proxy(status: nil, "a\nb")).reason?.message == "a\\nb")
+    }
+
     @Test("A redirect without Location is a misconfiguration")
     func noLocation() {
         #expect(classify(Verdict(status: 307, retryAfter: nil, location: nil, body: "")) == .misconfigured)

@@ -49,6 +49,38 @@ struct HostileSpoolTests {
         #expect(!result.errors.contains("Fatal error"))
     }
 
+    @Test(
+        "Names of files, and texts of earlier answers, cannot command the terminal of a person who looks",
+        arguments: [
+            ["status"], ["status", "--json"], ["list"], ["list", "--json"], ["verify"], ["verify", "--json"],
+            ["upload", "--dry-run", "--to", "http://127.0.0.1:9/"], ["prune", "--max-spool-bytes", "1MB"],
+            ["upload", "--to", "http://127.0.0.1:9/"], ["retry", "bad\u{1b}[2J\u{202e}.jsonl.gz"],
+        ])
+    func terminal(arguments: [String]) async throws {
+        let spool = try folder.spool()
+        let evil = "\u{1b}]0;x\u{7}\u{9b}2J\u{202e}\n\r"
+        for name in ["a\(evil).jsonl.gz", "\(evil).json", "5-20261121T031502.123456Z-\(evil).jsonl.gz"] {
+            try spool.directory.replace(name, with: Array("no gzip".utf8), durable: false)
+        }
+        let name = try spool.put(Segments.gzip("{}\n"))
+        let moment = "2026-11-21T03:15:02.123Z"
+        let state = """
+            {"attempts":1,"failures":1,"firstAttemptAt":"\(moment)","lastAttemptAt":"\(moment)","lastError":{"kind":"status",
+            "message":\("HTTP 503: \(evil)".jsonQuoted),"scope":"segment"},"nextAttemptAt":"\(moment)","version":1}
+            """
+        for file in ["\(name).retry.json", ".ferry/destination-x.json"] {
+            try spool.directory.replace(file, with: Array(state.utf8), durable: false)
+        }
+        let result = try await program.start(arguments + ["--spool", spool.path]).end()
+        let told = result.output + result.errors
+        #expect(!told.isEmpty)
+        let commands = told.unicodeScalars.filter {
+            $0 != "\n" && $0 != "\t" && $0.properties.generalCategory == .control || $0 == "\u{202e}"
+        }
+        #expect(commands.isEmpty, "\(told.debugDescription)")
+        if arguments == ["list"] { #expect(told.contains("a\\u001b]0;x\\u0007\\u009b2J\\u202e\\n\\r.jsonl.gz")) }
+    }
+
     @Test("status, verify and upload name what is nearly of the format, and why", arguments: ["status", "verify", "upload"])
     func flawedNames(command: String) async throws {
         let spool = try fill()

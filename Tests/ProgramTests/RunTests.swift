@@ -61,6 +61,39 @@ struct RunTests {
         #expect(broken.status == 78 && broken.errors.contains(":2: no YAML"))
     }
 
+    @Test("A configuration through a pipe is read whole, and a pipe that holds nothing is refused; the old one stays")
+    func pipe() async throws {
+        let pipe = folder("pipe")
+        #expect(mkfifo(pipe, 0o600) == 0)
+        @Sendable func put(_ text: String) {
+            Thread.detachNewThread {
+                // Waits for the reader.
+                let file = open(pipe, O_WRONLY)
+                _ = text.withCString { Glibc.write(file, $0, strlen($0)) }
+                close(file)
+            }
+        }
+        let text = "# \(String(repeating: "x", count: 100_000))\nspools: [\(folder("spool"))]\nto: http://127.0.0.1:9/\n"
+        _ = try folder.spool()
+        put(text)
+        let shown = try await ferry.run("config", "show", "--config", pipe)
+        #expect(shown.output.contains("http://127.0.0.1:9/"), "\(shown.errors)")
+        put("")
+        let empty = try await ferry.run("config", "check", "--config", pipe)
+        #expect(empty.status == 78 && empty.errors.contains("nothing comes from \(pipe)"), "\(empty.errors)")
+        let large = try await ferry.run(
+            "config", "check", "--config", config("#" + String(repeating: "x", count: 1 << 20) + "\n"))
+        #expect(large.status == 78 && large.errors.contains("is larger than"), "\(large.errors)")
+        put(text)
+        let running = try ferry.start(["run", "--config", pipe])
+        _ = try await running.waitFor("0 segments pending")
+        put("")
+        running.send(SIGHUP)
+        _ = try await running.waitFor("the old one stays")
+        running.send(SIGTERM)
+        #expect(await running.end().status == 0)
+    }
+
     @Test("A configuration that grows without end is refused at once")
     func growing() async throws {
         let doubled = "a: &a0 {x: 1, y: 2}\n" + (0..<40).map { "b\($0): &a\($0 + 1) {p: *a\($0), q: *a\($0)}\n" }.joined()

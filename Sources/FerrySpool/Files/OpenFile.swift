@@ -42,10 +42,36 @@ public final class OpenFile: Sendable {
     ///
     /// - Returns: `nil` when there is something else at the path.
     public static func readingRegular(_ path: String) throws(FileError) -> OpenFile? {
+        let file = try readingAnything(path)
+        return try file.status().isRegular ? file : nil
+    }
+
+    /// Opens whatever lies anywhere, for reading; never waits, as opening a pipe does.
+    public static func readingAnything(_ path: String) throws(FileError) -> OpenFile {
         let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
         guard descriptor >= 0 else { throw FileError("open", path) }
-        let file = OpenFile(descriptor: descriptor, path: path)
-        return try file.status().isRegular ? file : nil
+        return OpenFile(descriptor: descriptor, path: path)
+    }
+
+    /// Waits until there is something to read, or its end.
+    ///
+    /// - Returns: `false` when there was not in time.
+    public func isReadable(before end: ContinuousClock.Instant) -> Bool {
+        while true {
+            let left = max((end - .now).inSeconds, 0)
+            var poll = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
+            let count = Glibc.poll(&poll, 1, Int32(min(left * 1000, 1e6).rounded(.up)))
+            if count > 0 { return true }
+            // A signal, or the time is over.
+            if left == 0 || count < 0 && errno != EINTR { return false }
+        }
+    }
+
+    /// What comes next, up to so many bytes; nothing at the end.
+    public func nextBytes(_ count: Int) throws(FileError) -> [UInt8] {
+        let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: count, alignment: 16)
+        defer { buffer.deallocate() }
+        return Array(buffer[..<(try read(into: buffer))])
     }
 
     /// Creates or empties a file anywhere, for writing, with mode 0600.

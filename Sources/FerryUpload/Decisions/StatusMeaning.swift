@@ -28,7 +28,7 @@ extension Verdict {
     ///   - isToWholeRequest: Whether the answer came after the request's last byte had left. A 2xx to a part is no delivery: the other
     ///     side cannot have the rest.
     public init(status: Int, retryAfter: Duration?, location: String?, body: String, isToWholeRequest: Bool = true) {
-        let says = Self.gist(of: body).map { ": " + $0.prefix(200) } ?? ""
+        let says = Self.gist(of: body).map { ": " + $0.printable(limit: 200) } ?? ""
         func reason(_ hint: String = "") -> Reason {
             Reason(kind: "status", status: status, message: "HTTP \(status)\(says)\(hint)")
         }

@@ -1,3 +1,5 @@
+import FerrySpool
+
 /// What a try to deliver a segment means, whatever protocol it was tried by.
 public enum Verdict: Equatable, Sendable {
     /// The destination has it. The status is for the ledger.
@@ -24,13 +26,18 @@ public enum Verdict: Equatable, Sendable {
         /// A word for programs.
         public var kind: String
         public var status: Int?
-        /// For people.
-        public var message: String
+        /// For people: one line, which holds nothing that a terminal obeys.
+        public private(set) var message: String
 
+        /// The door by which the texts of answers, certificates and proxies come in.
         public init(kind: String, status: Int? = nil, message: String) {
             self.kind = kind
             self.status = status
-            self.message = message
+            self.message = message.printable(limit: Self.longest)
         }
+
+        private static let longest = 1000
+
+        func with(_ hint: String) -> Reason { Reason(kind: kind, status: status, message: message + hint) }
     }
 }

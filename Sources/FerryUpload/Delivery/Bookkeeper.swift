@@ -253,8 +253,7 @@ struct Bookkeeper: Sendable {
         }
         state.nextAttemptAt = time + wait
         try lease.spool().writeSidecar(state, of: segment.claim)
-        var told = reason
-        told.message = state.lastError.message
+        let told = Verdict.Reason(kind: reason.kind, status: reason.status, message: state.lastError.message)
         events.append(.backsOff(segment: segment.claim.name, until: state.nextAttemptAt, told))
         return .waits(until: state.nextAttemptAt)
     }

@@ -79,7 +79,7 @@ struct Courier: ~Copyable {
             guard case .moved(let location, let reason) = verdict else { return verdict }
             guard let next = url.redirected(to: location) else {
                 return .misconfigured(
-                    reason.with("; it redirects to \(location.prefix(200)), which is no URL that may be followed"))
+                    reason.with("; it redirects to \(location.printable(limit: 200)), which is no URL that may be followed"))
             }
             url = next
         }
@@ -133,12 +133,6 @@ struct Courier: ~Copyable {
         let connection = try await connector.connect(to: origin, on: eventLoop)
         open = (origin, connection)
         return connection
-    }
-}
-
-extension Verdict.Reason {
-    fileprivate func with(_ hint: String) -> Verdict.Reason {
-        Verdict.Reason(kind: kind, status: status, message: message + hint)
     }
 }
 

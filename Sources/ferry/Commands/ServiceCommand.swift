@@ -62,7 +62,10 @@ struct ServicePrintCommand: ParsableCommand {
     @OptionGroup var unit: UnitOptions
 
     func run() throws {
-        for (name, text) in unit.units() { try StandardOutput.print("# \(name)\n\(text)") }
+        for (name, text) in unit.units() {
+            try StandardOutput.print("# \(name)")
+            for line in text.split(separator: "\n", omittingEmptySubsequences: false) { try StandardOutput.print(String(line)) }
+        }
         try StandardOutput.flush()
     }
 }

@@ -26,7 +26,7 @@ struct RunConfiguration {
     init(flags: [String], path: String?, environment: [String: String]) {
         var file: YAMLFile?
         if let path {
-            do throws(FileError) {
+            do throws(GivenFileError) {
                 file = try YAMLFile(path)
             } catch {
                 problems.append(.init(place: .nowhere, error.description))

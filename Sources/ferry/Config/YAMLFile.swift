@@ -20,10 +20,9 @@ struct YAMLFile {
     private(set) var keys: [Key] = []
     private(set) var problems: [ConfigProblem] = []
 
-    init(_ path: String) throws(FileError) {
+    init(_ path: String) throws(GivenFileError) {
         self.path = path
-        let file = try OpenFile.reading(path)
-        bytes = try file.readBytes(Int(min(file.status().size, .mebibytes(1)).bytes), at: 0)
+        bytes = try GivenFile.bytes(path, limit: .mebibytes(1))
         let text = String(decoding: bytes, as: UTF8.self)
         guard !Self.mayGrow(text) else {
             problems.append(

@@ -138,9 +138,8 @@ enum SecretFile {
     }
 
     static func lines(_ path: String) throws -> [String] {
-        do throws(FileError) {
-            let file = try OpenFile.reading(path)
-            let bytes = try file.readBytes(Int(min(file.status().size, .kibibytes(64)).bytes), at: 0)
+        do throws(GivenFileError) {
+            let bytes = try GivenFile.bytes(path, limit: .kibibytes(64))
             return String(decoding: bytes, as: UTF8.self).split(omittingEmptySubsequences: false, whereSeparator: \.isNewline)
                 .map(String.init)
         } catch {

@@ -51,7 +51,7 @@ struct LineLogHandler: LogHandler {
         if Log.writesJSON {
             var fields = ["at": Timestamp.now().rfc3339, "level": event.level.rawValue, "message": "\(event.message)"]
             for (key, value) in event.metadata ?? [:] { fields[key] = "\(value)" }
-            StandardError.write(((try? fields.jsonLine()) ?? "{}") + "\n")
+            StandardError.write(((try? fields.jsonLine()) ?? "{}").printable() + "\n")
             return
         }
         let level =
@@ -62,7 +62,8 @@ struct LineLogHandler: LogHandler {
             }
         // A progress line may stand there.
         let clear = isatty(2) != 0 ? "\r\u{1b}[K" : ""
-        StandardError.write("\(clear)ferry: \(level)\(event.message)\n")
+        // Names of files and texts of other machines are in it.
+        StandardError.write("\(clear)ferry: \(level)\("\(event.message)".printable())\n")
     }
 }
 

@@ -1,3 +1,4 @@
+import FerrySpool
 import Glibc
 import Synchronization
 
@@ -6,8 +7,10 @@ enum StandardOutput {
     private static let buffer = Mutex<[UInt8]>([])
     private static let bufferSize = 1 << 16
 
+    /// Prints a line. What a terminal would obey, in the name of a file or a text of another machine, stands escaped, which leaves JSON
+    /// the same JSON.
     static func print(_ text: String) throws {
-        var line = text + "\n"
+        var line = text.printable() + "\n"
         try line.withUTF8 { try write(UnsafeRawBufferPointer($0)) }
     }
 

@@ -1,3 +1,5 @@
+import FerrySpool
+
 /// Columns of text with even gaps; numbers are aligned to the right.
 struct Table {
     private var rows: [[String]]
@@ -8,7 +10,7 @@ struct Table {
         self.rightAligned = rightAligned
     }
 
-    mutating func add(_ row: [String]) { rows.append(row) }
+    mutating func add(_ row: [String]) { rows.append(row.map { $0.printable() }) }
 
     var lines: [String] {
         let widths = rows[0].indices.map { column in rows.map { $0[column].count }.max() ?? 0 }

@@ -159,7 +159,7 @@ struct RunService {
                 nextReport += Self.reportInterval
                 if notifier.isWanted || file != nil {
                     let snapshot = runner.snapshot()
-                    notifier.send("STATUS=\(StatusLine.text(snapshot, now: .now()))")
+                    notifier.send("STATUS=\(StatusLine.text(snapshot, now: .now()).printable())")
                     if let file { writeMetrics(snapshot, to: file) }
                 }
             }
