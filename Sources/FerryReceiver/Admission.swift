@@ -16,13 +16,13 @@ enum AdmissionResult: Equatable, Sendable {
 /// Decides, one at a time for each key, whether a body is new, and makes it a segment.
 actor Admission {
     private let spool: Spool
-    private var index: KeyIndex
+    private let keys: ReceivedKeys
     private var underWay: Set<String> = []
     private var waiters: [CheckedContinuation<Void, Never>] = []
 
     init(_ spool: Spool) throws(FileError) {
         self.spool = spool
-        index = try KeyIndex(spool)
+        keys = try ReceivedKeys(spool)
     }
 
     /// A body that is complete and sound.
@@ -32,25 +32,31 @@ actor Admission {
         /// `nil` for a request without one, which is always new.
         let key: String?
         let digest: BodyDigest
-    }
 
-    /// What came with a key before; `nil` when that is unknown, or there is no key.
-    private func digest(of key: String?) -> BodyDigest? { key.flatMap { index[$0] } }
+        /// - Parameter known: What is known of the key.
+        fileprivate func result(of known: KnownKey) -> AdmissionResult { known.agrees(with: digest) ? .duplicate : .conflict }
+    }
 
     /// The parts of a request with what came under their keys before; `nil` unless all are known.
     ///
-    /// - Parameter looksIntoFolder: Whether to look for segments that came another way, by rsync say: reads them whole.
-    func known(_ parts: [JoinedSegments.Part], looksIntoFolder: Bool) async -> [KnownBody.Part]? {
+    /// - Parameter looksAround: Whether to look also for what other processes have logged meanwhile, and for segments that came another
+    ///   way, by rsync say: reads them whole.
+    func known(_ parts: [JoinedSegments.Part], looksAround: Bool) async -> [KnownBody.Part]? {
+        if looksAround, parts.contains(where: { keys.known($0.identity.key) == nil }) {
+            // What cannot be read is not known.
+            await blocking { [spool, keys] in try? spool.follow(keys.log, at: .now()) }
+        }
         var known: [KnownBody.Part] = []
         for part in parts {
-            var digest = digest(of: part.identity.key)
-            if digest == nil, looksIntoFolder, part.identity.key != nil {
-                digest = await blocking { [spool] in
-                    (try? spool.directory.open(part.identity.name.fileName)?.digest().digest) ?? nil
+            var before = keys.known(part.identity.key)
+            if before == nil, looksAround, part.identity.key != nil {
+                before = await blocking { [spool] in
+                    let digest = (try? spool.directory.open(part.identity.name.fileName)?.digest().digest) ?? nil
+                    return digest.map(KnownKey.came)
                 }
             }
-            guard let digest else { return nil }
-            known.append(KnownBody.Part(part: part, digest: digest))
+            guard let before else { return nil }
+            known.append(KnownBody.Part(part: part, before: before))
         }
         return known
     }
@@ -58,12 +64,11 @@ actor Admission {
     /// Admits what is new, and removes what is not. No two candidates have one key.
     func admit(_ candidates: [Candidate]) async throws(FileError) -> [AdmissionResult] {
         let keys = Set(candidates.compactMap(\.key))
-        // Requests with one key race: the second waits and finds the first one's result. All keys at once, or two would wait for
-        // each other.
-        while !underWay.isDisjoint(with: keys) { await withCheckedContinuation { waiters.append($0) } }
-        var results = candidates.map { candidate in
-            digest(of: candidate.key).map { $0 == candidate.digest ? AdmissionResult.duplicate : .conflict }
-        }
+        // Requests with one key race: the second waits and finds the first one's result, as a half waits for its whole. All keys at once, or
+        // two would wait for each other.
+        let awaited = keys.union(keys.flatMap { SegmentID.ancestors(of: $0).map(\.text) })
+        while !underWay.isDisjoint(with: awaited) { await withCheckedContinuation { waiters.append($0) } }
+        var results = candidates.map { candidate in self.keys.known(candidate.key).map { candidate.result(of: $0) } }
         let new = candidates.indices.filter { results[$0] == nil }
         for index in candidates.indices where results[index] != nil { spool.discard(candidates[index].arrival) }
         underWay.formUnion(keys)
@@ -73,7 +78,7 @@ actor Admission {
             for (position, result) in zip(new, stored) {
                 results[position] = result
                 guard let key = candidates[position].key, result == .stored || result == .duplicate else { continue }
-                index[key] = candidates[position].digest
+                self.keys.add(key, candidates[position].digest)
             }
         }
         let waiting = waiters
@@ -86,11 +91,13 @@ actor Admission {
 
     private func store(_ candidates: [Candidate]) async -> Result<[AdmissionResult], FileError> {
         guard !candidates.isEmpty else { return .success([]) }
-        let spool = spool
+        let (spool, keys) = (spool, keys)
         return await blocking { () -> Result<[AdmissionResult], FileError> in
             do throws(FileError) {
                 var results: [AdmissionResult] = []
-                let admitted = try spool.admit(candidates.map { ($0.arrival, $0.entry) })
+                let admitted = try spool.admit(candidates.map { ($0.arrival, $0.entry) }, following: keys.log) { entry in
+                    keys.known(entry.key) != nil
+                }
                 for (candidate, admitted) in zip(candidates, admitted) {
                     switch admitted {
                     case .stored: results.append(.stored)
@@ -99,7 +106,8 @@ actor Admission {
                         // The segment came another way, by rsync say, with its name and so its key.
                         try spool.logReceived([candidate.entry])
                         results.append(.duplicate)
-                    case .nameTaken, .known: results.append(.conflict)
+                    case .known: results.append(keys.known(candidate.entry.key).map { candidate.result(of: $0) } ?? .conflict)
+                    case .nameTaken: results.append(.conflict)
                     }
                 }
                 return .success(results)

@@ -3,7 +3,8 @@ import FerryIntake
 import FerrySpool
 import NIOCore
 
-/// Compares a body whose keys are all known with what came under them before, piece by piece.
+/// Compares a body whose keys are all known with what came under them before, piece by piece. A half of a segment that came whole has nothing
+/// to be compared with.
 ///
 /// Nothing of it is stored, and no limit refuses it: what was taken once stays taken, whatever the limits are now. A sender that is told 413
 /// may rely on it that none of its events are here.
@@ -11,7 +12,7 @@ struct KnownBody: ~Copyable {
     /// A segment that came before.
     struct Part: Sendable {
         let part: JoinedSegments.Part
-        let digest: BodyDigest
+        let before: KnownKey
     }
 
     private var parts: ArraySlice<Part>
@@ -44,7 +45,7 @@ struct KnownBody: ~Copyable {
     private mutating func endPart() throws(IntakeRefusal) {
         guard let known = parts.popFirst() else { return }
         let identity = known.part.identity
-        guard look.digest == known.digest else { throw .conflict(key: identity.key ?? identity.name.id) }
+        guard known.before.agrees(with: look.digest) else { throw .conflict(key: identity.key ?? identity.name.id) }
         received.append(
             ReceivedSegment(name: identity.name.fileName, bytes: look.bytes, events: look.countAtEnd(), isDuplicate: true))
         look = Look(inflateLimit)

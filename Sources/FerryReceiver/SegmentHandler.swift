@@ -31,7 +31,7 @@ struct SegmentHandler: Sendable {
         do throws(IntakeRefusal) {
             let received: [ReceivedSegment]
             // The key before the size: a sender that is told 413 sends the same events again, in halves with keys of their own.
-            if let known = await admission.known(parts, looksIntoFolder: isTooLarge) {
+            if let known = await admission.known(parts, looksAround: isTooLarge) {
                 received = try await compare(request, known)
             } else if isTooLarge {
                 throw IntakeRefusal.tooLarge(limit: options.maxBody)

@@ -7,6 +7,7 @@ import FerrySpool
 /// alone vouches for nothing.
 struct Holdings {
     private let hub: Spool
+    /// The keys that will be asked for, and those of the segments that they may be halves of.
     private let keys: Set<String>
     private var entries: [String: ReceivedEntry] = [:]
     private var place = ReceivedLogPlace()
@@ -17,15 +18,17 @@ struct Holdings {
     /// - Parameter keys: The keys that will be asked for.
     init(of hub: Spool, keys: Set<String>) throws(FileError) {
         self.hub = hub
-        self.keys = keys
+        self.keys = keys.union(keys.flatMap { SegmentID.ancestors(of: $0).map(\.text) })
         try readLog()
     }
 
     private mutating func readLog() throws(FileError) {
         guard !keys.isEmpty else { return }
         var new: [ReceivedEntry] = []
-        try hub.forEachReceived(after: &place) { [keys] entry in if keys.contains(entry.key) { new.append(entry) } }
-        for entry in new { entries[entry.key] = entry }
+        try hub.forEachReceived(after: &place) { [keys] entry in
+            if keys.contains(entry.key) || keys.contains(entry.id) { new.append(entry) }
+        }
+        for entry in new { add(entry) }
     }
 
     /// Reads what was logged, and sent on, since the last look.
@@ -35,13 +38,21 @@ struct Holdings {
         ended = nil
     }
 
-    /// The digest of what came with a key; `nil` when the hub does not have it.
-    mutating func digest(of key: String) throws(FileError) -> BodyDigest? {
-        guard let entry = entries[key], try isHere(entry) else { return nil }
-        return BodyDigest(hexadecimal: entry.sha256)
+    /// What is known of a key; `nil` when the hub does not have it.
+    mutating func known(_ key: String) throws(FileError) -> KnownKey? {
+        if let entry = entries[key], let digest = BodyDigest(hexadecimal: entry.sha256), try isHere(entry) {
+            return .came(digest)
+        }
+        for parent in SegmentID.ancestors(of: key) {
+            if let entry = entries[parent.text], try isHere(entry) { return .cameInParent }
+        }
+        return nil
     }
 
-    mutating func add(_ entry: ReceivedEntry) { entries[entry.key] = entry }
+    mutating func add(_ entry: ReceivedEntry) {
+        entries[entry.key] = entry
+        entries[entry.id] = entry
+    }
 
     private mutating func isHere(_ entry: ReceivedEntry) throws(FileError) -> Bool {
         // Logged, and about to get its name; looked for first, since it moves from here to there.
@@ -59,4 +70,9 @@ struct Holdings {
         guard let status = (try? folder.status(name)) ?? nil else { return false }
         return status.isRegular && status.size == ByteCount(entry.bytes)
     }
+}
+
+extension ReceivedEntry {
+    /// Of its segment: the key, unless that is another tool's. The halves of such a segment have it in their IDs.
+    fileprivate var id: String { SegmentName(segment)?.id ?? key }
 }

@@ -85,7 +85,7 @@ private struct BundleIntake {
 
     private mutating func take(_ segment: BundleManifest.Segment, _ holdings: inout Holdings) throws(FileError) {
         if batch.count == Self.batchSize || batchKeys.contains(segment.key) { try admit(&holdings) }
-        if let digest = try holdings.digest(of: segment.key) { return noteKnown(segment, digest) }
+        if let known = try holdings.known(segment.key) { return noteKnown(segment, known) }
         let region: FileRegion?
         do throws(FileError) { region = try source.region(segment.file) } catch {
             report.damaged.append((segment.name, error.description))
@@ -132,12 +132,12 @@ private struct BundleIntake {
         let results = try hub.admit(items.map { ($0.arrival, $0.entry) }, isBulk: true) { entry throws(FileError) -> Bool in
             if !hasLookedAgain { try holdings.lookAgain() }
             hasLookedAgain = true
-            return try holdings.digest(of: entry.key) != nil
+            return try holdings.known(entry.key) != nil
         }
         for (item, admitted) in zip(items, results) {
             switch admitted {
             case .known:
-                noteKnown(item.segment, try holdings.digest(of: item.segment.key))
+                noteKnown(item.segment, try holdings.known(item.segment.key))
                 continue
             case .stored:
                 report.stored += 1
@@ -161,9 +161,9 @@ private struct BundleIntake {
         }
     }
 
-    /// - Parameter digest: Of what came with its key.
-    private mutating func noteKnown(_ segment: BundleManifest.Segment, _ digest: BodyDigest?) {
-        guard digest == BodyDigest(hexadecimal: segment.sha256) else {
+    /// - Parameter known: What is known of its key.
+    private mutating func noteKnown(_ segment: BundleManifest.Segment, _ known: KnownKey?) {
+        guard known?.agrees(with: BodyDigest(hexadecimal: segment.sha256)) ?? false else {
             report.damaged.append((segment.name, "its key came before, with other bytes"))
             return
         }

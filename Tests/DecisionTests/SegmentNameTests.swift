@@ -94,4 +94,16 @@ struct SegmentNameTests {
             id: SegmentID.random(using: &generator).text + (Bool.random(using: &generator) ? "01" : ""),
             stream: streams.randomElement(using: &generator)!)!
     }
+
+    @Test("An ID says which segments it may be a half of")
+    func ancestors() {
+        func ancestors(_ key: String) -> [String] { SegmentID.ancestors(of: key).map(\.text) }
+        #expect(ancestors("abcdefghijklmn01").isEmpty)
+        #expect(ancestors("abcdefghijklmno12").isEmpty)
+        #expect(ancestors("abcdefghijklmnop0") == ["abcdefghijklmnop"])
+        #expect(ancestors("abcdefghijklmnop101") == ["abcdefghijklmnop10", "abcdefghijklmnop1", "abcdefghijklmnop"])
+        #expect(ancestors("abcdefghijklmnop210") == ["abcdefghijklmnop21", "abcdefghijklmnop2"])
+        #expect(ancestors("export.json.gz~abcdefghijklmnop~00").isEmpty)
+        #expect(ancestors(String(repeating: "0", count: 65)).isEmpty)
+    }
 }

@@ -75,6 +75,27 @@ struct ImportTests {
         #expect(try hub.pending().isEmpty)
     }
 
+    @Test("The halves of a segment that the hub has taken are known, and vouched for")
+    func halves() throws {
+        let whole = Segments.name()
+        let hub = try folder.spool("hub")
+        let digest = String(repeating: "0", count: 64)
+        try hub.put(Segments.gzip("1\n2\n"), as: whole)
+        let size = try #require(try hub.directory.status(whole.fileName)).size.bytes
+        try hub.logReceived([
+            ReceivedEntry(at: Self.moment, key: whole.id, sha256: digest, segment: whole.fileName, bytes: size, events: 2)
+        ])
+        let spool = try folder.spool("source")
+        for (half, line) in [("0", "1\n"), ("1", "2\n")] {
+            try spool.put(Segments.gzip(line), as: Segments.name(id: whole.id + half))
+        }
+        _ = try export(spool, to: stick())
+        let report = try #require(try take(stick(), into: hub).first).get()
+        #expect(report.known == 2)
+        #expect(report.receipt.segments.count == 2)
+        #expect(try hub.pending() == [whole.fileName])
+    }
+
     @Test("An arrival that is logged and gets no name stays, and those beside it get theirs")
     func leftArrival() throws {
         let hub = try folder.spool("hub")

@@ -1,9 +1,9 @@
 import FerryReceiver
-import FerrySpool
 import Glibc
 import TestSupport
 import Testing
 
+@testable import FerrySpool
 @testable import FerryUpload
 
 @Suite("The receiver")
@@ -119,6 +119,65 @@ struct ReceiverTests {
             #expect(try await post(bytes, port, headers: ["Ferry-Segment": name]).body.contains("\"duplicate\":true"))
         }
         #expect(try spool.pending().isEmpty)
+    }
+
+    @Test("The halves of a segment that came, and their halves, are known: nothing is stored again")
+    func halves() async throws {
+        let spool = try folder.spool("hub")
+        let whole = Segments.name(id: "abcdefghijklmnop")
+        let foreign = "export.json.gz~spool~\(String(repeating: "0", count: 64))"
+        let ids = ["abcdefghijklmnop0", "abcdefghijklmnop1", "abcdefghijklmnop01", "\(ReceivedID(foreign).text)0"]
+        try await whileReceiving(into: spool) { (port: Int) async throws in
+            let headers = ["Ferry-Segment": whole.fileName]
+            #expect(try await post(Segments.gzip("1\n2\n"), port, key: whole.id, headers: headers).status == 200)
+            let other = try await post(Segments.gzip("3\n4\n"), port, key: foreign, headers: ["Ferry-Segment": "export.json.gz"])
+            #expect(other.status == 200)
+            for id in ids {
+                let name = Segments.name(id: id).fileName
+                let answer = try await post(Segments.gzip("1\n"), port, key: id, headers: ["Ferry-Segment": name])
+                #expect(answer.status == 200)
+                #expect(answer.body == "{\"segment\":\"\(name)\",\"events\":1,\"duplicate\":true}\n")
+            }
+            // No half ends so.
+            let new = Segments.name(id: "abcdefghijklmnop2")
+            let answer = try await post(Segments.gzip("5\n"), port, key: new.id, headers: ["Ferry-Segment": new.fileName])
+            #expect(answer.body.contains("\"duplicate\":false"))
+        }
+        #expect(try spool.events(in: [.pending]).sorted() == ["1", "2", "3", "4", "5"])
+    }
+
+    @Test("What another process logs in the spool of a running receiver is known to it, small or too large to be taken")
+    func otherProcess() async throws {
+        let spool = try folder.spool("hub")
+        let other = try Spool.open(spool.path, access: .write)
+        let body = Segments.gzip("{}\n")
+        let names = (0..<4).map { Segments.name(second: $0) }
+        @Sendable func log(_ name: SegmentName, _ time: Timestamp) throws {
+            let digest = ContentHash.of(body).hexadecimal
+            try other.logReceived([
+                ReceivedEntry(at: time, key: name.id, sha256: digest, segment: name.fileName, bytes: 1, events: 1)
+            ])
+        }
+        try log(names[0], .now() - .seconds(86_400))
+        try await whileReceiving(into: spool) {
+            $0.maxBody = .kibibytes(8)
+        } _: { (port: Int) async throws in
+            @Sendable func answer(_ name: SegmentName, _ bytes: [UInt8]) async throws -> (status: Int, body: String) {
+                try await post(bytes, port, key: name.id, headers: ["Ferry-Segment": name.fileName])
+            }
+            try log(names[1], .now())
+            #expect(try await answer(names[1], body).body.contains("\"duplicate\":true"))
+            #expect(try await answer(names[1], Segments.gzip("1\n")).status == 422)
+            // Between what the receiver logs itself, and in the log of the day before.
+            #expect(try await answer(names[2], body).body.contains("\"duplicate\":false"))
+            let late = Segments.name(second: 9)
+            try log(late, .now() - .seconds(86_400))
+            #expect(try await answer(late, body).body.contains("\"duplicate\":true"))
+            try log(names[3], .now())
+            #expect(try await answer(names[3], Segments.noise(10_000)).status == 422)
+            #expect(try await answer(Segments.name(), Segments.noise(10_000)).status == 413)
+        }
+        #expect(try spool.pending() == [names[2].fileName])
     }
 
     @Test("Many requests with one key at once: one is new")

@@ -36,34 +36,42 @@ extension Spool {
 extension Directory {
     /// Appends whole lines to a log and forces them to the disk: all of them, or none.
     func appendLines(_ lines: [UInt8], to name: String) throws(FileError) {
-        try appendLines(to: name) { () throws(FileError) -> [UInt8] in lines }
+        try appendLines(to: name) { _ throws(FileError) -> [UInt8] in lines }
     }
 
-    /// - Parameter lines: Asked under the log's lock: what other processes have logged until then can be read.
-    func appendLines(to name: String, _ lines: () throws(FileError) -> [UInt8]) throws(FileError) {
+    /// - Parameters:
+    ///   - lines: Asked under the log's lock, with the log's size: what other processes have logged until then can be read.
+    ///   - appended: Called under the lock, with the log's size afterwards.
+    func appendLines(
+        to name: String, _ lines: (Int64) throws(FileError) -> [UInt8], appended: (Int64) -> Void = { _ in }
+    ) throws(FileError) {
         let file = try openLog(name)
-        try appendUnderLock(lines, to: file)
+        try appendUnderLock(lines, to: file, appended)
         try file.sync()
     }
 
-    private func appendUnderLock(_ lines: () throws(FileError) -> [UInt8], to file: OpenFile) throws(FileError) {
+    private func appendUnderLock(
+        _ lines: (Int64) throws(FileError) -> [UInt8], to file: OpenFile, _ appended: (Int64) -> Void
+    ) throws(FileError) {
         // Several uploaders share a ledger: one that looks while another writes would see a line without its end.
         try file.lock()
         defer { file.unlock() }
-        let lines = try lines()
-        guard !lines.isEmpty else { return }
         let size = try file.status().size.bytes
+        var lines = try lines(size)
+        guard !lines.isEmpty else { return }
         // Found empty, it may be new, and its name not on the disk yet: the next process counts on it.
         if size == 0 { try sync() }
         // A process that was killed may have left a line without its end.
         let last = size > 0 ? try file.readBytes(1, at: size - 1) : []
+        if !last.isEmpty, last != [UInt8(ascii: "\n")] { lines = [UInt8(ascii: "\n")] + lines }
         do throws(FileError) {
-            try file.write(last.isEmpty || last == [UInt8(ascii: "\n")] ? lines : [UInt8(ascii: "\n")] + lines)
+            try file.write(lines)
         } catch {
             // Half a line is in the way of every program but Ferry.
             try? file.truncate(to: size)
             throw error
         }
+        appended(size + Int64(lines.count))
     }
 
     /// Opens a log for appending, and makes it if need be.

@@ -36,31 +36,48 @@ extension ReceivedEntry {
     }
 }
 
-/// How far the logs of received keys were read.
-public struct ReceivedLogPlace: Sendable {
-    fileprivate var offsets: [String: Int64] = [:]
-
-    public init() {}
-}
-
 extension Spool {
     /// Notes keys, durably.
     public func logReceived(_ entries: [ReceivedEntry]) throws(FileError) {
         try logReceived(entries) { _ throws(FileError) -> Bool in true }
     }
 
-    /// - Parameter isNew: Asked for each under the lock of the log: what other processes have logged until then can be read.
+    /// - Parameters:
+    ///   - follower: Learns first what other processes have logged.
+    ///   - isNew: Asked for each under the lock of the log: what other processes have logged until then can be read.
     func logReceived(
-        _ entries: [ReceivedEntry], where isNew: (ReceivedEntry) throws(FileError) -> Bool
+        _ entries: [ReceivedEntry], following follower: ReceivedLogFollower? = nil,
+        where isNew: (ReceivedEntry) throws(FileError) -> Bool
     ) throws(FileError) {
-        guard let stateDirectory else { throw FileError("write log of", path, code: EROFS) }
-        guard let day = entries.first?.at.compactDay else { return }
-        try stateDirectory.appendLines(to: "received-\(day).jsonl") { () throws(FileError) -> [UInt8] in
+        guard let time = entries.first?.at else { return }
+        try appendReceived(on: time, following: follower) { () throws(FileError) -> [UInt8] in
             var lines: [UInt8] = []
             for entry in entries where try isNew(entry) { lines += JSONLine.encode(entry) }
             return lines
         }
     }
+
+    /// Has a follower learn what other processes have logged, and forces it to the disk: it can be counted on then.
+    public func follow(_ follower: ReceivedLogFollower, at now: Timestamp) throws(FileError) {
+        try appendReceived(on: now, following: follower) { () throws(FileError) -> [UInt8] in [] }
+    }
+
+    private func appendReceived(
+        on time: Timestamp, following follower: ReceivedLogFollower?, _ lines: () throws(FileError) -> [UInt8]
+    ) throws(FileError) {
+        guard let stateDirectory else { throw FileError("write log of", path, code: EROFS) }
+        let name = Self.receivedName(time.compactDay)
+        var start: Int64 = 0
+        try stateDirectory.appendLines(to: name) { size throws(FileError) -> [UInt8] in
+            start = size
+            try follower?.catchUp(self, name, size: size)
+            return try lines()
+        } appended: { end in
+            follower?.pass(name, from: start, to: end)
+        }
+    }
+
+    private static func receivedName(_ day: String) -> String { "received-\(day).jsonl" }
 
     /// Every key ever accepted, oldest first. Torn lines are passed over: their arrivals were not answered.
     public func forEachReceived(_ body: (ReceivedEntry) -> Void) throws(FileError) {
@@ -68,33 +85,10 @@ extension Spool {
         try forEachReceived(after: &place, body)
     }
 
-    /// Every key that was logged behind a place, which moves to the end of the last whole line.
-    public func forEachReceived(
-        after place: inout ReceivedLogPlace, _ body: (ReceivedEntry) -> Void
-    ) throws(FileError) {
-        guard let stateDirectory else { return }
-        let decoder = JSONDecoder()
-        for name in try stateDirectory.names() where name.hasPrefix("received-") && name.hasSuffix(".jsonl") {
-            let start = place.offsets[name] ?? 0
-            guard let file = try stateDirectory.open(name) else { continue }
-            var (last, end) = (start, start)
-            var isCut = false
-            try file.forEachLine(from: start) { line in
-                last = end
-                end += Int64(line.count) + 1
-                if line.count >= 1 << 20 { isCut = true }
-                if let entry = try? decoder.decode(ReceivedEntry.self, from: Data(line)) { body(entry) }
-            }
-            // What came in pieces has no place; a last line without its end is read again.
-            guard !isCut, end > start else { continue }
-            place.offsets[name] = try file.readBytes(1, at: end - 1) == [UInt8(ascii: "\n")] ? end : last
-        }
-    }
-
     /// The hidden files that a day's log names.
     func loggedArrivals(ofDayOf entry: ReceivedEntry) throws(FileError) -> Set<String> {
         var names: Set<String> = []
-        try stateDirectory?.open("received-\(entry.at.compactDay).jsonl")?.forEachLine { line in
+        try stateDirectory?.open(Self.receivedName(entry.at.compactDay))?.forEachLine { line in
             // The field alone, in the form that the log is written in: the day may have been long.
             guard let start = line.end(of: "\"file\":\""), let end = line[start...].firstIndex(of: UInt8(ascii: "\""))
             else { return }

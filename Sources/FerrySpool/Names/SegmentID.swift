@@ -36,7 +36,7 @@ public struct SegmentID: Hashable, Sendable, CustomStringConvertible {
     private static let digits = Array("0123456789abcdefghijklmnopqrstuvwxyz".utf8)
 
     /// The ID that a number of 128 bits stands for, a hash say: 25 characters.
-    public init(_ number: UInt128) { text = Self.base36(number, digits: 25) }
+    public init(_ number: UInt128) { text = Self.base36(number, digits: Self.numberLength) }
 
     /// An ID made from bytes that hold none: the same for the same bytes.
     ///
@@ -56,6 +56,24 @@ public struct SegmentID: Hashable, Sendable, CustomStringConvertible {
         guard text.utf8.count < Self.lengths.upperBound else { return nil }
         return (SegmentID(unchecked: text + "0"), SegmentID(unchecked: text + "1"))
     }
+
+    /// The IDs of the segments that one with this key may be a half of, or a half of a half, nearest first. Empty for most keys: a new ID is
+    /// as short as an ID may be.
+    public static func ancestors(of key: String) -> [SegmentID] {
+        var ancestors: [SegmentID] = []
+        var rest = Substring(key)
+        guard SegmentID(key) != nil else { return [] }
+        while rest.utf8.count > lengths.lowerBound, rest.last == "0" || rest.last == "1" {
+            rest = rest.dropLast()
+            ancestors.append(SegmentID(unchecked: String(rest)))
+        }
+        return ancestors
+    }
+
+    /// The number that the ID stands for, when it has the length of an ID made from a number.
+    public var number: UInt128? { text.utf8.count == Self.numberLength ? UInt128(text, radix: 36) : nil }
+
+    private static let numberLength = 25
 }
 
 /// A label of segments: 1 to 64 characters `[a-z0-9_-]`.

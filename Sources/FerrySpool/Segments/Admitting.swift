@@ -19,9 +19,11 @@ extension Spool {
     /// ``finishArrivals()`` completes the rename. So what is logged is never removed here, whatever fails; what is not, always is.
     ///
     /// - Parameter isBulk: One call forces the whole file system to the disk, instead of one for each file.
+    /// - Parameter follower: Learns what other processes have logged before `isKnown` is asked.
     /// - Parameter isKnown: Asked for each under the lock of the log, which no other process can add to until the keys are logged.
     public func admit(
         _ arrivals: [(arrival: Arrival, entry: ReceivedEntry)], isBulk: Bool = false,
+        following follower: ReceivedLogFollower? = nil,
         isKnown: (ReceivedEntry) throws(FileError) -> Bool = { _ throws(FileError) -> Bool in false }
     ) throws(FileError) -> [Admitted] {
         var results = [Admitted](repeating: .nameTaken, count: arrivals.count)
@@ -30,7 +32,7 @@ extension Spool {
             if try directory.contains(item.entry.segment) { discard(item.arrival) } else { new.append(index) }
         }
         guard !new.isEmpty else { return results }
-        let known = try log(new.map { arrivals[$0] }, isBulk: isBulk, isKnown)
+        let known = try log(new.map { arrivals[$0] }, isBulk: isBulk, follower, isKnown)
         for index in new where known.contains(arrivals[index].arrival.fileName) { results[index] = .known }
         for index in new where results[index] != .known {
             results[index] = name(arrivals[index].arrival, as: arrivals[index].entry.segment)
@@ -43,7 +45,7 @@ extension Spool {
     ///
     /// - Returns: The arrivals whose keys are known; they are removed.
     private func log(
-        _ arrivals: [(arrival: Arrival, entry: ReceivedEntry)], isBulk: Bool,
+        _ arrivals: [(arrival: Arrival, entry: ReceivedEntry)], isBulk: Bool, _ follower: ReceivedLogFollower?,
         _ isKnown: (ReceivedEntry) throws(FileError) -> Bool
     ) throws(FileError) -> Set<String> {
         do throws(FileError) {
@@ -59,7 +61,7 @@ extension Spool {
         }
         var known: Set<String> = []
         do throws(FileError) {
-            try logReceived(entries) { entry throws(FileError) -> Bool in
+            try logReceived(entries, following: follower) { entry throws(FileError) -> Bool in
                 guard try isKnown(entry) else { return true }
                 if let file = entry.file { known.insert(file) }
                 return false

@@ -31,7 +31,7 @@ public struct BodyDigest: Hashable, Sendable {
     }
 
     /// The first 128 bits.
-    var firstHalf: UInt128 { UInt128(words[0]) << 64 | UInt128(words[1]) }
+    package var firstHalf: UInt128 { UInt128(words[0]) << 64 | UInt128(words[1]) }
 
     public func hash(into hasher: inout Hasher) { hasher.combine(words[0]) }
 }

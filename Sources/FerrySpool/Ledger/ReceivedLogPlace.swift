@@ -1,0 +1,93 @@
+import FoundationEssentials
+import Synchronization
+
+/// How far the logs of received keys were read.
+public struct ReceivedLogPlace: Sendable {
+    fileprivate var offsets: [String: Int64] = [:]
+
+    public init() {}
+}
+
+extension Spool {
+    /// Every key that was logged behind a place, which moves to the end of the last whole line.
+    public func forEachReceived(
+        after place: inout ReceivedLogPlace, _ body: (ReceivedEntry) -> Void
+    ) throws(FileError) {
+        guard let stateDirectory else { return }
+        for name in try stateDirectory.names() where name.hasPrefix("received-") && name.hasSuffix(".jsonl") {
+            guard let file = try stateDirectory.open(name) else { continue }
+            try file.forEachReceived(name, after: &place, body)
+        }
+    }
+}
+
+extension OpenFile {
+    /// - Parameter name: The log's name, in the place.
+    fileprivate func forEachReceived(
+        _ name: String, after place: inout ReceivedLogPlace, _ body: (ReceivedEntry) -> Void
+    ) throws(FileError) {
+        let size = try status().size.bytes
+        // A log that became shorter is another one.
+        let start = place.offsets[name].flatMap { $0 <= size ? $0 : nil } ?? 0
+        guard size > start else { return }
+        let decoder = JSONDecoder()
+        var (last, end) = (start, start)
+        var isCut = false
+        try forEachLine(from: start) { line in
+            last = end
+            end += Int64(line.count) + 1
+            if line.count >= 1 << 20 { isCut = true }
+            if let entry = try? decoder.decode(ReceivedEntry.self, from: Data(line)) { body(entry) }
+        }
+        // What came in pieces was not counted exactly: then what was there at first counts.
+        if isCut { (last, end) = (start, size) }
+        guard end > start else { return }
+        // A last line without its end is read again.
+        place.offsets[name] = try readBytes(1, at: end - 1) == [UInt8(ascii: "\n")] ? end : last
+    }
+}
+
+/// Learns what other processes log of received keys, for one that keeps them in memory.
+public final class ReceivedLogFollower: Sendable {
+    /// Changed under the lock of a log alone, which one thread at a time has.
+    private let place: Mutex<ReceivedLogPlace>
+    private let learn: @Sendable ([ReceivedEntry]) -> Void
+
+    /// - Parameters:
+    ///   - place: What was read before.
+    ///   - learn: Called with what another process has logged.
+    public init(after place: ReceivedLogPlace, learn: @escaping @Sendable ([ReceivedEntry]) -> Void) {
+        self.place = Mutex(place)
+        self.learn = learn
+    }
+
+    /// Reads what is new under the lock of a log. Where that log has no more than this process has seen, that costs one look at another.
+    ///
+    /// - Parameter size: Of the log.
+    func catchUp(_ spool: Spool, _ name: String, size: Int64) throws(FileError) {
+        var place = place.withLock { $0 }
+        var news: [ReceivedEntry] = []
+        if let seen = place.offsets[name] {
+            if seen != size, let file = try spool.stateDirectory?.open(name) {
+                try file.forEachReceived(name, after: &place) { news.append($0) }
+            }
+            // A process that began before midnight, an import say, still logs there.
+            if let earlier = place.offsets.keys.filter({ $0 != name }).max(),
+                let status = try spool.stateDirectory?.status(earlier), status.size.bytes != place.offsets[earlier],
+                let file = try spool.stateDirectory?.open(earlier)
+            {
+                try file.forEachReceived(earlier, after: &place) { news.append($0) }
+                try file.sync()
+            }
+        } else {
+            try spool.forEachReceived(after: &place) { news.append($0) }
+        }
+        self.place.withLock { $0 = place }
+        if !news.isEmpty { learn(news) }
+    }
+
+    /// Passes over the lines that this process has appended.
+    func pass(_ name: String, from start: Int64, to end: Int64) {
+        place.withLock { place in if place.offsets[name] ?? 0 == start { place.offsets[name] = end } }
+    }
+}
