@@ -48,6 +48,63 @@ struct FolderLossTests {
         }
     }
 
+    /// A file system that stops answering.
+    private final class Mount: Sendable {
+        private let path: String
+        private let isDead = Mutex(false)
+        private let isBack = DispatchSemaphore(value: 0)
+
+        init(_ path: String) { self.path = path }
+
+        func look(_ path: String) -> Result<SpoolGlance, FileError> {
+            if path == self.path, isDead.withLock(\.self) {
+                isBack.wait()
+                isBack.signal()
+            }
+            return FolderLooks.glance(path)
+        }
+
+        func die() { isDead.withLock { $0 = true } }
+
+        func revive() {
+            isDead.withLock { $0 = false }
+            isBack.signal()
+        }
+    }
+
+    @Test(
+        "A folder whose file system does not answer holds up no other, and is taken up when it answers", arguments: [true, false])
+    func silent(usesInotify: Bool) async throws {
+        let (dead, other) = (try folder.spool("dead"), try folder.spool("other"))
+        let mount = Mount(dead.path)
+        let seen = Seen()
+        let server = ScriptedServer.answering { seen.answer($0) }
+        let options = RunOptions(
+            upload: UploadOptions(destination: try DestinationURL(server.url)),
+            schedule: SchedulePolicy(interval: .seconds(60), events: 1))
+        let runner = try Runner(
+            [SpoolPlace(dead.path), SpoolPlace(other.path)], options: options, usesInotify: usesInotify,
+            looks: FolderLooks(patience: .milliseconds(50)) { mount.look($0) }, network: NetworkWatch.maker(options),
+            onEvent: { seen.note($0) })
+        defer { mount.revive() }
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            group.addTask { await runner.run() }
+            group.addTask {
+                defer { runner.stop() }
+                try await eventually("both") { runner.snapshot().spools.filter(\.isAvailable).count == 2 }
+                mount.die()
+                try await eventually("one is missed") { runner.snapshot().spools.map(\.isAvailable) == [false, true] }
+                try put(dead, 1)
+                try put(other, 2)
+                try await eventually("the other's") { seen.count == 1 }
+                #expect(try dead.pending().count == 1)
+                mount.revive()
+                try await eventually("it is back") { seen.count == 2 && seen.returns == 1 }
+            }
+            try await group.waitForAll()
+        }
+    }
+
     private func put(_ spool: Spool, _ second: Int) throws {
         try spool.put(Segments.gzip("{\"n\":\(second)}\n"), as: Segments.name(second: second))
     }

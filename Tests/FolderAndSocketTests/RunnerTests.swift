@@ -255,16 +255,16 @@ struct RunnerTests {
         try touch(0)
         var polled = PolledFolder(spool.path)
         let later = Timestamp.now() + .seconds(1_000_000)
-        #expect(polled.look(now: later).isEmpty)
+        #expect(polled.news(FolderLooks.glance(spool.path), now: later).isEmpty)
         try touch(1)
-        #expect(polled.look(now: later) == [.unclear])
-        #expect(polled.look(now: later).isEmpty)
+        #expect(polled.news(FolderLooks.glance(spool.path), now: later) == [.unclear])
+        #expect(polled.news(FolderLooks.glance(spool.path), now: later).isEmpty)
         _ = try spool.setControl(at: .now()) { $0.isPaused = true }
-        #expect(polled.look(now: later) == [.control])
+        #expect(polled.news(FolderLooks.glance(spool.path), now: later) == [.control])
         try put(spool)
         // So soon after a change another one could hide behind the same time.
         var fresh = PolledFolder(spool.path)
-        #expect(fresh.look() == [.unclear] && fresh.look() == [.unclear])
+        for _ in 0..<2 { #expect(fresh.news(FolderLooks.glance(spool.path)) == [.unclear]) }
     }
 
     @Test("A segment that its writer still holds leaves when it lets go, not a minute later")

@@ -1,3 +1,4 @@
+import Dispatch
 import FerrySpool
 import Glibc
 
@@ -7,12 +8,7 @@ extension RunLoop {
     mutating func checkSpools() async {
         nextCheck = runner.moment().steady + Self.checkInterval
         await listPlaces()
-        let paths = spools.map(\.path)
-        let looks = await blocking {
-            paths.map { path -> Result<SpoolGlance, FileError> in
-                do throws(FileError) { return .success(try SpoolGlance(path)) } catch { return .failure(error) }
-            }
-        }
+        let looks = await runner.looks.look(at: spools.map(\.path))
         for number in spools.indices {
             let now = runner.moment().steady
             if let failure = failure(of: number) { close(number, failure) }
@@ -103,7 +99,8 @@ extension RunLoop {
         let needed = dispatcher.read { Set($0.jobsUnderWay.map { ObjectIdentifier($0.tools.lease) }) }
         for tools in retiring where !needed.contains(ObjectIdentifier(tools.lease)) && tools.settler.isIdle {
             tools.settler.close()
-            tools.lease.close()
+            // It asks the file system which folder it is.
+            DispatchQueue.global().async { tools.lease.close() }
         }
         retiring.removeAll { !needed.contains(ObjectIdentifier($0.lease)) && $0.settler.isIdle }
     }

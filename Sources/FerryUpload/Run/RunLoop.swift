@@ -172,7 +172,7 @@ struct RunLoop {
         if let look = networkLook, look <= now { startLook() }
         if let interval = watch.pollInterval, now >= nextPoll {
             nextPoll = now + interval
-            watch.poll { [signals = runner.signals] in signals.add(.news($0, $1)) }
+            await poll()
         }
         if now >= nextCheck {
             await checkSpools()
@@ -185,6 +185,14 @@ struct RunLoop {
         if now >= nextHousekeeping {
             nextHousekeeping = now + Self.housekeepingInterval
             for number in spools.indices where spools[number].isOpen { await keepHouse(number) }
+        }
+    }
+
+    /// Looks at the folders whose changes the kernel does not tell.
+    private func poll() async {
+        let folders = watch.polledFolders
+        for (folder, look) in zip(folders, await runner.looks.look(at: folders.map(\.path))) {
+            for news in watch.news(of: folder.number, look) { runner.signals.add(.news(folder.number, news)) }
         }
     }
 

@@ -37,6 +37,7 @@ public final class Runner: Sendable {
     let absencePatience: Absence.Patience
     /// Off in tests of folders whose changes the kernel does not tell.
     private let usesInotify: Bool
+    let looks: FolderLooks
 
     struct Latest: Sendable {
         struct Spool: Sendable {
@@ -78,10 +79,12 @@ public final class Runner: Sendable {
     ///   - network: Makes what tells of the network.
     init(
         _ places: [SpoolPlace], options: RunOptions, now: @escaping @Sendable () -> Timestamp = Timestamp.now,
-        usesInotify: Bool = true, absencePatience: Absence.Patience = .init(), network: @escaping NetworkWatch.Maker,
+        usesInotify: Bool = true, absencePatience: Absence.Patience = .init(), looks: FolderLooks = FolderLooks(),
+        network: @escaping NetworkWatch.Maker,
         onEvent: @escaping @Sendable (RunEvent) -> Void = { _ in }
     ) throws(UploadError) {
         self.usesInotify = usesInotify
+        self.looks = looks
         self.absencePatience = absencePatience
         makeNetwork = network
         self.places = places

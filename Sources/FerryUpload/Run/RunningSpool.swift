@@ -118,7 +118,9 @@ struct RunningSpool {
     mutating func close(_ failure: FileError, at now: Duration) {
         isOpen = false
         self.failure = failure
+        let held = mark.map { Held($0) }
         mark = nil
+        if failure.code == ETIMEDOUT { held?.letGo() }
         needsScan = false
         recoversAt = nil
         // One that is missing is taken up as soon as it is there. A disk that is full, or a folder that is forbidden, stays so for a while.

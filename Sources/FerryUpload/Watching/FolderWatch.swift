@@ -108,20 +108,20 @@ final class FolderWatch: Sendable {
     /// Whether a folder is looked at now and then.
     func isPolled(_ number: Int) -> Bool { polled.withLock { $0[number] != nil } }
 
-    /// Looks at the folders whose changes the kernel does not tell.
-    func poll(_ onNews: (Int, FolderNews) -> Void) {
-        let news = polled.withLock { polled in
-            var news: [(Int, FolderNews)] = []
-            for number in polled.keys { news += (polled[number]?.look() ?? []).map { (number, $0) } }
-            return news
-        }
-        for (number, news) in news { onNews(number, news) }
+    /// The folders whose changes the kernel does not tell.
+    var polledFolders: [(number: Int, path: String)] {
+        polled.withLock { polled in polled.map { ($0.key, $0.value.path) } }
+    }
+
+    /// What a look at one of them shows.
+    func news(of number: Int, _ look: Result<SpoolGlance, FileError>) -> [FolderNews] {
+        polled.withLock { $0[number]?.news(look) ?? [] }
     }
 }
 
 /// A folder that is looked at now and then: its own time of change shows whether a whole look is needed.
 struct PolledFolder: Sendable {
-    private let path: String
+    let path: String
     private var changed: Timestamp?
     private var controlChanged: Timestamp?
 
@@ -131,11 +131,11 @@ struct PolledFolder: Sendable {
 
     init(_ path: String) {
         self.path = path
-        _ = look()
+        _ = news(FolderLooks.glance(path))
     }
 
-    mutating func look(now: Timestamp = .now()) -> [FolderNews] {
-        guard let glance = try? SpoolGlance(path) else { return [.gone] }
+    mutating func news(_ look: Result<SpoolGlance, FileError>, now: Timestamp = .now()) -> [FolderNews] {
+        guard let glance = try? look.get() else { return [.gone] }
         var news: [FolderNews] = []
         if glance.changed != changed {
             news.append(.unclear)
