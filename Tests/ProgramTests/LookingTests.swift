@@ -43,6 +43,24 @@ struct LookingTests {
         #expect(try await everything() == before)
     }
 
+    @Test("list and upload say the same of what is not whole yet: it may be still being written, and is given up later")
+    func notWhole() async throws {
+        let spool = try folder.spool()
+        let whole = Segments.gzip(Segments.lines(0..<99))
+        try spool.directory.replace("padded.json.gz", with: whole + [UInt8](repeating: 0, count: 512), durable: false)
+        let cut = Segments.name().fileName
+        try spool.directory.replace(cut, with: [0x1f, 0x8b], durable: false)
+        let hub = try await Hub(folder("hub"))
+        // Past the moments in which anything may be being written.
+        let upload = try await Program().run("upload", "--spool", spool.path, "--to", hub.url)
+        await hub.stop()
+        let list = try await Program().run("list", "--spool", spool.path)
+        #expect(upload.status == 75, "\(upload.errors)")
+        #expect(upload.output.contains("held back 2 files"), "\(upload.output)")
+        let states = list.output.split(separator: "\n").map { $0.contains("no whole gzip file") }
+        #expect(states == [true, true], "\(list.output)")
+    }
+
     @Test("No lock is taken, and no file is opened for writing", arguments: commands)
     func noLock(_ command: [String]) async throws {
         guard let strace = Program.find("strace") else { return print("NOT TESTED: there is no strace here") }

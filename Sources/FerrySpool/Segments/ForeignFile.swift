@@ -71,3 +71,20 @@ extension Claim {
         return ForeignFile.mayGrow(isFinished: status.isFinishedByItsTimes, changed: status.changed, now: now)
     }
 }
+
+extension Spool {
+    /// What is wrong with a pending file, found by inflating it, without a claim; `nil` when it is sound, or gone.
+    public func damage(of name: String, inflateLimit: ByteCount = .mebibytes(1024)) throws(FileError) -> GzipDamage? {
+        guard let file = try directory.open(name) else { return nil }
+        do {
+            try file.inflate(limit: inflateLimit) { _ in }
+            return nil
+        } catch let damage as GzipDamage {
+            return damage
+        } catch let error as FileError {
+            throw error
+        } catch {
+            preconditionFailure("passing bytes over throws nothing: \(error)")
+        }
+    }
+}

@@ -126,7 +126,12 @@ extension OpenFile {
 extension Spool {
     /// The events that a pending segment's writer noted; `nil` when nobody did, or when there is no such segment.
     public func notedEvents(of name: String) throws(FileError) -> Int64? {
+        try notes(of: name)?.events
+    }
+
+    /// What a pending segment's header and notes tell; `nil` when there is no such segment.
+    public func notes(of name: String) throws(FileError) -> Examination? {
         guard let file = try directory.open(name) else { return nil }
-        return try file.walkMembers(length: file.status().size.bytes).events
+        return try file.walkMembers(length: file.status().size.bytes)
     }
 }

@@ -77,12 +77,17 @@ struct Lane {
         private(set) var unusable = 0
         /// Why, for the first of them.
         private(set) var unusableReasons: [FileError] = []
+        /// Files that are not whole, and may become so within minutes.
+        private(set) var incomplete = 0
         /// When all files that were just copied in can be looked at again.
         private(set) var settlesAt: Timestamp?
 
         /// - Parameter moment: When a file that may be still being written can be looked at; one that is given minutes holds up nobody.
         mutating func noteSettling(at moment: Timestamp, now: Timestamp) {
-            guard moment - now <= ForeignFile.quietPeriod else { return }
+            guard moment - now <= ForeignFile.quietPeriod else {
+                incomplete += 1
+                return
+            }
             settlesAt = max(settlesAt ?? moment, moment)
         }
 

@@ -8,6 +8,8 @@ public struct PendingSegment: Sendable {
         case waits(until: Timestamp)
         /// It may be still being written.
         case settles(until: Timestamp)
+        /// It is no whole gzip file, and given up if it is none then.
+        case unfinished(until: Timestamp)
         /// It travels by hand, in the bundle of this ID, and waits for its receipt.
         case exported(bundle: String)
     }
@@ -21,6 +23,8 @@ public struct PendingSegment: Sendable {
     public let retry: RetryState?
     /// Why its file cannot be examined.
     public let failure: FileError?
+    /// What its header and notes tell, where they were looked at.
+    public let notes: Examination?
 }
 
 /// The pending segments of a spool in upload order, looked at one by one: a spool may hold a million.
@@ -66,11 +70,29 @@ public struct PendingSegments: Sequence, IteratorProtocol {
             } else if let until = retry?.wait(at: now, longestWait: BackOff.standard.longestWait) {
                 state = .waits(until: until)
             }
+            var notes: Examination?
+            if state == .due, let status, now - status.changed < ForeignFile.patience {
+                if !entry.isForeign { notes = (try? spool.notes(of: name)) ?? nil }
+                let isQuiet = ForeignFile.isQuiet(changed: status.changed, now: now)
+                if let until = becomesWhole(name, entry, notes, changed: status.changed) {
+                    state = isQuiet ? .unfinished(until: until) : .settles(until: until)
+                }
+            }
             return PendingSegment(
                 name: name, priority: entry.priority, created: entry.created, size: status?.size ?? .zero, state: state,
-                retry: retry,
-                failure: failure)
+                retry: retry, failure: failure, notes: notes)
         }
         return nil
+    }
+
+    /// When a file that is not whole, and changed not long ago, is given up; `nil` when it is whole, or will never be.
+    private func becomesWhole(
+        _ name: String, _ entry: SpoolListing.Entry, _ notes: Examination?, changed: Timestamp
+    ) -> Timestamp? {
+        guard entry.isForeign else {
+            return notes?.damage.flatMap { ForeignFile.mayBecomeWhole($0.kind, changed: changed, now: now) }
+        }
+        guard let damage = (try? spool.damage(of: name)) ?? nil, damage.kind != .tooLarge else { return nil }
+        return changed + ForeignFile.patience
     }
 }

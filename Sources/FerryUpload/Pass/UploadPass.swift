@@ -124,6 +124,7 @@ public final class UploadPass: Sendable {
                 report.stopReason == nil
                 ? dispatcher.read { $0.lanes[0].listed - $0.lanes[0].tally.taken } : try spool.scan().entries.count
             (report.unfinished, report.others) = leftovers.withLock { ($0.unfinished, $0.others) }
+            report.incomplete = dispatcher.read { $0.lanes[0].tally.incomplete }
             (report.unusable, report.unusableReasons) = dispatcher.read {
                 ($0.lanes[0].tally.unusable, $0.lanes[0].tally.unusableReasons)
             }

@@ -22,6 +22,8 @@ public struct UploadReport: Sendable {
     public var unusable = 0
     /// Why, for the first of them.
     public var unusableReasons: [FileError] = []
+    /// Of those that remain, how many are no whole gzip files and may be still being written.
+    public var incomplete = 0
     /// Files in the spool that are no segments.
     public var others = OtherFiles()
     /// Pending segments that travel by hand; they are neither sent nor among those that remain.

@@ -55,6 +55,10 @@ struct ListCommand: ParsableCommand {
 
         init(_ segment: PendingSegment, in spool: Spool) {
             failure = segment.failure
+            if let notes = segment.notes {
+                events = notes.events
+                return
+            }
             do throws(FileError) { events = try spool.notedEvents(of: segment.name) } catch { failure = failure ?? error }
         }
     }
@@ -64,6 +68,8 @@ struct ListCommand: ParsableCommand {
         case .due:
             return segment.retry.map { "due again, tried \(counted($0.attempts, "time")): \($0.lastError.message)" } ?? "due"
         case .settles(let until): return "may be still being written; looked at again in \((until - now).forPeople)"
+        case .unfinished(let until):
+            return "no whole gzip file, and may be still being written; given up in \((until - now).forPeople)"
         case .exported(let bundle): return "travels in the bundle \(bundle), until its receipt comes"
         case .waits(let until):
             guard let retry = segment.retry else { return "waits" }
@@ -91,6 +97,7 @@ struct ListCommand: ParsableCommand {
         case .due: break
         case .waits(let moment): (state, until) = ("waits", moment)
         case .settles(let moment): (state, until) = ("settles", moment)
+        case .unfinished(let moment): (state, until) = ("unfinished", moment)
         case .exported: state = "exported"
         }
         return try Line(

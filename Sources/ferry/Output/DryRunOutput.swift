@@ -14,7 +14,7 @@ struct DryRunOutput {
         var left = options.limit ?? .max
         while left > 0, let segment = segments.next() {
             switch segment.state {
-            case .settles, .exported: continue
+            case .settles, .unfinished, .exported: continue
             case .due, .waits: break
             }
             if case .waits = segment.state, segment.retry?.lastError.scope == .segment, !options.ignoresWaits {

@@ -73,6 +73,11 @@ struct UploadSummary {
                 "left \(counted(report.unusable, "segment")) that cannot be used: \(reasons)\(report.unusable > 3 ? "; …" : "")")
         }
         for problem in report.retention.problems.prefix(3) { lines.append("the limits are kept as far as that goes: \(problem)") }
+        if report.incomplete > 0 {
+            lines.append(
+                "held back \(counted(report.incomplete, "file")) that may be still being written: no whole gzip, given up \(ForeignFile.patience.forPeople) after the last change"
+            )
+        }
         for problem in report.unfinished { lines.append("\(problem)") }
         if report.others.count > 0 { lines.append("ignored \(report.others)") }
         if report.remaining > 0 { lines.append("\(report.remaining) remain; ferry list tells what they wait for") }
@@ -107,6 +112,8 @@ struct UploadSummary {
             /// Segments that cannot be opened or locked, and why.
             let unusable: Int
             let unusableReasons: [String]
+            /// Pending files that are no whole gzip files, and may become so.
+            let incomplete: Int
             /// Journals and arrivals that could not be finished, and why.
             let unfinished: [String]
             /// Files that are no segments.
@@ -128,7 +135,7 @@ struct UploadSummary {
             expired: report.retention.expired.segments, evicted: report.retention.evicted.segments,
             remaining: report.remaining, stopped: stopped, message: problem,
             destinationWaitsUntil: report.destinationWaitsUntil, sentDeleted: report.sentDeleted.segments,
-            unusable: report.unusable, unusableReasons: report.unusableReasons.map(\.description),
+            unusable: report.unusable, unusableReasons: report.unusableReasons.map(\.description), incomplete: report.incomplete,
             unfinished: report.unfinished.map(\.description), others: report.others.count, otherNames: report.others.names,
             travelling: report.travelling.map { Travelling(bundle: $0.bundle, since: $0.since, segments: $0.segments) },
             result: result
