@@ -289,6 +289,63 @@ struct FullDiskTests {
         #expect(try await shell("umount \"$DIR/m\"").status == 0)
     }
 
+    @Test(
+        "A disk with room for no new file drains: what is published, and what is in journals; each event once",
+        arguments: [10, 11, 12, 13, 14], ["", "--delete-sent"])
+    func noFiles(inodes: Int, option: String) async throws {
+        try await makeInput()
+        let mounted = try await shell("mkdir -p \"$DIR/m\" && mount -t tmpfs -o size=2m,nr_inodes=\(inodes) none \"$DIR/m\"")
+        guard mounted.status == 0 else { return print("NOT TESTED: mounting a tmpfs is not allowed here: \(mounted.errors)") }
+        let hub = try await Hub(folder("hub"))
+        let result = try await shell(
+            """
+            next=1
+            for round in $(seq 12); do
+                head -n 400 "$DIR/in" | tail -n +$next |
+                    "$FERRY" write --create --spool "$DIR/m/s" --roll-events 50 --first-line $next --json >"$DIR/out" 2>"$DIR/errors"
+                status=$?
+                "$FERRY" upload -q --spool "$DIR/m/s" --to \(hub.url) \(option) || echo "upload $?"
+                case $status in
+                    0 | 75) break ;;
+                    73) next=$(sed -n 's/.*"nextLine":\\([0-9]*\\).*/\\1/p' "$DIR/out") ;;
+                    *) echo "write $status: $(cat "$DIR/errors")" ;;
+                esac
+            done
+            "$FERRY" upload -q --spool "$DIR/m/s" --to \(hub.url) \(option) || echo "upload $?"
+            echo "last $status"
+            """)
+        await hub.stop()
+        #expect(["last 0\n", "last 75\n"].contains(result.output), "\(result.output) \(result.errors)")
+        let compared = try await shell(
+            "head -n 400 \"$DIR/in\" | sort >\"$DIR/stored\"; \"$FERRY\" cat --spool \"$DIR/hub\" | sort | cmp - \"$DIR/stored\"")
+        #expect(compared.status == 0, "\(compared.output) \(compared.errors)")
+        #expect(try await shell("umount \"$DIR/m\"").status == 0)
+    }
+
+    @Test(
+        "With room for a few new files, an upload that keeps what is delivered sends all and ends it, or sends nothing and says why",
+        arguments: 0..<6)
+    func fewFiles(left: Int) async throws {
+        let mounted = try await shell("mkdir -p \"$DIR/m\" && mount -t tmpfs -o size=2m,nr_inodes=40 none \"$DIR/m\"")
+        guard mounted.status == 0 else { return print("NOT TESTED: mounting a tmpfs is not allowed here: \(mounted.errors)") }
+        let hub = try await Hub(folder("hub"))
+        let result = try await shell(
+            """
+            for n in 1 2 3; do echo "{\\"n\\":$n}"; done | "$FERRY" write -q --create --spool "$DIR/m/s" --roll-events 1
+            for n in $(seq 60); do : >"$DIR/m/filler$n" || break; done 2>/dev/null
+            for n in $(seq \(left)); do rm "$DIR/m/filler$n"; done
+            "$FERRY" upload -q --keep-sent --spool "$DIR/m/s" --to \(hub.url); echo $?
+            "$FERRY" list --spool "$DIR/m/s" | wc -l
+            "$FERRY" cat --spool "$DIR/hub" | wc -l
+            "$FERRY" upload -q --delete-sent --spool "$DIR/m/s" --to \(hub.url); echo $?
+            "$FERRY" cat --spool "$DIR/hub" | wc -l
+            """)
+        await hub.stop()
+        #expect(try await shell("umount \"$DIR/m\"").status == 0)
+        #expect(["0\n0\n3\n0\n3\n", "73\n3\n0\n0\n3\n"].contains(result.output), "\(result.output) \(result.errors)")
+        #expect(result.errors.contains("remove some files") == result.output.hasPrefix("73"), "\(result.errors)")
+    }
+
     @Test("A line of the ledger that does not fit is cut off again")
     func ledger() async throws {
         let spool = try folder.spool()

@@ -189,6 +189,12 @@ public final class Directory: Sendable {
         return false
     }
 
+    /// Whether the folder's file system says that it has room for fewer than `count` new files. Those that make room as they go do not.
+    func hasFewFiles(left count: UInt) -> Bool {
+        var status = statvfs()
+        return fstatvfs(descriptor, &status) == 0 && status.f_files > 0 && status.f_favail < count
+    }
+
     /// Forces names that were added, renamed or removed to the disk.
     public func sync() throws(FileError) {
         // Some file systems know no fsync of folders (EINVAL); they have nothing to force.

@@ -8,11 +8,22 @@ public struct FileError: Error, Equatable, CustomStringConvertible {
     public let path: String
     /// The kernel's error number.
     public let code: Int32
+    /// The file system has no room for new files, however many blocks are free.
+    let lacksFiles: Bool
 
     public init(_ operation: String, _ path: String, code: Int32 = errno) {
         self.operation = operation
         self.path = path
         self.code = code
+        // Now: what is free when the error is told is another question.
+        lacksFiles = code == ENOSPC && Self.lacksFiles(beside: path)
+    }
+
+    private static func lacksFiles(beside path: String) -> Bool {
+        var status = statvfs()
+        let folder = path.lastIndex(of: "/").map { $0 == path.startIndex ? "/" : String(path[..<$0]) } ?? "."
+        // File systems that make room for files as they go say 0 of 0, or count none where no block is free.
+        return statvfs(folder, &status) == 0 && status.f_files > 0 && status.f_favail == 0 && status.f_bavail > 1
     }
 
     /// The disk, the quota or the file size limit is exhausted.
@@ -32,6 +43,7 @@ public struct FileError: Error, Equatable, CustomStringConvertible {
         case _ where isLocking:
             "; Ferry needs file locks (flock), and a file that may be written where NFS wants that: see the mount's options (local_lock, nolock)"
         case EACCES, EPERM: "; check its owner and mode"
+        case ENOSPC where lacksFiles: "; remove some files: its file system has room for no more of them"
         case ENOSPC, EDQUOT: "; free some space"
         case EFBIG: "; raise the file size limit (ulimit -f)"
         case EXDEV: "; it must lie on the spool's own file system"

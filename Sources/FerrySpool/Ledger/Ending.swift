@@ -75,26 +75,42 @@ extension Spool {
 
     /// The second part of ``settle(_:)``: the files, one by one. Only what is recorded may be carried out.
     ///
-    /// - Parameter earlier: The folders that an earlier call changed, when they are not yet forced to the disk.
+    /// - Parameters:
+    ///   - earlier: The folders that an earlier call changed, when they are not yet forced to the disk.
+    ///   - sentGivesWay: Where there is no room in `sent/` for a delivered segment, it is deleted.
     /// - Returns: The folders that changed, for the third part.
     /// - Throws: The first failure, when everything else is done.
-    public func carryOut(_ endings: [Ending], after earlier: ChangedFolders? = nil) throws(FileError) -> ChangedFolders {
+    public func carryOut(
+        _ endings: [Ending], after earlier: ChangedFolders? = nil, sentGivesWay: Bool = false
+    ) throws(FileError) -> ChangedFolders {
         var changed = earlier ?? ChangedFolders(directory)
+        changed.deleted = .init()
         var failure: FileError?
         for ending in endings {
-            do throws(FileError) { try carryOut(ending, &changed) } catch { failure = failure ?? error }
+            do throws(FileError) {
+                try carryOut(ending, &changed, sentGivesWay: sentGivesWay)
+            } catch {
+                failure = failure ?? error
+            }
         }
         if let failure { throw failure }
         return changed
     }
 
-    private func carryOut(_ ending: Ending, _ changed: inout ChangedFolders) throws(FileError) {
+    private func carryOut(_ ending: Ending, _ changed: inout ChangedFolders, sentGivesWay: Bool) throws(FileError) {
         // Replaced, written into or taken away by a program that ignores claims: what lies there now is not what was sent. Under another name
         // it is, and would be sent once more.
         guard let name = try currentName(of: ending.claim) else { return }
         switch ending.disposal {
         case .sent(keep: true):
-            try directory.moveAside(name, into: try changed.sentFolder(of: ending.entry.at, in: self))
+            do throws(FileError) {
+                try directory.moveAside(name, into: try changed.sentFolder(of: ending.entry.at, in: self))
+            } catch {
+                guard sentGivesWay, error.isOutOfSpace else { throw error }
+                try directory.remove(name)
+                changed.deleted.segments += 1
+                changed.deleted.bytes += ending.entry.bytes
+            }
         case .rejected(let reason):
             let rejected = try directory.makeDirectory(Self.rejectedName)
             try directory.moveAside(name, into: rejected) { kept throws(FileError) in
@@ -115,6 +131,8 @@ public struct ChangedFolders: Sendable {
     private let spool: Directory
     private var sent: (day: String, folder: Directory)?
     fileprivate var rejected: Directory?
+    /// The delivered segments that the last call deleted, since there was no room for them in `sent/`.
+    public fileprivate(set) var deleted = LedgerTotals.Count()
 
     fileprivate init(_ spool: Directory) { self.spool = spool }
 

@@ -25,6 +25,12 @@ extension Spool {
         if case .refused(let error) = file.tryLocking() { throw error }
     }
 
+    /// Makes the day's ledger, where it is not there yet.
+    func makeLedger(at now: Timestamp) throws(FileError) {
+        guard let stateDirectory else { throw FileError("write ledger of", path, code: EROFS) }
+        _ = try stateDirectory.openLog(Self.ledgerName(now.compactDay))
+    }
+
     private static func ledgerName(_ day: String) -> String { "ledger-\(day).jsonl" }
 
     /// The names of the ledger's files, oldest first.

@@ -8,20 +8,38 @@ extension Spool {
 
     /// Sees whether endings can be written down and carried out: what cannot be must not be sent.
     ///
-    /// - Parameter keepsSent: Delivered segments are moved into `sent/`.
-    /// - Throws: ``FileError``, where the disk is full only if there is no reserve either.
-    public func probe(isDurable: Bool = true, keepsSent: Bool = true, at now: Timestamp = .now()) throws(FileError) {
+    /// - Parameters:
+    ///   - keepsSent: Delivered segments are moved into `sent/`.
+    ///   - sentGivesWay: Where the disk is full, they are deleted.
+    /// - Throws: ``FileError``, where the disk is full only if there is no reserve either, or, with hardly any room for new files, if what an
+    ///   ending needs cannot be made at once.
+    public func probe(
+        isDurable: Bool = true, keepsSent: Bool = true, sentGivesWay: Bool = false, at now: Timestamp = .now()
+    ) throws(FileError) {
         guard let stateDirectory else { throw stateFailure ?? FileError("write into", path, code: EROFS) }
+        var lacksFiles = false
         do throws(FileError) {
             try stateDirectory.replace("probe", with: [UInt8](repeating: 0x20, count: 4096), durable: isDurable)
             try stateDirectory.remove("probe")
+            lacksFiles = stateDirectory.hasFewFiles(left: Self.filesOfAnEnding)
         } catch {
-            guard error.isOutOfSpace, Self.reserve(in: stateDirectory) > 0 else { throw error }
+            lacksFiles = error.lacksFiles
+            guard lacksFiles || error.isOutOfSpace && Self.reserve(in: stateDirectory) > 0 else { throw error }
+        }
+        if lacksFiles {
+            // Once a request is answered, it is too late to find out.
+            _ = try makingRoom(sentGivesWay: keepsSent && sentGivesWay) { () throws(FileError) in
+                try makeLedger(at: now)
+                if keepsSent, !sentGivesWay { _ = try sentFolder(at: now) }
+            }
         }
         try probeLedger(at: now)
         try directory.requireChanges()
         if keepsSent { try probeSent(at: now) }
     }
+
+    /// The ledger, `sent/` and the folder of a day; and what other programs make meanwhile.
+    private static let filesOfAnEnding: UInt = 8
 
     /// A folder that is a link, or lies on another file system, takes no segment.
     private func probeSent(at now: Timestamp) throws(FileError) {
@@ -53,15 +71,28 @@ extension Spool {
     }
 
     /// Does something that needs a little room; where the disk is full, with a part of the reserve, which is set aside again afterwards. The
-    /// ledger keeps the rest, whatever other processes do with the part.
+    /// ledger keeps the rest, whatever other processes do with the part. Where it is files that there is no room for, the reserve is one.
     func lendingReserve(_ body: () throws(FileError) -> Void) throws(FileError) {
         do throws(FileError) {
             return try body()
         } catch {
-            guard error.isOutOfSpace, let stateDirectory, lendReserve(in: stateDirectory) else { throw error }
+            guard error.isOutOfSpace, let stateDirectory else { throw error }
+            let isLent = error.lacksFiles ? Self.giveUpReserve(in: stateDirectory) : lendReserve(in: stateDirectory)
+            guard isLent else { throw error }
         }
         defer { stateDirectory.map(Self.keepReserve) }
-        try body()
+        do throws(FileError) {
+            try body()
+        } catch {
+            guard error.lacksFiles, let stateDirectory, Self.giveUpReserve(in: stateDirectory) else { throw error }
+            try body()
+        }
+    }
+
+    /// Returns whether there is one file less.
+    private static func giveUpReserve(in state: Directory) -> Bool {
+        guard (try? state.contains(reserveName)) == true else { return false }
+        return (try? state.remove(reserveName)) != nil
     }
 
     private func lendReserve(in state: Directory) -> Bool {

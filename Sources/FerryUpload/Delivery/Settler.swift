@@ -27,7 +27,7 @@ final class Settler: Sendable {
         var waiters: [CheckedContinuation<Void, Never>] = []
     }
 
-    /// - Parameter sentGivesWay: On a full disk, delivered segments make room for the ledger.
+    /// - Parameter sentGivesWay: On a full disk, delivered segments make room for the ledger, and for want of it are deleted themselves.
     init(_ lease: SpoolLease, sentGivesWay: Bool = false, onEvent: @escaping @Sendable (UploadEvent) -> Void) {
         self.lease = lease
         self.sentGivesWay = sentGivesWay
@@ -144,10 +144,12 @@ final class Settler: Sendable {
         do throws(FileError) {
             let freed = try recorded.get()
             // Renames take microseconds, and on this thread they do not compete with its opening of the next segments.
-            let changed = try spool.carryOut(batch, after: state.withLock(\.changed))
+            let changed = try spool.carryOut(
+                batch, after: state.withLock(\.changed), sentGivesWay: sentGivesWay)
             state.withLock { state in
                 state.changed = changed
                 state.report.sentDeleted.add(freed)
+                state.report.sentDeleted.add(changed.deleted)
             }
         } catch {
             return .failure(error)

@@ -105,7 +105,7 @@ public final class UploadPass: Sendable {
                 report.remaining = try spool.scan().entries.count
                 return report
             }
-            try await Self.probe(spool, keepsSent: options.keepsSent, at: now())
+            try await Self.probe(spool, options, at: now())
             if options.keepsSent { try spool.noteSentGivesWay(options.sentGivesWay) }
             try await send()
             let sent = tools.settler.report
@@ -134,9 +134,14 @@ public final class UploadPass: Sendable {
         }
     }
 
-    private static func probe(_ spool: Spool, keepsSent: Bool, at now: Timestamp) async throws(FileError) {
+    private static func probe(_ spool: Spool, _ options: UploadOptions, at now: Timestamp) async throws(FileError) {
         let failure: FileError? = await blocking {
-            do throws(FileError) { try spool.probe(isDurable: false, keepsSent: keepsSent, at: now) } catch { return error }
+            do throws(FileError) {
+                try spool.probe(
+                    isDurable: false, keepsSent: options.keepsSent, sentGivesWay: options.sentGivesWay, at: now)
+            } catch {
+                return error
+            }
             return nil
         }
         if let failure { throw failure }

@@ -5,11 +5,11 @@ extension RunLoop {
     /// Opens a folder as a spool, with its gate as everything that is known says.
     mutating func open(_ number: Int) async {
         let path = spools[number].path
-        let (upload, wall) = (runner.options.upload, runner.now())
+        let (options, wall) = (runner.options.upload, runner.now())
         let opening: Result<RunningSpool.Opening, FileError> = await blocking {
             do throws(FileError) {
-                let opening = try RunningSpool.open(path, keepsSent: upload.keepsSent, at: wall)
-                if upload.keepsSent { try opening.spool.noteSentGivesWay(upload.sentGivesWay) }
+                let opening = try RunningSpool.open(path, options, at: wall)
+                if options.keepsSent { try opening.spool.noteSentGivesWay(options.sentGivesWay) }
                 return .success(opening)
             } catch {
                 return .failure(error)

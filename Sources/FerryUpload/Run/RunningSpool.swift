@@ -92,10 +92,10 @@ struct RunningSpool {
 
     /// Opens a spool, publishes what dead writers and receivers left in it, and sees whether it can be written. An empty folder is left
     /// alone: a file system may be missing there.
-    static func open(_ path: String, keepsSent: Bool, at now: Timestamp) throws(FileError) -> Opening {
+    static func open(_ path: String, _ options: UploadOptions, at now: Timestamp) throws(FileError) -> Opening {
         try Spool.requireSpool(at: path)
         let spool = try Spool.open(path, access: .write)
-        try spool.probe(keepsSent: keepsSent, at: now)
+        try spool.probe(keepsSent: options.keepsSent, sentGivesWay: options.sentGivesWay, at: now)
         let recovery = try spool.recover()
         let glance = try SpoolGlance(path)
         guard try spool.identity().folder == glance.folder else { throw FileError("find the spool in", path, code: ENOENT) }
