@@ -66,7 +66,7 @@ let package = Package(
         .target(
             name: "FerryUpload",
             dependencies: [
-                "FerrySpool", "CLinux",
+                "FerrySpool", "CLinux", "CForks",
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "NIOCore", package: "swift-nio"),
                 .product(name: "NIOPosix", package: "swift-nio"),
@@ -164,7 +164,7 @@ let package = Package(
         // The built binary against real software, with kills and faults.
         .testTarget(
             name: "ProgramTests",
-            dependencies: ["ferry", "tracker-host", "FerryC", "FerrySpool", "TestSupport"],
+            dependencies: ["ferry", "tracker-host", "FerryC", "FerrySpool", "FerryTracker", "TestSupport"],
             swiftSettings: swiftSettings
         ),
         // What scripts/fuzz feeds with random bytes, here with the inputs that are kept.

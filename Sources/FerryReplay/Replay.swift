@@ -119,7 +119,7 @@ public final class Replay: Sendable {
     /// Stages some sources.
     ///
     /// - Parameter unread: Those that could not be read this time are added.
-    /// - Returns: How many were gone through: not all where they are large.
+    /// - Returns: How many were gone through: not all where they are large, or where the disk has no room for more of them at once.
     private func fill(
         _ stage: inout Stage, _ files: [ReplayFile], _ indices: [Int], _ unread: inout [Int]
     ) throws(FileError) -> Int {
@@ -131,7 +131,10 @@ public final class Replay: Sendable {
             } catch {
                 // One file that cannot be read does not end the others.
                 switch stage.meaning(of: error) {
-                case .own(let error): throw error
+                case .own(let error):
+                    // What is staged is sent first, and gives its room back.
+                    guard error.isDiskFull, count > 0 else { throw error }
+                    return count
                 case .unread:
                     unread.append(index)
                     stage.noteUnread(files[index], error)

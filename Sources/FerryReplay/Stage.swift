@@ -44,6 +44,16 @@ struct Stage {
     /// Stages one source: as it is when nothing in it changes, otherwise what passes the filter. The same source gives the same name and
     /// bytes at every try.
     mutating func add(_ listed: ReplayFile) throws {
+        let (leftOut, unreadable) = (report.leftOut, report.unreadable)
+        do { try stage(listed) } catch {
+            // What is gone through again from its first line is counted again.
+            if case .lasting = meaning(of: error) { throw error }
+            (report.leftOut, report.unreadable) = (leftOut, unreadable)
+            throw error
+        }
+    }
+
+    private mutating func stage(_ listed: ReplayFile) throws {
         let file = try listed.asItIs()
         guard !isStaged(name(for: file)) else { return }
         if !filter.looksIntoEvents {

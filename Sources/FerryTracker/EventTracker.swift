@@ -159,7 +159,9 @@ public final class EventTracker: Sendable {
     private func noteFailure(_ failure: TrackerFailure) {
         state.withLock { $0.statistics.failed += 1 }
         switch failure {
-        case .file: publisher.reopen()
+        case .file(let error):
+            if error.isDiskFull { publisher.makeRoom() }
+            publisher.reopen()
         case .spoolFull: publisher.lookForRoom()
         default: break
         }

@@ -51,6 +51,8 @@ public enum TrackerWarning: Sendable, CustomStringConvertible {
     case sealing(FileError)
     /// A limit dropped stored segments.
     case dropped(RetentionReport)
+    /// The disk was full, and delivered segments were deleted for what is tracked.
+    case madeRoom(LedgerTotals.Count)
 
     public var description: String {
         switch self {
@@ -59,6 +61,8 @@ public enum TrackerWarning: Sendable, CustomStringConvertible {
         case .sealing(let error): "\(error). The events are safe in their journal, which is tried again"
         case .dropped(let report):
             "dropped \(report.expired.segments) segments by age and \(report.evicted.segments) for room; the ledger has them"
+        case .madeRoom(let deleted):
+            "the disk was full: deleted \(deleted.segments) delivered segments (\(deleted.bytes)) for new events"
         }
     }
 }

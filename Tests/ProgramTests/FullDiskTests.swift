@@ -1,5 +1,7 @@
 import FerrySpool
+import FerryTracker
 import Foundation
+import Synchronization
 import TestSupport
 import Testing
 
@@ -332,7 +334,7 @@ struct FullDiskTests {
         let result = try await shell(
             """
             for n in 1 2 3; do echo "{\\"n\\":$n}"; done | "$FERRY" write -q --create --spool "$DIR/m/s" --roll-events 1
-            for n in $(seq 60); do : >"$DIR/m/filler$n" || break; done 2>/dev/null
+            for n in $(seq 60); do touch "$DIR/m/filler$n" || break; done 2>/dev/null
             for n in $(seq \(left)); do rm "$DIR/m/filler$n"; done
             "$FERRY" upload -q --keep-sent --spool "$DIR/m/s" --to \(hub.url); echo $?
             "$FERRY" list --spool "$DIR/m/s" | wc -l
@@ -344,6 +346,91 @@ struct FullDiskTests {
         #expect(try await shell("umount \"$DIR/m\"").status == 0)
         #expect(["0\n0\n3\n0\n3\n", "73\n3\n0\n0\n3\n"].contains(result.output), "\(result.output) \(result.errors)")
         #expect(result.errors.contains("remove some files") == result.output.hasPrefix("73"), "\(result.errors)")
+    }
+
+    @Test("A replay whose staging has room for some segments at once sends them part by part")
+    func replayInParts() async throws {
+        try await makeInput()
+        guard try await mount(150) else { return }
+        let hub = try await Hub(folder("hub"))
+        let result = try await shell(
+            """
+            "$FERRY" write -q --create --spool "$DIR/s" --roll-events 400 "$DIR/in" && mkdir "$DIR/archive" && mv "$DIR"/s/*.gz "$DIR/archive"
+            "$FERRY" replay -q "$DIR/archive" --state "$DIR/m" --to \(hub.url); echo $?
+            "$FERRY" cat --spool "$DIR/hub" | sort >"$DIR/got"; sort "$DIR/in" | cmp - "$DIR/got" && echo same
+            umount "$DIR/m"
+            """)
+        await hub.stop()
+        #expect(result.output == "0\nsame\n", "\(result.output) \(result.errors)")
+    }
+
+    @Test("A replay whose staging has no room for one segment says so, and goes on when it has")
+    func replayWithoutRoom() async throws {
+        try await makeInput()
+        guard try await mount(100) else { return }
+        let hub = try await Hub(folder("hub"))
+        let result = try await shell(
+            """
+            "$FERRY" write -q --create --spool "$DIR/s" "$DIR/in" && mkdir "$DIR/archive" && mv "$DIR"/s/*.gz "$DIR/archive"
+            "$FERRY" replay -q "$DIR/archive" --state "$DIR/m" --to \(hub.url) 2>"$DIR/errors"; echo $?
+            wc -l <"$DIR/errors"; mount -o remount,size=4m "$DIR/m"
+            "$FERRY" replay -q --state "$DIR/m" --resume "$(sed -n 's/.*--resume \\([a-z0-9]*\\) .*/\\1/p' "$DIR/errors")"; echo $?
+            "$FERRY" cat --spool "$DIR/hub" | sort >"$DIR/got"; sort "$DIR/in" | cmp - "$DIR/got" && echo same
+            cat "$DIR/errors" >&2; umount "$DIR/m"
+            """)
+        await hub.stop()
+        #expect(result.output == "73\n1\n0\nsame\n", "\(result.output) \(result.errors)")
+        #expect(result.errors.contains("free some space"), "\(result.errors)")
+    }
+
+    @Test("What is tracked on a full disk has delivered segments make room, soon")
+    func tracked() async throws {
+        try await makeInput()
+        guard try await mount(400) else { return }
+        let hub = try await Hub(folder("hub"))
+        let prepared = try await shell(
+            """
+            "$FERRY" write -q --create --spool "$DIR/m/s" --roll-events 300 "$DIR/in" && "$FERRY" upload -q --spool "$DIR/m/s" --to \(hub.url)
+            cat /dev/zero >"$DIR/m/filler"; ls "$DIR"/m/s/sent/* | wc -l
+            """)
+        await hub.stop()
+        #expect(prepared.output == "14\n", "\(prepared.errors)")
+        let made = Mutex(0)
+        var configuration = TrackerConfiguration()
+        configuration.sessions.tracksLifecycle = false
+        configuration.limits = .none
+        configuration.onWarning = { if case .madeRoom = $0 { made.withLock { $0 += 1 } } }
+        let tracker = try EventTracker(spool: folder("m/s"), configuration: configuration)
+        var refusals = 0
+        try await eventually("an event is stored") {
+            do { try tracker.track("tracked", properties: ["text": .string(String(repeating: "x", count: 9000))]) } catch {
+                refusals += 1
+                return false
+            }
+            return true
+        }
+        try tracker.close()
+        #expect(refusals > 0)
+        #expect(made.withLock(\.self) > 0)
+        #expect(try Spool.open(folder("m/s"), access: .read).events(in: [.pending]).count == 1)
+        #expect(try await shell("umount -l \"$DIR/m\"").status == 0)
+    }
+
+    @Test("A file size limit, which no room on the disk can mend, deletes nothing of sent/")
+    func fileSizeLimit() async throws {
+        let spool = try folder.spool()
+        try spool.put(Segments.gzip("1\n"))
+        let hub = try await Hub(folder("hub"))
+        let result = try await shell(
+            """
+            "$FERRY" upload -q --spool "$DIR/spool" --to \(hub.url) && echo 2 | "$FERRY" write -q --spool "$DIR/spool"
+            ledger="$DIR/spool/.ferry/ledger-$(date -u +%Y%m%d).jsonl"
+            head -c 8100 /dev/zero | tr '\\0' ' ' >"$ledger"; echo >>"$ledger"
+            (ulimit -f 16; trap '' XFSZ; exec "$FERRY" upload -q --spool "$DIR/spool" --to \(hub.url)); echo "status $?"
+            ls "$DIR"/spool/sent/* | wc -l
+            """)
+        await hub.stop()
+        #expect(result.output == "status 73\n1\n", "\(result.output) \(result.errors)")
     }
 
     @Test("A line of the ledger that does not fit is cut off again")

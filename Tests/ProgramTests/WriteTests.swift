@@ -44,6 +44,13 @@ struct WriteTests {
         #expect(result.output == "first 73\nsecond 65\nwhole\nstored\n", "\(result.errors)")
     }
 
+    @Test("A missing input is named, and its folder not suspected")
+    func missingInput() async throws {
+        let result = try await Program().run("write", "--create", "--spool", folder("s"), folder("none.jsonl"))
+        #expect(result.errors.contains("cannot open \(folder("none.jsonl")): No such file or directory"), "\(result.errors)")
+        #expect(!result.errors.contains("folder exist"))
+    }
+
     @Test("An input that cannot be opened is left at its own first line")
     func secondInput() async throws {
         try "1\n2\n3\n".write(toFile: folder("in"), atomically: true, encoding: .utf8)

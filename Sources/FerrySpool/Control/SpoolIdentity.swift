@@ -38,13 +38,28 @@ extension Spool {
             try stateDirectory.writeState(fresh, to: Self.identityName, durable: true)
             return (fresh, true)
         }
-        let temporary = EntryKind.temporaryName()
-        let file = try stateDirectory.create(temporary)
-        try file.write(JSONLine.encode(fresh))
-        try file.sync()
-        let isFirst = try stateDirectory.renameWithoutReplacing(temporary, to: Self.identityName)
-        if isFirst { try stateDirectory.sync() } else { try stateDirectory.remove(temporary) }
+        var isFirst = false
+        try lendingReserve { () throws(FileError) in isFirst = try make(fresh, in: stateDirectory) }
         return (try stateDirectory.readState(SpoolIdentity.self, from: Self.identityName, warn: warn) ?? fresh, isFirst)
+    }
+
+    /// Returns whether no other process was faster.
+    private func make(_ identity: SpoolIdentity, in stateDirectory: Directory) throws(FileError) -> Bool {
+        let temporary = EntryKind.temporaryName()
+        do throws(FileError) {
+            let file = try stateDirectory.create(temporary)
+            try file.write(JSONLine.encode(identity))
+            try file.sync()
+            guard try stateDirectory.renameWithoutReplacing(temporary, to: Self.identityName) else {
+                try stateDirectory.remove(temporary)
+                return false
+            }
+        } catch {
+            try? stateDirectory.remove(temporary)
+            throw error
+        }
+        try stateDirectory.sync()
+        return true
     }
 
     public func setIdentity(_ identity: SpoolIdentity) throws(FileError) {

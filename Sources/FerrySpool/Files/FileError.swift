@@ -30,7 +30,7 @@ public struct FileError: Error, Equatable, CustomStringConvertible {
     public var isOutOfSpace: Bool { code == ENOSPC || code == EDQUOT || code == EFBIG }
 
     /// The disk or the quota is exhausted: deleting files makes room.
-    var isDiskFull: Bool { code == ENOSPC || code == EDQUOT }
+    package var isDiskFull: Bool { code == ENOSPC || code == EDQUOT }
 
     /// A folder, a link or a socket lies where a file should be.
     var isAboutKind: Bool { code == EISDIR || code == ELOOP || code == ENXIO || code == ENODEV }
@@ -49,6 +49,8 @@ public struct FileError: Error, Equatable, CustomStringConvertible {
         case EXDEV: "; it must lie on the spool's own file system"
         case EROFS: "; remount it writable"
         case ENOMEDIUM: "; the folder is empty: is its file system mounted?"
+        // What is opened is named, and it is no folder.
+        case ENOENT where operation == "open": ""
         case ENOENT: "; does the folder exist?"
         default: ""
         }

@@ -106,7 +106,7 @@ extension Spool {
             do throws(FileError) {
                 try directory.moveAside(name, into: try changed.sentFolder(of: ending.entry.at, in: self))
             } catch {
-                guard sentGivesWay, error.isOutOfSpace else { throw error }
+                guard sentGivesWay, error.isDiskFull else { throw error }
                 try directory.remove(name)
                 changed.deleted.segments += 1
                 changed.deleted.bytes += ending.entry.bytes

@@ -7,14 +7,27 @@ extension Spool {
 
     /// Notes for writers what an uploader was told, before it keeps a segment.
     ///
+    /// - Returns: What was deleted to make room for the note.
     /// - Throws: ``FileError`` when writers would go on deleting. Where they cannot be told that they may, they delete nothing.
-    public func noteSentGivesWay(_ givesWay: Bool) throws(FileError) {
-        guard let stateDirectory, givesWay != sentGivesWay else { return }
-        if givesWay {
-            _ = try? stateDirectory.create(Self.givesWayName)
-        } else {
+    @discardableResult
+    public func noteSentGivesWay(_ givesWay: Bool) throws(FileError) -> LedgerTotals.Count {
+        guard let stateDirectory else { return .init() }
+        guard givesWay else {
+            guard try stateDirectory.contains(Self.givesWayName) else { return .init() }
             try stateDirectory.remove(Self.givesWayName)
             try stateDirectory.sync()
+            return .init()
+        }
+        guard !sentGivesWay else { return .init() }
+        do throws(FileError) {
+            _ = try stateDirectory.create(Self.givesWayName)
+            return .init()
+        } catch {
+            // Without it a writer would find no room for ever, beside segments that are safe elsewhere.
+            guard error.isDiskFull else { return .init() }
+            let deleted = freeSent(atLeast: .kibibytes(4))
+            if deleted.segments > 0 { _ = try? stateDirectory.create(Self.givesWayName) }
+            return deleted
         }
     }
 

@@ -134,8 +134,9 @@ extension Spool {
         try stateDirectory?.readState(type, from: name, warn: { _ in })
     }
 
+    /// Where the disk is full, with a part of the reserve: what is noted may be what frees it.
     public func setState(_ state: some Encodable, named name: String, isDurable: Bool) throws(FileError) {
-        try stateDirectory?.writeState(state, to: name, durable: isDurable)
+        try lendingReserve { () throws(FileError) in try stateDirectory?.writeState(state, to: name, durable: isDurable) }
     }
 
     /// The whole content of such a file, whatever its form and length.

@@ -18,11 +18,11 @@ extension Spool {
         do throws(FileError) {
             return try compressAside(journal, level: level)
         } catch {
-            guard error.isOutOfSpace else { throw error }
+            guard error.isDiskFull else { throw error }
             _ = removeLeftPublications()
             do throws(FileError) { return try compressInPlace(journal, level: level) } catch let second {
                 // Where space cannot be freed, the lack of it is what a person can mend.
-                throw second.isOutOfSpace || second.code == EOPNOTSUPP ? error : second
+                throw second.isDiskFull || second.code == EOPNOTSUPP ? error : second
             }
         }
     }
@@ -85,7 +85,7 @@ extension Spool {
             do throws(FileError) {
                 try sealAbandoned(segment, level: level, &recovery)
             } catch {
-                guard error.isOutOfSpace else {
+                guard error.isDiskFull else {
                     recovery.note(segment.journalName, error)
                     continue
                 }

@@ -63,7 +63,7 @@ extension Spool {
                 try file.sync()
             } catch {
                 try file.truncate(to: end)
-                guard error.isOutOfSpace, piece > Self.leastPiece else { throw error }
+                guard error.isDiskFull, piece > Self.leastPiece else { throw error }
                 piece /= 2
                 continue
             }

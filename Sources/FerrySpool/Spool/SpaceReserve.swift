@@ -24,7 +24,7 @@ extension Spool {
             lacksFiles = stateDirectory.hasFewFiles(left: Self.filesOfAnEnding)
         } catch {
             lacksFiles = error.lacksFiles
-            guard lacksFiles || error.isOutOfSpace && Self.reserve(in: stateDirectory) > 0 else { throw error }
+            guard lacksFiles || error.isDiskFull && Self.reserve(in: stateDirectory) > 0 else { throw error }
         }
         if lacksFiles {
             // Once a request is answered, it is too late to find out.
@@ -76,7 +76,7 @@ extension Spool {
         do throws(FileError) {
             return try body()
         } catch {
-            guard error.isOutOfSpace, let stateDirectory else { throw error }
+            guard error.isDiskFull, let stateDirectory else { throw error }
             let isLent = error.lacksFiles ? Self.giveUpReserve(in: stateDirectory) : lendReserve(in: stateDirectory)
             guard isLent else { throw error }
         }
@@ -118,7 +118,7 @@ extension Spool {
             try body()
             return freed
         } catch {
-            guard error.isOutOfSpace else { throw error }
+            guard error.isDiskFull else { throw error }
         }
         if sentGivesWay { freed = freeSent(atLeast: ByteCount(Self.reserveSize)) }
         let isTidied = removeLeftPublications()
@@ -127,7 +127,7 @@ extension Spool {
                 try body()
                 return freed
             } catch {
-                guard error.isOutOfSpace else { throw error }
+                guard error.isDiskFull else { throw error }
             }
         }
         try? stateDirectory?.remove(Self.reserveName)

@@ -24,6 +24,7 @@ final class Publisher: Sendable {
         var nextSweep = Duration.zero
         var lastSweep: Duration?
         var nextReopening = Duration.zero
+        var nextFreeing = Duration.zero
         /// The program closed descriptors of the tracker's, and was not told yet.
         var lost: FileError?
     }
@@ -73,6 +74,29 @@ final class Publisher: Sendable {
             else { return }
             recorder.replace(again)
         }
+    }
+
+    /// The disk was full for an event: delivered segments make room for those that follow, unless the uploader was told how long to keep
+    /// them.
+    func makeRoom() {
+        let now = options.now().steady
+        let isDue = state.withLock { state in
+            guard now >= state.nextFreeing else { return false }
+            state.nextFreeing = now + Self.fullInterval
+            return true
+        }
+        guard isDue else { return }
+        thread.perform { [self] in freeSent(in: recorder.spool, atLeast: .mebibytes(1)) }
+    }
+
+    /// Returns whether something was deleted.
+    @discardableResult
+    private func freeSent(in spool: Spool, atLeast wanted: ByteCount) -> Bool {
+        guard spool.sentGivesWay else { return false }
+        let deleted = spool.freeSent(atLeast: wanted)
+        guard deleted.segments > 0 else { return false }
+        options.warn(.madeRoom(deleted))
+        return true
     }
 
     /// Runs something with the spool, after what is under way.
@@ -193,6 +217,9 @@ final class Publisher: Sendable {
         do throws(FileError) {
             try note(spool.seal(batch.journal, level: level), in: spool)
         } catch {
+            if error.isDiskFull, freeSent(in: spool, atLeast: max(.mebibytes(1), batch.fill.bytes)) {
+                return try note(spool.seal(batch.journal, level: level), in: spool)
+            }
             // The folder may have been removed, or be another medium: what is in the journal is still ours to publish.
             guard let again = try? Spool.open(spool.path, access: .create),
                 (try? again.directory.identity()) != (try? spool.directory.identity())

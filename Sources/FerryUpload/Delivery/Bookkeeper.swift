@@ -135,7 +135,7 @@ struct Bookkeeper: Sendable {
             }
             let first = attempt()
             // On a full disk delivered segments make room. The halves are about as large as what is split.
-            guard options.sentGivesWay, case .failure(.file(let error)) = first, error.isOutOfSpace,
+            guard options.sentGivesWay, case .failure(.file(let error)) = first, error.isDiskFull,
                 let spool = try? lease.spool(),
                 spool.freeSent(atLeast: claim.status.size + .kibibytes(16)).segments > 0
             else { return first }
