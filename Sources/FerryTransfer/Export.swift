@@ -82,8 +82,8 @@ public struct Export {
     }
 
     private func choose(_ report: inout ExportReport) throws -> [String] {
-        let exported = options.includesExported ? [] : try spool.exportedSegments()
         let listing = try spool.scan(sizes: true)
+        let exported = options.includesExported ? [] : spool.names(in: listing, of: try spool.travelling())
         var room = options.maxBytes?.bytes ?? .max
         room -= options.maxBytes == nil ? 0 : Self.overhead
         var chosen: [String] = []
@@ -186,7 +186,10 @@ public struct Export {
             do {
                 try fill(destination, with: chosen)
                 let path = try destination.finish()
-                try mark.finish(chosen.map { .init(name: $0.segment.name, sha256: $0.segment.sha256) })
+                try mark.finish(
+                    chosen.map {
+                        .init(name: $0.segment.name, sha256: $0.segment.sha256, file: ExportedFile($0.status))
+                    })
                 report.path = path
                 report.bundle = mark.bundle
                 report.segments = chosen.count

@@ -181,9 +181,6 @@ private struct BundleIntake {
     /// - Throws: ``Refusal``, or the ``FileError`` of the hub's spool.
     private func copy(_ region: FileRegion, _ segment: BundleManifest.Segment, to arrival: Arrival) throws {
         let head = manifest.head
-        guard ByteCount(segment.bytes) <= options.maxSegment else {
-            throw Refusal(reason: "it is larger than \(options.maxSegment)")
-        }
         let expected = head.isEncrypted ? Sealing.size(of: segment.bytes) : segment.bytes
         guard region.size == expected else { throw Refusal(reason: "it has \(region.size) bytes instead of \(expected)") }
         var hash = SHA256()

@@ -6,8 +6,6 @@ public struct ImportOptions: Sendable {
     public var sender: PublicKeys?
     /// Opens what was encrypted, and signs the receipt.
     public var keys: PrivateKeys?
-    /// The largest segment.
-    public var maxSegment = ByteCount.mebibytes(1024)
 
     public init() {}
 }

@@ -123,7 +123,7 @@ extension Spool {
                 let bundle = receipt.bundle
                 var result: Acknowledgement
                 do {
-                    result = try settle(receipt, without: vouched[bundle] ?? [], at: now)
+                    result = try settle(receipt, of: mark, without: vouched[bundle] ?? [], at: now)
                 } catch {
                     waiting.insert(bundle)
                     throw error
@@ -156,11 +156,16 @@ extension Spool {
     }
 
     /// - Parameter settled: Segments that another receipt of the bundle vouched for.
-    private func settle(_ receipt: Receipt, without settled: Set<String>, at now: Timestamp) throws -> Acknowledgement {
+    private func settle(
+        _ receipt: Receipt, of mark: ExportMark, without settled: Set<String>, at now: Timestamp
+    ) throws -> Acknowledgement {
         var result = Acknowledgement()
         var endings: [Ending] = []
+        // By their names when they were exported.
+        let newNames = Dictionary(
+            try renamedExports([mark]).map { ($0.value.name, $0.key) }, uniquingKeysWith: { first, _ in first })
         for segment in receipt.segments where !settled.contains(segment.name) {
-            switch claim(segment.name) {
+            switch claim(newNames[segment.name] ?? segment.name) {
             case .claimed(let claim):
                 let digest: BodyDigest
                 do throws(FileError) { digest = try claim.file.digest().digest } catch {

@@ -89,6 +89,50 @@ struct ExportTests {
         #expect(try spool.exportMarks().isEmpty)
     }
 
+    @Test(
+        "A segment that is renamed while it travels still travels: nothing sends or exports it, and its receipt finds it",
+        arguments: [false, true])
+    func renamedMeanwhile(_ isForeign: Bool) async throws {
+        let spool = try source()
+        let names = try spool.pending()
+        let (old, new) = isForeign ? ("old.jsonl.gz", "new.jsonl.gz") : (names[0], "0" + names[0].dropFirst())
+        if isForeign { #expect(rename("\(spool.path)/\(names[0])", "\(spool.path)/\(old)") == 0) }
+        let report = try Export(spool, options: ExportOptions(), now: Timestamp.now() + .seconds(60)).run(to: stick())
+        #expect(report.segments == 3)
+        #expect(rename("\(spool.path)/\(old)", "\(spool.path)/\(new)") == 0)
+        #expect(try await upload(spool).sent.segments == 0)
+        #expect(try export(spool).alreadyExported == 3)
+        #expect(try spool.travellingBundles().map(\.segments) == [3])
+        #expect(try PendingSegments(spool, now: .now()).allSatisfy { $0.state == .exported(bundle: report.bundle) })
+        let taken = try Import(folder.spool("hub"), options: ImportOptions()).run(stick(), at: Self.moment)
+        let receipt = try #require(taken.first).get().receiptBytes
+        #expect(try spool.acknowledge(receipt, from: nil, at: Self.moment).sent == 3)
+        #expect(try spool.pending().isEmpty)
+    }
+
+    @Test("A runner leaves a segment alone that is renamed while it travels")
+    func renamedUnderRunner() async throws {
+        let spool = try source(1)
+        let name = try #require(try spool.pending().first)
+        _ = try export(spool)
+        let server = ScriptedServer.answering { _ in ScriptedServer.answer(200) }
+        let options = RunOptions(
+            upload: UploadOptions(destination: try DestinationURL(server.url)),
+            schedule: SchedulePolicy(interval: .seconds(1), events: 1))
+        let runner = try Runner([SpoolPlace(spool.path)], options: options)
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            group.addTask { await runner.run() }
+            defer { runner.stop() }
+            try await eventually("the spool is open") { !runner.snapshot().spools.isEmpty }
+            let renamed = "0" + name.dropFirst()
+            #expect(rename("\(spool.path)/\(name)", "\(spool.path)/\(renamed)") == 0)
+            // What comes later is sent, so the other one was seen.
+            let later = try spool.put(Segments.gzip("{}\n"), as: Segments.name(second: 9))
+            try await eventually("the later one is sent") { try !spool.pending().contains(later) }
+            #expect(try spool.pending() == [renamed])
+        }
+    }
+
     @Test("A chosen segment that has gone meanwhile is left out and named; the others travel, and nothing unfinished stays")
     func goneMeanwhile() throws {
         let spool = try source(4)

@@ -6,10 +6,13 @@ public struct ExportMark: Equatable, Sendable {
         public var name: String
         /// Of the file's bytes, in hexadecimal.
         public var sha256: String
+        /// Absent where an earlier version made the mark.
+        public var file: ExportedFile?
 
-        public init(name: String, sha256: String) {
+        public init(name: String, sha256: String, file: ExportedFile? = nil) {
             self.name = name
             self.sha256 = sha256
+            self.file = file
         }
     }
 
@@ -126,17 +129,15 @@ extension Spool {
         return mark
     }
 
-    /// The names of all segments that travel.
-    public func exportedSegments() throws(FileError) -> Set<String> {
-        Set(try exportMarks().flatMap { $0.segments.map(\.name) })
-    }
-
     /// The bundles that pending segments travel in, oldest first.
     public func travellingBundles(warn: (UnreadableState) -> Void = { _ in }) throws(FileError) -> [TravellingBundle] {
-        try exportMarks(warn: warn).map { mark in
+        let marks = try exportMarks(warn: warn)
+        var renamed: [String: Int] = [:]
+        for (_, travelling) in try renamedExports(marks) { renamed[travelling.bundle, default: 0] += 1 }
+        return marks.map { mark in
             TravellingBundle(
                 bundle: mark.bundle, since: mark.at,
-                segments: mark.segments.count { (try? directory.contains($0.name)) != false },
+                segments: mark.segments.count { (try? directory.contains($0.name)) != false } + renamed[mark.bundle, default: 0],
                 isUnderWay: mark.state == .underWay)
         }.filter { $0.segments > 0 }
     }

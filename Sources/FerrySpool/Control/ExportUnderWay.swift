@@ -39,7 +39,7 @@ extension Spool {
                 continue
             }
             do throws(FileError) {
-                let mark = ExportMark(bundle: bundle, at: now, segments: names.map { .init(name: $0, sha256: "") })
+                let mark = ExportMark(bundle: bundle, at: now, segments: try names.map(marked))
                 try file.write(Self.lines(of: mark))
                 try file.sync()
                 try folder.sync()
@@ -49,6 +49,13 @@ extension Spool {
             }
             return ExportUnderWay(bundle: bundle, at: now, spool: self, file: file)
         }
+    }
+}
+
+extension Spool {
+    /// What is noted of a segment before its checksum is known.
+    private func marked(_ name: String) throws(FileError) -> ExportMark.Segment {
+        ExportMark.Segment(name: name, sha256: "", file: try directory.status(name).map { ExportedFile($0) })
     }
 }
 

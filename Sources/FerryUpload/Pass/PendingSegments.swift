@@ -32,17 +32,14 @@ public struct PendingSegments: Sequence, IteratorProtocol {
     private let spool: Spool
     private let now: Timestamp
     private let listing: SpoolListing
-    /// The bundles that segments travel in.
-    private let bundles: [String: String]
+    private let travelling: TravellingSegments
     private var index = 0
 
     public init(_ spool: Spool, now: Timestamp) throws(FileError) {
         self.spool = spool
         self.now = now
         listing = try spool.scan()
-        var bundles: [String: String] = [:]
-        for mark in try spool.exportMarks() { for segment in mark.segments { bundles[segment.name] = mark.bundle } }
-        self.bundles = bundles
+        travelling = try spool.travelling()
     }
 
     public var count: Int { listing.entries.count }
@@ -63,7 +60,7 @@ public struct PendingSegments: Sequence, IteratorProtocol {
             }
             let retry = entry.hasSidecar ? (try? spool.sidecar(of: name)) ?? nil : nil
             var state = PendingSegment.State.due
-            if let bundle = bundles[name] {
+            if let bundle = spool.entry(of: name, in: travelling)?.bundle {
                 state = .exported(bundle: bundle)
             } else if let status, let until = (try? spool.settles(name, status, now: now)) ?? nil {
                 state = .settles(until: until)

@@ -106,7 +106,10 @@ public final class UploadPass: Sendable {
                 return report
             }
             try await Self.probe(spool, options, at: now())
-            if options.keepsSent { try spool.noteSentGivesWay(options.sentGivesWay) }
+            if options.keepsSent {
+                let freed = try spool.noteSentGivesWay(options.sentGivesWay)
+                leftovers.withLock { $0.sentDeleted.add(freed) }
+            }
             try await send()
             let sent = tools.settler.report
             report.sent = sent.sent
@@ -165,7 +168,7 @@ public final class UploadPass: Sendable {
         guard !unfinished.isEmpty else { return false }
         let (spool, sentGivesWay) = (spool, options.sentGivesWay)
         let (freed, again): (LedgerTotals.Count, Recovery?) = await blocking {
-            let isFull = sentGivesWay && unfinished.contains(where: \.error.isOutOfSpace)
+            let isFull = sentGivesWay && unfinished.contains(where: \.error.isDiskFull)
             return (isFull ? spool.freeSent(forFinishing: unfinished) : .init(), try? spool.recover())
         }
         leftovers.withLock { leftovers in
@@ -241,7 +244,7 @@ public final class UploadPass: Sendable {
                 if isFirst { for line in listing.flawedNames().lines { tools.onEvent(.warning(line)) } }
                 isFirst = false
                 leftovers.withLock { $0.others = listing.others }
-                let exported = try spool.exportedSegments()
+                let exported = spool.names(in: listing, of: try spool.travelling())
                 dispatcher.change { $0.lanes[0].begin(listing, except: exported) }
             } catch {
                 return dispatcher.fail(error, lane: 0)

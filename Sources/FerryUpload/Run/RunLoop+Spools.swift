@@ -65,12 +65,13 @@ extension RunLoop {
     mutating func scan(_ number: Int) async {
         guard let lane = spools[number].lane, let lease = spools[number].tools?.lease else { return }
         let start = ContinuousClock.now
-        let result: Result<(SpoolListing, exported: Set<String>), FileError> = await blocking {
+        let result: Result<(SpoolListing, exported: Set<String>, TravellingSegments), FileError> = await blocking {
             do throws(FileError) {
                 let spool = try lease.spool()
                 let listing = try spool.scan(sizes: true)
                 _ = spool.cleanUp(listing)
-                return .success((listing, try spool.exportedSegments()))
+                let travelling = try spool.travelling()
+                return .success((listing, spool.names(in: listing, of: travelling), travelling))
             } catch {
                 return .failure(error)
             }
@@ -78,7 +79,8 @@ extension RunLoop {
         let now = runner.moment()
         spools[number].scanned(at: now.steady, took: ContinuousClock.now - start)
         switch result {
-        case .success((let listing, let exported)):
+        case .success((let listing, let exported, let travelling)):
+            spools[number].travelling = travelling
             dispatcher.change { delivery in
                 delivery.lanes[lane].begin(listing, except: delivery.namesUnderWay(lane: lane).union(exported))
                 for priority in Set(listing.entries.map(\.priority)) {
@@ -98,7 +100,7 @@ extension RunLoop {
         let sentGivesWay = runner.options.upload.sentGivesWay
         let recovery = await blocking { () -> Recovery? in
             guard let spool = try? lease.spool(), let recovery = try? spool.recover() else { return nil }
-            guard sentGivesWay, recovery.problems.contains(where: \.error.isOutOfSpace) else { return recovery }
+            guard sentGivesWay, recovery.problems.contains(where: \.error.isDiskFull) else { return recovery }
             // Delivered segments make room for what was never sent.
             let freed = spool.freeSent(forFinishing: recovery.problems)
             guard freed.segments > 0, let again = try? spool.recover() else { return recovery }

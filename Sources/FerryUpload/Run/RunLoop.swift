@@ -105,6 +105,13 @@ struct RunLoop {
 
     private mutating func noteSegment(_ name: String, _ number: Int, _ lane: Int) {
         let now = runner.moment()
+        // One that travels has got another name.
+        let travelling = spools[number].travelling
+        if !travelling.isEmpty, let spool = try? spools[number].tools?.lease.spool(),
+            spool.entry(of: name, in: travelling) != nil
+        {
+            return
+        }
         var events: Int64 = 1
         if let wanted = runner.options.schedule.events, wanted > 1 {
             events = (try? spools[number].tools?.lease.spool().notedEvents(of: name)) ?? 1

@@ -31,6 +31,8 @@ struct RunningSpool {
     var needsScan = false
     /// Not before this moment.
     private(set) var nextScan = Duration.zero
+    /// Segments that travel by hand, as the last scan found the marks.
+    var travelling = TravellingSegments()
     /// What could not be finished of what dead writers left, as it was told last.
     var unfinished: [Recovery.Problem] = []
     /// When to look for journals that dead writers left.
