@@ -82,9 +82,16 @@ public struct ReplayRun: Sendable {
 
     /// Goes on with one that was interrupted; `nil` when there is none.
     public static func resume(_ id: String, in folder: String) throws(FileError) -> ReplayRun? {
-        guard !id.isEmpty, id.utf8.allSatisfy({ $0.isIDByte }),
-            let spool = try? Spool.open("\(folder)/\(id)", access: .write),
-            let position = try spool.state(Position.self, named: Self.fileName), position.isCredible
+        guard !id.isEmpty, id.utf8.allSatisfy({ $0.isIDByte }) else { return nil }
+        let spool: Spool
+        do throws(FileError) {
+            spool = try Spool.open("\(folder)/\(id)", access: .write)
+        } catch {
+            // One that cannot be opened is not gone.
+            guard error.code == ENOENT else { throw error }
+            return nil
+        }
+        guard let position = try spool.state(Position.self, named: Self.fileName), position.isCredible
         else { return nil }
         return ReplayRun(id: id, spool: spool, position: position)
     }

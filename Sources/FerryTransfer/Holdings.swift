@@ -1,5 +1,6 @@
 import FerryIntake
 import FerrySpool
+import Glibc
 
 /// Which keys a hub has the bytes of.
 ///
@@ -56,18 +57,28 @@ struct Holdings {
 
     private mutating func isHere(_ entry: ReceivedEntry) throws(FileError) -> Bool {
         // Logged, and about to get its name; looked for first, since it moves from here to there.
-        if let file = entry.file, holds(file, entry, in: hub.directory) { return true }
-        if holds(entry.segment, entry, in: hub.directory) { return true }
-        // What cannot be looked into holds nothing that could be vouched for.
+        if let file = entry.file, try holds(file, entry, in: hub.directory) { return true }
+        if try holds(entry.segment, entry, in: hub.directory) { return true }
+        // What may not be looked into holds nothing that could be vouched for.
         if days == nil { days = hub.sentDays { _ in } }
-        if let days, days.contains(where: { (try? $0.contains(entry.segment)) == true }) { return true }
+        for day in days ?? [] where try has(day, entry.segment) { return true }
         if let rejected = try hub.rejectedFolder(), try rejected.contains(entry.segment) { return true }
         if ended == nil { ended = try hub.endedSegments() }
         return ended?.contains(entry.segment) ?? false
     }
 
-    private func holds(_ name: String, _ entry: ReceivedEntry, in folder: Directory) -> Bool {
-        guard let status = (try? folder.status(name)) ?? nil else { return false }
+    /// A disk that fails now ends the import: what it holds would be stored a second time.
+    private func has(_ day: Directory, _ name: String) throws(FileError) -> Bool {
+        do throws(FileError) {
+            return try day.contains(name)
+        } catch {
+            guard error.code == EACCES else { throw error }
+            return false
+        }
+    }
+
+    private func holds(_ name: String, _ entry: ReceivedEntry, in folder: Directory) throws(FileError) -> Bool {
+        guard let status = try folder.status(name) else { return false }
         return status.isRegular && status.size == ByteCount(entry.bytes)
     }
 }

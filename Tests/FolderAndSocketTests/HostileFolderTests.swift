@@ -14,6 +14,14 @@ import Testing
 struct HostileFolderTests {
     private let folder = TemporaryFolder()
 
+    @Test("A name that cannot be examined is not taken for one that is no folder")
+    func unexaminable() throws {
+        let directory = try folder.spool().directory
+        #expect(throws: FileError.self) { try directory.isDirectory(String(repeating: "a", count: 300)) }
+        #expect(try !directory.isDirectory("none"))
+        #expect(try directory.isDirectory(".ferry"))
+    }
+
     /// A member whose note says what a test wants.
     private func member(_ text: String, events: Int64, uncompressed: Int64? = nil) throws -> [UInt8] {
         let path = folder("member \(SegmentID.random())")
@@ -85,7 +93,7 @@ struct HostileFolderTests {
     private func removeAll(_ path: String) throws {
         let directory = try Directory.open(path)
         for name in try directory.names() {
-            if directory.isDirectory(name) { try removeAll("\(path)/\(name)") } else { try directory.remove(name) }
+            if try directory.isDirectory(name) { try removeAll("\(path)/\(name)") } else { try directory.remove(name) }
         }
         rmdir(path)
     }

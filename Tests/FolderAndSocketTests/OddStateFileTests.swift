@@ -132,7 +132,7 @@ struct OddStateFileTests {
         let spool = try folder.spool()
         try put(.folder, "clock.json")
         _ = spool.watchClock()
-        #expect(spool.stateDirectory?.isDirectory("clock.json~1") == true)
+        #expect(try spool.stateDirectory?.isDirectory("clock.json~1") == true)
         #expect(try spool.stateDirectory?.status("clock.json")?.isRegular == true)
     }
 }

@@ -57,8 +57,12 @@ struct ReplaySource {
     private mutating func addAll(in folder: Directory) throws(FileError) {
         let names: [String]
         // What a replay has staged are copies of its sources.
-        if (try? folder.contains("\(Spool.stateFolderName)/\(ReplayRun.fileName)")) == true { return }
-        do throws(FileError) { names = try folder.names() } catch { return try note(error) }
+        do throws(FileError) {
+            if try Self.isStaging(folder) { return }
+            names = try folder.names()
+        } catch {
+            return try note(error)
+        }
         for name in names where !name.hasPrefix(".") {
             // One file or folder that cannot be read does not end the others.
             do throws(FileError) {
@@ -70,6 +74,16 @@ struct ReplaySource {
             } catch {
                 try note(error)
             }
+        }
+    }
+
+    /// Where the state may not be looked into, it is another user's, and what lies beside it a source like any other.
+    private static func isStaging(_ folder: Directory) throws(FileError) -> Bool {
+        do throws(FileError) {
+            return try folder.contains("\(Spool.stateFolderName)/\(ReplayRun.fileName)")
+        } catch {
+            guard error.code == EACCES else { throw error }
+            return false
         }
     }
 

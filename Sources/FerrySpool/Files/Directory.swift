@@ -113,9 +113,12 @@ public final class Directory: Sendable {
         return FileStatus(status).identity
     }
 
-    public func isDirectory(_ name: String) -> Bool {
+    /// Whether a name is a folder's. A link to one is none. What cannot be examined is not taken for something else.
+    public func isDirectory(_ name: String) throws(FileError) -> Bool {
         var status = stat()
-        return fstatat(descriptor, name, &status, AT_SYMLINK_NOFOLLOW) == 0 && status.st_mode & S_IFMT == S_IFDIR
+        if fstatat(descriptor, name, &status, AT_SYMLINK_NOFOLLOW) == 0 { return status.st_mode & S_IFMT == S_IFDIR }
+        if errno == ENOENT { return false }
+        throw FileError("examine", pathOf(name))
     }
 
     /// Whether the folder changes without this kernel's knowing: on NFS, SMB, CIFS, 9P, FUSE, AFS, Ceph and VirtualBox's shares.
@@ -139,7 +142,7 @@ public final class Directory: Sendable {
     /// that something may be sent, sealed or removed.
     public func contains(_ name: String) throws(FileError) -> Bool {
         if faccessat(descriptor, name, F_OK, AT_SYMLINK_NOFOLLOW) == 0 { return true }
-        if errno == ENOENT || errno == ENAMETOOLONG { return false }
+        if errno == ENOENT || errno == ENOTDIR || errno == ENAMETOOLONG { return false }
         throw FileError("look for", pathOf(name))
     }
 

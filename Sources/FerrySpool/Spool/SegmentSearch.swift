@@ -49,7 +49,8 @@ extension Spool {
 
     private static func files(in folder: Directory, _ place: SegmentPlace, _ note: (FileError) -> Void) -> [SegmentFile] {
         do throws(FileError) {
-            return try folder.names().filter { !$0.hasPrefix(".") && !folder.isDirectory($0) }
+            // One that cannot be examined is listed: opening it tells why.
+            return try folder.names().filter { !$0.hasPrefix(".") && (try? folder.isDirectory($0)) != true }
                 .map { SegmentFile(place: place, name: $0, folder: folder) }
         } catch {
             note(error)
@@ -57,13 +58,31 @@ extension Spool {
         }
     }
 
-    /// The file of a name: pending, sent or rejected. `nil` when it is nowhere that can be read.
-    public func file(named name: String) -> SegmentFile? {
-        if (try? directory.contains(name)) == true { return SegmentFile(place: .pending, name: name, folder: directory) }
-        for day in sentDays(note: { _ in }) where (try? day.contains(name)) == true {
+    /// The file of a name: pending, sent or rejected. `nil` when it is nowhere.
+    ///
+    /// - Throws: ``FileError`` when it was not found, and not everywhere could be looked.
+    public func file(named name: String) throws(FileError) -> SegmentFile? {
+        var failure: FileError?
+        func has(_ folder: Directory) -> Bool {
+            do throws(FileError) {
+                return try folder.contains(name)
+            } catch {
+                failure = failure ?? error
+                return false
+            }
+        }
+        if has(directory) { return SegmentFile(place: .pending, name: name, folder: directory) }
+        for day in sentDays(note: { failure = failure ?? $0 }) where has(day) {
             return SegmentFile(place: .sent, name: name, folder: day)
         }
-        guard let folder = (try? rejectedFolder()) ?? nil, (try? folder.contains(name)) == true else { return nil }
-        return SegmentFile(place: .rejected, name: name, folder: folder)
+        do throws(FileError) {
+            if let folder = try rejectedFolder(), has(folder) {
+                return SegmentFile(place: .rejected, name: name, folder: folder)
+            }
+        } catch {
+            failure = failure ?? error
+        }
+        if let failure { throw failure }
+        return nil
     }
 }

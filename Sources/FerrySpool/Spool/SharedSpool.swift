@@ -34,7 +34,7 @@ extension Directory {
     /// - Parameter depth: How many levels of folders below this one belong to the spool.
     fileprivate func shareContent(with group: gid_t, depth: Int) throws(FileError) {
         for name in try names() {
-            if isDirectory(name) {
+            if try isDirectory(name) {
                 guard depth > 0 else { continue }
                 let folder = try directory(name)
                 try folder.share(with: group)

@@ -23,7 +23,7 @@ enum BundleDebris {
 
     /// Removes an unfinished bundle: the files that an export makes, and then the folder, if nothing else is in it.
     static func remove(_ name: String, from medium: Directory) {
-        if medium.isDirectory(name), let folder = try? medium.directory(name) {
+        if (try? medium.isDirectory(name)) == true, let folder = try? medium.directory(name) {
             for file in (try? folder.names()) ?? [] where BundleManifest.isFileName(file) { try? folder.remove(file) }
             try? medium.removeEmptyDirectory(name)
         } else {

@@ -74,7 +74,9 @@ struct BundleSource {
     /// - Returns: `nil` for a regular file whose name is no bundle's.
     static func bundle(_ name: String, in folder: Directory) -> Result<BundleSource, BundleProblem>? {
         let path = folder.pathOf(name)
-        if folder.isDirectory(name) {
+        let isFolder: Bool
+        do throws(FileError) { isFolder = try folder.isDirectory(name) } catch { return .failure(.unreadable(error)) }
+        if isFolder {
             return Result { () throws(FileError) in
                 BundleSource(path: path, form: .folder(try folder.directory(name)))
             }.mapError(BundleProblem.unreadable)

@@ -26,7 +26,9 @@ public struct SpoolPlace: Hashable, Sendable, CustomStringConvertible {
     func listing() throws(FileError) -> Listing {
         guard isCollection else { return Listing(folders: [path]) }
         let parent = try Directory.open(path)
-        let folders = try parent.names().filter { !$0.hasPrefix(".") && parent.isDirectory($0) }.map { "\(path)/\($0)" }
+        // One that cannot be examined now counts as a spool: opening it tells what is wrong with it, and stops no other.
+        let folders = try parent.names().filter { !$0.hasPrefix(".") && (try? parent.isDirectory($0)) != false }
+            .map { "\(path)/\($0)" }
         return Listing(folders: folders, collection: try parent.identity())
     }
 }

@@ -27,9 +27,9 @@ struct SegmentSelection: ParsableArguments {
         return try segments.map { name in
             // A path is as good as a name: that is what a shell completes.
             let last = name.split(separator: "/").last.map(String.init) ?? name
-            guard let file = spool.file(named: last) else {
-                throw CommandFailure(.usage, "there is no segment \(name) in \(spool.path)")
-            }
+            let file: SegmentFile?
+            do throws(FileError) { file = try spool.file(named: last) } catch { throw CommandFailure(error) }
+            guard let file else { throw CommandFailure(.usage, "there is no segment \(name) in \(spool.path)") }
             return file
         }
     }
