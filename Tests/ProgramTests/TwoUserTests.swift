@@ -137,6 +137,28 @@ struct TwoUserTests {
         #expect(result.errors.contains(".ferry"))
     }
 
+    @Test("In a sticky folder another user's segment, which could not be moved away, is not sent but named; one's own is sent")
+    func sticky() async throws {
+        guard let spool = try await sharedSpool() else { return }
+        #expect(try await run(.writer, "write", "--spool", spool, input: "1\n").status == 0)
+        let other = try #require(try Spool.open(spool, access: .read).pending().first)
+        #expect(try await run(.sender, "write", "--spool", spool, input: "2\n").status == 0)
+        chmod(spool, 0o3770)
+        let hub = try await Hub(folder("hub"))
+        let first = try await run(.sender, "upload", "--spool", spool, "--to", hub.url)
+        let again = try await run(.sender, "upload", "--spool", spool, "--to", hub.url)
+        let arrived = try Spool.open(folder("hub"), access: .read).events(in: [.pending])
+        let root = try await Program().run("upload", "--spool", spool, "--to", hub.url)
+        await hub.stop()
+        #expect(first.status == 74, "\(first.errors)")
+        #expect(first.output.contains("left 1 segment that cannot be used"), "\(first.output)")
+        #expect(first.output.contains("its sticky folder: \(spool)/\(other)"), "\(first.output)")
+        #expect(again.status == 74)
+        #expect(arrived == ["2"])
+        #expect(root.status == 0, "\(root.errors)")
+        #expect(try Spool.open(folder("hub"), access: .read).events(in: [.pending]).sorted() == ["1", "2"])
+    }
+
     @Test("A folder in sent/ that one may not read hinders no pruning")
     func unreadableDay() async throws {
         guard let spool = try await sharedSpool() else { return }

@@ -151,6 +151,16 @@ public final class Directory: Sendable {
         guard faccessat(descriptor, ".", W_OK | X_OK, AT_EACCESS) == 0 else { throw FileError("change", path) }
     }
 
+    /// - Throws: ``FileError`` when this process may not rename or remove a file in the folder since another user owns it: in a sticky
+    ///   folder (mode 1777), as of inode(7).
+    func requireTaking(_ name: String, owner: UInt32) throws(FileError) {
+        guard owner != geteuid() else { return }
+        var status = stat()
+        guard fstat(descriptor, &status) == 0 else { throw FileError("examine", path) }
+        guard status.st_mode & S_ISVTX != 0, status.st_uid != geteuid(), !Capabilities.overrideOwners else { return }
+        throw FileError("move another user's file out of its sticky folder:", pathOf(name), code: EPERM)
+    }
+
     /// Opens a regular file for reading; `nil` when there is none of that name. Links, pipes and devices are refused.
     public func open(_ name: String) throws(FileError) -> OpenFile? {
         let opened = openat(descriptor, name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK)

@@ -185,6 +185,7 @@ public struct FileStatus: Sendable {
     let content: Content
     /// ``changed``, exactly.
     let inodeTime: ExactTime
+    let owner: UInt32
 
     public struct Identity: Hashable, Sendable {
         let device: UInt
@@ -228,5 +229,6 @@ public struct FileStatus: Sendable {
         identity = Identity(device: UInt(status.st_dev), inode: UInt(status.st_ino))
         content = Content(identity: identity, size: Int64(status.st_size), modified: ExactTime(status.st_mtim))
         inodeTime = ExactTime(status.st_ctim)
+        owner = status.st_uid
     }
 }

@@ -55,6 +55,8 @@ extension Spool {
             guard status.isRegular else { return .unusable(FileError("claim", directory.pathOf(name), code: EINVAL)) }
             // Between the opening and the lock, another uploader may have sent it and moved it away.
             guard try directory.status(name)?.identity == status.identity else { return .gone }
+            // What cannot be ended must not be begun: it would be sent at every look.
+            try directory.requireTaking(name, owner: status.owner)
             let segmentName = SegmentName(name)
             if let segmentName, try isBeingMade(segmentName, mayHaveJournal: mayBeUnfinished) { return .busy }
             return .claimed(Claim(name: name, segmentName: segmentName, file: file, status: status))
