@@ -7,6 +7,39 @@ import Testing
 struct CrashTests {
     private let folder = TemporaryFolder()
 
+    @Test(
+        "Killed anywhere while it salvages a segment, it does not have the events sent twice, also if they were sent in between")
+    func salvage() async throws {
+        guard Program.find("strace") != nil else { return print("NOT TESTED: there is no strace here") }
+        let whole = Segments.gzip(Segments.lines(0..<2000))
+        let hub = try await Hub(folder("hub"))
+        var kills = 0
+        for call in ["write", "fdatasync", "fsync", "renameat2", "renameat"] {
+            for count in 1...3 {
+                let path = folder("\(call)\(count)")
+                let spool = try Spool.open(path, access: .create)
+                let rejected = try spool.directory.makeDirectory("rejected")
+                try rejected.replace(Segments.name().fileName, with: Array(whole.dropLast(12)), durable: false)
+                let result = try await Program(
+                    "/bin/sh", environment: ["FERRY": Program.ferry, "SPOOL": path]
+                ).run(
+                    "-c",
+                    """
+                    strace -f -qq -o /dev/null -e inject=\(call):signal=SIGKILL:when=\(count) "$FERRY" retry -q --all --salvage --spool "$SPOOL"
+                    echo $?
+                    "$FERRY" upload -q --spool "$SPOOL" --delete-sent --to \(hub.url); echo $?
+                    "$FERRY" retry -q --all --salvage --spool "$SPOOL"; echo $?
+                    "$FERRY" upload -q --spool "$SPOOL" --delete-sent --to \(hub.url); echo $?
+                    """)
+                if !result.output.hasPrefix("0") { kills += 1 }
+                #expect(result.output.hasSuffix("\n0\n0\n0\n"), "\(call) \(count): \(result.output) \(result.errors)")
+                #expect(try spool.ledgerTotals()[.sent].segments == 1, "\(call) \(count)")
+            }
+        }
+        await hub.stop()
+        #expect(kills > 3)
+    }
+
     @Test("A writer that is killed loses no whole line that is in its journal, and none comes twice")
     func writer() async throws {
         let spool = folder("spool")

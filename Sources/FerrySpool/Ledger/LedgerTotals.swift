@@ -57,6 +57,19 @@ extension Spool {
         return totals
     }
 
+    /// Whether the ledger has a line of a segment whose name has the form of the format.
+    func hasEnded(_ name: String) throws(FileError) -> Bool {
+        let field = Array("\"segment\":\"\(name)\"".utf8)
+        var isFound = false
+        for ledger in try ledgerNames() where !isFound {
+            try stateDirectory?.open(ledger)?.forEachLine { line in
+                guard !isFound, let start = line.baseAddress else { return }
+                isFound = memmem(start, line.count, field, field.count) != nil
+            }
+        }
+        return isFound
+    }
+
     /// The names of all segments that the ledger has a line of; those of the format, which need no escapes.
     public func endedSegments() throws(FileError) -> Set<String> {
         var names: Set<String> = []

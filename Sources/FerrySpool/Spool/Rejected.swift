@@ -78,8 +78,8 @@ extension Spool {
 
     /// Publishes the whole lines that a damaged segment still holds before its damage as a new segment, and keeps the damaged file.
     ///
-    /// Once: the reason file remembers it. The new segment's ID is made from the content, so that after a crash in between the second one is
-    /// the same to a receiver.
+    /// Once: the reason file remembers it. The new segment's ID is made from the content, so that it is found after a crash in between,
+    /// in the folder or in the ledger.
     public func salvageRejected(
         _ name: String, at now: Timestamp, inflateLimit: ByteCount
     ) throws(FileError) -> SalvageResult {
@@ -99,6 +99,16 @@ extension Spool {
         let place = original == nil ? id : ""
         let newID = ReceivedID("salvaged~\(name.withoutCopyNumber)~\(place)~\(try file.digest().digest.hexadecimal)").id
         let segment = original?.with(id: newID) ?? SegmentName(priority: .normal, created: status.modified, id: newID)
+        func remember() throws(FileError) {
+            var reason = known ?? RejectionReason(at: now, kind: "unknown", message: "no reason was found beside it", attempts: 0)
+            reason.salvagedAs = segment.fileName
+            try folder.writeState(reason, to: reasonName, durable: true)
+        }
+        // A process that was killed may have published it and not remembered so; it may have been sent since.
+        if try isHereOrEnded(segment) {
+            try remember()
+            return .savedBefore(as: segment.fileName)
+        }
         let publication = try publication()
         publication.file.inheritAttributes(of: file)
         let saved = try file.salvage(into: publication.file, limit: inflateLimit)
@@ -109,12 +119,18 @@ extension Spool {
                 at: now, segment: name, outcome: .salvaged, bytes: status.size, events: saved.events,
                 detail: "its whole lines are now \(segment.fileName)\(leftOut)")
         ])
-        // A segment of this name holds these lines: it was published before a crash.
+        // A segment of this name holds these lines: another process was as fast.
         _ = try publication.publish(as: segment.fileName)
-        var reason = known ?? RejectionReason(at: now, kind: "unknown", message: "no reason was found beside it", attempts: 0)
-        reason.salvagedAs = segment.fileName
-        try folder.writeState(reason, to: reasonName, durable: true)
+        try remember()
         return .saved(as: segment.fileName, events: saved.events, tooLong: saved.tooLong)
+    }
+}
+
+extension Spool {
+    /// Whether a segment is pending, or had an ending that the ledger tells.
+    private func isHereOrEnded(_ segment: SegmentName) throws(FileError) -> Bool {
+        if try directory.contains(segment.fileName) { return true }
+        return try hasEnded(segment.fileName)
     }
 }
 
