@@ -1,6 +1,7 @@
 import ArgumentParser
 import FerrySpool
 import Glibc
+import NIOCore
 
 @main
 enum Main {
@@ -12,6 +13,8 @@ enum Main {
         do {
             var command = try Ferry.parseAsRoot()
             if var asynchronous = command as? any AsyncParsableCommand {
+                // Those are the commands with event loops.
+                try DescriptorLimit.require(eventLoops: System.coreCount)
                 try await asynchronous.run()
             } else {
                 try command.run()

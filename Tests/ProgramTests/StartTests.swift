@@ -25,6 +25,17 @@ struct StartTests {
         #expect(try Spool.open(folder("s"), access: .read).events(in: [.pending]) == ["1"])
     }
 
+    @Test(
+        "With too few open files for its sockets, a command says so in one line, and sends nothing",
+        arguments: ["upload --spool \"$DIR/s\" --to http://127.0.0.1:9/", "receive --spool \"$DIR/s\"", "demo"])
+    func fewDescriptors(command: String) async throws {
+        try folder.spool("s").put(Segments.gzip("1\n"))
+        let result = try await shell("ulimit -n 9; exec timeout -s KILL 60 \"$FERRY\" \(command)")
+        #expect(result.status == 74, "\(result.errors)")
+        #expect(result.errors.contains("ulimit -n"), "\(result.errors)")
+        #expect(result.errors.split(separator: "\n").count == 1, "\(result.errors)")
+    }
+
     @Test("A file size limit stops a writer as a full disk does, and it says where")
     func fileSize() async throws {
         // Blocks of 512 bytes, in a POSIX shell.

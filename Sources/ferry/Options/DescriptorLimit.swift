@@ -1,0 +1,33 @@
+import FerrySpool
+import Glibc
+
+/// How many files and sockets the process may have open.
+enum DescriptorLimit {
+    /// Sees whether a command that talks to others can begin: with fewer, the event loops cannot, and end the process without a word.
+    ///
+    /// The limit is raised as far as the user may.
+    ///
+    /// - Throws: ``CommandFailure``.
+    static func require(eventLoops: Int) throws {
+        var limit = rlimit()
+        let resource = __rlimit_resource_t(RLIMIT_NOFILE.rawValue)
+        guard getrlimit(resource, &limit) == 0 else { return }
+        if limit.rlim_cur < sensible {
+            limit.rlim_cur = min(limit.rlim_max, sensible)
+            _ = setrlimit(resource, &limit)
+        }
+        guard limit.rlim_cur < sensible else { return }
+        let open = (0..<Int32(limit.rlim_cur)).count { fcntl($0, F_GETFD) >= 0 }
+        let needed = open + eventLoops * descriptorsPerLoop + others
+        guard limit.rlim_cur < rlim_t(needed) else { return }
+        throw CommandFailure(
+            .localFailure,
+            "only \(limit.rlim_cur) files may be open, and \(needed) are the least that this needs; raise the limit (ulimit -n)")
+    }
+
+    private static let sensible: rlim_t = 4096
+    /// Its epoll, its event and its timer.
+    private static let descriptorsPerLoop = 3
+    /// Folders, a segment, a connection, a ledger; what looks after signals, folders and the network.
+    private static let others = 24
+}
