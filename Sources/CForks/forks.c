@@ -6,6 +6,7 @@
 #include <stdint.h>
 #include <stdlib.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 static int forks = 0;
@@ -27,6 +28,11 @@ typedef uint64_t part[words];
 static part *owned[parts];
 // What a fork took from objects that were copied with it: their numbers may be other files' since.
 static part *lost[parts];
+
+// The inode of the socket that was opened under each descriptor number, by which a child knows whether it still is that one; 0: none.
+enum { socket_parts = 1 << 10, socket_words = 1 << 10 };
+typedef uint64_t socket_part[socket_words];
+static socket_part *sockets[socket_parts];
 
 static void hold_forks(void) { pthread_mutex_lock(&hold); }
 static void allow_forks(void) { pthread_mutex_unlock(&hold); }
@@ -72,10 +78,29 @@ static void give_up_owned(int is_late) {
     }
 }
 
+static uint64_t socket_inode(int descriptor) {
+    struct stat status;
+    return fstat(descriptor, &status) == 0 && S_ISSOCK(status.st_mode) ? status.st_ino : 0;
+}
+
+// Also what was noticed late: a socket is closed only if it is the one.
+static void give_up_sockets(void) {
+    for (int index = 0; index < socket_parts; index++) {
+        if (sockets[index] == NULL) continue;
+        for (int word = 0; word < socket_words; word++) {
+            uint64_t inode = (*sockets[index])[word];
+            (*sockets[index])[word] = 0;
+            int descriptor = index * socket_words + word;
+            if (inode != 0 && socket_inode(descriptor) == inode) close(descriptor);
+        }
+    }
+}
+
 static void note_fork(int is_late) {
     __atomic_fetch_add(&forks, 1, __ATOMIC_RELAXED);
     for (int index = 0; index < handler_count; index++) handlers[index](is_late);
     give_up_owned(is_late);
+    give_up_sockets();
     if (mark != NULL) __atomic_store_n(mark, is_noticed, __ATOMIC_RELEASE);
 }
 
@@ -135,6 +160,19 @@ void ferry_own_descriptor(int descriptor) {
 }
 
 void ferry_disown_descriptor(int descriptor) { set(owned, descriptor, 0); }
+
+void ferry_own_socket(int descriptor) {
+    int index = descriptor / socket_words;
+    if (descriptor < 0 || index >= socket_parts) return;
+    socket_part *found = __atomic_load_n(&sockets[index], __ATOMIC_ACQUIRE);
+    if (found == NULL) {
+        socket_part *made = calloc(1, sizeof(socket_part));
+        if (made == NULL) return;
+        if (__atomic_compare_exchange_n(&sockets[index], &found, made, 0, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE)) found = made;
+        else free(made);
+    }
+    __atomic_store_n(&(*found)[descriptor % socket_words], socket_inode(descriptor), __ATOMIC_RELAXED);
+}
 
 void ferry_close_descriptor(int descriptor, int fork_count) {
     if (fork_count != ferry_fork_count() && has(lost, descriptor)) return;

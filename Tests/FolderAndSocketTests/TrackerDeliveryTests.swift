@@ -55,6 +55,53 @@ struct TrackerDeliveryTests {
         #expect(try spool().ledgerTotals()[.sent].segments == 2)
     }
 
+    @Test("A child that the program forks holds no connection of the delivery's open")
+    func forked() async throws {
+        let port = Mutex(0)
+        let found = Mutex<(open: Int, inChild: Int)?>(nil)
+        // While the connection waits for its answer, it is surely open.
+        let server = ScriptedServer.answering { _ in
+            let connections = (0..<Int32(4096)).filter { Self.peerPort(of: $0) == port.withLock(\.self) }
+            let inChild = Self.countInChild(connections)
+            found.withLock { $0 = (connections.count, inChild) }
+            return ScriptedServer.answer(200)
+        }
+        port.withLock { $0 = server.port }
+        let tracker = try tracker()
+        try tracker.track("e")
+        #expect(try await delivery(tracker, server).flush() == .sent(more: false))
+        let seen = found.withLock { $0 }
+        let (open, inChild) = try #require(seen)
+        #expect(open > 0)
+        #expect(inChild == 0)
+    }
+
+    private static func peerPort(of descriptor: Int32) -> Int? {
+        var address = sockaddr_in()
+        var length = socklen_t(MemoryLayout<sockaddr_in>.size)
+        let status = withUnsafeMutablePointer(to: &address) { pointer in
+            pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { getpeername(descriptor, $0, &length) }
+        }
+        return status == 0 ? Int(in_port_t(bigEndian: address.sin_port)) : nil
+    }
+
+    /// How many of the descriptors are open in a child.
+    private static func countInChild(_ descriptors: [Int32]) -> Int {
+        // Swift hides fork(2), for good reasons: the child does nothing but count and end.
+        let fork = unsafeBitCast(dlsym(nil, "fork"), to: (@convention(c) () -> pid_t).self)
+        return descriptors.withUnsafeBufferPointer { descriptors in
+            let child = fork()
+            if child == 0 {
+                var open: Int32 = 0
+                for index in 0..<descriptors.count where fcntl(descriptors[index], F_GETFD) >= 0 { open += 1 }
+                _exit(open)
+            }
+            var status: Int32 = 0
+            waitpid(child, &status, 0)
+            return Int(status >> 8 & 0xff)
+        }
+    }
+
     @Test("A deadline that is too near sends nothing, and loses nothing")
     func deadline() async throws {
         let answers = Mutex((given: 0, isFree: false))

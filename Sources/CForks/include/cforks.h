@@ -26,6 +26,10 @@ void ferry_own_descriptor(int descriptor);
 // The descriptor is another's by now.
 void ferry_disown_descriptor(int descriptor);
 
+// A connection that is this process's alone: in a child it is closed, if the number is still that socket's. So it needs no word when a library
+// closes it.
+void ferry_own_socket(int descriptor);
+
 // Closes a descriptor, unless a fork has closed it, or left it to its parent, since it was opened at `fork_count`.
 void ferry_close_descriptor(int descriptor, int fork_count);
 

@@ -1,3 +1,4 @@
+import CForks
 import FerrySpool
 import NIOCore
 import NIOSSL
@@ -55,6 +56,8 @@ final class ConnectionAttempt: Sendable {
 
     /// Notes a channel that was made for this attempt. On the event loop.
     func note(_ channel: any Channel) {
+        // A child that a program forks would keep the connection open.
+        _ = try? channel.pipeline.syncOperations.withUnsafeTransportIfAvailable(of: CInt.self) { ferry_own_socket($0) }
         guard !state.value.isOver else { return channel.abort() }
         state.value.channels.append(channel)
     }

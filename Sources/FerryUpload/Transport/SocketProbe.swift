@@ -1,3 +1,4 @@
+import CForks
 import Glibc
 import NIOCore
 
@@ -25,6 +26,7 @@ final class SocketProbe {
         }
         guard let copy, copy >= 0 else { return nil }
         descriptor = copy
+        ferry_own_socket(copy)
     }
 
     deinit { close(descriptor) }
