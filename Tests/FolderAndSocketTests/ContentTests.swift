@@ -314,15 +314,25 @@ struct SalvageTests {
         #expect(try spool.rejected().map(\.name) == [name])
     }
 
-    @Test("A crash before the reason remembers it gives the same segment again")
-    func crash() throws {
+    @Test("A crash before the reason remembers it is followed by no second segment, pending or sent", arguments: [false, true])
+    func crash(isSent: Bool) throws {
         let spool = try folder.spool()
         let name = try reject(Array(Segments.gzip(Segments.lines(0..<3000)).dropLast(50)), in: spool)
-        let first = try spool.salvageRejected(name, at: .now(), inflateLimit: .mebibytes(1))
+        guard case .saved(let saved, _, _) = try spool.salvageRejected(name, at: .now(), inflateLimit: .mebibytes(1)) else {
+            Issue.record("nothing was saved")
+            return
+        }
+        if isSent {
+            guard case .claimed(let claim) = spool.claim(saved) else { throw InVain(what: "the claim") }
+            let entry = LedgerEntry(at: .now(), segment: saved, outcome: .sent, bytes: claim.status.size)
+            try spool.settle([Ending(claim, .sent(keep: false), entry)])
+        }
         let reason = RejectionReason(at: .now(), kind: "truncated", message: "cut", attempts: 1)
         try OpenFile.creating(folder("spool/rejected/\(name).reason.json")).write(JSONLine.encode(reason))
-        #expect(try spool.salvageRejected(name, at: .now() + .seconds(9), inflateLimit: .mebibytes(1)) == first)
-        #expect(try spool.pending().count == 1)
+        let second = try spool.salvageRejected(name, at: .now() + .seconds(9), inflateLimit: .mebibytes(1))
+        #expect(second == .savedBefore(as: saved))
+        #expect(try spool.pending().count == (isSent ? 0 : 1))
+        #expect(try spool.rejected().first?.reason?.salvagedAs == saved)
     }
 
     @Test("A damaged segment that was copied to another spool is salvaged as the same segment there")

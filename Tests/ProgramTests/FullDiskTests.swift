@@ -302,7 +302,7 @@ struct FullDiskTests {
         let result = try await shell(
             """
             next=1
-            for round in $(seq 12); do
+            for round in $(seq 40); do
                 head -n 400 "$DIR/in" | tail -n +$next |
                     "$FERRY" write --create --spool "$DIR/m/s" --roll-events 50 --first-line $next --json >"$DIR/out" 2>"$DIR/errors"
                 status=$?
