@@ -55,9 +55,9 @@ struct HerdTests {
                 plan = PassPlan(order: .priority, parallel: 3, isRecovering: health.isRecovering)
             }
             var started = 0
-            while left - underWay.count > 0, plan.next() == .sendNext || plan.next() == .sendProbe {
+            while left - underWay.count > 0, case let step = plan.next(), step == .sendNext || step == .sendProbe {
                 id += 1
-                plan.start(id)
+                plan.start(id, isProbe: step == .sendProbe)
                 underWay.append(id)
                 started += 1
             }

@@ -49,7 +49,7 @@ struct PassPlanTests {
         var plan = plan()
         plan.start(1)
         _ = plan.finish(1, doubtful)
-        plan.start(2)
+        plan.start(2, isProbe: true)
         #expect(plan.finish(2, doubtful) == [.victim(1), .victim(2)])
         #expect(plan.next() == .stop)
         #expect(plan.stopReason == .unwell(reason, retryAfter: nil))
@@ -66,13 +66,36 @@ struct PassPlanTests {
         #expect(plan.stopReason == nil)
     }
 
-    @Test("All three fail at once: the destination is unwell")
-    func allFail() {
+    /// Three failed that were under way at once.
+    private func threeFailed() -> PassPlan {
         var plan = plan(3)
         for id in 1...3 { plan.start(id) }
-        #expect(plan.finish(1, doubtful) == [])
-        #expect(plan.finish(2, doubtful) == [])
-        #expect(plan.finish(3, doubtful) == [.victim(1), .victim(2), .victim(3)])
+        for id in 1...3 { #expect(plan.finish(id, doubtful) == []) }
+        return plan
+    }
+
+    @Test("All three fail at once, and a probe too: the destination is unwell")
+    func allFail() {
+        var plan = threeFailed()
+        #expect(plan.next() == .sendProbe)
+        plan.start(4, isProbe: true)
+        #expect(plan.finish(4, doubtful) == [.victim(1), .victim(2), .victim(3), .victim(4)])
+        #expect(plan.stopReason == .unwell(reason, retryAfter: nil))
+    }
+
+    @Test("All three fail at once, and a probe passes: they are the culprits")
+    func neighboursFail() {
+        var plan = threeFailed()
+        plan.start(4, isProbe: true)
+        #expect(plan.finish(4, .delivered(status: 200)) == [.culprit(1), .culprit(2), .culprit(3), .delivered(4)])
+        #expect(plan.stopReason == nil)
+    }
+
+    @Test("All three fail at once, and nothing is left to probe with: the destination is unwell")
+    func allFailAlone() {
+        var plan = threeFailed()
+        #expect(plan.exhausted() == [.victim(1), .victim(2), .victim(3)])
+        #expect(plan.stopReason == .unwell(reason, retryAfter: nil))
     }
 
     @Test("A lone failure without anything to probe with stays unjudged")

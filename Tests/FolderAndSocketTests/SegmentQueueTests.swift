@@ -36,12 +36,20 @@ struct SegmentQueueTests {
             return index
         }
         #expect(take(queue.next()) == 0)
-        #expect(take(queue.probe { [1: 3, 2: 1][$0] ?? 0 }?.index) == 3)
+        #expect(take(queue.probe { [1: 3, 2: 1, 4: 1][$0] ?? 0 }?.index) == 3)
         #expect(take(queue.next()) == 1)
-        #expect(take(queue.probe { $0 == 2 ? 9 : 4 }?.index) == 4)
-        #expect(take(queue.next()) == 2)
+        #expect(take(queue.probe { $0 == 2 ? 4 : 9 }?.index) == 2)
+        #expect(take(queue.next()) == 4)
         #expect(queue.next() == nil)
         #expect(queue.probe { _ in 0 } == nil)
+    }
+
+    @Test("A probe comes from the other end of what may leave")
+    func probeFromTheEnd() throws {
+        var queue = try queue(try folder.spool(), [(0, 1), (0, 2), (5, 3), (9, 4)])
+        #expect(queue.probe { _ in 0 }?.index == 3)
+        #expect(queue.probe(.init(lowest: .critical)) { _ in 0 }?.index == 1)
+        #expect(queue.probe { $0 == 3 ? 1 : 0 }?.index == 2)
     }
 
     @Test("What missed its deadline lets others of its priority go first, and no other priority")

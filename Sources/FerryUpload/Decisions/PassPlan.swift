@@ -1,7 +1,7 @@
 /// Decides what an upload pass does next and what the outcomes mean for the segments: no I/O, no clock.
 ///
-/// Destination or segment? After a doubtful failure the next segment goes out alone, as a probe. If anything passes, the earlier
-/// failures were the segments' own; if everything that was under way fails too, the destination is unwell and the pass ends.
+/// Destination or segment? After a doubtful failure another segment goes out alone, as a probe. If anything passes, the earlier
+/// failures were the segments' own; if everything that was under way and the probe fail too, the destination is unwell and the pass ends.
 ///
 /// A destination that says when to come back (`Retry-After`) is left alone until then. The next pass begins with a probe, so that one
 /// segment that is always answered so holds up no other.
@@ -27,7 +27,7 @@ public struct PassPlan: Sendable {
     public enum Step: Equatable, Sendable {
         /// Send the next segment in order.
         case sendNext
-        /// Send a segment that has been tried least: the head of the line may be what is wrong.
+        /// Send a segment that has been tried least, from the other end of the line: its head, and what follows it, may be what is wrong.
         case sendProbe
         /// Wait for what is under way.
         case wait
@@ -71,6 +71,9 @@ public struct PassPlan: Sendable {
     private var ramp: ConcurrencyRamp
     private var underWay: Set<ID> = []
     private var suspects: [(id: ID, reason: Verdict.Reason)] = []
+    /// Whether one of the suspects was a probe.
+    private var hasProbed = false
+    private var probe: ID?
     /// Until the destination is seen to work, what has been tried least goes out.
     private let beginsWithProbe: Bool
     /// Whether the destination has been seen to work in this pass.
@@ -100,7 +103,11 @@ public struct PassPlan: Sendable {
         return underWay.isEmpty ? .sendProbe : .wait
     }
 
-    public mutating func start(_ id: ID) { underWay.insert(id) }
+    /// - Parameter isProbe: As ``Step/sendProbe`` asked for.
+    public mutating func start(_ id: ID, isProbe: Bool = false) {
+        underWay.insert(id)
+        if isProbe { probe = id }
+    }
 
     /// A segment was not sent after all: not due, claimed by somebody else, gone, or ended without the destination.
     public mutating func skip(_ id: ID) { underWay.remove(id) }
@@ -143,10 +150,11 @@ public struct PassPlan: Sendable {
         }
     }
 
-    /// No segment is left that could serve as a probe: what failed stays unjudged.
+    /// No segment is left that could serve as a probe: several that failed show that it is the destination, a lone one stays unjudged.
     public mutating func exhausted() -> [Judgement] {
         guard underWay.isEmpty else { return [] }
-        return blameDestination(as: Judgement.unjudged)
+        hasProbed = true
+        return settleIfOver() + blameDestination(as: Judgement.unjudged)
     }
 
     private mutating func provenWell(_ latency: Duration?) -> [Judgement] {
@@ -162,19 +170,25 @@ public struct PassPlan: Sendable {
             return [.unjudged(id)]
         }
         suspects.append((id, reason))
+        if probe == id { hasProbed = true }
         return settleIfOver()
     }
 
-    /// Two different segments failed, nothing is under way that could still pass: it is the destination.
+    /// Two different segments failed, one of them a probe, and nothing is under way that could still pass: it is the destination.
     private mutating func settleIfOver() -> [Judgement] {
         guard underWay.isEmpty, !suspects.isEmpty else { return [] }
-        if suspects.count >= 2, stopReason == nil, let last = suspects.last { stop(.unwell(last.reason, retryAfter: nil)) }
+        if suspects.count >= 2, hasProbed, stopReason == nil, let last = suspects.last {
+            stop(.unwell(last.reason, retryAfter: nil))
+        }
         if case .unwell = stopReason { return blameDestination() }
         return stopReason == nil ? [] : blameDestination(as: Judgement.unjudged)
     }
 
     private mutating func blameDestination(as judgement: (ID) -> Judgement = Judgement.victim) -> [Judgement] {
-        defer { suspects = [] }
+        defer {
+            suspects = []
+            hasProbed = false
+        }
         return suspects.map { judgement($0.id) }
     }
 }

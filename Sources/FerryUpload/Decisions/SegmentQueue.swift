@@ -64,16 +64,17 @@ struct SegmentQueue: Sendable {
         let attempts: Int
     }
 
-    /// The first one that was never tried, or else the one tried least among the first few; it stays in the queue.
+    /// The last one that was never tried, or else the one tried least among some; it stays in the queue.
+    ///
+    /// The last one, because what is wrong with one segment is often wrong with its neighbours too.
     ///
     /// - Parameter attempts: How often an entry was tried before.
     mutating func probe(_ rules: Rules = .everything, attempts: (Int) -> Int) -> Probe? {
         head = firstUntaken(from: head)
         var best: Probe?
         var looked = 0
-        for index in head..<listing.entries.count {
+        for index in (head..<max(head, listing.index(of: rules.lowest, from: .distantFuture, after: head))).reversed() {
             let entry = listing.entries[index]
-            if entry.priority > rules.lowest { break }
             if entry.isTaken || (!rules.sendsLate && rules.isLate(entry.created)) { continue }
             let tries = attempts(index)
             if tries < best?.attempts ?? .max { best = Probe(index: index, attempts: tries) }

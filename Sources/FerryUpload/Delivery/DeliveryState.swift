@@ -86,7 +86,7 @@ struct DeliveryState {
         }
         started += items.count
         nextID += 1
-        plan.start(nextID)
+        plan.start(nextID, isProbe: isProbe)
         let job = Dispatcher.Job(id: nextID, lane: lane, tools: lanes[lane].tools, items: items)
         underWay[nextID] = job
         return .job(job)
