@@ -107,6 +107,30 @@ struct SendScheduleTests {
     }
 }
 
+@Suite("What a running uploader does about a destination that is misconfigured")
+struct MisconfigurationTests {
+    @Test("However soon a request fails again when a wait is over, the next one waits for the next back-off")
+    func waitsAgain() throws {
+        var upload = UploadOptions(destination: try DestinationURL("http://hub/"))
+        upload.backOff = BackOff(intervals: [.seconds(10), .seconds(60)], jitter: 1...1, failuresAllowed: .max)
+        var state = RunState(RunOptions(upload: upload, schedule: SchedulePolicy(interval: .seconds(60))))
+        var delivery = DeliveryState([], options: upload, health: DestinationHealth(upload), isContinuous: true, now: { .now() })
+        let reason = Verdict.Reason(kind: "status", status: 401, message: "HTTP 401")
+        func at(_ seconds: Int) -> Moment {
+            Moment(wall: Timestamp(rfc3339: "2026-11-21T12:00:00Z")! + .seconds(seconds), steady: .seconds(seconds))
+        }
+        delivery.stop(.misconfigured(reason))
+        #expect(state.update(&delivery, at: at(0)) == .seconds(10))
+        #expect(delivery.plan.stopReason != nil)
+        _ = state.update(&delivery, at: at(10))
+        #expect(delivery.plan.stopReason == nil)
+        // The answer is there before the next look.
+        delivery.stop(.misconfigured(reason))
+        #expect(state.update(&delivery, at: at(10)) == .seconds(70))
+        #expect(delivery.plan.stopReason != nil)
+    }
+}
+
 @Suite("Which interfaces may be used")
 struct NetworkPolicyTests {
     @Test(

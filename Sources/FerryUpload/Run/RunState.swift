@@ -106,7 +106,11 @@ struct RunState {
     mutating func update(_ delivery: inout DeliveryState, at now: Moment) -> Duration? {
         noteMisconfiguration(delivery, at: now)
         let blocker = blocker(delivery, at: now)
-        if blocker == nil { delivery.restart() }
+        if blocker == nil {
+            // A wait that is over is no wait for what fails next, however soon.
+            if delivery.plan.stopReason != nil, !delivery.plan.isBusy { retriesAt = nil }
+            delivery.restart()
+        }
         var next: [Duration] = []
         for index in spools.indices where delivery.lanes[index].failure == nil {
             // Somebody's threshold of one event means at once, for what comes back as for what is new.
