@@ -53,9 +53,11 @@ struct RunTests {
                 (":11:", "no known time zone"), (":13:", "one value"), (":14:", "max-spool-bytes '10 stones'"),
                 (":16:", "secret"), ("$FERRY_INTERVALL", "did you mean FERRY_INTERVAL?"),
             ] {
-                #expect(lines.contains { $0.contains(place) && $0.contains(text) }, "\(place) \(text)\n\(result.errors)")
+                // ferry run waits for a folder that is not there.
+                let isTold = text != "nowhere" || command != ["run"]
+                #expect(lines.contains { $0.contains(place) && $0.contains(text) } == isTold, "\(place) \(text)\n\(result.errors)")
             }
-            #expect(lines.count == 12, "\(result.errors)")
+            #expect(lines.count == (command == ["run"] ? 11 : 12), "\(result.errors)")
         }
         let broken = try await ferry.run("config", "check", "--config", try config("a: [\n"))
         #expect(broken.status == 78 && broken.errors.contains(":2: no YAML"))
@@ -280,6 +282,28 @@ struct RunTests {
         let end = await run.end()
         #expect(end.status == 0)
         #expect(end.errors.split(separator: "\n").filter { $0.contains("No such file") }.count == 1, "\(end.errors)")
+        await hub.stop()
+    }
+
+    @Test("A spool that is missing keeps no other waiting, at the start and when the configuration is read again, and is taken up when it is there")
+    func missingSpool() async throws {
+        let hub = try await Hub(folder("hub"))
+        try await write("here", "{\"n\":1}")
+        func text(_ format: String) -> String {
+            "to: \(hub.url)\nspools: [\(folder("here")), \(folder("away"))]\nlog-format: \(format)\n"
+        }
+        let file = try config(text("text"))
+        #expect(try await ferry.run("config", "check", "--config", file).status == 78)
+        let run = try ferry.start(["run", "--config", file])
+        _ = try await run.waitFor(folder("away"))
+        try await eventually("the other spool's event") { try events("hub").count == 1 }
+        _ = try config(text("json"))
+        run.send(SIGHUP)
+        _ = try await run.waitFor("{\"")
+        try await write("away", "{\"n\":2}")
+        try await eventually("the missing one's event") { try events("hub").count == 2 }
+        run.send(SIGTERM)
+        #expect(await run.end().status == 0)
         await hub.stop()
     }
 

@@ -12,11 +12,12 @@ struct RunSetup {
 
     /// Makes everything ready, without starting anything.
     ///
+    /// - Parameter isCheck: Whether folders that are not there, or cannot be used, are mistakes.
     /// - Throws: ``ConfigMistakes`` with all of them.
-    init(_ configuration: RunConfiguration, environment: [String: String]) throws {
+    init(_ configuration: RunConfiguration, environment: [String: String], isCheck: Bool = false) throws {
         let values = ConfigValues(configuration)
         places = values.list("spools").map { SpoolPlace($0) }
-        let problems = configuration.problems + configuration.missing + SpoolCheck.problems(places, configuration)
+        let problems = configuration.problems + configuration.missing + SpoolCheck.problems(places, configuration, isStrict: isCheck)
         guard problems.isEmpty else { throw ConfigMistakes(problems: problems) }
         do {
             options = RunOptions(upload: try Self.upload(values, environment), schedule: Self.schedule(values))
@@ -113,24 +114,32 @@ struct ConfigValues {
     func zone(_ key: String) -> Zone { text(key).flatMap { try? Zone(named: $0) } ?? .utc }
 }
 
-/// Whether the spools are there, and are different folders. Nothing in them is touched.
+/// Looks at the spools. Nothing in them is touched.
 enum SpoolCheck {
-    static func problems(_ places: [SpoolPlace], _ configuration: RunConfiguration) -> [ConfigProblem] {
+    /// Returns what is wrong with them.
+    ///
+    /// - Parameter isStrict: Whether it is a mistake too that a folder is not there, or cannot be used. Its file system may be mounted later, and
+    ///   one that is away does not keep the others waiting.
+    static func problems(_ places: [SpoolPlace], _ configuration: RunConfiguration, isStrict: Bool) -> [ConfigProblem] {
         var problems: [ConfigProblem] = []
         var seen: [FileStatus.Identity: String] = [:]
         for (index, place) in places.enumerated() {
             func add(_ message: String) { problems.append(.init(place: configuration.place(of: "spools", index), message)) }
             do throws(FileError) {
                 for path in try place.folders() {
-                    let identity = try Directory.open(path).identity()
-                    if access(path, R_OK | W_OK | X_OK) != 0 { add("\(FileError("use", path))") }
+                    let identity: FileStatus.Identity
+                    do throws(FileError) {
+                        identity = try Directory.open(path).identity()
+                    } catch {
+                        if isStrict { add("\(error)") }
+                        continue
+                    }
+                    if isStrict, access(path, R_OK | W_OK | X_OK) != 0 { add("\(FileError("use", path))") }
                     if let other = seen[identity] { add("\(path) and \(other) are one folder; name it once") }
                     seen[identity] = path
                 }
-            } catch  where place.isCollection && error.code == ENOENT {
-                // Its file system may be mounted later: the others are looked after meanwhile.
             } catch {
-                add("\(error)")
+                if isStrict, !(place.isCollection && error.code == ENOENT) { add("\(error)") }
             }
         }
         return problems

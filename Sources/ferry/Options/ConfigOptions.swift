@@ -35,9 +35,10 @@ struct ConfigOptions: ParsableArguments {
         return RunConfiguration(flags: flags, path: config ?? environment["FERRY_CONFIG"], environment: environment)
     }
 
-    func setup() throws -> RunSetup {
+    /// - Parameter isCheck: Whether folders that are not there, or cannot be used, are mistakes.
+    func setup(isCheck: Bool = false) throws -> RunSetup {
         do {
-            return try RunSetup(configuration(), environment: ProcessInfo.processInfo.environment)
+            return try RunSetup(configuration(), environment: ProcessInfo.processInfo.environment, isCheck: isCheck)
         } catch let mistakes as ConfigMistakes {
             throw CommandFailure(.badConfiguration, mistakes.problems.map(\.description))
         }
