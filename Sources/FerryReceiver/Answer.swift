@@ -24,6 +24,13 @@ enum Answer {
             body: ResponseBody(byteBuffer: ByteBuffer(string: text + "\n")))
     }
 
+    /// Nothing more can be read from a connection that broke.
+    private static func closing(_ answer: Response) -> Response {
+        var answer = answer
+        answer.headers[.connection] = "close"
+        return answer
+    }
+
     static func response(_ refusal: IntakeRefusal) -> Response {
         switch refusal {
         case .tooLarge(let limit): Self.refusal(.contentTooLarge, "the body is larger than \(limit)")
@@ -35,7 +42,8 @@ enum Answer {
             Self.refusal(.unprocessableContent, "the key \(key) came before, with other bytes")
         case .longerThanNamed: Self.refusal(.badRequest, "more follows the last segment that Ferry-Segment names")
         case .shorterThanNamed: Self.refusal(.badRequest, "the body ends before the last segment that Ferry-Segment names")
-        case .aborted: Self.refusal(.badRequest, "the connection broke within the body")
+        // The link's fault: the sender tries again.
+        case .aborted: Self.closing(Self.refusal(.requestTimeout, "the connection broke within the body"))
         case .tooSlow: Self.refusal(.requestTimeout, "the body comes too slowly")
         case .file(let error) where error.isOutOfSpace, .notAdmitted(let error) where error.isOutOfSpace:
             Self.refusal(.init(code: 507, reasonPhrase: "Insufficient Storage"), "\(error)")

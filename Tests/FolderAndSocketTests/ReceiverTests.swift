@@ -1,5 +1,5 @@
 import FerryReceiver
-import Glibc
+import Foundation
 import TestSupport
 import Testing
 
@@ -340,6 +340,25 @@ struct ReceiverTests {
             #expect(await socket.isClosedByPeer(within: .seconds(5)))
         }
         #expect(try spool.directory.names().filter { $0.hasSuffix("-in") }.isEmpty)
+    }
+
+    @Test(
+        "An upload that ends within its body is not refused: the sender is to try again",
+        arguments: ["Content-Length: 100\r\n\r\n", "Transfer-Encoding: chunked\r\n\r\n64\r\n"], [0, 20])
+    func endsWithin(head: String, count: Int) async throws {
+        let spool = try folder.spool()
+        let answer = try await whileReceiving(into: spool) { (port: Int) async throws in
+            let client = try RawClient(port: port)
+            client.send(Array("POST /v1/segments HTTP/1.1\r\nHost: x\r\n\(head)".utf8) + Segments.gzip("{}\n")[..<count])
+            client.endSending()
+            return await withCheckedContinuation { continuation in
+                Thread.detachNewThread {
+                    continuation.resume(returning: String(decoding: client.readToEnd(), as: UTF8.self))
+                }
+            }
+        }
+        #expect(answer.isEmpty || answer.hasPrefix("HTTP/1.1 408 "), "\(answer)")
+        #expect(try spool.pending().isEmpty)
     }
 
     @Test("From uploader to receiver every event arrives once, and a relay sends it on under the same name")

@@ -59,7 +59,10 @@ public final class RawClient: Sendable {
     /// Ends both directions, so that a thread that reads wakes up.
     public func shutDown() { shutdown(descriptor, Int32(SHUT_RDWR)) }
 
-    private func readToEnd() -> [UInt8] {
+    /// Ends the direction to the server.
+    public func endSending() { shutdown(descriptor, Int32(SHUT_WR)) }
+
+    public func readToEnd() -> [UInt8] {
         var bytes: [UInt8] = []
         var buffer = [UInt8](repeating: 0, count: 1 << 16)
         while true {
