@@ -137,4 +137,27 @@ struct KeepingTests {
         #expect(others.names == (100..<120).map { "file\($0)" })
         #expect(others.description == "100 files that are no segments: file100, file101, file102 and 97 more")
     }
+
+    @Test("A writer evicts nothing in vain: what is just being written takes the room that it would make")
+    func notInVain() throws {
+        let spool = try folder.spool()
+        let small = Segments.gzip(Segments.lines(0..<9))
+        let names = try (0..<3).map { try spool.put(small, as: Segments.name(second: $0)) }
+        try spool.directory.replace("new.json.gz", with: Segments.noise(5000), durable: false)
+        func write(limit: Int64) throws {
+            var options = SegmentWriter.Options()
+            options.retention.maxBytes = ByteCount(limit)
+            let writer = SegmentWriter(spool: spool, options: options)
+            let line = Array("1".utf8)
+            try line.withUnsafeBufferPointer { try writer.append($0, at: .now) }
+            _ = try writer.finish()
+        }
+        #expect(throws: WriteFailure.spoolFull(limit: ByteCount(4000))) { try write(limit: 4000) }
+        #expect(try spool.pending() == names + ["new.json.gz"])
+        #expect(try spool.ledgerTotals()[.evicted].segments == 0)
+        // Two make enough.
+        try write(limit: 5000 + Int64(small.count))
+        #expect(try spool.pending().count == 3)
+        #expect(try spool.ledgerTotals()[.evicted].segments == 2)
+    }
 }

@@ -145,20 +145,27 @@ struct PublishingTests {
         #expect(try spool.events(in: [.pending]) == (0..<95).map { "{\"n\":\($0)}" })
     }
 
-    @Test("A full spool refuses a writer when everything in it is more urgent, and evicts what is not")
+    @Test(
+        "A full spool refuses a writer and drops nothing when that made no room; else it evicts what is not more urgent"
+    )
     func spoolFull() throws {
         let spool = try folder.spool()
         let urgent = try spool.put(Segments.gzip(Segments.lines(0..<100)), as: Segments.name(0))
         let bulk = try spool.put(Segments.gzip(Segments.lines(0..<100)), as: Segments.name(9))
-        var options = SegmentWriter.Options()
-        options.retention.maxBytes = ByteCount(10)
-        let writer = SegmentWriter(spool: spool, options: options)
-        #expect(throws: WriteFailure.spoolFull(limit: ByteCount(10))) {
+        func write(limit: ByteCount) throws -> [SegmentName] {
+            var options = SegmentWriter.Options()
+            options.retention.maxBytes = limit
+            let writer = SegmentWriter(spool: spool, options: options)
             try Array("{}".utf8).withUnsafeBufferPointer { try writer.append($0, at: .now) }
+            return try writer.finish()
         }
-        #expect(try spool.pending() == [urgent])
+        #expect(throws: WriteFailure.spoolFull(limit: ByteCount(10))) { try write(limit: ByteCount(10)) }
+        #expect(try spool.pending() == [urgent, bulk])
+        #expect(try spool.ledgerTotals()[.evicted].segments == 0)
+        let size = try #require(try spool.directory.status(urgent)).size
+        let written = try write(limit: size)
+        #expect(try spool.pending() == [urgent] + written.map(\.fileName))
         #expect(try spool.ledgerTotals()[.evicted].segments == 1)
-        #expect(bulk != urgent)
     }
 
     @Test("Nobody takes a journal for a dead writer's in the moment between its making and its locking")

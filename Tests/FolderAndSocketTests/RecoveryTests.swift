@@ -38,6 +38,18 @@ struct RecoveryTests {
         #expect(try spool.events(in: [.pending]) == ["1", "2"])
     }
 
+    @Test("An empty journal that is not locked yet is left alone: what its maker writes then is published")
+    func notLockedYet() throws {
+        let spool = try folder.spool()
+        let name = Segments.name()
+        let file = try OpenFile.creating(spool.directory.pathOf(name.journalName))
+        #expect(try spool.recover().problems.isEmpty)
+        #expect(try spool.directory.contains(name.journalName))
+        try file.write(Array("1\n".utf8))
+        #expect(try spool.recover().sealed == [.published(name, events: 1)])
+        #expect(try spool.events(in: [.pending]) == ["1"])
+    }
+
     @Test("An accepted arrival whose name is taken by other bytes stays and is noted; one with the same bytes goes")
     func takenName() throws {
         let spool = try folder.spool()

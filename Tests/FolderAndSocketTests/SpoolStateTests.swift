@@ -106,6 +106,9 @@ struct SpoolStateTests {
         #expect(try spool.retryRejected("export.jsonl.gz", at: .now()) == .nameTaken)
         #expect(try spool.events(in: [.pending]) == ["{\"n\":1}"])
         #expect(try spool.retryRejected("nothing.jsonl.gz", at: .now()) == .notFound)
+        _ = try OpenFile.creating(folder("spool/rejected/README.txt"))
+        #expect(try spool.retryRejected("README.txt", at: .now()) == .noSegment)
+        #expect(try spool.rejected().map(\.isSegment) == [false, true])
     }
 
     @Test("A split makes two halves of the lines, which nobody can claim before the parent is gone")
@@ -197,17 +200,23 @@ struct SpoolStateTests {
     func cleanUp() throws {
         let spool = try folder.spool()
         let name = try spool.put(Segments.gzip("{}\n"))
+        let time = "2026-11-21T03:15:02.123Z"
+        let sidecar = """
+            {"attempts":1,"failures":0,"firstAttemptAt":"\(time)","lastAttemptAt":"\(time)",
+            "lastError":{"kind":"x","message":"","scope":"segment"},"nextAttemptAt":"\(time)","version":1}
+            """
+        let unreadable = "\(Segments.name(second: 1).fileName).retry.json"
         // The last one is just being written: small files are not locked.
         let files = [
-            "gone.jsonl.gz.retry.json", "\(name).retry.json", ".x.jsonl.gz.Ab3dE9", "notes.txt", ".control.json.x.ferry-tmp",
+            "gone.jsonl.gz.retry.json": sidecar, unreadable: "", "\(name).retry.json": sidecar, "my.retry.json": "mine",
+            "mine.json.gz.retry.json": "{}", ".x.jsonl.gz.Ab3dE9": "", "notes.txt": "", ".control.json.x.ferry-tmp": "",
         ]
-        for file in files {
-            try spool.directory.replace(file, with: Array("{}".utf8), durable: false)
-        }
-        #expect(spool.cleanUp(try spool.scan()) == 1)
+        for (file, text) in files { try spool.directory.replace(file, with: Array(text.utf8), durable: false) }
+        #expect(spool.cleanUp(try spool.scan()) == 2)
         let left = try spool.directory.names()
-        #expect(!left.contains("gone.jsonl.gz.retry.json"))
-        #expect(left.contains("\(name).retry.json") && left.contains(".x.jsonl.gz.Ab3dE9") && left.contains("notes.txt"))
+        for (file, _) in files {
+            #expect(left.contains(file) == !["gone.jsonl.gz.retry.json", unreadable].contains(file), "\(file)")
+        }
     }
 
     @Test("A scan orders a crowd of names as their bytes do, with foreign files in their place")

@@ -183,4 +183,52 @@ struct TwoUserTests {
         #expect(made.status == 0)
         #expect(made.errors.contains("made the spool \(folder("own"))"))
     }
+
+    @Test("What root does in another user's spool leaves everything in it that user's")
+    func rootHelps() async throws {
+        guard try await sharedSpool() != nil else { return }
+        #expect(mkdir(folder("own"), 0o700) == 0 && chown(folder("own"), 65501, 65501) == 0)
+        let made = try await run(.writer, "init", folder("own"))
+        #expect(made.status == 0, "\(made.errors)")
+        let hub = try await Hub(folder("hub"))
+        #expect(try await Program().run("write", "--spool", folder("own"), "--roll-events", "1", input: "1\n2\n").status == 0)
+        let rooted = try await Program().run("upload", "--spool", folder("own"), "--to", hub.url, "--limit", "1")
+        #expect(rooted.status == 0 || rooted.status == 75, "\(rooted.errors)")
+        _ = try await Program().run("pause", "--spool", folder("own"))
+        let others = try await Program("/usr/bin/find").run(folder("own"), "!", "(", "-uid", "65501", "-gid", "65501", ")")
+        #expect(others.output.isEmpty, "\(others.output)")
+        #expect(try await run(.writer, "resume", "--spool", folder("own")).status == 0)
+        #expect(try await run(.writer, "write", "--spool", folder("own"), input: "3\n").status == 0)
+        let upload = try await run(.writer, "upload", "--spool", folder("own"), "--to", hub.url)
+        await hub.stop()
+        #expect(upload.status == 0, "\(upload.errors)")
+        #expect(try Spool.open(folder("hub"), access: .read).events(in: [.pending]).sorted() == ["1", "2", "3"])
+    }
+
+    @Test("Every state file of a shared spool is the group's")
+    func sharedState() async throws {
+        guard let spool = try await sharedSpool() else { return }
+        #expect(try await run(.writer, "write", "--spool", spool, input: "1\n").status == 0)
+        let find = ["!", "(", "-gid", Self.group, "-perm", "-660", ")"]
+        let closed = try await Program("/usr/bin/find").start([spool] + find).end()
+        #expect(closed.output.isEmpty, "\(closed.output)")
+    }
+
+    @Test("Sharing a folder leaves links and other programs' hidden folders alone, and shares the rest")
+    func sharesOnlyItsOwn() async throws {
+        guard try await sharedSpool() != nil else { return }
+        let prepared = try await Program("/bin/sh").run(
+            "-c",
+            """
+            umask 077; cd "$0"; mkdir ig ig/.ssh ig/sub; echo x | tee outside ig/.ssh/id ig/sub/f >ig/z.json.gz
+            ln -s /nowhere ig/dangling; ln -s ../outside ig/link
+            """, folder.path)
+        #expect(prepared.status == 0, "\(prepared.errors)")
+        let shared = try await Program().run("init", folder("ig"), "--group", Self.group)
+        #expect(shared.status == 0, "\(shared.errors)")
+        let modes = try await Program("/bin/sh").run(
+            "-c", "cd \"$0\"; stat -c '%a %g' outside ig/.ssh ig/.ssh/id ig/sub ig/sub/f ig/z.json.gz", folder.path)
+        let group = Self.group
+        #expect(modes.output == "600 0\n700 0\n600 0\n2770 \(group)\n660 \(group)\n660 \(group)\n")
+    }
 }

@@ -12,7 +12,7 @@ extension Spool {
     /// Takes the lock of a file in ``stateFolderName``, which is made if need be and tells the process.
     public func lockState(named name: String) throws(FileError) -> StateLocking {
         guard let stateDirectory else { throw stateFailure ?? FileError("write into", path, code: EROFS) }
-        let file = try stateDirectory.open(name, flags: O_RDWR | O_CREAT)
+        let file = try stateDirectory.openOrCreate(name, flags: O_RDWR)
         switch file.tryLocking() {
         case .refused(let error): throw error
         case .heldByAnother:

@@ -12,12 +12,16 @@ public final class Directory: Sendable {
     /// Which folder was opened; `nil` when the kernel did not tell.
     private let opened: FileStatus.Identity?
 
-    private init(descriptor: Int32, path: String) {
+    /// A spool's, or a folder's in it.
+    private let isSpool: Bool
+
+    private init(descriptor: Int32, path: String, isSpool: Bool) {
+        self.isSpool = isSpool
         self.descriptor = descriptor
         self.path = path
         var status = stat()
         let isKnown = fstat(descriptor, &status) == 0
-        modes = FolderModes(isKnown ? status : stat())
+        modes = FolderModes(isKnown ? status : stat(), isSpool: isSpool)
         opened = isKnown ? FileStatus(status).identity : nil
     }
 
@@ -36,27 +40,30 @@ public final class Directory: Sendable {
         _ = Unmanaged.passRetained(self)
     }
 
-    public static func open(_ path: String) throws(FileError) -> Directory {
+    /// - Parameter isSpool: What root makes in it is its owner's.
+    public static func open(_ path: String, isSpool: Bool = false) throws(FileError) -> Directory {
         let descriptor = Glibc.open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
         guard descriptor >= 0 else { throw FileError("open folder", path) }
-        return Directory(descriptor: descriptor, path: path)
+        return Directory(descriptor: descriptor, path: path, isSpool: isSpool)
     }
 
     /// Opens a folder inside this one. A symbolic link is refused.
     public func directory(_ name: String) throws(FileError) -> Directory {
         let opened = openat(descriptor, name, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW)
         guard opened >= 0 else { throw FileError("open folder", pathOf(name)) }
-        return Directory(descriptor: opened, path: pathOf(name))
+        return Directory(descriptor: opened, path: pathOf(name), isSpool: isSpool)
     }
 
     /// Opens a folder inside this one, and makes it first if need be, with the modes of this one.
     public func makeDirectory(_ name: String) throws(FileError) -> Directory {
-        if mkdirat(descriptor, name, modes.folder) == 0 {
-            modes.applyToFolder(name, in: descriptor)
-            try sync()
-        } else if errno != EEXIST {
-            throw FileError("create folder", pathOf(name))
+        guard mkdirat(descriptor, name, modes.folder) == 0 else {
+            if errno != EEXIST { throw FileError("create folder", pathOf(name)) }
+            return try directory(name)
         }
+        let made = try directory(name)
+        modes.applyToFolder(made.descriptor)
+        try sync()
+        // Opened anew: what is made in it follows what it is now.
         return try directory(name)
     }
 
@@ -111,6 +118,12 @@ public final class Directory: Sendable {
         var status = stat()
         guard fstat(descriptor, &status) == 0 else { throw FileError("examine", path) }
         return FileStatus(status).identity
+    }
+
+    /// Whether the folder has been removed: what is written into it goes with its descriptor.
+    public var isRemoved: Bool {
+        var status = stat()
+        return fstat(descriptor, &status) == 0 && status.st_nlink == 0
     }
 
     /// Whether a name is a folder's. A link to one is none. What cannot be examined is not taken for something else.
@@ -185,6 +198,24 @@ public final class Directory: Sendable {
         let file = try create(name)
         ferry_own_descriptor(file.descriptor)
         return file
+    }
+
+    /// Opens a file that is there, or creates it with the folder's modes, whichever process is faster.
+    func openOrCreate(_ name: String, flags: Int32) throws(FileError) -> OpenFile {
+        while true {
+            do throws(FileError) {
+                return try open(name, flags: flags | O_NONBLOCK)
+            } catch {
+                guard error.code == ENOENT else { throw error }
+            }
+            do throws(FileError) {
+                let file = try open(name, flags: flags | O_CREAT | O_EXCL, verb: "create")
+                modes.applyToFile(file.descriptor)
+                return file
+            } catch {
+                guard error.code == EEXIST else { throw error }
+            }
+        }
     }
 
     func open(_ name: String, flags: Int32, verb: String = "open") throws(FileError) -> OpenFile {

@@ -32,6 +32,18 @@ extension Directory {
         return true
     }
 
+    /// Sees whether names can be moved from here into another folder.
+    ///
+    /// - Throws: ``FileError`` when it lies on another file system, or on another mount of the same one, or may not be changed.
+    func requireMoves(into folder: Directory) throws(FileError) {
+        // The kernel compares the mounts before it looks for the name, of which there is no file.
+        let name = EntryKind.temporaryName()
+        if renameat(descriptor, name, folder.descriptor, name) != 0, errno == EXDEV {
+            throw FileError("move segments into", folder.path, code: EXDEV)
+        }
+        try folder.requireChanges()
+    }
+
     /// Moves a file into another folder, and finds another name for it when its own is taken there: `name~1`, `name~2`, …
     ///
     /// - Parameter prepare: Called with a free name just before the move.

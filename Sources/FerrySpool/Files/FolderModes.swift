@@ -1,33 +1,38 @@
 import Glibc
 
-/// The modes of what is made in a folder: they follow the folder's own, whatever the process's umask.
+/// Whose what is made in a folder is, and its modes: they follow the folder's own, whatever the process's umask.
 public struct FolderModes: Equatable, Sendable {
     /// The group may write into the folder, and not everybody, as in `/tmp`: several users share it.
     public let isShared: Bool
-    /// The folder's group.
+    /// The folder's owner and group.
+    let owner: uid_t
     let group: gid_t
+    /// What root makes in another user's spool is that user's, who could neither write nor remove it later.
+    private let isGivenAway: Bool
 
-    init(_ status: stat) {
+    /// - Parameter user: Who makes things in the folder.
+    init(_ status: stat, isSpool: Bool, user: uid_t = geteuid()) {
         isShared = status.st_mode & S_IFMT == S_IFDIR && status.st_mode & (S_IWGRP | S_IWOTH) == S_IWGRP
+        owner = status.st_uid
         group = status.st_gid
+        // In a folder for all, as `/tmp`, it stays root's.
+        isGivenAway = isSpool && user == 0 && owner != 0 && status.st_mode & S_IWOTH == 0
     }
 
     var file: mode_t { isShared ? 0o660 : 0o600 }
     var folder: mode_t { isShared ? 0o2770 : 0o700 }
 
-    /// Gives a file that this process has just made its mode and group.
+    /// Gives a file that this process has just made its owner, group and mode.
     ///
-    /// File systems that know no modes or groups (FAT) refuse; then they are as the file system has them.
-    func applyToFile(_ descriptor: Int32) {
-        guard isShared else { return }
-        _ = fchown(descriptor, uid_t.max, group)
-        _ = fchmod(descriptor, file)
-    }
+    /// File systems that know none of them (FAT) refuse; then they are as the file system has them.
+    func applyToFile(_ descriptor: Int32) { apply(file, to: descriptor) }
 
-    /// The same for a folder in `parent`.
-    func applyToFolder(_ name: String, in parent: Int32) {
-        guard isShared else { return }
-        _ = fchownat(parent, name, uid_t.max, group, AT_SYMLINK_NOFOLLOW)
-        _ = fchmodat(parent, name, folder, 0)
+    /// The same for a folder.
+    func applyToFolder(_ descriptor: Int32) { apply(folder, to: descriptor) }
+
+    private func apply(_ mode: mode_t, to descriptor: Int32) {
+        guard isShared || isGivenAway else { return }
+        _ = fchown(descriptor, isGivenAway ? owner : uid_t.max, group)
+        if isShared { _ = fchmod(descriptor, mode) }
     }
 }

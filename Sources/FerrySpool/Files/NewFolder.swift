@@ -2,16 +2,16 @@ import Glibc
 
 extension Directory {
     /// Opens a folder anywhere. It and those above it are made first if need be, with mode 0700, and their names forced to the disk.
-    static func make(_ path: String) throws(FileError) -> Directory {
+    static func make(_ path: String, isSpool: Bool = false) throws(FileError) -> Directory {
         do throws(FileError) {
-            return try open(path)
+            return try open(path, isSpool: isSpool)
         } catch {
             guard error.code == ENOENT, let (parent, name) = split(path) else { throw error }
             let above = try make(parent)
             guard mkdirat(above.descriptor, name, 0o700) == 0 || errno == EEXIST else { throw FileError("create folder", path) }
             try above.sync()
         }
-        return try open(path)
+        return try open(path, isSpool: isSpool)
     }
 
     /// The folder above and the last name of a path; `nil` when there is none.

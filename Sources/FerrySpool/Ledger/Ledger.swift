@@ -82,24 +82,10 @@ extension Directory {
 
     /// Opens a log for appending, and makes it if need be.
     fileprivate func openLog(_ name: String) throws(FileError) -> OpenFile {
-        while true {
-            do throws(FileError) {
-                let file = try open(name, flags: O_RDWR | O_APPEND | O_NONBLOCK)
-                guard try file.status().isRegular else {
-                    throw FileError("append to", "\(pathOf(name)), which is no regular file; move it away", code: EINVAL)
-                }
-                return file
-            } catch {
-                guard error.code == ENOENT else { throw error }
-            }
-            do throws(FileError) {
-                let file = try open(name, flags: O_RDWR | O_APPEND | O_CREAT | O_EXCL, verb: "create")
-                modes.applyToFile(file.descriptor)
-                return file
-            } catch {
-                // Another process was faster.
-                guard error.code == EEXIST else { throw error }
-            }
+        let file = try openOrCreate(name, flags: O_RDWR | O_APPEND)
+        guard try file.status().isRegular else {
+            throw FileError("append to", "\(pathOf(name)), which is no regular file; move it away", code: EINVAL)
         }
+        return file
     }
 }

@@ -49,6 +49,11 @@ public struct LedgerEntry: Equatable, Sendable {
         self.detail = detail
     }
 
+    /// The ``detail`` of a segment that the destination knew already, and answered for without taking it again.
+    public static let duplicate = "duplicate"
+
+    public var isDuplicate: Bool { outcome == .sent && detail == Self.duplicate }
+
     /// The line with its line feed. By hand: an upload of small segments writes tens of thousands a second.
     var line: [UInt8] {
         var text =

@@ -72,7 +72,7 @@ public final class ReceivedLogFollower: Sendable {
                 try file.forEachReceived(name, after: &place) { news.append($0) }
             }
             // A process that began before midnight, an import say, still logs there.
-            if let earlier = place.offsets.keys.filter({ $0 != name }).max(),
+            if let earlier = place.offsets.keys.lazy.filter({ $0 != name }).max(),
                 let status = try spool.stateDirectory?.status(earlier), status.size.bytes != place.offsets[earlier],
                 let file = try spool.stateDirectory?.open(earlier)
             {

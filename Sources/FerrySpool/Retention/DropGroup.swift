@@ -33,6 +33,12 @@ struct DropGroup {
         return claim.status.size
     }
 
+    /// Whether a segment could be dropped now: no process has it, and none is still writing it.
+    func couldDrop(_ name: String) -> Bool {
+        guard case .claimed(let claim) = spool.claim(name) else { return false }
+        return !claim.mayBeBeingWritten(try? claim.file.walkMembers(length: claim.status.size.bytes))
+    }
+
     /// Drops what was added.
     mutating func settle() throws(FileError) {
         defer { endings = [] }

@@ -20,8 +20,9 @@ extension Spool {
     /// - Parameters:
     ///   - room: What the caller wants to add.
     ///   - atMost: The most urgent priority that may be evicted.
+    ///   - inVain: Whether to evict also what makes too little room. A writer that would have to refuse its event drops nothing for it.
     public func applyRetention(
-        _ limits: RetentionLimits, room: ByteCount = .zero, atMost: Priority = .critical,
+        _ limits: RetentionLimits, room: ByteCount = .zero, atMost: Priority = .critical, inVain: Bool = true,
         clock: ClockWatch.Reading = .now(), warn: (UnreadableState) -> Void = { _ in }
     ) throws(FileError) -> RetentionReport {
         var report = RetentionReport()
@@ -46,7 +47,8 @@ extension Spool {
             report.dropped(size, listing.entries[index].priority)
         }
         var remaining = plan.remaining
-        for index in plan.evicted {
+        let makesRoom = inVain || canMakeRoom(plan, limits, listing, drops)
+        for index in plan.evicted where makesRoom {
             guard let maxBytes = limits.maxBytes, remaining > maxBytes else { break }
             let name = listing.name(of: listing.entries[index])
             let size = try drops.add(name, .evicted, .evicted, why: "the spool was larger than \(maxBytes)")
@@ -58,6 +60,19 @@ extension Spool {
         report.problems += drops.problems
         if let maxBytes = limits.maxBytes, remaining > maxBytes { report.stillOver = remaining - maxBytes }
         return report
+    }
+
+    /// Whether enough of what a plan evicts may be dropped: what is being sent or written stays.
+    private func canMakeRoom(
+        _ plan: EvictionPlan, _ limits: RetentionLimits, _ listing: SpoolListing, _ drops: DropGroup
+    ) -> Bool {
+        var remaining = plan.remaining
+        for index in plan.evicted {
+            guard let maxBytes = limits.maxBytes, remaining > maxBytes else { return true }
+            let entry = listing.entries[index]
+            if drops.couldDrop(listing.name(of: entry)) { remaining = remaining - (entry.size ?? .zero) }
+        }
+        return limits.maxBytes.map { remaining <= $0 } ?? true
     }
 
     /// Drops the pending segments whose time of creation is picked out. Claimed ones stay, and those that are still being written.

@@ -106,9 +106,17 @@ extension Spool {
     private func sealAbandoned(
         _ segment: SegmentName, level: CompressionLevel, _ recovery: inout Recovery
     ) throws(FileError) {
+        // No process can make a file and lock it in one step.
+        if try isJustMade(segment.journalName) { return }
         guard let journal = try Journal.adopt(segment, in: directory) else { return }
         let result = try seal(journal, level: level)
         if result != .empty { recovery.sealed.append(result) }
+    }
+
+    /// Whether a journal is empty and was made a moment ago. Looked at before its lock is tried: its maker may be about to try as well.
+    private func isJustMade(_ journal: String) throws(FileError) -> Bool {
+        guard let status = try directory.status(journal), status.isRegular, status.size == .zero else { return false }
+        return Self.isInGrace(status)
     }
 
     /// Removes the journal of a segment that is published, unless its writer lives and is about to do so itself.

@@ -5,7 +5,7 @@ extension Spool {
     /// - Returns: How many files were removed.
     public func cleanUp(_ listing: SpoolListing) -> Int {
         var removed = 0
-        for stem in listing.orphanSidecars where (try? directory.contains(stem)) == false {
+        for stem in listing.orphanSidecars where (try? directory.contains(stem)) == false && isSidecar(of: stem) {
             if (try? directory.remove("\(stem)\(EntryKind.sidecarSuffix)")) != nil { removed += 1 }
         }
         for name in listing.temporaries where (try? removeIfLeft(name)) == true { removed += 1 }
@@ -27,12 +27,22 @@ extension Spool {
 
     private func removeIfLeft(_ name: String) throws(FileError) -> Bool {
         // Small files are renamed within moments and not locked; segments in the making are locked.
-        guard case .locked(let file) = try directory.openLocked(name),
-            abs((Timestamp.now() - (try file.status().changed)).wholeMilliseconds) > Self.temporaryGrace.wholeMilliseconds
-        else { return false }
+        guard case .locked(let file) = try directory.openLocked(name), !Self.isInGrace(try file.status()) else { return false }
         try directory.remove(name)
         return true
     }
 
-    private static let temporaryGrace = Duration.seconds(60)
+    /// Whether a hidden file is so new that its maker may not have come to lock or rename it yet.
+    static func isInGrace(_ status: FileStatus) -> Bool {
+        abs((Timestamp.now() - status.changed).wholeMilliseconds) <= grace.wholeMilliseconds
+    }
+
+    private static let grace = Duration.seconds(60)
+
+    /// Whether a sidecar without a segment is one: a file of that kind of name may be a user's own.
+    private func isSidecar(of stem: String) -> Bool {
+        if SegmentName(stem) != nil { return true }
+        let name = "\(stem)\(EntryKind.sidecarSuffix)"
+        return ((try? directory.readState(RetryState.self, from: name) { _ in }) ?? nil) != nil
+    }
 }

@@ -6,12 +6,17 @@ public struct RejectedSegment: Sendable {
     public let size: ByteCount
     /// `nil` when its reason file is missing or unreadable.
     public let reason: RejectionReason?
+
+    /// Whether a spool would send a file of this name. Anything else was put there by other means.
+    public var isSegment: Bool { name.withoutCopyNumber.isSegmentName }
 }
 
 /// What came of bringing a rejected segment back.
 public enum RetryResult: Equatable, Sendable {
     case pending
     case notFound
+    /// No spool would send a file of that name.
+    case noSegment
     /// A pending segment has its name.
     case nameTaken
     /// Another process works on it.
@@ -56,9 +61,10 @@ extension Spool {
     /// will.
     public func retryRejected(_ name: String, at now: Timestamp) throws(FileError) -> RetryResult {
         guard let folder = try rejectedFolder(), let file = try folder.open(name) else { return .notFound }
-        guard file.tryLock() else { return .busy }
         // A second rejection of one name was kept as `name~1`.
         let original = name.withoutCopyNumber
+        guard original.isSegmentName else { return .noSegment }
+        guard file.tryLock() else { return .busy }
         let reason = try folder.readStateOfAnyKind(RejectionReason.self, from: Self.reasonName(of: name)) { _ in }
         if let salvaged = reason?.salvagedAs { return .salvagedBefore(as: salvaged) }
         guard try !directory.contains(original) else { return .nameTaken }
@@ -135,6 +141,11 @@ extension Spool {
 }
 
 extension String {
+    fileprivate var isSegmentName: Bool {
+        let kind = Array(utf8).withUnsafeBufferPointer { EntryKind($0) }
+        return kind == .segment || kind == .foreign
+    }
+
     /// `name~2` is a second file of the same name.
     fileprivate var withoutCopyNumber: String {
         guard let tilde = lastIndex(of: "~"), self[index(after: tilde)...].allSatisfy(\.isNumber) else { return self }

@@ -31,19 +31,37 @@ extension Directory {
         guard fchmod(descriptor, 0o2770) == 0 else { throw FileError("change the mode of", path) }
     }
 
+    /// Shares what belongs to the spool, one by one. Links are not followed, and hidden files and folders of other programs are left alone.
+    ///
     /// - Parameter depth: How many levels of folders below this one belong to the spool.
+    /// - Throws: The first failure, when everything else is done.
     fileprivate func shareContent(with group: gid_t, depth: Int) throws(FileError) {
-        for name in try names() {
-            if try isDirectory(name) {
-                guard depth > 0 else { continue }
-                let folder = try directory(name)
-                try folder.share(with: group)
-                try folder.shareContent(with: group, depth: depth - 1)
-            } else if let file = try open(name), try file.status().isRegular {
-                guard fchown(file.descriptor, uid_t.max, group) == 0, fchmod(file.descriptor, 0o660) == 0 else {
-                    throw FileError("give the group", pathOf(name))
+        var failure: FileError?
+        for name in try names() where Spool.owns(name) {
+            do throws(FileError) {
+                if try isDirectory(name) {
+                    guard depth > 0 else { continue }
+                    let folder = try directory(name)
+                    try folder.share(with: group)
+                    try folder.shareContent(with: group, depth: depth - 1)
+                } else if try status(name)?.isRegular ?? false, let file = try open(name) {
+                    guard fchown(file.descriptor, uid_t.max, group) == 0, fchmod(file.descriptor, 0o660) == 0 else {
+                        throw FileError("give the group", pathOf(name))
+                    }
                 }
+            } catch {
+                failure = failure ?? error
             }
         }
+        if let failure { throw failure }
+    }
+}
+
+extension Spool {
+    /// Whether a name in the spool's folder is the spool's, or may be a segment's or a folder's that a user sees there.
+    fileprivate static func owns(_ name: String) -> Bool {
+        guard name.hasPrefix(".") else { return true }
+        if [stateFolderName, RsyncFilter.name].contains(name) || name.hasSuffix("\(EntryKind.sealingSuffix)") { return true }
+        return Array(name.utf8).withUnsafeBufferPointer { EntryKind($0) } != .other
     }
 }

@@ -45,10 +45,12 @@ extension Spool {
     private func probeSent(at now: Timestamp) throws(FileError) {
         guard let sent = try sentFolder() else { return }
         let day = try sent.contains(now.day) ? sent.directory(now.day) : sent
-        guard try day.identity().device == directory.identity().device else {
-            throw FileError("move segments into", day.path, code: EXDEV)
-        }
-        try day.requireChanges()
+        try directory.requireMoves(into: day)
+    }
+
+    /// Sees whether a segment can be moved into `rejected/`, which is made if need be. What cannot be carried out is not written down.
+    public func probeRejected() throws(FileError) {
+        try directory.requireMoves(into: directory.makeDirectory(Self.rejectedName))
     }
 
     /// Sets room aside, where it is not and the disk has it: as much as there is.

@@ -47,7 +47,7 @@ public final class Spool: Sendable {
     /// - Throws: ``FileError`` when the folder is missing (unless `access` is `.create`) or not accessible, or, unless `access` is
     ///   `.read`, when its file system has no locks.
     public static func open(_ path: String, access: Access) throws(FileError) -> Spool {
-        let directory = try access == .create ? Directory.make(path) : Directory.open(path)
+        let directory = try access == .create ? Directory.make(path, isSpool: true) : Directory.open(path, isSpool: true)
         guard access != .read else { return openForReading(directory) }
         let state = try directory.makeDirectory(stateFolderName)
         if try !directory.contains(RsyncFilter.name) {

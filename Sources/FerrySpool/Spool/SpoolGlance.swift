@@ -54,7 +54,7 @@ extension Spool {
     ///
     /// - Throws: ``FileError`` also when another folder lies there now.
     public static func reopen(_ path: String, _ identity: Identity) throws(FileError) -> Spool {
-        let directory = try Directory.open(path)
+        let directory = try Directory.open(path, isSpool: true)
         guard try directory.identity() == identity.folder else { throw FileError("find the spool in", path, code: ENOENT) }
         let state = try directory.directory(stateFolderName)
         guard try state.identity() == identity.state else { throw FileError("find the spool in", path, code: ENOENT) }

@@ -11,7 +11,7 @@ extension Spool {
     ///   - own: The time of the caller's last segment: where the file cannot be kept, a writer's own order holds.
     public func dateSegment(_ reading: Timestamp, after own: Timestamp? = nil) -> CreationTime {
         var earlier = own.map { [$0] } ?? []
-        guard let file = (try? stateDirectory?.open(Self.creationName, flags: O_RDWR | O_CREAT | O_NONBLOCK)) ?? nil,
+        guard let file = (try? stateDirectory?.openOrCreate(Self.creationName, flags: O_RDWR)) ?? nil,
             (try? file.status())?.isRegular == true
         else { return CreationTime(reading: reading, after: earlier + datedNames()) }
         // Another process holds it for microseconds. One that stands still holds up nothing: then two segments may get one time.

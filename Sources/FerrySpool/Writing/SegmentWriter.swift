@@ -1,6 +1,6 @@
 /// Why a writer could not go on.
 public enum WriteFailure: Error, Equatable, CustomStringConvertible {
-    /// The size limit is reached, and everything stored is more urgent than what is to be written.
+    /// The size limit is reached, and what is stored is more urgent than what is to be written, or may not be dropped now.
     case spoolFull(limit: ByteCount)
     /// Somebody disabled the spool: it stores nothing new.
     case disabled
@@ -9,7 +9,7 @@ public enum WriteFailure: Error, Equatable, CustomStringConvertible {
     public var description: String {
         switch self {
         case .spoolFull(let limit):
-            "spool full: it holds \(limit) of data at least as urgent; upload it, raise the limit, or write with a more urgent priority"
+            "spool full: its limit is \(limit), and what it holds is at least as urgent, or just being written or sent; upload it, raise the limit, or write with a more urgent priority"
         case .disabled: "the spool is disabled: nothing new is stored; ferry enable changes that"
         case .file(let error): error.description
         }
@@ -156,7 +156,7 @@ public final class SegmentWriter {
         lastCreated = time.created
         let name = SegmentName(priority: options.priority, created: time.created, id: .random(), stream: options.stream)
         do throws(FileError) {
-            retention = try spool.applyRetention(options.retention, atMost: options.priority)
+            retention = try spool.applyRetention(options.retention, atMost: options.priority, inVain: false)
             if retention.stillOver == .zero {
                 return try spool.storing(freed: &sentDeleted) { () throws(FileError) in
                     try spool.openJournal(name, clock: time.clock)

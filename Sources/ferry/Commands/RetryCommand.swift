@@ -37,7 +37,10 @@ struct RetryCommand: ParsableCommand {
 
     func run() throws {
         let spool = try spoolOptions.open(.write)
-        let names = all ? try spool.rejected().map(\.name) : segments.map { $0.split(separator: "/").last.map(String.init) ?? $0 }
+        let rejected = all ? try spool.rejected() : []
+        for other in rejected where !other.isSegment { spoolOptions.log.note(Self.stays(other.name)) }
+        let names =
+            all ? rejected.filter(\.isSegment).map(\.name) : segments.map { $0.split(separator: "/").last.map(String.init) ?? $0 }
         if names.isEmpty, !spoolOptions.quiet { try StandardOutput.print("nothing is rejected") }
         var statuses: Set<ExitStatus> = []
         for name in names {
@@ -58,10 +61,15 @@ struct RetryCommand: ParsableCommand {
         if let worst = [ExitStatus.spoolFull, .localFailure, .badData].first(where: statuses.contains) { throw worst.code }
     }
 
+    private static func stays(_ name: String) -> String {
+        "\(name) stays in rejected/: its name is no segment's, and it would not be sent"
+    }
+
     private func retry(_ name: String, in spool: Spool) throws -> String {
         switch try spool.retryRejected(name, at: .now()) {
         case .pending: return "\(name) is pending again"
         case .notFound: throw CommandFailure(.badData, "\(name) is not in rejected/")
+        case .noSegment: throw CommandFailure(.badData, Self.stays(name))
         case .nameTaken: throw CommandFailure(.badData, "\(name): a pending segment has this name; send that one first")
         case .busy: throw CommandFailure(.badData, "\(name): another process is working on it")
         case .salvagedBefore(let segment):
