@@ -189,6 +189,30 @@ struct FullDiskTests {
         #expect(result.output.contains(report) == !option.isEmpty, "\(result.output)")
     }
 
+    @Test(
+        "What cannot be published hides neither an interrupted input nor an invalid line",
+        arguments: [("kill -TERM $pid", 130, "tail -n +1002"), ("exec 9>&-", 65, "All 1000 events are stored")])
+    func notPublished(end: String, status: Int32, says: String) async throws {
+        try await makeInput()
+        guard try await mount(400) else { return }
+        let result = try await shell(
+            """
+            "$FERRY" init "$DIR/m/s" -q; mkfifo "$DIR/pipe"
+            "$FERRY" write --spool "$DIR/m/s" --skip-invalid --json "$DIR/pipe" & pid=$!
+            exec 9>"$DIR/pipe"
+            (echo bad; head -n 1000 "$DIR/in" | tee "$DIR/stored") >&9
+            until [ "$(cat "$DIR"/m/s/.*.open 2>/dev/null | wc -c)" = "$(wc -c <"$DIR/stored")" ]; do sleep 0.02; done
+            cat /dev/zero >"$DIR/m/filler" 2>/dev/null
+            \(end); wait $pid
+            """)
+        #expect(try await shell("umount \"$DIR/m\"").status == 0)
+        #expect(result.status == status, "\(result.errors)")
+        #expect(result.errors.contains(says), "\(result.errors)")
+        #expect(
+            result.output.contains("\"invalid\":1,\"nextLine\":1002,\"published\":false,\"storedLines\":1001"), "\(result.output)"
+        )
+    }
+
     @Test("Journals alone drain from a disk without a free block: each event once, in order", arguments: [0, 4, 12, 40])
     func journalsAlone(free: Int) async throws {
         try await makeInput()

@@ -75,4 +75,59 @@ struct WriteTests {
             result.output == "1\n2\n3\n4\n",
             "\(result.errors) \((try? String(contentsOfFile: folder("errors"), encoding: .utf8)) ?? "")")
     }
+
+    @Test("Interrupted, it says in text and in JSON up to which line the input is stored")
+    func interrupted() async throws {
+        let opened = try folder.spool("s")
+        #expect(mkfifo(folder("pipe"), 0o600) == 0)
+        let write = try Program().start(["write", "--spool", opened.path, "--skip-invalid", "--json", folder("pipe")])
+        let end = try #require(FileHandle(forUpdatingAtPath: folder("pipe")))
+        try end.write(contentsOf: Data("1\n\nbad\n2\n".utf8))
+        try await eventually("the events are in the journal") {
+            for name in try opened.directory.names() where name.hasSuffix(".open") {
+                if try opened.directory.status(name)?.size == ByteCount(4) { return true }
+            }
+            return false
+        }
+        write.send(SIGINT)
+        let result = await write.end()
+        #expect(result.status == 130, "\(result.errors)")
+        #expect(result.output.hasPrefix("{\"events\":2,"), "\(result.output)")
+        #expect(result.output.contains("\"invalid\":1,\"nextLine\":5,\"published\":true"), "\(result.output)")
+        #expect(result.errors.contains("tail -n +5 \(folder("pipe")) | ferry write --first-line 5\n"), "\(result.errors)")
+    }
+
+    @Test("A file for skipped lines that is what is read, by whatever name, is refused, and nothing is changed")
+    func invalidIsInput() async throws {
+        let text = "{\"a\":1}\nbad\n{\"a\":2}"
+        try text.write(toFile: folder("in"), atomically: true, encoding: .utf8)
+        #expect(link(folder("in"), folder("other")) == 0)
+        let spool = try folder.spool("s")
+        for name in ["in", "other"] {
+            let result = try await Program().run(
+                "write", "--spool", spool.path, "--skip-invalid", "--invalid", folder(name), folder("in"))
+            #expect(result.status == 64, "\(result.errors)")
+        }
+        let result = try await shell(
+            "timeout 20 \"$FERRY\" write --spool \"$DIR/s\" --skip-invalid --invalid \"$DIR/in\" <\"$DIR/in\"")
+        #expect(result.status == 64, "\(result.errors)")
+        #expect(try String(contentsOfFile: folder("in"), encoding: .utf8) == text)
+    }
+
+    @Test("A spool that is removed while it is written into: nothing is said to be stored")
+    func removedSpool() async throws {
+        let opened = try folder.spool("s")
+        #expect(mkfifo(folder("pipe"), 0o600) == 0)
+        let write = try Program().start(["write", "--spool", opened.path, "--json", folder("pipe")])
+        let end = try #require(FileHandle(forUpdatingAtPath: folder("pipe")))
+        try end.write(contentsOf: Data("1\n2\n".utf8))
+        try await eventually("a journal is there") { try opened.scan().openJournals == 1 }
+        try FileManager.default.removeItem(atPath: opened.path)
+        write.send(SIGTERM)
+        let result = await write.end()
+        #expect(result.status == 74, "\(result.errors)")
+        #expect(result.errors.contains("the spool \(opened.path) was removed"), "\(result.errors)")
+        #expect(!result.errors.contains("are stored"), "\(result.errors)")
+        #expect(result.output.contains("\"nextLine\":1,\"published\":false,\"storedLines\":0"), "\(result.output)")
+    }
 }

@@ -15,8 +15,8 @@ struct WriteCommand: ParsableCommand {
             the disk is full, the command tells the line from which on nothing is stored, and how to go on there.
 
             Exit status: 0 all is stored and published, 75 all is stored and a part is published later, by the next ferry upload or write; \
-            73 the disk or the spool is full, and 74 something could not be written: the message says which lines are stored; 65 a line is no event, \
-            69 the spool is disabled, 130 interrupted.
+            73 the disk or the spool is full, 74 something could not be written, and 130 interrupted: the message says up to which line the input is \
+            stored, and how to go on there, as --json does always; 65 a line is no event, 69 the spool is disabled.
 
             Example: journalctl -f -o json | ferry write --stream journal --roll-after 10s
             """)
@@ -78,7 +78,9 @@ struct WriteCommand: ParsableCommand {
 
     func run() throws {
         let interrupt = try SignalPipe([SIGINT, SIGTERM])
-        let (spool, invalidLines) = try beforeAnyLine { (try openSpool(), try InvalidLines(skips: skipInvalid, path: invalid)) }
+        let (spool, invalidLines) = try beforeAnyLine {
+            (try openSpool(), try InvalidLines(skips: skipInvalid, path: invalid, inputs: inputs))
+        }
         var options = SegmentWriter.Options()
         options.priority = priority
         options.stream = stream.flatMap { StreamLabel($0) }
@@ -105,24 +107,29 @@ struct WriteCommand: ParsableCommand {
         } catch {
             // What was read before it and is not in a journal yet belongs there; where that fails, the count says so.
             if !(error is WriteFailure) { try? writer.flush() }
-            throw try failure(error, stored(reading, session), events: session.events, writer)
+            throw try failure(error, stored(reading, session), in: spool, writer)
         }
+        let stored = stored(reading, session)
         let segments: [SegmentName]
         do throws(WriteFailure) {
             segments = try writer.finish()
         } catch {
-            throw try unpublished(error, stored(reading, session), events: session.events)
+            guard writer.firstUnstored == nil else { throw try stopped(error.exitStatus, "\(error)", stored, in: spool, writer) }
+            throw try unpublished(error, stored, isInterrupted: session.isInterrupted, in: spool)
         }
-        try report(events: session.events, invalid: session.invalid, segments: segments)
-        if session.isInterrupted { throw ExitStatus.interrupted.code }
-        if session.invalid > 0 { throw ExitStatus.badData.code }
+        try report(stored, segments)
+        if session.isInterrupted {
+            throw CommandFailure(.interrupted, "Interrupted. \(stored.whereItStopped). \(stored.continuation)")
+        }
+        if stored.invalid > 0 { throw ExitStatus.badData.code }
     }
 
-    private var inputs: [String] { files.isEmpty ? ["-"] : files }
+    var inputs: [String] { files.isEmpty ? ["-"] : files }
 
     private func stored(_ reading: (index: Int, firstLine: Int64), _ session: borrowing WriteSession) -> StoredInput {
         StoredInput(
-            inputs: inputs, index: reading.index, firstLine: reading.firstLine, nextLine: session.nextLine)
+            inputs: inputs, index: reading.index, firstLine: reading.firstLine, nextLine: session.nextLine,
+            events: session.events, invalid: session.invalid)
     }
 
     /// The default spool is made where nothing is; what is empty may be the place of another file system.
@@ -137,99 +144,17 @@ struct WriteCommand: ParsableCommand {
             return try body()
         } catch let failure as CommandFailure where failure.status == .spoolFull {
             let stored = StoredInput(inputs: inputs, index: 0, firstLine: firstLine, nextLine: firstLine)
-            try print(stored, isPublished: true)
+            if output.json { try WriteReport(stored, isPublished: true).print() }
             throw CommandFailure(failure.status, "\(failure.message). \(stored.whereItStopped). \(stored.continuation)")
         }
     }
 
-    private func failure(
-        _ error: any Error, _ stored: StoredInput, events: Int64, _ writer: SegmentWriter
-    ) throws -> any Error {
-        switch error {
-        case let error as InvalidInput:
-            let problem = "\(error.path), \(error.problem). What comes before it is"
-            let advice = "mend the line, or use --skip-invalid"
-            do throws(WriteFailure) {
-                let segments = try writer.finish()
-                return CommandFailure(
-                    .badData,
-                    "\(problem) published: \(counted(events, "event")) in \(counted(segments.count, "segment")); \(advice)")
-            } catch let failure {
-                guard writer.firstUnstored == nil else { return try stopped(failure.exitStatus, "\(failure)", stored, writer) }
-                return CommandFailure(.badData, "\(problem) stored, and \(Self.publishedLater) (\(failure)); \(advice)")
-            }
-        case let error as WriteFailure: return try stopped(error.exitStatus, "\(error)", stored, writer)
-        case let error as FileError:
-            return try stopped(error.isOutOfSpace ? .spoolFull : .localFailure, "\(error)", stored, writer)
-        default: return error
-        }
-    }
-
-    private static let publishedLater = "a part waits in a journal, which the next ferry upload or write publishes"
-
-    /// Everything is stored: nothing is to be written again.
-    private func unpublished(_ failure: WriteFailure, _ stored: StoredInput, events: Int64) throws -> CommandFailure {
-        try print(stored, isPublished: false)
-        return CommandFailure(
-            failure.exitStatus == .spoolFull ? .remaining : failure.exitStatus,
-            "\(failure). All \(counted(events, "event")) are stored, to line \(stored.nextLine - 1) of \(stored.path), and \(Self.publishedLater)"
-        )
-    }
-
-    /// Says exactly which lines are safe, so that another call can go on behind them.
-    private func stopped(
-        _ status: ExitStatus, _ reason: String, _ stored: StoredInput, _ writer: SegmentWriter
-    ) throws -> CommandFailure {
-        let isForced = (try? writer.sync()) != nil
-        // What cannot be published now stays in its journal, which the next ferry write or upload publishes.
-        let isPublished = (try? writer.finish()) != nil
-        try print(stored, isPublished: isPublished)
-        var message = "\(reason). \(stored.whereItStopped)"
-        if !isPublished { message += "; \(Self.publishedLater)" }
-        if !isForced { message += "; the disk refused to be forced, so a power cut may take some of it" }
-        return CommandFailure(status, "\(message). \(stored.continuation)")
-    }
-
-    private func print(_ stored: StoredInput, isPublished: Bool) throws {
-        guard output.json else { return }
-        struct Report: Encodable {
-            let input: String
-            let storedLines: Int64
-            let nextLine: Int64
-            let published: Bool
-        }
+    private func report(_ stored: StoredInput, _ segments: [SegmentName]) throws {
+        if output.json { return try WriteReport(stored, segments: segments, isPublished: true).print() }
+        guard !spoolOptions.quiet else { return }
+        let skipped = stored.invalid > 0 ? ", \(counted(stored.invalid, "invalid line")) skipped" : ""
         try StandardOutput.print(
-            Report(
-                input: stored.path, storedLines: stored.nextLine - stored.firstLine, nextLine: stored.nextLine,
-                published: isPublished
-            ).jsonLine())
+            "wrote \(counted(stored.events, "event")) in \(counted(segments.count, "segment")) to \(spoolOptions.path)\(skipped)")
         try StandardOutput.flush()
-    }
-
-    private func report(events: Int64, invalid: Int64, segments: [SegmentName]) throws {
-        if output.json {
-            struct Report: Encodable {
-                let events: Int64
-                let invalid: Int64
-                let segments: [String]
-            }
-            try StandardOutput.print(
-                Report(events: events, invalid: invalid, segments: segments.map(\.fileName)).jsonLine())
-        } else if !spoolOptions.quiet {
-            let skipped = invalid > 0 ? ", \(counted(invalid, "invalid line")) skipped" : ""
-            try StandardOutput.print(
-                "wrote \(counted(events, "event")) in \(counted(segments.count, "segment")) to \(spoolOptions.path)\(skipped)")
-        }
-        try StandardOutput.flush()
-    }
-}
-
-extension WriteFailure {
-    fileprivate var exitStatus: ExitStatus {
-        switch self {
-        case .spoolFull: .spoolFull
-        case .disabled: .unavailable
-        case .file(let error): error.isOutOfSpace ? .spoolFull : .localFailure
-        }
     }
 }

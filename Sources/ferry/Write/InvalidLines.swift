@@ -7,26 +7,41 @@ enum InvalidLines {
     /// They are counted and kept in a file, if there is one.
     case skip(into: OpenFile?)
 
-    init(skips: Bool, path: String?) throws {
+    /// - Parameter inputs: What is read. The file may be none of them: what it gets would be read and skipped for ever.
+    init(skips: Bool, path: String?, inputs: [String]) throws {
         guard skips else {
             self = .stop
             return
         }
+        guard let path else {
+            self = .skip(into: nil)
+            return
+        }
+        let file: OpenFile
+        let status: FileStatus
         do throws(FileError) {
-            self = .skip(into: try path.map(Self.open))
+            file = try .creating(path, appending: true)
+            status = try file.status()
         } catch {
             throw CommandFailure(error)
         }
+        if status.isRegular, inputs.contains(where: { Self.identity(of: $0) == status.identity }) {
+            throw CommandFailure(.usage, "--invalid \(path) is what is read: name another file for the lines that are skipped")
+        }
+        do throws(FileError) { try Self.endLine(in: file, path, status) } catch { throw CommandFailure(error) }
+        self = .skip(into: file)
+    }
+
+    private static func identity(of input: String) -> FileStatus.Identity? {
+        let file = input == "-" ? OpenFile.standardInput() : try? OpenFile.readingRegular(input)
+        return (try? file?.status())?.identity
     }
 
     /// A line that a full disk cut off ends here, so that the next one does not go on in it.
-    private static func open(_ path: String) throws(FileError) -> OpenFile {
-        let file = try OpenFile.creating(path, appending: true)
-        let status = try file.status()
-        if status.isRegular, status.size > .zero, let last = last(of: path, size: status.size), last != UInt8(ascii: "\n") {
-            try file.write([UInt8(ascii: "\n")])
-        }
-        return file
+    private static func endLine(in file: OpenFile, _ path: String, _ status: FileStatus) throws(FileError) {
+        guard status.isRegular, status.size > .zero, let last = last(of: path, size: status.size), last != UInt8(ascii: "\n")
+        else { return }
+        try file.write([UInt8(ascii: "\n")])
     }
 
     /// The last byte of a file that may be read.

@@ -7,6 +7,9 @@ struct StoredInput {
     let firstLine: Int64
     /// The number of its first line that is not stored.
     let nextLine: Int64
+    /// What was read in all of them until then.
+    var events: Int64 = 0
+    var invalid: Int64 = 0
 
     var path: String { inputs[index] == "-" ? "standard input" : inputs[index] }
 

@@ -43,7 +43,11 @@ struct WriteSession: ~Copyable {
                 // What was read is in the journal before more is read: a kill -9 loses one read from a pipe at most.
                 try writer.flush()
                 try writer.rollIfDue(at: now)
-                if !goesOn { return }
+                if !goesOn {
+                    // A line that was too long has ended here at the latest.
+                    unkept = nil
+                    return
+                }
             }
         }
     }
@@ -88,7 +92,8 @@ struct WriteSession: ~Copyable {
         unkept = line
         try sink.write(UnsafeRawBufferPointer(bytes))
         if endsLine { try sink.write([UInt8(ascii: "\n")]) }
-        unkept = nil
+        // The rest of a line that is too long comes with the next piece.
+        if endsLine || bytes.last == UInt8(ascii: "\n") { unkept = nil }
     }
 }
 
