@@ -102,4 +102,45 @@ struct BooksBeforeFilesTests {
         try spool.forEachReceived { keys.append($0.key) }
         #expect(keys == ["k"])
     }
+
+    @Test(
+        "Where nothing can be moved into rejected/, a refused segment waits with that reason, asks no more, and the others leave",
+        arguments: ["file", "link"])
+    func notRejected(obstacle: String) async throws {
+        let spool = try folder.spool()
+        if obstacle == "file" {
+            _ = try OpenFile.creating(folder("spool/rejected"))
+        } else {
+            #expect(symlink("/tmp", folder("spool/rejected")) == 0)
+        }
+        let bad = try (0..<2).map { try spool.put(Segments.gzip("{}\n"), as: Segments.name(second: $0)) }
+        let damaged = try spool.put([UInt8]("no gzip".utf8), as: Segments.name(second: 2))
+        try spool.put(Segments.gzip("{}\n"), as: Segments.name(second: 9))
+        let requests = Mutex<[String]>([])
+        let server = ScriptedServer.answering { request in
+            let name = request["ferry-segment"] ?? ""
+            requests.withLock { $0.append(name) }
+            return ScriptedServer.answer(bad.contains(name) ? 400 : 200)
+        }
+        let warnings = Mutex(0)
+        let options = UploadOptions(destination: try DestinationURL(server.url))
+        for _ in 0..<2 {
+            let report = try await UploadPass(spool, options: options, now: { [noon] in noon }) {
+                if case .warning = $0 { warnings.withLock { $0 += 1 } }
+            }.run()
+            // In the second pass they wait.
+            #expect(report.stopReason == nil)
+            #expect(report.rejected == 0)
+            #expect(report.remaining == 3)
+            if try spool.sentDays().isEmpty { #expect(report.unusable == 3) }
+        }
+        withExtendedLifetime(server) {}
+        #expect(requests.withLock { $0.count } == 3)
+        #expect(warnings.withLock { $0 } == 1)
+        #expect(try spool.pending() == bad + [damaged])
+        #expect(try spool.ledgerTotals()[.rejected].segments == 0)
+        for name in bad + [damaged] {
+            #expect(try spool.sidecar(of: name)?.lastError.message.contains("cannot be") == true)
+        }
+    }
 }

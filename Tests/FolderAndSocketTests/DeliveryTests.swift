@@ -555,4 +555,27 @@ struct DeliveryTests {
         #expect(sent == 200)
         #expect(seen.withLock { $0 }.sorted() == names)
     }
+
+    @Test("What the destination knew already is told in the ledger and counted, alone and joined", arguments: [nil, 1 << 20])
+    func duplicates(joined: Int64?) async throws {
+        let spool = try folder.spool()
+        let names = try fill(spool, 3)
+        let known = names[1]
+        let server = ScriptedServer.answering { request in
+            let parts = (request["ferry-segment"] ?? "").split(separator: ",").map { part in
+                let isKnown = part.contains(known)
+                return "{\"segment\":\"x\", \"duplicate\": \(isKnown)}"
+            }
+            return ScriptedServer.answer(200, body: parts.joined(separator: ","))
+        }
+        var options = try options(server.url)
+        options.coalesce = joined.map { ByteCount($0) }
+        let report = try await UploadPass(spool, options: options).run()
+        #expect(report.sent.segments == 3)
+        #expect(report.duplicates == 1)
+        let ledger = "spool/.ferry/ledger-\(Timestamp.now().compactDay).jsonl"
+        let lines = try String(contentsOfFile: folder(ledger), encoding: .utf8).split(separator: "\n")
+        #expect(lines.filter { $0.contains("\"detail\":\"duplicate\"") }.count == 1)
+        #expect(lines.contains { $0.contains(known) && $0.contains("\"detail\":\"duplicate\"") })
+    }
 }

@@ -90,4 +90,37 @@ struct HostileSpoolTests {
         #expect(told.contains("5-20261121T031502.123456Z-8f3k2m9qx7wd4t1c.jsonl.gz"))
         #expect(told.contains("3 digits behind the point, not 6"))
     }
+
+    @Test("Of what lies in rejected/, only segments come back; the rest is named and stays")
+    func retryAll() async throws {
+        let spool = try folder.spool()
+        let rejected = try spool.directory.makeDirectory("rejected")
+        for name in ["README.txt", "a.tar", "b.json.gz"] { _ = try rejected.create(name) }
+        let all = try await program.run("retry", "--all", "--spool", spool.path)
+        #expect(all.status == 0, "\(all.errors)")
+        #expect(all.errors.contains("README.txt stays in rejected/"), "\(all.errors)")
+        #expect(try spool.pending() == ["b.json.gz"])
+        #expect(try rejected.names() == ["README.txt", "a.tar"])
+        let one = try await program.run("retry", "a.tar", "--spool", spool.path)
+        #expect(one.status == 65)
+    }
+
+    @Test("Where rejected/ is another mount, what is to be rejected stays, the rest leaves, and the ledger says nothing of it")
+    func rejectedElsewhere() async throws {
+        let spool = try folder.spool()
+        _ = try spool.directory.makeDirectory("rejected")
+        let mounted = try await Program("/bin/sh").run("-c", "mount --bind \"$0\" \"$0\"", folder("spool/rejected"))
+        guard mounted.status == 0 else { return print("NOT TESTED: mounting is not allowed here") }
+        let bad = try spool.put(Segments.gzip("{\n"), as: Segments.name(second: 1))
+        try spool.put(Segments.gzip("{}\n"), as: Segments.name(second: 2))
+        let hub = try await Hub(folder("hub"))
+        let upload = try await program.run("upload", "--spool", spool.path, "--to", hub.url)
+        await hub.stop()
+        #expect(try await Program("/bin/sh").run("-c", "umount \"$0\"", folder("spool/rejected")).status == 0)
+        #expect(upload.status == 74, "\(upload.output) \(upload.errors)")
+        #expect(upload.output.contains("sent 1 segment"), "\(upload.output)")
+        #expect(upload.errors.contains("it must lie on the spool's own file system"), "\(upload.errors)")
+        #expect(try spool.pending() == [bad])
+        #expect(try spool.ledgerTotals()[.rejected].segments == 0)
+    }
 }

@@ -43,11 +43,10 @@ struct Bookkeeper: Sendable {
         let verdict = outcome.verdict
         switch judgement {
         case .delivered:
-            try settler.submit(ending(segment, .sent(keep: options.keepsSent), .sent, status: verdict.status))
+            let detail = outcome.trace.isDuplicate ? LedgerEntry.duplicate : nil
+            try settler.submit(ending(segment, .sent(keep: options.keepsSent), .sent, status: verdict.status, detail: detail))
             return .ended
-        case .refused:
-            try reject(segment, verdict, attempts: segment.attempt)
-            return .ended
+        case .refused: return try reject(segment, verdict, attempts: segment.attempt).map { .waits(until: $0) } ?? .ended
         // Takes long: the worker that has the segment does it.
         case .split: return .ended
         case .culprit: return try backOff(segment, outcome, isProven: true, &events)
@@ -116,7 +115,8 @@ struct Bookkeeper: Sendable {
                 hasSidecar: true)
         // It gets no smaller.
         case .failure(.singleLine): return false
-        case .failure(.damaged(let damage)): try reject(claim, SegmentFault(damage), attempts: segment.attempt)
+        case .failure(.damaged(let damage)):
+            return try reject(claim, SegmentFault(damage), attempts: segment.attempt) == nil
         // A file with a name from another tool may have its proper name by now: the next scan finds it.
         case .failure(.noRoom): return try !lease.spool().directory.contains(claim.name)
         case .failure(.file(let error)):
@@ -158,7 +158,7 @@ struct Bookkeeper: Sendable {
     /// Also when an earlier try may have arrived whole: the answer 413 is about this request alone, and Ferry's receiver looks at the key
     /// before the size, so one that has the segment does not give it.
     ///
-    /// - Returns: When it is to be tried again, if it could not be split now: what is wrong with one segment's file stops no other.
+    /// - Returns: When it is to be tried again, if it could not be split or rejected now: what is wrong with one segment's file stops no other.
     func split(
         _ claim: Claim, attempts: Int, _ verdict: Verdict?, sidecar: RetryState? = nil
     ) async throws(FileError) -> Timestamp? {
@@ -169,12 +169,12 @@ struct Bookkeeper: Sendable {
                 hasSidecar: sidecar != nil)
         case .failure(.singleLine):
             let message = "a single event that is too large for the destination (\(verdict?.reason?.message ?? "413"))"
-            try reject(claim, kind: "too-large", status: verdict?.status, message: message, attempts: attempts)
+            return try reject(claim, kind: "too-large", status: verdict?.status, message: message, attempts: attempts)
         case .failure(.noRoom):
             let message =
                 "too large for the destination, and its ID of \(SegmentID.lengths.upperBound) characters has no room for halves"
-            try reject(claim, kind: "too-large", status: verdict?.status, message: message, attempts: attempts)
-        case .failure(.damaged(let damage)): try reject(claim, SegmentFault(damage), attempts: attempts)
+            return try reject(claim, kind: "too-large", status: verdict?.status, message: message, attempts: attempts)
+        case .failure(.damaged(let damage)): return try reject(claim, SegmentFault(damage), attempts: attempts)
         case .failure(.file(let error)): return try postpone(claim, error, attempts: attempts, sidecar)
         }
         return nil
@@ -184,6 +184,15 @@ struct Bookkeeper: Sendable {
         _ claim: Claim, _ error: FileError, attempts: Int, _ sidecar: RetryState?
     ) throws(FileError) -> Timestamp {
         warn("\(error); \(claim.name) is too large for the destination and stays whole for now")
+        return try backOff(claim, kind: "split", "\(error)", attempts: attempts, sidecar) {
+            BrokenTries.count(before: $0, .nothing)
+        }
+    }
+
+    /// Leaves a segment alone for a while for what is wrong with the spool, not with the segment.
+    private func backOff(
+        _ claim: Claim, kind: String, _ message: String, attempts: Int, _ sidecar: RetryState?, broken: (RetryState?) -> Int?
+    ) throws(FileError) -> Timestamp {
         let time = now()
         var generator = SystemRandomNumberGenerator()
         let until = time + options.backOff.wait(afterFailures: max(1, attempts), using: &generator)
@@ -196,10 +205,10 @@ struct Bookkeeper: Sendable {
                     attempts: max(1, attempts, previous?.attempts ?? 0), failures: previous?.failures ?? 0,
                     firstAttemptAt: previous?.firstAttemptAt ?? time,
                     lastAttemptAt: time, nextAttemptAt: until,
-                    lastError: .init(scope: .segment, kind: "split", message: "\(error)"),
-                    broken: BrokenTries.count(before: previous, .nothing)), of: claim)
+                    lastError: .init(scope: .segment, kind: kind, message: message),
+                    broken: broken(previous)), of: claim)
         } catch {
-            // Where there is no room to split, there may be none for this either. The others can leave, and make room.
+            // Where there is no room for the work itself, there may be none for this either. The others can leave, and make room.
             guard error.isOutOfSpace else { throw error }
         }
         return until
@@ -213,24 +222,35 @@ struct Bookkeeper: Sendable {
         return try spool.split(claim, at: now, inflateLimit: options.inflateLimit)
     }
 
-    func reject(_ claim: Claim, _ fault: SegmentFault, attempts: Int) throws(FileError) {
+    /// - Returns: When it is to be tried again, if it could not be rejected now.
+    func reject(_ claim: Claim, _ fault: SegmentFault, attempts: Int) throws(FileError) -> Timestamp? {
         try reject(claim, kind: fault.kind, message: fault.message, attempts: attempts, offset: fault.offset)
     }
 
-    private func reject(_ segment: PreparedSegment, _ verdict: Verdict, attempts: Int) throws(FileError) {
-        guard case .refused(let reason, let body) = verdict else { return }
-        try reject(
+    private func reject(_ segment: PreparedSegment, _ verdict: Verdict, attempts: Int) throws(FileError) -> Timestamp? {
+        guard case .refused(let reason, let body) = verdict else { return nil }
+        return try reject(
             segment.claim, kind: reason.kind, status: reason.status, message: reason.message, attempts: attempts, body: body)
     }
 
     private func reject(
         _ claim: Claim, kind: String, status: Int? = nil, message: String, attempts: Int, offset: Int64? = nil,
         body: String? = nil
-    ) throws(FileError) {
+    ) throws(FileError) -> Timestamp? {
+        do throws(FileError) {
+            try lease.spool().probeRejected()
+        } catch {
+            // A line in the ledger would say that it is where it is not.
+            if settler.noteUnrejectable(error) { warn("\(error); what is to be rejected stays where it is, \(claim.name) first") }
+            let message = "is to be rejected (\(message)), and cannot be: \(error)"
+            // It may have arrived whole.
+            return try backOff(claim, kind: "rejected", message, attempts: attempts, nil) { _ in nil }
+        }
         let reason = RejectionReason(
             at: now(), kind: kind, status: status, message: message, attempts: attempts, offset: offset, body: body)
         try settler.submit(
             Ending(claim, .rejected(reason), entry(claim, .rejected, status: status, attempts: attempts, detail: message)))
+        return nil
     }
 
     private func backOff(
@@ -242,8 +262,9 @@ struct Bookkeeper: Sendable {
         if isProven { state.failures += 1 }
         if state.failures >= options.backOff.failuresAllowed {
             let message = "failed \(state.failures) times while the destination was well; last: \(reason.message)"
-            try reject(segment.claim, kind: "exhausted", status: reason.status, message: message, attempts: state.attempts)
-            return .ended
+            return try reject(
+                segment.claim, kind: "exhausted", status: reason.status, message: message, attempts: state.attempts
+            ).map { .waits(until: $0) } ?? .ended
         }
         var generator = SystemRandomNumberGenerator()
         var wait = options.backOff.wait(afterFailures: isProven ? state.failures : state.attempts, using: &generator)
@@ -280,9 +301,10 @@ struct Bookkeeper: Sendable {
     }
 
     private func ending(
-        _ segment: PreparedSegment, _ disposal: Ending.Disposal, _ outcome: LedgerEntry.Outcome, status: Int?
+        _ segment: PreparedSegment, _ disposal: Ending.Disposal, _ outcome: LedgerEntry.Outcome, status: Int?,
+        detail: String?
     ) -> Ending {
-        var entry = entry(segment.claim, outcome, status: status, attempts: segment.attempt)
+        var entry = entry(segment.claim, outcome, status: status, attempts: segment.attempt, detail: detail)
         entry.events = segment.facts.events
         return Ending(segment.claim, disposal, entry, hasSidecar: segment.sidecar != nil)
     }

@@ -47,6 +47,10 @@ struct Courier: ~Copyable {
         var latency: Duration?
         /// How much of the body the other side may have.
         var departure = Departure.nothing
+        /// Which of the segments the destination said it knew already, by their place in the request.
+        var duplicates: Set<Int> = []
+        /// Whether this one is among them, where an outcome is told of one.
+        var isDuplicate = false
     }
 
     /// Tries once.
@@ -122,8 +126,24 @@ struct Courier: ~Copyable {
         let verdict = Verdict(
             status: answer.status, retryAfter: retryAfter, location: answer.header("location"),
             body: String(decoding: answer.body, as: UTF8.self), isToWholeRequest: answer.isToWholeRequest)
+        if case .delivered = verdict { trace.duplicates = Self.duplicates(answer.body) }
         if !verdict.leavesBody { trace.departure = max(trace.departure, answer.departure) }
         return verdict
+    }
+
+    /// What a receiver says of each segment of a request: `"duplicate":true`, or `false`, in their order. The answer may be cut off.
+    static func duplicates(_ body: [UInt8]) -> Set<Int> {
+        var found: Set<Int> = []
+        var place = 0
+        var rest = body[...]
+        // The quotes in a name are escaped: none looks like this.
+        let field = Array("\"duplicate\":".utf8)
+        while let range = rest.firstRange(of: field) {
+            rest = rest[range.upperBound...]
+            if rest.drop(while: { $0 == UInt8(ascii: " ") }).starts(with: "true".utf8) { found.insert(place) }
+            place += 1
+        }
+        return found
     }
 
     private mutating func connection(to origin: Origin) async throws(TransportFailure) -> HTTPConnection {

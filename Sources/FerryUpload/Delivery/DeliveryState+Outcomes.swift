@@ -22,7 +22,11 @@ extension DeliveryState {
             guard let (segments, outcome) = held.removeValue(forKey: judgement.id),
                 let job = underWay.removeValue(forKey: judgement.id)
             else { continue }
-            for (segment, item) in zip(segments, job.items) { record(judgement, outcome, segment, item, of: job) }
+            for (index, (segment, item)) in zip(segments, job.items).enumerated() {
+                var outcome = outcome
+                outcome.trace.isDuplicate = outcome.trace.duplicates.contains(index)
+                record(judgement, outcome, segment, item, of: job)
+            }
         }
     }
 
@@ -59,12 +63,13 @@ extension DeliveryState {
         // One try a pass is enough, whatever its wait.
         guard isContinuous else { return lanes[lane].setAside(item, hasSidecar: hasSidecar, nil) }
         switch judgement {
-        case .culprit, .unjudged:
+        // What was refused and has not ended could not be moved into rejected/.
+        case .culprit, .unjudged, .refused:
             lanes[lane].setAside(item, hasSidecar: hasSidecar, wait(until: next ?? now() + Lane.longestPatience))
         case .untouched where outcome.verdict.isWithdrawn && plan.stopReason == nil:
             // Stopped, or the file changed while it was sent.
             lanes[lane].setAside(item, hasSidecar: hasSidecar, wait(until: now() + ForeignFile.quietPeriod))
-        case .victim, .untouched, .delivered, .refused, .split: lanes[lane].putBack(item, hasSidecar: hasSidecar)
+        case .victim, .untouched, .delivered, .split: lanes[lane].putBack(item, hasSidecar: hasSidecar)
         }
     }
 

@@ -19,6 +19,8 @@ final class Settler: Sendable {
         var flushes = 0
         var failure: FileError?
         var report = UploadReport()
+        /// Since when nothing could be rejected, a person knows.
+        var saidUnrejectable = false
         /// What the last batch moved, and is not yet forced to the disk.
         var changed: ChangedFolders?
         /// `run()`, when there is nothing to do.
@@ -50,6 +52,17 @@ final class Settler: Sendable {
     var report: UploadReport { state.withLock(\.report) }
     /// Whoever ends segments has to wait for room.
     var isFull: Bool { state.withLock { $0.queue.count >= Self.queueLimit } }
+
+    /// Notes that a segment that was to be rejected has to stay.
+    ///
+    /// - Returns: Whether it is the first since the last one that could be rejected.
+    func noteUnrejectable(_ error: FileError) -> Bool {
+        state.withLock { state in
+            state.report.noteUnusable(error)
+            defer { state.saidUnrejectable = true }
+            return !state.saidUnrejectable
+        }
+    }
 
     /// Hands over an ending.
     ///
@@ -196,7 +209,12 @@ final class Settler: Sendable {
     }
 
     private func announce(_ batch: [Ending]) {
-        state.withLock { state in for ending in batch { state.report.add(ending) } }
+        state.withLock { state in
+            for ending in batch {
+                state.report.add(ending)
+                if case .rejected = ending.disposal { state.saidUnrejectable = false }
+            }
+        }
         for ending in batch {
             switch ending.disposal {
             case .sent: onEvent(.sent(ending.entry))
@@ -215,6 +233,7 @@ extension UploadReport {
             sent.segments += 1
             sent.bytes += ending.entry.bytes
             sentEvents.add(ending.entry.events ?? 0)
+            if ending.entry.isDuplicate { duplicates += 1 }
         case .rejected: rejected += 1
         case .split: split += 1
         case .expired, .evicted: break

@@ -166,9 +166,9 @@ struct Workers: Sendable {
         switch await look(at: item, job.tools) {
         case .ready(let segment): return .ready(segment)
         case .damaged(let claim, let fault, let attempts):
-            try job.tools.bookkeeper.reject(claim, fault, attempts: attempts)
-            dispatcher.skip(item, of: job, .ended)
-            return .ended
+            let postponed = try job.tools.bookkeeper.reject(claim, fault, attempts: attempts)
+            dispatcher.skip(item, of: job, postponed.map { .waits(until: $0) } ?? .ended)
+            return postponed == nil ? .ended : .waits
         case .halfSplit(let claim):
             let postponed = try await job.tools.bookkeeper.split(claim, attempts: 0, nil)
             dispatcher.skip(item, of: job, postponed.map { .waits(until: $0) } ?? .ended)

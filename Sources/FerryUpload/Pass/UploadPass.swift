@@ -116,6 +116,7 @@ public final class UploadPass: Sendable {
             report.sentEvents = sent.sentEvents
             report.rejected = sent.rejected
             report.split = sent.split
+            report.duplicates = sent.duplicates
             report.sentDeleted = await pruneSent()
             report.sentDeleted.add(sent.sentDeleted)
             report.sentDeleted.add(leftovers.withLock(\.sentDeleted))
@@ -131,6 +132,8 @@ public final class UploadPass: Sendable {
             (report.unusable, report.unusableReasons) = dispatcher.read {
                 ($0.lanes[0].tally.unusable, $0.lanes[0].tally.unusableReasons)
             }
+            report.unusable += sent.unusable
+            report.unusableReasons += sent.unusableReasons
             return report
         } catch {
             throw .file(error)

@@ -5,6 +5,8 @@ public struct UploadReport: Sendable {
     public var sent = LedgerTotals.Count()
     /// Events in them, as far as known.
     public var sentEvents: Int64 = 0
+    /// How many of them the destination knew already, as it said.
+    public var duplicates = 0
     public var rejected = 0
     public var split = 0
     /// Pending segments that this pass leaves behind and that nobody else is just sending.
@@ -18,7 +20,7 @@ public struct UploadReport: Sendable {
     public var sentDeleted = LedgerTotals.Count()
     /// Journals and arrivals that could not be finished, at the last try.
     public var unfinished: [Recovery.Problem] = []
-    /// Segments that could not be opened or locked.
+    /// Segments that could not be opened or locked, or were to be rejected and could not be.
     public var unusable = 0
     /// Why, for the first of them.
     public var unusableReasons: [FileError] = []
@@ -32,6 +34,13 @@ public struct UploadReport: Sendable {
     public var control = SpoolControl()
 
     public init() {}
+
+    mutating func noteUnusable(_ error: FileError) {
+        unusable += 1
+        if unusableReasons.count < Self.mostReasons { unusableReasons.append(error) }
+    }
+
+    private static let mostReasons = 20
 }
 
 /// What happens during a pass, as it happens.

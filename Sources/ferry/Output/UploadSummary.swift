@@ -60,6 +60,11 @@ struct UploadSummary {
         if report.retention.isClockSettling { lines.append(ClockWatch.settling) }
         let events = report.sentEvents > 0 ? ", \(counted(report.sentEvents, "event"))" : ""
         lines.append("sent \(counted(report.sent.segments, "segment")) (\(report.sent.bytes)\(events)) to \(destination)")
+        if report.duplicates > 0 {
+            lines.append(
+                "\(report.duplicates) of them the destination knew already (duplicate) and did not take again; the ledger names them"
+            )
+        }
         if report.split > 0 { lines.append("split \(report.split) that were too large") }
         if report.rejected > 0 { lines.append("rejected \(report.rejected); ferry status tells why") }
         if report.sentDeleted.segments > 0 {
@@ -100,6 +105,8 @@ struct UploadSummary {
             let sent: Int64
             let sentBytes: Int64
             let sentEvents: Int64
+            /// How many of those sent the destination knew already.
+            let duplicates: Int
             let rejected: Int
             let split: Int
             let expired: Int64
@@ -131,7 +138,7 @@ struct UploadSummary {
             }
         return try Summary(
             destination: "\(destination)", sent: report.sent.segments, sentBytes: report.sent.bytes.bytes,
-            sentEvents: report.sentEvents, rejected: report.rejected, split: report.split,
+            sentEvents: report.sentEvents, duplicates: report.duplicates, rejected: report.rejected, split: report.split,
             expired: report.retention.expired.segments, evicted: report.retention.evicted.segments,
             remaining: report.remaining, stopped: stopped, message: problem,
             destinationWaitsUntil: report.destinationWaitsUntil, sentDeleted: report.sentDeleted.segments,
