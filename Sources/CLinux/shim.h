@@ -27,6 +27,21 @@ extern int syncfs(int descriptor);
 extern int fallocate(int descriptor, int mode, off_t offset, off_t length);
 static const int FERRY_PUNCH_HOLE = 0x01 | 0x02;
 
+// copy_file_range(2), since Linux 4.5 and glibc 2.27.
+extern ssize_t copy_file_range(int source, off_t *source_offset, int target, off_t *target_offset, size_t length,
+                               unsigned int flags);
+
+// ioctl_ficlone(2): two files share their blocks until one of them is written to. Swift knows no ioctl that takes any request.
+// The number of FICLONE is that of linux/fs.h, which would make this module the home of what Swift's Glibc declares.
+extern int ioctl(int descriptor, unsigned long request, ...);
+static inline int ferry_clone(int target, int source) {
+#if defined(__x86_64__) || defined(__aarch64__) || defined(__riscv) || defined(__arm__) || defined(__i386__)
+    return ioctl(target, 0x40049409UL, source);
+#else
+    return -1;
+#endif
+}
+
 // memmem(3) and memrchr(3).
 extern void *memmem(const void *haystack, size_t haystack_length, const void *needle, size_t needle_length);
 extern void *memrchr(const void *bytes, int byte, size_t length);

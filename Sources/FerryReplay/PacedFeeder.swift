@@ -78,7 +78,9 @@ struct PacedFeeder: Sendable {
         while run.position.sources < files.count, !isStopped() {
             let file = files[run.position.sources]
             do {
-                try feed(try asItIs(file, run.position), &run)
+                let source = try opened(file, run.position)
+                try feed(source, &run)
+                stage.noteGrowth(of: source)
             } catch is Stopped {
                 return
             } catch let unreadable as Unreadable {
@@ -116,20 +118,14 @@ struct PacedFeeder: Sendable {
         var description: String { "it changed after \(lines) of its events had been staged; the rest is left out" }
     }
 
-    /// A source that has changed since it was listed is another one. What is begun goes on under the names that it had: what was staged of
-    /// it must still be there, as ``Part`` tells; lines that came since are behind it.
-    private func asItIs(_ file: ReplayFile, _ position: ReplayRun.Position) throws(Unreadable) -> ReplayFile {
-        let current: ReplayFile
-        do throws(FileError) { current = try file.asItIs() } catch { throw Unreadable(error: error) }
-        guard position.lines > 0 || position.part != nil else { return current }
-        if let source = position.part?.source {
-            if source.size == file.size.bytes, source.modified == file.modified { return file }
-            let changed = ReplayFile(
-                path: file.path, size: ByteCount(source.size), modified: source.modified, isAlone: false)
-            return changed ?? file
+    /// Opens a source. Lines that came since the replay began are behind those that are staged; what is staged must still be there, as
+    /// ``ReplayRun/Part`` tells.
+    private func opened(_ file: ReplayFile, _ position: ReplayRun.Position) throws(Unreadable) -> OpenSource {
+        do { return try OpenSource(file) } catch is SourceChanged where position.lines > 0 || position.part != nil {
+            throw Unreadable(error: Changed(lines: position.lines))
+        } catch {
+            throw Unreadable(error: error)
         }
-        guard current == file else { throw Unreadable(error: Changed(lines: position.lines)) }
-        return current
     }
 
     /// What an interrupted process had staged of a source must be made again as it was.
@@ -138,7 +134,8 @@ struct PacedFeeder: Sendable {
         throw Unreadable(error: Changed(lines: run.position.lines.adding(part.events)))
     }
 
-    private mutating func feed(_ file: ReplayFile, _ run: inout ReplayRun) throws {
+    private mutating func feed(_ source: OpenSource, _ run: inout ReplayRun) throws {
+        let file = source.listed
         let first = run.position.lines
         var number: Int64 = 0
         var place: Int64 = 0
@@ -148,7 +145,7 @@ struct PacedFeeder: Sendable {
         var failure: (any Error)?
         let reader = stage
         do {
-            try reader.forEachEvent(file) { event in
+            try reader.forEachEvent(source) { event in
                 place += 1
                 guard case .passes(let bytes, let time) = event else {
                     if number >= first { stage.count(event) }
@@ -170,6 +167,7 @@ struct PacedFeeder: Sendable {
         try flush(file, &run)
         // It has fewer lines than were staged.
         if part != nil { throw Unreadable(error: Changed(lines: first)) }
+        do { try source.requireOneContent() } catch { throw Unreadable(error: error) }
     }
 
     /// - Parameters:

@@ -28,6 +28,11 @@ public final class Replay: Sendable {
         current.withLock { $0 }?.stop()
     }
 
+    /// Sees that there is something at every path.
+    ///
+    /// - Throws: ``FileError`` for the first where there is nothing.
+    public func requirePaths() throws(FileError) { for path in options.paths { _ = try FileStatus(of: path) } }
+
     /// The sources, in the order in which they are sent, and what is none.
     func files() throws(FileError) -> (files: [ReplayFile], problems: [(path: String, reason: String)]) {
         var source = ReplaySource()
@@ -207,6 +212,8 @@ extension UploadReport {
         rejected += other.rejected
         split += other.split
         remaining = other.remaining
+        taken = other.taken
+        takenNames = other.takenNames
         stopReason = other.stopReason
         destinationWaitsUntil = other.destinationWaitsUntil
     }
@@ -225,7 +232,9 @@ extension ReplayReport {
         sentBytes += outcome.sent.bytes
         sentEvents.add(outcome.sentEvents)
         rejected += outcome.rejected
-        remaining = outcome.remaining
+        // What another process has is not delivered before it says so.
+        remaining = outcome.remaining + outcome.taken
+        busy = outcome.takenNames
         stopReason = outcome.stopReason
         destinationWaitsUntil = outcome.destinationWaitsUntil
     }

@@ -14,6 +14,8 @@ public struct ReplayFindings: Codable, Equatable, Sendable {
     /// How many sources cannot be read, and the first of them.
     public var damaged: Int64 = 0
     public var firstDamaged: [Damage] = []
+    /// How many sources were longer than when the replay began; absent where an earlier version wrote.
+    public var grown: Int64?
 
     /// The position is written often.
     static let mostNamed = 20
@@ -25,6 +27,7 @@ public struct ReplayFindings: Codable, Equatable, Sendable {
         leftOut = report.leftOut
         unreadable = report.unreadable
         damaged = report.damagedCount
+        grown = report.grownCount > 0 ? report.grownCount : nil
         firstDamaged = report.damaged.prefix(Self.mostNamed).map {
             Damage(path: $0.path, reason: String($0.reason.prefix(Self.longestReason)))
         }
@@ -33,7 +36,7 @@ public struct ReplayFindings: Codable, Equatable, Sendable {
     /// Whether the numbers can be those of a replay.
     var isCredible: Bool {
         let counts: ClosedRange<Int64> = 0...(1 << 50)
-        return [leftOut, unreadable, damaged].allSatisfy(counts.contains) && firstDamaged.count <= damaged
+        return [leftOut, unreadable, damaged, grown ?? 0].allSatisfy(counts.contains) && firstDamaged.count <= damaged
     }
 }
 
@@ -44,5 +47,6 @@ extension ReplayReport {
         unreadable = findings.unreadable
         damaged = findings.firstDamaged.map { ($0.path, $0.reason) }
         damagedUnnamed = findings.damaged - Int64(damaged.count)
+        grownEarlier = findings.grown ?? 0
     }
 }

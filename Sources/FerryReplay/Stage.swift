@@ -43,9 +43,12 @@ struct Stage {
 
     /// Stages one source: as it is when nothing in it changes, otherwise what passes the filter. The same source gives the same name and
     /// bytes at every try.
-    mutating func add(_ listed: ReplayFile) throws {
+    ///
+    /// - Throws: ``SourceChanged`` where the source is not any more what it was when the replay began: other bytes under its key would be taken
+    ///   for the same.
+    mutating func add(_ file: ReplayFile) throws {
         let (leftOut, unreadable) = (report.leftOut, report.unreadable)
-        do { try stage(listed) } catch {
+        do { try stage(file) } catch {
             // What is gone through again from its first line is counted again.
             if case .lasting = meaning(of: error) { throw error }
             (report.leftOut, report.unreadable) = (leftOut, unreadable)
@@ -53,50 +56,49 @@ struct Stage {
         }
     }
 
-    private mutating func stage(_ listed: ReplayFile) throws {
-        let file = try listed.asItIs()
-        guard !isStaged(name(for: file)) else { return }
-        if !filter.looksIntoEvents {
-            guard filter.isInRange(file.segment.created) else { return }
-            return file.form == .gzip ? try passThrough(file) : try addLines(of: file)
-        }
-        try addLines(of: file)
+    private mutating func stage(_ file: ReplayFile) throws {
+        guard !isStaged(name(for: file)), filter.looksIntoEvents || filter.isInRange(file.segment.created) else { return }
+        let source = try OpenSource(file)
+        if !filter.looksIntoEvents, file.form == .gzip { try passThrough(source) } else { try addLines(of: source) }
+        noteGrowth(of: source)
     }
 
-    private mutating func passThrough(_ file: ReplayFile) throws {
-        let name = run.stagedName(of: name(for: file))
-        // A second name costs nothing; between file systems, or where it fails, it takes a copy.
-        if (try? run.spool.directory.link(file.path, as: name)) == true { return }
-        let publication = try run.spool.publication()
-        let source = try OpenFile.reading(file.path)
-        let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: 1 << 18, alignment: 16)
-        defer { buffer.deallocate() }
-        var offset: Int64 = 0
-        while true {
-            let count = try source.read(into: buffer, at: offset)
-            if count == 0 { break }
-            try publication.file.write(UnsafeRawBufferPointer(rebasing: buffer[..<count]))
-            offset += Int64(count)
+    /// Stages a copy: a second name of the source would grow with it, and share its locks with whatever sends or reads it.
+    private func passThrough(_ source: OpenSource) throws {
+        let name = run.stagedName(of: name(for: source.listed))
+        let folder = run.spool.directory
+        let copy: OpenFile
+        do throws(FileError) { copy = try folder.create(name) } catch {
+            if error.code == EEXIST { return }
+            throw error
         }
-        _ = try publication.publish(as: name, isDurable: false)
+        do {
+            try copy.takeContent(of: source.file, source.status)
+            try source.requireOneContent()
+        } catch {
+            try? folder.remove(name)
+            throw error
+        }
     }
 
-    private mutating func addLines(of file: ReplayFile) throws {
+    private mutating func addLines(of source: OpenSource) throws {
+        let file = source.listed
         let publication = try run.spool.publication()
         let sink = LineSink(publication.file)
         var fields = filter.makeFields()
         var leftOut: Int64 = 0
-        try file.forEachLine(limit: options.upload.inflateLimit) { line in
+        try file.forEachLine(of: source.file, limit: options.upload.inflateLimit) { line in
             guard let bytes = judge(line, &fields, file) else {
                 leftOut += 1
                 return
             }
             if let bytes { try bytes.withUnsafeBufferPointer(sink.add) } else { try sink.add(line) }
         }
+        try source.requireOneContent()
         report.leftOut += leftOut
         guard sink.events > 0 else { return }
         // Everything passes as it is: no need to send other bytes than the original's.
-        if leftOut == 0, !filter.rewrites, file.form == .gzip { return try passThrough(file) }
+        if leftOut == 0, !filter.rewrites, file.form == .gzip { return try passThrough(source) }
         try sink.finish()
         _ = try publication.publish(as: run.stagedName(of: name(for: file)), isDurable: false)
     }
@@ -122,9 +124,10 @@ struct Stage {
         case unreadable
     }
 
-    func forEachEvent(_ file: ReplayFile, _ body: (Event) throws -> Void) throws {
+    func forEachEvent(_ source: OpenSource, _ body: (Event) throws -> Void) throws {
+        let file = source.listed
         var fields = filter.makeFields()
-        try file.forEachLine(limit: options.upload.inflateLimit) { line in
+        try file.forEachLine(of: source.file, limit: options.upload.inflateLimit) { line in
             guard filter.looksIntoEvents else { return try body(.passes(Array(line), file.segment.created)) }
             switch filter.judge(line, &fields) {
             case .passes(let time):
@@ -161,6 +164,16 @@ struct Stage {
     }
 
     mutating func noteUnread(_ file: ReplayFile, _ error: any Error) { report.unread.append((file.path, "\(error)")) }
+
+    /// A source that is longer is staged as it is now, which is not all that the replay began with for certain.
+    mutating func noteGrowth(of source: OpenSource) {
+        guard let growth = source.growth else { return }
+        report.grown.append(
+            (
+                source.listed.path,
+                "it has grown by \(growth) since the replay began, and was taken as it is now; if it was written anew instead, what it had is missing"
+            ))
+    }
 
     mutating func noteDamage(_ file: ReplayFile, _ error: any Error) {
         report.damaged.append((file.path, "\(error)"))

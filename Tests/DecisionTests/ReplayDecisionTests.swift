@@ -157,6 +157,21 @@ struct ReplayDecisionTests {
         #expect(result.map { String(decoding: $0, as: UTF8.self) } == expected)
     }
 
+    @Test(
+        "A longer file of the same inode has grown; other bytes or times make it another one",
+        arguments: [
+            (10, 1000, 5, 7, SourceStamp.Change.none), (12, 2000, 5, 7, .grown(by: ByteCount(2))), (12, 2000, 5, 8, .other),
+            (10, 2000, 5, 7, .other), (9, 1000, 5, 7, .other), (10, 1000, 6, 7, .other), (10, 1000, 5, 8, .none),
+        ] as [(Int64, Int64, Int64, UInt64, SourceStamp.Change)])
+    func changes(_ size: Int64, _ modified: Int64, _ nanoseconds: Int64, _ inode: UInt64, _ change: SourceStamp.Change) {
+        func stamp(_ size: Int64, _ modified: Int64, _ nanoseconds: Int64, _ inode: UInt64) -> SourceStamp {
+            SourceStamp(
+                size: ByteCount(size), modified: Timestamp(milliseconds: modified),
+                exact: .init(inode: inode, nanoseconds: nanoseconds))
+        }
+        #expect(stamp(10, 1000, 5, 7).change(to: stamp(size, modified, nanoseconds, inode)) == change)
+    }
+
     @Test("Events keep their gaps up to a bound, and those behind an odd time keep theirs")
     func schedule() {
         let start = Timestamp(milliseconds: 1_700_000_000_000)

@@ -108,7 +108,7 @@ struct SettingTests {
         let files = [
             "/a/b.jsonl", "/a b/100%.ndjson.gz", "/line\nfeed/x.jsonl.zst", "/ü/é.json.gz", "/x/%41.jsonl",
             "/spool/sent/\(Segments.name().fileName)", "/spool/sent/export.jsonl.gz~1",
-        ].compactMap { ReplayFile(path: $0, size: ByteCount(12), modified: moment) }
+        ].compactMap { ReplayFile(path: $0, stamp: SourceStamp(size: ByteCount(12), modified: moment)) }
         #expect(files.count == 7)
         let bytes = ReplayList.bytes(of: files)
         #expect(ReplayList.files(bytes) == files)

@@ -127,7 +127,6 @@ struct ReplayResumeTests {
         let staged = try stageUnnoted(options, &run)
         #expect(staged.count == 3)
         #expect(try run.spool.pending().isEmpty)
-        // A staged file may be a second name of its source: that one keeps its content.
         try FileManager.default.removeItem(atPath: "\(run.spool.path)/\(staged[2])")
         try OpenFile.creating("\(run.spool.path)/\(staged[2])").write([])
         let report = try await Replay(options).run(resumed(run))
@@ -180,6 +179,7 @@ struct ReplayResumeTests {
         #expect(report.isComplete)
         #expect(try events(seen) == (0..<3).map { "{\"n\":\($0)}" })
         #expect(seen.keys.count == 1)
+        #expect(report.grown.map(\.path) == [path])
     }
 
     @Test("A run that one process sends is under way for another, which is told at once and changes nothing")

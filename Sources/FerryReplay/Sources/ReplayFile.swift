@@ -13,8 +13,11 @@ struct ReplayFile: Equatable, Sendable {
     let hasOwnName: Bool
     /// Whether no other file of other bytes has its name.
     let isAlone: Bool
-    let size: ByteCount
-    let modified: Timestamp
+    /// As it was when the replay began.
+    let stamp: SourceStamp
+
+    var size: ByteCount { stamp.size }
+    var modified: Timestamp { stamp.modified }
 
     private static let endings: [(String, Form)] = [
         (".jsonl.gz", .gzip), (".ndjson.gz", .gzip), (".json.gz", .gzip), (".jsonl", .plain), (".ndjson", .plain),
@@ -22,15 +25,14 @@ struct ReplayFile: Equatable, Sendable {
     ]
 
     /// - Returns: `nil` when the name is of no file of events.
-    init?(path: String, size: ByteCount, modified: Timestamp, isAlone: Bool = true) {
+    init?(path: String, stamp: SourceStamp, isAlone: Bool = true) {
         let name = path.split(separator: "/").last.map(String.init) ?? path
         // A second file of one name was kept as `NAME~1`.
         let original = name.withoutCopyNumber
         guard let form = Self.endings.first(where: { original.hasSuffix($0.0) })?.1 else { return nil }
         self.path = path
         self.form = form
-        self.size = size
-        self.modified = modified
+        self.stamp = stamp
         self.isAlone = isAlone
         let own = form == .gzip ? SegmentName(original) : nil
         hasOwnName = own != nil && isAlone && original == name
@@ -38,17 +40,10 @@ struct ReplayFile: Equatable, Sendable {
             segment = own
         } else {
             // Which file it is: two of one name, size and time in two folders are two.
-            let id = ReplayID.id(of: "\(path)~\(size.bytes)~\(modified.milliseconds)")
-            let made = SegmentName(priority: .normal, created: modified, id: id)
+            let id = ReplayID.id(of: "\(path)~\(stamp.size.bytes)~\(stamp.modified.milliseconds)")
+            let made = SegmentName(priority: .normal, created: stamp.modified, id: id)
             segment = own.map { $0.with(id: id, created: nil) } ?? made
         }
-    }
-
-    /// The same file as it is now: another source if its content has changed since.
-    func asItIs() throws(FileError) -> ReplayFile {
-        let status = try FileStatus(of: path)
-        guard status.size != size || status.modified != modified else { return self }
-        return ReplayFile(path: path, size: status.size, modified: status.modified, isAlone: false) ?? self
     }
 }
 

@@ -42,7 +42,7 @@ struct ReplaySource {
             guard !isKnown else { continue }
             let other =
                 namesakes.isEmpty
-                ? nil : ReplayFile(path: file.path, size: file.size, modified: file.modified, isAlone: false)
+                ? nil : ReplayFile(path: file.path, stamp: file.stamp, isAlone: false)
             unique.append(other ?? file)
         }
         return unique
@@ -106,7 +106,7 @@ struct ReplaySource {
     /// - Returns: `false` when it is no regular file of events.
     private mutating func add(_ name: String, in folder: Directory) throws(FileError) -> Bool {
         guard let status = try folder.status(name), status.isRegular,
-            let file = ReplayFile(path: folder.pathOf(name), size: status.size, modified: status.modified)
+            let file = ReplayFile(path: folder.pathOf(name), stamp: SourceStamp(status))
         else { return false }
         files.append(file)
         return true

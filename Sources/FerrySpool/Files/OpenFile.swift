@@ -214,6 +214,11 @@ public struct FileStatus: Sendable {
     /// last writer has gone on to something else.
     var isFinishedByItsTimes: Bool { content.modified != inodeTime }
 
+    /// The file's number in its file system.
+    package var inode: UInt64 { UInt64(identity.inode) }
+    /// What ``modified`` has behind its whole second.
+    package var modifiedNanoseconds: Int64 { content.modified.nanoseconds }
+
     /// Of a file anywhere.
     package init(of path: String) throws(FileError) {
         var status = stat()

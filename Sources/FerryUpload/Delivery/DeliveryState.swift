@@ -143,7 +143,7 @@ struct DeliveryState {
         var missedTurn = true
         switch reason {
         case .taken:
-            lanes[job.lane].tally.taken += 1
+            lanes[job.lane].tally.noteTaken(item.name)
             until = now() + lanes[job.lane].patience(with: item.name)
             // Another process sends the head of the line: nothing may pass it.
             if options.order == .strict { lanes[job.lane].setAside(item, hasSidecar: item.entry.hasSidecar, wait(until: until)) }

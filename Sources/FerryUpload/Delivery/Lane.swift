@@ -72,7 +72,9 @@ struct Lane {
         /// Segments that ended, or that somebody else ended.
         var ended = 0
         /// Taken by somebody else.
-        var taken = 0
+        private(set) var taken = 0
+        /// The first of them.
+        private(set) var takenNames: [String] = []
         /// Segments that could not be opened or locked.
         private(set) var unusable = 0
         /// Why, for the first of them.
@@ -89,6 +91,11 @@ struct Lane {
                 return
             }
             settlesAt = max(settlesAt ?? moment, moment)
+        }
+
+        mutating func noteTaken(_ name: String) {
+            taken += 1
+            if takenNames.count < 20 { takenNames.append(name) }
         }
 
         mutating func note(_ error: FileError) {

@@ -127,6 +127,9 @@ public final class UploadPass: Sendable {
             report.remaining =
                 report.stopReason == nil
                 ? dispatcher.read { $0.lanes[0].listed - $0.lanes[0].tally.taken } : try spool.scan().entries.count
+            if report.stopReason == nil {
+                (report.taken, report.takenNames) = dispatcher.read { ($0.lanes[0].tally.taken, $0.lanes[0].tally.takenNames) }
+            }
             (report.unfinished, report.others) = leftovers.withLock { ($0.unfinished, $0.others) }
             report.incomplete = dispatcher.read { $0.lanes[0].tally.incomplete }
             (report.unusable, report.unusableReasons) = dispatcher.read {

@@ -11,6 +11,10 @@ public struct UploadReport: Sendable {
     public var split = 0
     /// Pending segments that this pass leaves behind and that nobody else is just sending.
     public var remaining = 0
+    /// Pending segments that another process has: an uploader, an export, or a writer. They are not among those that remain.
+    public var taken = 0
+    /// The first of them.
+    public var takenNames: [String] = []
     /// Why the pass ended before everything was tried; `nil` when everything due was.
     public var stopReason: PassPlan.StopReason?
     /// The destination is not to be tried before this moment.

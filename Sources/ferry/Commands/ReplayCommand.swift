@@ -19,7 +19,7 @@ struct ReplayCommand: AsyncParsableCommand {
 
             Example: ferry replay /var/spool/ferry --to https://hub.example/v1/segments --since 2026-11-01T00:00:00Z --time-field time
 
-            Exit status: 0 everything was sent, 75 some remain: ferry replay --resume RUN goes on, or RUN is under way already, 65 some were rejected or damaged, 73 the \
+            Exit status: 0 everything was sent, 75 some remain: ferry replay --resume RUN goes on, or RUN is under way already, 65 some were rejected, are damaged, or have changed since the replay began, 73 the \
             disk of the staged segments is full, 74 a folder or file could not be read this time: --resume tries again.
             """)
 
@@ -97,7 +97,10 @@ struct ReplayCommand: AsyncParsableCommand {
         }
         // What is wrong with the options is to be told before there is a run.
         if dryRun { return try HourChart(isJSON: output.json).print(try makeReplay { _ in }) }
-        _ = try makeReplay { _ in }
+        let replay = try makeReplay { _ in }
+        do throws(FileError) { try replay.requirePaths() } catch {
+            throw CommandFailure(.localFailure, "\(error); nothing is replayed")
+        }
         let arguments = Array(CommandLine.arguments.dropFirst(2))
         let folder = FileManager.default.currentDirectoryPath
         try await go(try ReplayRun.begin(in: stateFolder, arguments: arguments, from: folder, at: .now()))
@@ -144,12 +147,14 @@ struct ReplayCommand: AsyncParsableCommand {
                 error.isOutOfSpace ? .spoolFull : .localFailure, "\(error); ferry replay --resume \(run.id) goes on")
         }
         progress.end()
-        try ReplaySummary(report: report, isJSON: output.json, isQuiet: quiet, state: stateFolder).print()
+        try ReplaySummary(report: report, isJSON: output.json, isQuiet: quiet, isResumed: isResumed, state: stateFolder).print()
         if report.isComplete { try run.remove() }
         if case .misconfigured = report.stopReason { throw ExitStatus.misconfigured.code }
         if report.stopReason == .interrupted { throw ExitStatus.interrupted.code }
         if !report.unread.isEmpty { throw ExitStatus.localFailure.code }
         if !report.isComplete { throw ExitStatus.remaining.code }
-        if report.rejected > 0 || report.damagedCount > 0 || report.unreadable > 0 { throw ExitStatus.badData.code }
+        if report.rejected > 0 || report.damagedCount > 0 || report.unreadable > 0 || report.grownCount > 0 {
+            throw ExitStatus.badData.code
+        }
     }
 }

@@ -7,6 +7,7 @@ struct ReplaySummary {
     let report: ReplayReport
     let isJSON: Bool
     let isQuiet: Bool
+    let isResumed: Bool
     /// Where its run's folder lies.
     let state: String
 
@@ -15,6 +16,11 @@ struct ReplaySummary {
         for (path, reason) in report.damaged { log.error("\(path) is left out: \(reason)") }
         if report.damagedUnnamed > 0 { log.error("\(counted(report.damagedUnnamed, "more file")) left out earlier in this run") }
         for (path, reason) in report.unread { log.error("\(path) could not be read: \(reason)") }
+        for (path, reason) in report.grown { log.error("\(path): \(reason)") }
+        if report.grownEarlier > 0 {
+            log.error("\(counted(report.grownEarlier, "source")) had grown earlier in this run, and taken as it was then")
+        }
+        for name in report.busy { log.error("another process has \(name), which this run staged: it does not count as sent") }
         switch report.stopReason {
         case .unwell(let reason, _), .misconfigured(let reason), .off(let reason):
             log.error("the destination: \(reason.message)")
@@ -33,23 +39,32 @@ struct ReplaySummary {
                 let rejected: Int
                 let damaged: Int64
                 let unread: Int
+                let grown: Int64
                 let remaining: Int
+                /// Of all processes of the run are `leftOut`, `unreadable`, `rejected`, `damaged` and `grown`; the others of this one.
+                let isResumed: Bool
             }
             try StandardOutput.print(
                 Line(
                     run: report.run, sources: report.sources, sourcesDone: report.sourcesDone, sent: report.sent,
                     sentBytes: report.sentBytes.bytes, sentEvents: report.sentEvents, leftOut: report.leftOut,
                     unreadable: report.unreadable, rejected: report.rejected, damaged: report.damagedCount,
-                    unread: report.unread.count,
-                    remaining: report.remaining
+                    unread: report.unread.count, grown: report.grownCount, remaining: report.remaining, isResumed: isResumed
                 ).jsonLine())
         } else if !isQuiet {
             let events = report.sentEvents > 0 ? ", \(counted(report.sentEvents, "event"))" : ""
+            let sources =
+                report.sourcesDone == report.sources
+                ? "of \(counted(report.sources, "source"))"
+                : "with \(report.sourcesDone) of \(counted(report.sources, "source")) gone through"
             try StandardOutput.print(
-                "replayed \(counted(report.sent, "segment")) (\(report.sentBytes)\(events)) of \(counted(report.sourcesDone, "source")) as run \(report.run)"
+                "replayed \(counted(report.sent, "segment")) (\(report.sentBytes)\(events))\(isResumed ? " in this call," : "") \(sources) as run \(report.run)"
             )
-            if report.leftOut > 0 { try StandardOutput.print("\(counted(report.leftOut, "event")) left out") }
-            if report.unreadable > 0 { try StandardOutput.print("\(counted(report.unreadable, "line")) could not be read") }
+            let whole = isResumed ? " in all of the run" : ""
+            if report.leftOut > 0 { try StandardOutput.print("\(counted(report.leftOut, "event")) left out\(whole)") }
+            if report.unreadable > 0 {
+                try StandardOutput.print("\(counted(report.unreadable, "line")) could not be read\(whole)")
+            }
             if report.rejected > 0 {
                 try StandardOutput.print("\(report.rejected) rejected, kept in \(state)/\(report.run)/rejected")
             }

@@ -85,6 +85,9 @@ struct UploadSummary {
         }
         for problem in report.unfinished { lines.append("\(problem)") }
         if report.others.count > 0 { lines.append("ignored \(report.others)") }
+        if report.taken > 0 {
+            lines.append("\(report.taken) are pending that another process has just now: it sends, exports or writes them")
+        }
         if report.remaining > 0 { lines.append("\(report.remaining) remain; ferry list tells what they wait for") }
         for bundle in report.travelling {
             lines.append(
@@ -112,6 +115,8 @@ struct UploadSummary {
             let expired: Int64
             let evicted: Int64
             let remaining: Int
+            /// Pending segments that another process has.
+            let taken: Int
             let stopped: String?
             let message: String?
             let destinationWaitsUntil: Timestamp?
@@ -140,7 +145,7 @@ struct UploadSummary {
             destination: "\(destination)", sent: report.sent.segments, sentBytes: report.sent.bytes.bytes,
             sentEvents: report.sentEvents, duplicates: report.duplicates, rejected: report.rejected, split: report.split,
             expired: report.retention.expired.segments, evicted: report.retention.evicted.segments,
-            remaining: report.remaining, stopped: stopped, message: problem,
+            remaining: report.remaining, taken: report.taken, stopped: stopped, message: problem,
             destinationWaitsUntil: report.destinationWaitsUntil, sentDeleted: report.sentDeleted.segments,
             unusable: report.unusable, unusableReasons: report.unusableReasons.map(\.description), incomplete: report.incomplete,
             unfinished: report.unfinished.map(\.description), others: report.others.count, otherNames: report.others.names,
