@@ -9,6 +9,8 @@ enum AdmissionResult: Equatable, Sendable {
     case duplicate
     /// The key is known, with other bytes.
     case conflict
+    /// The bytes are here under its name, but never came over this receiver.
+    case notReceived
     /// It is logged and kept, and could not get its name yet.
     case left(FileError)
 }
@@ -41,7 +43,8 @@ actor Admission {
     ///
     /// - Parameter looksAround: Whether to look also for what other processes have logged meanwhile, and for segments that came another
     ///   way, by rsync say: reads them whole.
-    func known(_ parts: [JoinedSegments.Part], looksAround: Bool) async -> [KnownBody.Part]? {
+    /// - Parameter vouchesForNames: As for ``admit(_:vouchesForNames:)``.
+    func known(_ parts: [JoinedSegments.Part], looksAround: Bool, vouchesForNames: Bool) async -> [KnownBody.Part]? {
         if looksAround, parts.contains(where: { keys.known($0.identity.key) == nil }) {
             // What cannot be read is not known.
             await blocking { [spool, keys] in try? spool.follow(keys.log, at: .now()) }
@@ -49,7 +52,7 @@ actor Admission {
         var known: [KnownBody.Part] = []
         for part in parts {
             var before = keys.known(part.identity.key)
-            if before == nil, looksAround, part.identity.key != nil {
+            if before == nil, looksAround, vouchesForNames, part.identity.key != nil {
                 before = await blocking { [spool] in
                     let digest = (try? spool.directory.open(part.identity.name.fileName)?.digest().digest) ?? nil
                     return digest.map(KnownKey.came)
@@ -62,7 +65,10 @@ actor Admission {
     }
 
     /// Admits what is new, and removes what is not. No two candidates have one key.
-    func admit(_ candidates: [Candidate]) async throws(FileError) -> [AdmissionResult] {
+    ///
+    /// - Parameter vouchesForNames: A segment that came another way, by rsync say, counts as received. Only where the sender is known to be
+    ///   another spool than this one: what it sends may be the very file that lies here.
+    func admit(_ candidates: [Candidate], vouchesForNames: Bool) async throws(FileError) -> [AdmissionResult] {
         let keys = Set(candidates.compactMap(\.key))
         // Requests with one key race: the second waits and finds the first one's result, as a half waits for its whole. All keys at once, or
         // two would wait for each other.
@@ -72,7 +78,7 @@ actor Admission {
         let new = candidates.indices.filter { results[$0] == nil }
         for index in candidates.indices where results[index] != nil { spool.discard(candidates[index].arrival) }
         underWay.formUnion(keys)
-        let stored = await store(new.map { candidates[$0] })
+        let stored = await store(new.map { candidates[$0] }, vouchesForNames)
         underWay.subtract(keys)
         if case .success(let stored) = stored {
             for (position, result) in zip(new, stored) {
@@ -89,7 +95,7 @@ actor Admission {
         return results.map { $0 ?? .conflict }
     }
 
-    private func store(_ candidates: [Candidate]) async -> Result<[AdmissionResult], FileError> {
+    private func store(_ candidates: [Candidate], _ vouchesForNames: Bool) async -> Result<[AdmissionResult], FileError> {
         guard !candidates.isEmpty else { return .success([]) }
         let (spool, keys) = (spool, keys)
         return await blocking { () -> Result<[AdmissionResult], FileError> in
@@ -103,6 +109,10 @@ actor Admission {
                     case .stored: results.append(.stored)
                     case .left(let error): results.append(.left(error))
                     case .nameTaken where try spool.directory.open(candidate.entry.segment)?.digest().digest == candidate.digest:
+                        guard vouchesForNames else {
+                            results.append(.notReceived)
+                            continue
+                        }
                         // The segment came another way, by rsync say, with its name and so its key.
                         try spool.logReceived([candidate.entry])
                         results.append(.duplicate)

@@ -40,6 +40,14 @@ enum Answer {
             Self.refusal(.badRequest, "\(problem)", more: ",\"line\":\(problem.line),\"column\":\(problem.column)")
         case .conflict(let key):
             Self.refusal(.unprocessableContent, "the key \(key) came before, with other bytes")
+        case .ownSpool:
+            Self.refusal(
+                .misdirectedRequest,
+                "this receiver stores into the very spool that the request comes from, or a copy of it with its .ferry/spool-id")
+        case .ownSegment(let name):
+            Self.refusal(
+                .misdirectedRequest,
+                "\(name) is pending in this receiver's spool and was never received: is it sent from that spool?")
         case .longerThanNamed: Self.refusal(.badRequest, "more follows the last segment that Ferry-Segment names")
         case .shorterThanNamed: Self.refusal(.badRequest, "the body ends before the last segment that Ferry-Segment names")
         // The link's fault: the sender tries again.

@@ -10,6 +10,10 @@ enum IntakeRefusal: Error, Equatable {
     case notJSONLines(JSONLineProblem)
     /// The key came before, with other bytes.
     case conflict(key: String)
+    /// It was sent from the receiver's own spool.
+    case ownSpool
+    /// It is pending here under its name, was never received, and may be what is being sent.
+    case ownSegment(name: String)
     /// Something follows the last segment that the request names.
     case longerThanNamed
     /// The body ends before the last segment that the request names.

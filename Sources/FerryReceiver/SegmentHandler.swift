@@ -21,6 +21,9 @@ struct SegmentHandler: Sendable {
         guard (0..<options.maxHops).contains(hops) else {
             return Answer.refusal(.badRequest, "it came through \(hops) receivers: do they send to each other in a circle?")
         }
+        // What it holds is here, but no second time: an answer that it arrived would end the only one.
+        let sender = request.headers[.ferrySpool]
+        guard sender != spool.id else { return Answer.response(.ownSpool) }
         let parts: [JoinedSegments.Part]
         do throws(HeaderProblem) {
             parts = try JoinedSegments.parts(request.headers, now: spool.dateSegment(.now()).created)
@@ -31,12 +34,12 @@ struct SegmentHandler: Sendable {
         do throws(IntakeRefusal) {
             let received: [ReceivedSegment]
             // The key before the size: a sender that is told 413 sends the same events again, in halves with keys of their own.
-            if let known = await admission.known(parts, looksAround: isTooLarge) {
+            if let known = await admission.known(parts, looksAround: isTooLarge, vouchesForNames: sender != nil) {
                 received = try await compare(request, known)
             } else if isTooLarge {
                 throw IntakeRefusal.tooLarge(limit: options.maxBody)
             } else {
-                received = try await take(request, parts, hops: hops + 1)
+                received = try await take(request, parts, from: sender, hops: hops + 1)
             }
             for segment in received { onReceived(segment) }
             return Answer.accepted(received)
@@ -72,9 +75,10 @@ struct SegmentHandler: Sendable {
     /// As many segments of one request share their forced writes; more would be as many open files.
     private static let batch = 16
 
-    private func take(_ request: Request, _ parts: [JoinedSegments.Part], hops: Int) async throws(IntakeRefusal)
-        -> [ReceivedSegment]
-    {
+    /// - Parameter sender: The ID of the spool that it comes from; `nil` where the request does not tell.
+    private func take(
+        _ request: Request, _ parts: [JoinedSegments.Part], from sender: String?, hops: Int
+    ) async throws(IntakeRefusal) -> [ReceivedSegment] {
         var parts = parts[...]
         var candidates: [Admission.Candidate] = []
         var received: [ReceivedSegment] = []
@@ -97,7 +101,7 @@ struct SegmentHandler: Sendable {
                     guard let whole = try open?.candidateIfWhole() else { continue }
                     candidates.append(whole)
                     open = nil
-                    if candidates.count == Self.batch { received += try await admit(&candidates) }
+                    if candidates.count == Self.batch { received += try await admit(&candidates, from: sender) }
                 }
                 try checkPace(total, since: start)
             }
@@ -110,23 +114,26 @@ struct SegmentHandler: Sendable {
         if open == nil, let part = parts.popFirst() { open = try PartIntake(part, hops: hops, spool: spool, options: options) }
         if let last = try open?.candidateAtEnd() { candidates.append(last) }
         guard parts.isEmpty else { throw .shorterThanNamed }
-        received += try await admit(&candidates)
+        received += try await admit(&candidates, from: sender)
         return received
     }
 
     /// Hands the candidates over: what becomes of their files is the admission's to decide.
-    private func admit(_ candidates: inout [Admission.Candidate]) async throws(IntakeRefusal) -> [ReceivedSegment] {
+    private func admit(
+        _ candidates: inout [Admission.Candidate], from sender: String?
+    ) async throws(IntakeRefusal) -> [ReceivedSegment] {
         let handedOver = candidates
         candidates = []
         let results: [AdmissionResult]
         do throws(FileError) {
-            results = try await admission.admit(handedOver)
+            results = try await admission.admit(handedOver, vouchesForNames: sender != nil)
         } catch {
             throw .notAdmitted(error)
         }
         for (candidate, result) in zip(handedOver, results) {
             switch result {
             case .conflict: throw .conflict(key: candidate.entry.key)
+            case .notReceived: throw .ownSegment(name: candidate.entry.segment)
             case .left(let error): throw .notAdmitted(error)
             case .stored, .duplicate: break
             }

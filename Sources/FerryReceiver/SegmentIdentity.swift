@@ -61,6 +61,7 @@ extension HTTPField.Name {
     static let ferrySegment = HTTPField.Name("Ferry-Segment")!
     static let ferryCreatedClock = HTTPField.Name("Ferry-Created-Clock")!
     static let ferryCreated = HTTPField.Name("Ferry-Created")!
+    static let ferrySpool = HTTPField.Name("Ferry-Spool")!
     static let ferryHops = HTTPField.Name("Ferry-Hops")!
     static let idempotencyKey = HTTPField.Name("Idempotency-Key")!
 }

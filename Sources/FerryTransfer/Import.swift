@@ -61,6 +61,8 @@ private struct BundleIntake {
         self.options = options
         self.now = now
         manifest = try source.manifest(options)
+        // What it holds is here, but no second time: a receipt would end the only one.
+        guard manifest.head.spool != hub.id else { throw .own(source.path) }
         report = ImportReport(
             path: source.path, bundle: manifest.head.bundle,
             receipt: Receipt(bundle: manifest.head.bundle, spool: manifest.head.spool, hub: hub.id, at: now, segments: []))

@@ -19,6 +19,8 @@ public enum BundleProblem: Error, Equatable, CustomStringConvertible {
     case encrypted(String)
     /// It has a bundle's name, and is a link, a pipe or a device.
     case noBundle(String)
+    /// It was exported from the very spool that is to take it.
+    case own(String)
     case unreadable(FileError)
     /// The hub's spool failed before anything was taken.
     case hub(String, FileError)
@@ -32,6 +34,8 @@ public enum BundleProblem: Error, Equatable, CustomStringConvertible {
         case .forged(let path): "\(path): the signature is not by the key in --from, or the manifest was changed"
         case .encrypted(let path): "\(path) is encrypted; --key names the key that opens it"
         case .noBundle(let path): "\(path) is neither a folder nor a regular file, so it is no bundle; links are not followed"
+        case .own(let path):
+            "\(path) comes from this very spool, or one that was copied from it with its .ferry/spool-id: import it into another one"
         case .unreadable(let error): "\(error); nothing is taken from it"
         case .hub(let path, let error): "nothing is taken from \(path): \(error)"
         }

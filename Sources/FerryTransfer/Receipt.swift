@@ -40,6 +40,7 @@ public struct Receipt: Codable, Equatable, Sendable {
             throw .unreadable("it is no receipt of Ferry's")
         }
         guard receipt.version == 1 else { throw .unreadable("it has version \(receipt.version); this Ferry knows 1") }
+        if let flaw = receipt.flaw { throw .unreadable(flaw) }
         self = receipt
         guard let keys else { return }
         guard lines.count > 1, let signed = lines[1].withUnsafeBufferPointer({ JSONLine.decode(Signed.self, $0) }) else {
@@ -48,6 +49,17 @@ public struct Receipt: Codable, Equatable, Sendable {
         guard signed.isValid(for: SHA256.hash(data: Array(body) + [UInt8(ascii: "\n")]), .receipt, by: keys) else {
             throw .forged
         }
+    }
+
+    /// What no hub writes: the names and IDs go to a terminal, into the ledger and into paths. `nil` when it is sound.
+    private var flaw: String? {
+        guard BundleManifest.isID(bundle) else { return "its bundle has no proper ID" }
+        guard Spool.isID(spool), Spool.isID(hub) else { return "it names no proper spools" }
+        for (index, segment) in segments.enumerated() {
+            guard ForeignName.isLegal(segment.name) else { return "its segment \(index + 1) has a name that no segment may have" }
+            guard BodyDigest(hexadecimal: segment.sha256) != nil else { return "its segment \(index + 1) has no proper checksum" }
+        }
+        return nil
     }
 
     /// The receipt, and after it its signature: two lines.
@@ -64,6 +76,8 @@ public enum ReceiptProblem: Error, Equatable, CustomStringConvertible {
     case forged
     /// The bundle comes from another spool, or nobody knows it here.
     case foreign(String)
+    /// The spool vouches for itself.
+    case own
     /// It vouches for bytes that were never exported, or twice for the same.
     case contradicts(String)
 
@@ -73,6 +87,7 @@ public enum ReceiptProblem: Error, Equatable, CustomStringConvertible {
         case .unsigned: "the receipt is not signed, and --from wants a signature"
         case .forged: "the receipt's signature is not by the key in --from"
         case .foreign(let why): "the receipt is not for this spool: \(why)"
+        case .own: "the receipt was written by this very spool, which is no proof that its segments are anywhere else"
         case .contradicts(let segment): "the receipt has another checksum for \(segment) than the bundle had, or names it twice"
         }
     }
@@ -143,6 +158,7 @@ extension Spool {
     private func check(_ bytes: [UInt8], from keys: PublicKeys?) throws -> (Receipt, ExportMark) {
         let receipt = try Receipt(bytes, from: keys)
         guard receipt.spool == id else { throw ReceiptProblem.foreign("its bundle comes from the spool \(receipt.spool)") }
+        guard receipt.hub != id else { throw ReceiptProblem.own }
         guard let mark = try exportMarks().first(where: { $0.bundle == receipt.bundle && $0.state == .complete }) else {
             throw ReceiptProblem.foreign(
                 "the bundle \(receipt.bundle) is not waited for: acknowledged before, forgotten, or its export did not end")

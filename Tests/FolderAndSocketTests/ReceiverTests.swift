@@ -260,9 +260,10 @@ struct ReceiverTests {
         } _: { (port: Int) async throws in
             for (name, body) in zip(names + [byRsync], bodies + [bodies[0]]) {
                 let id = SegmentName(name)!.id
-                let answer = try await post(body, port, key: id, headers: ["Ferry-Segment": name])
+                let headers = ["Ferry-Segment": name, "Ferry-Spool": "anotherspoolsid1"]
+                let answer = try await post(body, port, key: id, headers: headers)
                 #expect(answer.status == 200 && answer.body.contains("\"duplicate\":true"))
-                #expect(try await post(body.reversed(), port, key: id, headers: ["Ferry-Segment": name]).status == 422)
+                #expect(try await post(body.reversed(), port, key: id, headers: headers).status == 422)
             }
             let header = (0..<3).map { "\(names[$0]);bytes=\(bodies[$0].count)" }.joined(separator: ", ")
             let joined = try await post(Array(bodies.joined()), port, key: "joined", headers: ["Ferry-Segment": header])
@@ -323,10 +324,40 @@ struct ReceiverTests {
         let name = try spool.put(bytes)
         try await whileReceiving(into: spool) { (port: Int) async throws in
             let id = SegmentName(name)!.id
-            #expect(try await post(bytes, port, key: id, headers: ["Ferry-Segment": name]).body.contains("\"duplicate\":true"))
+            let headers = ["Ferry-Segment": name, "Ferry-Spool": "anotherspoolsid1"]
+            #expect(try await post(bytes, port, key: id, headers: headers).body.contains("\"duplicate\":true"))
             #expect(try await post(Segments.gzip("1\n"), port, key: "x", headers: ["Ferry-Segment": name]).status == 422)
         }
         #expect(try spool.pending() == [name])
+    }
+
+    @Test("A segment that is pending and was never received is not vouched for to a sender that may be its own spool")
+    func ownSegment() async throws {
+        let spool = try folder.spool("hub")
+        let bytes = Segments.gzip("{}\n")
+        let name = try spool.put(bytes)
+        try await whileReceiving(into: spool) { (port: Int) async throws in
+            let id = SegmentName(name)!.id
+            let answer = try await post(bytes, port, key: id, headers: ["Ferry-Segment": name])
+            #expect(answer.status == 421)
+            #expect(answer.body.contains("never received"))
+        }
+        #expect(try spool.pending() == [name])
+    }
+
+    @Test("An upload into the receiver of its own spool stops as misconfigured, with everything pending")
+    func ownSpool() async throws {
+        let spool = try folder.spool("hub")
+        let names = try (0..<3).map { try spool.put(Segments.gzip("{\"n\":\($0)}\n"), as: Segments.name(second: $0)) }
+        try await whileReceiving(into: spool) { (port: Int) async throws in
+            let destination = try DestinationURL("http://127.0.0.1:\(port)/v1/segments")
+            let report = try await UploadPass(spool, options: UploadOptions(destination: destination)).run()
+            guard case .misconfigured(let reason) = report.stopReason else { throw CancellationError() }
+            #expect(reason.message.contains("the very spool"))
+            #expect(report.sent.segments == 0)
+        }
+        #expect(try spool.pending() == names)
+        #expect(try spool.rejected().isEmpty)
     }
 
     @Test("A client that stalls is disconnected, and leaves nothing behind")

@@ -246,6 +246,46 @@ struct TransferTests {
         #expect(try spool.pending().count == 5 || spool.pending().isEmpty)
     }
 
+    @Test("A spool takes no bundle of its own, and no receipt of its own", arguments: [false, true])
+    func own(_ asTar: Bool) throws {
+        let spool = try source()
+        let names = try spool.pending()
+        _ = try export(spool, to: stick()) { $0.asTar = asTar }
+        let result = try #require(try take(stick(), into: spool).first)
+        guard case .failure(.own) = result else {
+            Issue.record("taken: \(result)")
+            return
+        }
+        let mark = try #require(try spool.exportMarks().first)
+        let receipt = Receipt(
+            bundle: mark.bundle, spool: spool.id, hub: spool.id, at: Self.moment,
+            segments: mark.segments.map { .init(name: $0.name, sha256: $0.sha256) })
+        #expect(throws: ReceiptProblem.own) { try spool.acknowledge(receipt.bytes(signedBy: nil), from: nil, at: Self.moment) }
+        #expect(try spool.pending() == names)
+        #expect(try spool.exportMarks() == [mark])
+    }
+
+    @Test(
+        "A receipt with names or IDs that no hub writes is refused, and nothing of them reaches the terminal",
+        arguments: [
+            ("\u{1b}[2Jabcdefghijklm", "s", "h", "x.jsonl.gz"),
+            ("abcdefghijklmnop", "\u{1b}]0;owned\u{7}evil", "h", "x.jsonl.gz"),
+            ("abcdefghijklmnop", "s", "../../h", "x.jsonl.gz"), ("abcdefghijklmnop", "s", "h", "x\r\nferry: all good.jsonl.gz"),
+            ("abcdefghijklmnop", "s", "h", "../x.jsonl.gz"),
+        ])
+    func receiptNames(_ bundle: String, _ from: String, _ hub: String, _ name: String) throws {
+        let receipt = Receipt(
+            bundle: bundle, spool: from, hub: hub, at: Self.moment,
+            segments: [.init(name: name, sha256: String(repeating: "0", count: 64))])
+        do throws(ReceiptProblem) {
+            _ = try Receipt(receipt.bytes(signedBy: nil), from: nil)
+            Issue.record("taken")
+        } catch {
+            guard case .unreadable = error else { throw error }
+            #expect(error.description.utf8.allSatisfy { $0 >= 0x20 })
+        }
+    }
+
     @Test(
         "Names that lead out of the folder, replace something or count twice are refused with their line",
         arguments: [

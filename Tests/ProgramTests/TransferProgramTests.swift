@@ -50,6 +50,32 @@ struct TransferProgramTests {
         #expect(try await run("status", "--spool", folder("spool")).output.contains("nothing is pending"))
     }
 
+    @Test("A disabled hub takes nothing from a bundle, which stays as it is, and says so")
+    func disabledHub() async throws {
+        try await write("spool", 10)
+        let stick = try makeFolder("stick")
+        #expect(try await run("export", stick, "--spool", folder("spool")).status == 0)
+        #expect(try await run("init", folder("hub")).status == 0)
+        #expect(try await run("disable", "--spool", folder("hub")).status == 0)
+        let taken = try await run("import", stick, "--spool", folder("hub"))
+        #expect(taken.status == 69)
+        #expect(taken.errors.contains("ferry enable"))
+        #expect(try Spool.open(folder("hub"), access: .read).pending().isEmpty)
+        #expect(try FileManager.default.contentsOfDirectory(atPath: stick).count == 1)
+        #expect(try await run("enable", "--spool", folder("hub")).status == 0)
+        #expect(try await run("import", stick, "--spool", folder("hub")).status == 0)
+    }
+
+    @Test("A mistyped path leaves no replay behind")
+    func mistypedReplay() async throws {
+        let replay = try await run(
+            "replay", folder("nothere"), "--to", "http://127.0.0.1:9/v1/segments", "--state", folder("state"))
+        #expect(replay.status == 74)
+        #expect(replay.errors.contains("nothere"))
+        #expect(!replay.errors.contains("--resume"))
+        #expect(!FileManager.default.fileExists(atPath: folder("state")))
+    }
+
     @Test("A full stick, and one that is gone: one line, nothing marked, the spool as it was")
     func fullStick() async throws {
         try await write("spool", 10)

@@ -104,9 +104,13 @@ public final class Spool: Sendable {
     private static func parseID(_ bytes: [UInt8]?) -> String? {
         guard let bytes else { return nil }
         let text = String(decoding: bytes, as: UTF8.self).trimmingSuffix { $0.isNewline }
-        // It goes into keys, and so into headers.
+        return isID(text) ? text : nil
+    }
+
+    /// Whether a text can be a spool's ID: it goes into keys and headers, and to terminals.
+    package static func isID(_ text: String) -> Bool {
         let isSafe = text.utf8.allSatisfy { $0.isStreamByte || (UInt8(ascii: "A")...UInt8(ascii: "Z")).contains($0) }
-        return (1...64).contains(text.utf8.count) && isSafe ? text : nil
+        return (1...64).contains(text.utf8.count) && isSafe
     }
 
     private static func ensureID(in state: Directory) throws(FileError) -> String {

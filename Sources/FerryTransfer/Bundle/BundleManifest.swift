@@ -77,7 +77,7 @@ public struct BundleManifest: Equatable, Sendable {
                 guard first.version == 1 else {
                     throw Problem(line: 1, reason: "has version \(first.version); this Ferry knows 1")
                 }
-                guard Self.isID(first.bundle) else { throw Problem(line: 1, reason: "has no proper ID") }
+                guard Self.isID(first.bundle), Spool.isID(first.spool) else { throw Problem(line: 1, reason: "has no proper ID") }
                 head = first
                 continue
             }
@@ -111,7 +111,7 @@ public struct BundleManifest: Equatable, Sendable {
 
     var bytes: [UInt8] { JSONLine.encode(head) + segments.flatMap { JSONLine.encode($0) } }
 
-    private static func isID(_ text: String) -> Bool {
+    static func isID(_ text: String) -> Bool {
         (16...64).contains(text.utf8.count)
             && text.utf8.allSatisfy {
                 (UInt8(ascii: "a")...UInt8(ascii: "z")).contains($0) || (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0)

@@ -115,6 +115,8 @@ final class RequestTemplate: Sendable {
         }
         head.writeString("\r\nFerry-Sent-At: ")
         head.writeString(now.rfc3339)
+        head.writeString("\r\nFerry-Spool: ")
+        head.writeString(facts.spoolID)
         head.writeString("\r\nFerry-Attempt: \(shipment.attempt)\r\n")
         let events = shipment.facts.reduce(0 as Int64?) { sum, facts in sum.flatMap { sum in facts.events.map(sum.adding) } }
         if let events { head.writeString("Ferry-Events: \(events)\r\n") }

@@ -14,6 +14,8 @@ struct SegmentFacts: Sendable {
     var events: Int64?
     /// It has missed its deadline.
     let isLate: Bool
+    /// The ID of the spool that it lies in.
+    let spoolID: String
     /// Through how many receivers it came.
     let hops: Int
     /// What the clock said when the segment was opened, where that is not ``created``.
@@ -21,6 +23,7 @@ struct SegmentFacts: Sendable {
 
     init(_ claim: Claim, spoolID: String, events: Int64?, isLate: Bool) throws(FileError) {
         self.isLate = isLate
+        self.spoolID = spoolID
         hops = claim.file.hops
         clockReading = claim.file.clockReading
         name = claim.name

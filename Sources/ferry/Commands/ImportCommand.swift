@@ -15,7 +15,7 @@ struct ImportCommand: ParsableCommand {
             What is wrong with one bundle or segment does not stop the others. When the spool's disk is full, what was taken is kept: \
             free some space and import again.
 
-            Exit status: 0 everything of every bundle is here, 65 something is missing, damaged or refused, 73 the spool's disk is \
+            Exit status: 0 everything of every bundle is here, 65 something is missing, damaged or refused, 69 the spool is disabled, 73 the spool's disk is \
             full, 74 the spool, a bundle or a receipt's folder failed.
             """)
 
@@ -36,6 +36,12 @@ struct ImportCommand: ParsableCommand {
 
     func run() throws {
         let spool = try spoolOptions.open(.create)
+        guard try !spool.control(warn: { spoolOptions.log.warn("\($0)") }).isDisabled else {
+            throw CommandFailure(
+                .unavailable,
+                "the spool \(spool.path) is disabled: it stores nothing new, and the bundle stays as it is; ferry enable changes that"
+            )
+        }
         let results: [Result<ImportReport, BundleProblem>]
         do {
             var options = ImportOptions()
@@ -81,7 +87,7 @@ struct ImportCommand: ParsableCommand {
 
     private static func status(of problem: BundleProblem) -> ExitStatus {
         switch problem {
-        case .noManifest, .manifest, .unsigned, .forged, .encrypted, .noBundle: .badData
+        case .noManifest, .manifest, .unsigned, .forged, .encrypted, .noBundle, .own: .badData
         case .unreadable: .localFailure
         case .hub(_, let error): error.isOutOfSpace ? .spoolFull : .localFailure
         }
