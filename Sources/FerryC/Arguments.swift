@@ -21,6 +21,10 @@ struct InvalidArgument: Error, CustomStringConvertible {
     ) throws(InvalidArgument) -> Value {
         guard let argument else { return fallback }
         let bytes = UnsafeBufferPointer(start: argument, count: strlen(argument)).withMemoryRebound(to: UInt8.self) { Data($0) }
+        if let number = WideNumber.first(in: bytes) {
+            throw InvalidArgument(
+                description: "\(what) hold the whole number \(number), which has more than 64 bits: pass it as text")
+        }
         do {
             return try JSONDecoder().decode(Value.self, from: bytes)
         } catch let problem as Options.Problem {

@@ -28,6 +28,8 @@ public struct ExportReport: Sendable {
     public var segments = 0
     public var bytes = ByteCount.zero
     public var events: Int64 = 0
+    /// Segments that do not note how many events they hold.
+    public var uncounted = 0
     /// Due segments that did not fit.
     public var left = 0
     /// Segments that another process was just sending, or that may be still being written.
@@ -68,10 +70,10 @@ public struct Export {
         var report = ExportReport()
         let medium = try Directory.open(path)
         BundleDebris.remove(from: medium, of: spool, at: now)
-        let names = try choose(&report)
+        var names = try choose(&report)
         guard !names.isEmpty else { return report }
         // Before any copy leaves: no uploader sends these from now on.
-        let mark = try spool.beginExport(of: names, at: now)
+        let mark = try begin(&names, &report)
         do {
             try write(describe(names, &report), to: medium, as: mark, &report)
         } catch {
@@ -79,6 +81,18 @@ public struct Export {
             throw error
         }
         return report
+    }
+
+    /// Marks as many of the first segments as the spool's disk has room to name.
+    private func begin(_ names: inout [String], _ report: inout ExportReport) throws(FileError) -> ExportUnderWay {
+        while true {
+            do throws(FileError) { return try spool.beginExport(of: names, at: now) } catch {
+                guard error.isOutOfSpace, names.count > 1 else { throw error }
+                let surplus = names.count - names.count / 2
+                names.removeLast(surplus)
+                report.left += surplus
+            }
+        }
     }
 
     private func choose(_ report: inout ExportReport) throws -> [String] {
@@ -196,6 +210,7 @@ public struct Export {
                 for item in chosen {
                     report.bytes += ByteCount(item.segment.bytes)
                     report.events.add(item.segment.events ?? 0)
+                    if item.segment.events == nil { report.uncounted += 1 }
                 }
                 return
             } catch let gone as Gone {

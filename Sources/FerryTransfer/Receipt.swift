@@ -180,6 +180,8 @@ extension Spool {
         // By their names when they were exported.
         let newNames = Dictionary(
             try renamedExports([mark]).map { ($0.value.name, $0.key) }, uniquingKeysWith: { first, _ in first })
+        let givesWay = sentMayGiveWay()
+        if !receipt.segments.isEmpty { try prepareSentFolder(at: now) }
         for segment in receipt.segments where !settled.contains(segment.name) {
             switch claim(newNames[segment.name] ?? segment.name) {
             case .claimed(let claim):
@@ -211,12 +213,33 @@ extension Spool {
                 result.failure = error
             }
             // Each claim is an open file.
-            if endings.count == 128 {
-                try settle(endings)
-                endings = []
-            }
+            if endings.count == 128 { try settle(&endings, sentGivesWay: givesWay) }
         }
-        try settle(endings)
+        try settle(&endings, sentGivesWay: givesWay)
         return result
+    }
+
+    /// Whether delivered segments make room where the disk is full: as the uploader of this spool was told, and where none ever kept one, as it
+    /// is by default.
+    private func sentMayGiveWay() -> Bool {
+        if sentGivesWay { return true }
+        guard (try? directory.contains(Self.sentName)) == false else { return false }
+        _ = try? noteSentGivesWay(true)
+        return true
+    }
+
+    /// Ends segments, as many at once as the disk has room for in the ledger, and closes them: those that then give way leave their blocks to it.
+    private func settle(_ endings: inout [Ending], sentGivesWay: Bool) throws(FileError) {
+        var count = endings.count
+        while !endings.isEmpty {
+            count = min(count, endings.count)
+            do throws(FileError) { try record(Array(endings[..<count]), sentGivesWay: sentGivesWay) } catch {
+                guard error.isOutOfSpace, count > 1 else { throw error }
+                count /= 2
+                continue
+            }
+            try carryOut(Array(endings[..<count])).sync()
+            endings.removeFirst(count)
+        }
     }
 }

@@ -24,6 +24,14 @@ struct TrackerEventTests {
         return (line, encoder.truncated)
     }
 
+    @Test(
+        "Whole numbers of 64 bits are kept to the last digit",
+        arguments: ["18446744073709551615", "9223372036854775808", "-9223372036854775808"])
+    func wholeNumbers(_ digits: String) throws {
+        let properties = try JSONDecoder().decode(EventProperties.self, from: Data("{\"id\":\(digits)}".utf8))
+        #expect(try encode(properties).line.contains("\"properties\":{\"id\":\(digits)}"))
+    }
+
     @Test("The shape of version 1, byte for byte")
     func shape() throws {
         let (line, _) = try encode(

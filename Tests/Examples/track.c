@@ -27,6 +27,7 @@ int main(int count, char **arguments) {
     if (ferry_track(tracker, "bad", "[1]", FERRY_NORMAL) != FERRY_INVALID) return 10;
     printf("%s\n", ferry_error());
     if (ferry_track(tracker, NULL, NULL, FERRY_NORMAL) != FERRY_INVALID) return 11;
+    if (ferry_track(tracker, "wide", "{\"a\":\"-\\\"1\",\"id\":18446744073709551616}", FERRY_NORMAL) != FERRY_INVALID) return 33;
     if (ferry_track(tracker, "x", NULL, 10) != FERRY_INVALID || ferry_track(NULL, "x", NULL, 5) != FERRY_INVALID) return 12;
     char long_name[300] = {0};
     memset(long_name, 'x', sizeof long_name - 1);

@@ -56,6 +56,32 @@ struct FullDiskTests {
         }
     }
 
+    @Test("By hand it drains too: exports name as many segments as there is room to name, and receipts end them")
+    func drainsByHand() async throws {
+        guard try await mount(2000) else { return }
+        let filled = try await shell(
+            """
+            set -e; mkdir "$DIR/stick"
+            seq 400 | sed 's/.*/{"n":&}/' | "$FERRY" write --quiet --create --spool "$DIR/m/s" --roll-events 1
+            dd if=/dev/zero of="$DIR/m/fill" bs=1k 2>/dev/null || true
+            dd if=/dev/zero of="$DIR/m/more" bs=1 2>/dev/null count=5000 || true
+            """)
+        #expect(filled.status == 0, "\(filled.errors)")
+        var rounds = 0
+        while try await shell("ls \"$DIR/m/s\" | grep gz").status == 0, rounds < 20 {
+            rounds += 1
+            let export = try await shell("\"$FERRY\" export \"$DIR/stick\" --spool \"$DIR/m/s\"")
+            #expect([0, 75].contains(export.status), "\(export.errors)")
+            let way = try await shell(
+                "\"$FERRY\" import \"$DIR/stick\" --spool \"$DIR/hub\" && \"$FERRY\" acknowledge \"$DIR\"/stick/ferry-receipt-* --spool \"$DIR/m/s\" && rm -r \"$DIR\"/stick/*"
+            )
+            #expect(way.status == 0, "\(way.errors)")
+        }
+        #expect(rounds > 1)
+        #expect(try await shell("\"$FERRY\" cat --spool \"$DIR/hub\" | wc -l").output == "400\n")
+        #expect(try await shell("umount \"$DIR/m\"").status == 0)
+    }
+
     @Test(
         "It drains: what is published is sent, then the journal that found no room is published and sent",
         arguments: ["", "--delete-sent"])

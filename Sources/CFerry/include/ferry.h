@@ -6,7 +6,8 @@
 //     ferry_close(tracker);
 //
 // Texts are UTF-8 and end with a zero byte; properties and options are JSON objects, and NULL means none. An event survives the death of
-// the process when ferry_track returns FERRY_OK. Link with -lferrytracker.
+// the process when ferry_track returns FERRY_OK. Whole numbers have at most 64 bits, signed or not (larger ones are refused: pass them as texts); a
+// property that is null is left out, and a null in a list is refused. Link with -lferrytracker.
 //
 // After a fork the tracker is the parent's: in the child every function does nothing and returns FERRY_FORKED (what returns no code sets
 // ferry_error()). A child that tracks opens a tracker of its own, on the same spool if it likes. SIGTERM and SIGINT end a child as if the parent

@@ -57,7 +57,7 @@ extension Spool {
     /// The folder in ``stateFolderName`` that the marks lie in.
     public static let exportsFolderName = "exports"
 
-    private static let suffix = ".jsonl"
+    static let markSuffix = ".jsonl"
     static let underWaySuffix = ".making"
 
     private struct Head: Codable {
@@ -73,13 +73,13 @@ extension Spool {
 
     /// Marks the segments of a bundle that is whole, durably.
     public func mark(_ mark: ExportMark) throws(FileError) {
-        try makeExportsFolder().replace("\(mark.bundle)\(Self.suffix)", with: Self.lines(of: mark), durable: true)
+        try makeExportsFolder().replace("\(mark.bundle)\(Self.markSuffix)", with: Self.lines(of: mark), durable: true)
     }
 
     /// Forgets a mark: what of its segments is still pending is sent and exported again.
     public func unmark(_ bundle: String) throws(FileError) {
         guard let folder = try exportsFolder() else { return }
-        try folder.remove("\(bundle)\(Self.suffix)")
+        try folder.remove("\(bundle)\(Self.markSuffix)")
         try folder.remove("\(bundle)\(Self.underWaySuffix)")
         try folder.sync()
     }
@@ -95,12 +95,18 @@ extension Spool {
         guard let folder = try exportsFolder() else { return [] }
         var marks: [ExportMark] = []
         for name in try folder.names() where !name.hasPrefix(".") {
-            let isUnderWay = name.hasSuffix(Self.underWaySuffix)
-            guard isUnderWay || name.hasSuffix(Self.suffix) else { continue }
+            var (name, isUnderWay) = (name, name.hasSuffix(Self.underWaySuffix))
+            guard isUnderWay || name.hasSuffix(Self.markSuffix) else { continue }
             do throws(FileError) {
-                guard let file = try folder.open(name), var mark = try Self.readMark(file) else { continue }
+                var found = try folder.open(name)
+                if found == nil, isUnderWay {
+                    // The export has ended since the folder was listed.
+                    (name, isUnderWay) = (name.dropLast(Self.underWaySuffix.count) + Self.markSuffix, false)
+                    found = try folder.open(name)
+                }
+                guard let file = found, var mark = try Self.readMark(file) else { continue }
                 // A bundle's ID is the name of its mark: nothing in the file leads elsewhere.
-                guard name == mark.bundle + (isUnderWay ? Self.underWaySuffix : Self.suffix) else { continue }
+                guard name == mark.bundle + (isUnderWay ? Self.underWaySuffix : Self.markSuffix) else { continue }
                 if isUnderWay {
                     mark.state = file.isHeld ? .underWay : .void
                 } else if mark.segments.contains(where: \.sha256.isEmpty) {

@@ -6,21 +6,51 @@ public final class ExportUnderWay: Sendable {
     /// The bundle's random ID.
     public let bundle: String
     private let at: Timestamp
+    /// As they were marked.
+    private let segments: [ExportMark.Segment]
     private let spool: Spool
     /// Holds the lock.
     private let file: OpenFile
 
-    fileprivate init(bundle: String, at: Timestamp, spool: Spool, file: OpenFile) {
+    /// As long as a checksum is.
+    fileprivate static let noSum = String(repeating: "0", count: 64)
+
+    fileprivate init(bundle: String, at: Timestamp, segments: [ExportMark.Segment], spool: Spool, file: OpenFile) {
         self.bundle = bundle
         self.at = at
+        self.segments = segments
         self.spool = spool
         self.file = file
     }
 
-    /// The bundle is whole: from now on its receipt is waited for.
+    /// The bundle is whole: from now on its receipt is waited for. The checksums get the places that were kept for them, and the mark its last
+    /// name: on a full disk too.
+    ///
+    /// - Parameter segments: Those that are in the bundle.
     public func finish(_ segments: [ExportMark.Segment]) throws(FileError) {
-        try spool.mark(ExportMark(bundle: bundle, at: at, segments: segments))
-        try? spool.makeExportsFolder().remove("\(bundle)\(Spool.underWaySuffix)")
+        guard let bytes = bytes(with: segments) else {
+            try spool.mark(ExportMark(bundle: bundle, at: at, segments: segments))
+            try? spool.makeExportsFolder().remove("\(bundle)\(Spool.underWaySuffix)")
+            return
+        }
+        try file.write(bytes, at: 0)
+        try file.sync()
+        let folder = try spool.makeExportsFolder()
+        try folder.rename("\(bundle)\(Spool.underWaySuffix)", to: "\(bundle)\(Spool.markSuffix)")
+        try folder.sync()
+    }
+
+    /// The mark with every line at its place, blank where a segment was left out; `nil` when one has become longer.
+    private func bytes(with segments: [ExportMark.Segment]) -> [UInt8]? {
+        let whole = Dictionary(segments.map { ($0.name, $0) }, uniquingKeysWith: { first, _ in first })
+        var bytes = Spool.lines(of: ExportMark(bundle: bundle, at: at, segments: []))
+        for marked in self.segments {
+            let length = JSONLine.encode(marked).count
+            let line = whole[marked.name].map { JSONLine.encode($0) } ?? [0x0a]
+            guard line.count <= length else { return nil }
+            bytes += line.dropLast() + [UInt8](repeating: 0x20, count: length - line.count) + [0x0a]
+        }
+        return bytes
     }
 
     /// There will be no bundle: the segments are due.
@@ -28,8 +58,12 @@ public final class ExportUnderWay: Sendable {
 }
 
 extension Spool {
-    /// Marks segments, durably, before their copies leave.
+    /// Marks segments, durably, before their copies leave. On a full disk the mark gets a part of the reserve, which is lent for it.
     public func beginExport(of names: [String], at now: Timestamp) throws(FileError) -> ExportUnderWay {
+        try lendingMostOfReserve { () throws(FileError) in try markUnderWay(names, at: now) }
+    }
+
+    private func markUnderWay(_ names: [String], at now: Timestamp) throws(FileError) -> ExportUnderWay {
         let folder = try makeExportsFolder()
         while true {
             let bundle = SegmentID.random().text + SegmentID.random().text
@@ -38,16 +72,17 @@ extension Spool {
                 try folder.remove(name)
                 continue
             }
+            let segments: [ExportMark.Segment]
             do throws(FileError) {
-                let mark = ExportMark(bundle: bundle, at: now, segments: try names.map(marked))
-                try file.write(Self.lines(of: mark))
+                segments = try names.map(marked)
+                try file.write(Self.lines(of: ExportMark(bundle: bundle, at: now, segments: segments)))
                 try file.sync()
                 try folder.sync()
             } catch {
                 try? folder.remove(name)
                 throw error
             }
-            return ExportUnderWay(bundle: bundle, at: now, spool: self, file: file)
+            return ExportUnderWay(bundle: bundle, at: now, segments: segments, spool: self, file: file)
         }
     }
 }
@@ -55,7 +90,7 @@ extension Spool {
 extension Spool {
     /// What is noted of a segment before its checksum is known.
     private func marked(_ name: String) throws(FileError) -> ExportMark.Segment {
-        ExportMark.Segment(name: name, sha256: "", file: try directory.status(name).map { ExportedFile($0) })
+        ExportMark.Segment(name: name, sha256: ExportUnderWay.noSum, file: try directory.status(name).map { ExportedFile($0) })
     }
 }
 

@@ -224,15 +224,6 @@ public final class Directory: Sendable {
         return OpenFile(descriptor: opened, path: pathOf(name))
     }
 
-    /// Gives a file anywhere a second name in this folder. Returns `false` when that is not possible between the two places.
-    public func link(_ path: String, as name: String) throws(FileError) -> Bool {
-        if linkat(AT_FDCWD, path, descriptor, name, 0) == 0 || errno == EEXIST { return true }
-        guard errno == EXDEV || errno == EPERM || errno == EACCES || errno == EMLINK || errno == EOPNOTSUPP else {
-            throw FileError("link", path)
-        }
-        return false
-    }
-
     /// Whether the folder's file system says that it has room for fewer than `count` new files. Those that make room as they go do not.
     func hasFewFiles(left count: UInt) -> Bool {
         var status = statvfs()

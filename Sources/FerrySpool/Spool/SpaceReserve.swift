@@ -97,6 +97,25 @@ extension Spool {
         return (try? state.remove(reserveName)) != nil
     }
 
+    /// Does something that needs room and ends no segment. Where the disk is full, delivered segments go for it if they give way, or else all
+    /// of the reserve is lent but for a part that the ledger keeps; what is not needed of it is set aside again.
+    func lendingMostOfReserve<Result>(_ body: () throws(FileError) -> Result) throws(FileError) -> Result {
+        do throws(FileError) {
+            return try body()
+        } catch {
+            guard error.isOutOfSpace, let stateDirectory else { throw error }
+            if sentGivesWay, freeSent(atLeast: ByteCount(Self.reserveSize)).segments > 0 {
+                return try lendingMostOfReserve(body)
+            }
+            guard Self.reserve(in: stateDirectory) > Self.lentSize,
+                let file = try? stateDirectory.open(Self.reserveName, flags: O_RDWR | O_NONBLOCK),
+                (try? file.truncate(to: Self.lentSize)) != nil
+            else { throw error }
+        }
+        defer { stateDirectory.map(Self.keepReserve) }
+        return try body()
+    }
+
     private func lendReserve(in state: Directory) -> Bool {
         let rest = Self.reserve(in: state) - Self.lentSize
         // As long as there is nothing to send, there is nothing to write into the ledger.

@@ -47,6 +47,11 @@ extension Spool {
         try directory.makeDirectory(Self.sentName).makeDirectory(time.day)
     }
 
+    /// Makes the folder that segments delivered at `time` are kept in, before what they need of the ledger has taken the room for it.
+    package func prepareSentFolder(at time: Timestamp) throws(FileError) {
+        _ = try lendingMostOfReserve { () throws(FileError) in try sentFolder(at: time) }
+    }
+
     /// An empty file on the spool's disk that no other process sees, and that goes with its descriptor.
     package func scratchFile() throws(FileError) -> OpenFile {
         // Created and removed, since not every file system knows O_TMPFILE.

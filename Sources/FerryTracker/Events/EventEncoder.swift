@@ -109,6 +109,7 @@ struct EventEncoder: ~Copyable {
             }
         case .bool(let value): line.append(value ? "true" : "false")
         case .int(let number): line.append(number)
+        case .unsigned(let number): line.append(Array(String(number).utf8))
         case .double(let number) where number.isFinite: line.append(number)
         case .double:
             if limits.notFinite != .off { note(.notFinite(key: key), limits.notFinite) }

@@ -7,6 +7,8 @@ public enum PropertyValue: Equatable, Sendable {
     case string(String)
     case bool(Bool)
     case int(Int)
+    /// A whole number beyond `Int`, as hashes and snowflake IDs are.
+    case unsigned(UInt64)
     /// Infinities and NaN have no form in JSON (RFC 8259, section 6): see ``LimitBreach/notFinite(key:)``.
     case double(Double)
     /// Written as text, RFC 3339 in UTC with milliseconds.
@@ -30,7 +32,7 @@ extension PropertyValue: ExpressibleByStringLiteral, ExpressibleByStringInterpol
 }
 
 extension PropertyValue: Decodable {
-    /// Reads any JSON value but `null`, which no property has.
+    /// Reads any JSON value but `null`, which no property has. Whole numbers of more than 64 bits become the nearest `Double`.
     public init(from decoder: any Decoder) throws {
         // Each failed guess at a value's kind costs as much as it is deep.
         guard decoder.codingPath.count <= Self.deepest else {
@@ -49,6 +51,8 @@ extension PropertyValue: Decodable {
                 self = .bool(value)
             } else if let value = try? container.decode(Int.self) {
                 self = .int(value)
+            } else if let value = try? container.decode(UInt64.self) {
+                self = .unsigned(value)
             } else if let value = try? container.decode(Double.self) {
                 self = .double(value)
             } else {

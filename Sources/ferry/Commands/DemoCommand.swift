@@ -10,8 +10,9 @@ struct DemoCommand: AsyncParsableCommand {
         discussion: "Needs no network and no arguments. Example: ferry demo")
 
     func run() async throws {
-        var template = Array("/tmp/ferry-demo-XXXXXX".utf8CString)
-        guard mkdtemp(&template) != nil else { throw CommandFailure(.localFailure, "cannot create a folder in /tmp") }
+        let parent = getenv("TMPDIR").flatMap { $0.pointee == 0 ? nil : String(cString: $0) } ?? "/tmp"
+        var template = Array("\(parent)/ferry-demo-XXXXXX".utf8CString)
+        guard mkdtemp(&template) != nil else { throw CommandFailure(FileError("create a folder in", parent)) }
         let root = String(decoding: template.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
         let spool = try Spool.open(root + "/spool", access: .create)
         let hub = DemoHub(spool: try Spool.open(root + "/hub", access: .create))

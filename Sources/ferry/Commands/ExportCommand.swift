@@ -96,6 +96,8 @@ struct ExportCommand: ParsableCommand {
                 let segments: Int
                 let bytes: Int64
                 let events: Int64
+                /// Segments whose events are not among these: they note none.
+                let uncounted: Int
                 let left: Int
                 let busy: Int
                 let damaged: Int
@@ -105,14 +107,16 @@ struct ExportCommand: ParsableCommand {
             try StandardOutput.print(
                 Line(
                     path: report.path, bundle: report.path == nil ? nil : report.bundle, segments: report.segments,
-                    bytes: report.bytes.bytes, events: report.events, left: report.left, busy: report.busy,
+                    bytes: report.bytes.bytes, events: report.events, uncounted: report.uncounted, left: report.left,
+                    busy: report.busy,
                     damaged: report.damaged, leftOut: report.leftOut.map { LeftOut(segment: $0.name, reason: $0.reason) },
                     alreadyExported: report.alreadyExported
                 ).jsonLine())
         } else if !spoolOptions.quiet {
             if let path = report.path {
+                let events = report.uncounted > 0 ? "? events" : counted(report.events, "event")
                 try StandardOutput.print(
-                    "exported \(counted(report.segments, "segment")) (\(report.bytes), \(counted(report.events, "event"))) to \(path)"
+                    "exported \(counted(report.segments, "segment")) (\(report.bytes), \(events)) to \(path)"
                 )
             } else {
                 try StandardOutput.print("nothing to export")
