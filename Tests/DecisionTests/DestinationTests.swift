@@ -58,6 +58,12 @@ struct DestinationTests {
         #expect("\(next)" == result)
     }
 
+    @Test("A redirect without a path keeps the path", arguments: [("?part=1", "/v1/segments?part=1"), ("", "/v1/segments")])
+    func redirectsWithoutPath(location: String, target: String) throws {
+        let next = try #require(DestinationURL("http://h:81/v1/segments").redirected(to: location))
+        #expect(next.target == target)
+    }
+
     @Test(
         "A redirect leads to no socket of this machine, to nothing less secure, and to no end of text",
         arguments: [

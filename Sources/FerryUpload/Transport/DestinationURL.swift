@@ -115,7 +115,11 @@ public struct DestinationURL: Hashable, Sendable, CustomStringConvertible {
         }
         if location.hasPrefix("//") { return try? DestinationURL("\(origin.isSecure ? "https" : "http"):\(location)") }
         if location.contains("://") { return try? DestinationURL(location) }
-        let folder = target.prefix { $0 != "?" }.split(separator: "/", omittingEmptySubsequences: false).dropLast()
+        let path = target.prefix { $0 != "?" }
+        // RFC 3986, section 5.2.2: a reference without a path keeps the base's.
+        if location.isEmpty || location.hasPrefix("#") { return try? DestinationURL("\(urlOrigin)\(target)") }
+        if location.hasPrefix("?") { return try? DestinationURL("\(urlOrigin)\(path)\(location)") }
+        let folder = path.split(separator: "/", omittingEmptySubsequences: false).dropLast()
         return try? DestinationURL("\(urlOrigin)\(folder.joined(separator: "/"))/\(location)")
     }
 
