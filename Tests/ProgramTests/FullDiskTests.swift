@@ -342,6 +342,29 @@ struct FullDiskTests {
     }
 
     @Test(
+        "On a disk without a free block segments that fail, whose sidecars find no room, hold nothing else up",
+        arguments: [true, false])
+    func failing(_ hasReserve: Bool) async throws {
+        try await makeInput()
+        guard try await mount(400) else { return }
+        _ = try await shell(
+            """
+            head -n 600 "$DIR/in" | "$FERRY" write --create --spool "$DIR/m/s" --roll-events 30
+            \(hasReserve ? "" : "truncate -s 8k \"$DIR/m/s/.ferry/reserve\"")
+            cat /dev/zero >"$DIR/m/filler"
+            """)
+        let names = try Spool.open(folder("m/s"), access: .read).pending().sorted()
+        let bad = Set(names.prefix(8))
+        let server = ScriptedServer.answering { request in
+            ScriptedServer.answer(bad.contains(request["ferry-segment"] ?? "") ? 500 : 200)
+        }
+        let pass = try await shell("\"$FERRY\" upload --spool \"$DIR/m/s\" --to \(server.url)")
+        #expect(pass.status == 75, "\(pass.output) \(pass.errors)")
+        #expect(try Spool.open(folder("m/s"), access: .read).pending().sorted() == bad.sorted(), "\(pass.output) \(pass.errors)")
+        #expect(try await shell("umount \"$DIR/m\"").status == 0)
+    }
+
+    @Test(
         "A disk with room for no new file drains: what is published, and what is in journals; each event once",
         arguments: [10, 11, 12, 13, 14], ["", "--delete-sent"])
     func noFiles(inodes: Int, option: String) async throws {

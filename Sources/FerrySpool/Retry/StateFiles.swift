@@ -65,9 +65,9 @@ extension Spool {
         try directory.readStateOfAnyKind(RetryState.self, from: Self.sidecarName(of: segment), warn: warn)
     }
 
-    /// Only the holder of the segment's claim may write it.
+    /// Only the holder of the segment's claim may write it. On a full disk it takes a part of the reserve.
     public func writeSidecar(_ state: RetryState, of claim: Claim) throws(FileError) {
-        try directory.writeState(state, to: Self.sidecarName(of: claim.name))
+        try lendingReserve { () throws(FileError) in try directory.writeState(state, to: Self.sidecarName(of: claim.name)) }
     }
 
     /// A folder of its name counts as absent, and stays.

@@ -59,7 +59,7 @@ struct Bookkeeper: Sendable {
             let time = now()
             var state = tried(segment, outcome, reason, scope: .destination, at: time)
             state.nextAttemptAt = destinationWaitsUntil ?? time
-            try lease.spool().writeSidecar(state, of: segment.claim)
+            try note(state, of: segment)
             return .waits(until: state.nextAttemptAt)
         case .untouched:
             guard case .withdrawn = verdict else { return .asBefore }
@@ -93,7 +93,7 @@ struct Bookkeeper: Sendable {
                 attempts: 0, failures: 0, firstAttemptAt: time, lastAttemptAt: time, nextAttemptAt: time,
                 lastError: .init(scope: .destination, kind: reason.kind, status: reason.status, message: reason.message))
         state.broken = broken
-        try lease.spool().writeSidecar(state, of: segment.claim)
+        try note(state, of: segment)
         return state
     }
 
@@ -273,10 +273,20 @@ struct Bookkeeper: Sendable {
             wait = min(retryAfter + wait, options.backOff.longestWait)
         }
         state.nextAttemptAt = time + wait
-        try lease.spool().writeSidecar(state, of: segment.claim)
+        try note(state, of: segment)
         let told = Verdict.Reason(kind: reason.kind, status: reason.status, message: state.lastError.message)
         events.append(.backsOff(segment: segment.claim.name, until: state.nextAttemptAt, told))
         return .waits(until: state.nextAttemptAt)
+    }
+
+    /// Writes down what is known of a segment's tries. On a full disk it may be known to this process alone: that ends no pass, which may make
+    /// room.
+    private func note(_ state: RetryState, of segment: PreparedSegment) throws(FileError) {
+        do throws(FileError) {
+            try lease.spool().writeSidecar(state, of: segment.claim)
+        } catch {
+            guard error.isDiskFull else { throw error }
+        }
     }
 
     /// What is known of earlier tries. Another uploader may have failed with it between the scan and the claim.
