@@ -55,7 +55,8 @@ struct RunTests {
             ] {
                 // ferry run waits for a folder that is not there.
                 let isTold = text != "nowhere" || command != ["run"]
-                #expect(lines.contains { $0.contains(place) && $0.contains(text) } == isTold, "\(place) \(text)\n\(result.errors)")
+                #expect(
+                    lines.contains { $0.contains(place) && $0.contains(text) } == isTold, "\(place) \(text)\n\(result.errors)")
             }
             #expect(lines.count == (command == ["run"] ? 11 : 12), "\(result.errors)")
         }
@@ -285,7 +286,9 @@ struct RunTests {
         await hub.stop()
     }
 
-    @Test("A spool that is missing keeps no other waiting, at the start and when the configuration is read again, and is taken up when it is there")
+    @Test(
+        "A spool that is missing keeps no other waiting, at the start and when the configuration is read again, and is taken up when it is there"
+    )
     func missingSpool() async throws {
         let hub = try await Hub(folder("hub"))
         try await write("here", "{\"n\":1}")

@@ -17,7 +17,8 @@ struct RunSetup {
     init(_ configuration: RunConfiguration, environment: [String: String], isCheck: Bool = false) throws {
         let values = ConfigValues(configuration)
         places = values.list("spools").map { SpoolPlace($0) }
-        let problems = configuration.problems + configuration.missing + SpoolCheck.problems(places, configuration, isStrict: isCheck)
+        let problems =
+            configuration.problems + configuration.missing + SpoolCheck.problems(places, configuration, isStrict: isCheck)
         guard problems.isEmpty else { throw ConfigMistakes(problems: problems) }
         do {
             options = RunOptions(upload: try Self.upload(values, environment), schedule: Self.schedule(values))
