@@ -13,7 +13,14 @@ extension Spool {
     public func lockState(named name: String) throws(FileError) -> StateLocking {
         guard let stateDirectory else { throw stateFailure ?? FileError("write into", path, code: EROFS) }
         let file = try stateDirectory.openOrCreate(name, flags: O_RDWR)
-        switch file.tryLocking() {
+        var locking = file.tryLocking()
+        // A child that was just made holds a copy of every lock until its exec.
+        let end = ContinuousClock.now + .milliseconds(100)
+        while locking == .heldByAnother, ContinuousClock.now < end {
+            usleep(2000)
+            locking = file.tryLocking()
+        }
+        switch locking {
         case .refused(let error): throw error
         case .heldByAnother:
             let text = String(decoding: try file.readBytes(16, at: 0), as: UTF8.self)
