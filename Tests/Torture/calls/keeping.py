@@ -73,13 +73,15 @@ class Prune(Scenario):
         for day in ("2026-10-01", "2026-10-02"):
             for index in range(3):
                 spools.put(place("spool", "sent", day), spools.segment_name(50 + index), spools.member(spools.lines([index])))
+        spools.settle_clock(place("spool"))
 
     def play(self, place, environment, fault):
         before = place.contents("spool").pending
         command = ["prune", "--spool", place("spool"), "--max-spool-bytes", "6KB", "--max-sent-age", "1d"]
         result = self.disturb(place, environment, fault, *command)
         place.expect_known(before, "spool")
-        if result.status == 0 and place.contents("spool").sent:
+        # A last look at the clock that cannot be read counts as none, which is told.
+        if result.status == 0 and place.contents("spool").sent and "nothing goes by age" not in result.errors:
             place.problem("status 0, and sent/ has segments of old days")
         place.undisturbed(*command)
         place.expect_known(before, "spool")

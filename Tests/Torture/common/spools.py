@@ -7,6 +7,7 @@ import json
 import os
 import re
 import struct
+import time
 import zlib
 
 EVENT = re.compile(rb'[{,]"n":(\d+)[,}]')
@@ -82,6 +83,19 @@ def read(path):
         return file.read()
 
 
+def settle_clock(spool):
+    """Has a spool trust this machine's clock, as after an hour of looks: what is over an age limit goes at once."""
+    os.makedirs(os.path.join(spool, ".ferry"), exist_ok=True)
+    with open("/proc/sys/kernel/random/boot_id") as file:
+        boot = file.read().strip()
+    clock = {
+        "bootID": boot, "sinceBoot": time.clock_gettime_ns(time.CLOCK_BOOTTIME) // 1_000_000,
+        "wall": time.strftime("%Y-%m-%dT%H:%M:%S.000Z", time.gmtime()),
+    }
+    with open(os.path.join(spool, ".ferry", "clock.json"), "w") as file:
+        json.dump(clock, file)
+
+
 class Contents:
     """What lies in one spool, counted by event numbers."""
 
@@ -100,7 +114,8 @@ class Contents:
                 self._take(self.pending, name, path)
             elif name.startswith(".") and os.path.isfile(path) and name != ".rsync-filter":
                 self.hidden.append(name)
-                if name.endswith(".open"):
+                # An empty journal that was just made is left to its writer for a minute.
+                if name.endswith(".open") and os.path.getsize(path) > 0:
                     self.journals[name] = numbers(read(path))
         for base, _, names in os.walk(os.path.join(spool, "sent")):
             for name in sorted(names):
