@@ -84,7 +84,9 @@ let package = Package(
             name: "FerryTrackerUpload", dependencies: ["FerryTracker", "FerryUpload", "FerrySpool"], swiftSettings: swiftSettings),
         // The C interface: its header, and what implements it.
         .target(name: "CFerry"),
-        .target(name: "FerryC", dependencies: ["FerryTracker", "FerrySpool", "CFerry"], swiftSettings: swiftSettings),
+        .target(
+            name: "FerryC", dependencies: ["FerryTracker", "FerryTrackerUpload", "FerryUpload", "FerrySpool", "CFerry"],
+            swiftSettings: swiftSettings),
         .target(
             name: "FerryIntake",
             dependencies: ["FerrySpool", .product(name: "Crypto", package: "swift-crypto")],

@@ -27,7 +27,7 @@ struct InvalidArgument: Error, CustomStringConvertible {
         }
         do {
             return try JSONDecoder().decode(Value.self, from: bytes)
-        } catch let problem as Options.Problem {
+        } catch let problem as OptionProblem {
             throw InvalidArgument(description: "\(what): \(problem)")
         } catch {
             throw InvalidArgument(

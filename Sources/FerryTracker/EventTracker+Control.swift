@@ -47,11 +47,21 @@ extension EventTracker {
     ///
     /// - Throws: ``TrackerFailure/intervalIsFixed`` with App Center's profile, ``TrackerFailure/interval(_:allowed:)``, or the flush's failure.
     public func setInterval(_ interval: Duration) async throws(TrackerFailure) {
+        try change(interval: interval)
+        try await flush()
+    }
+
+    /// ``setInterval(_:)`` for code without tasks. The calling thread waits for the disk.
+    public func setIntervalAndWait(_ interval: Duration) throws(TrackerFailure) {
+        try change(interval: interval)
+        try flushAndWait()
+    }
+
+    private func change(interval: Duration) throws(TrackerFailure) {
         try refuseFork()
         let rule = configuration.intervalRule
         guard rule.change == .flushes else { throw .intervalIsFixed }
         guard rule.allowed.contains(interval) else { throw .interval(interval, allowed: rule.allowed) }
         recorder.setInterval(interval)
-        try await flush()
     }
 }

@@ -1,5 +1,6 @@
 import ArgumentParser
 import FerrySpool
+import FerryUpload
 import Glibc
 import NIOCore
 
@@ -22,6 +23,9 @@ enum Main {
         } catch let failure as CommandFailure {
             for message in failure.messages { Log(isQuiet: false).error(message) }
             exit(failure.status.rawValue)
+        } catch let error as HeaderError {
+            Log(isQuiet: false).error(error.description)
+            exit(ExitStatus.badConfiguration.rawValue)
         } catch let error as FileError {
             Log(isQuiet: false).error(error.description)
             exit(ExitStatus.localFailure.rawValue)

@@ -2,7 +2,53 @@
 #include <stdio.h>
 #include <string.h>
 
-// Every function once: track SPOOL
+static const char *properties(void *context) {
+    ++*(int *)context;
+    return "{\"host\": \"c\"}";
+}
+
+static void warning(void *context, const char *line) { printf("warning %d: %s\n", *(int *)context > 0, line); }
+
+// What is told to whoever asks, and what sends from this process: SPOOL URL
+static int talk(const char *spool, const char *url) {
+    int asked = 0;
+    ferry_callbacks callbacks = {properties, warning, &asked};
+    ferry_tracker *tracker =
+        ferry_open_with(spool, "{\"profile\": \"google-analytics\", \"interval\": 0, \"startsInBackground\": true}", &callbacks);
+    if (!tracker) return 30;
+    if (!ferry_session_id(tracker) || strlen(ferry_session_id(tracker)) != 36 || ferry_user(tracker)) return 31;
+    if (ferry_login(tracker, "ada") != FERRY_OK || strcmp(ferry_user(tracker), "ada")) return 32;
+    if (strlen(ferry_anonymous_id(tracker)) != 36) return 33;
+    if (ferry_interval(tracker) != 0 || ferry_set_interval(tracker, -5) != FERRY_OK || ferry_interval(tracker) != -5) return 34;
+    if (ferry_set_country(tracker, "PT") != FERRY_OK || ferry_set_country(tracker, NULL) != FERRY_OK) return 35;
+    if (ferry_set_super_properties(tracker, "{\"a\": 1, \"b\": 2}") != FERRY_OK) return 36;
+    if (ferry_remove_super_property(tracker, "a") != FERRY_OK) return 37;
+    if (ferry_timer_start(tracker, "t") != FERRY_OK || ferry_timer_remove(tracker, "t") != FERRY_OK) return 38;
+    if (ferry_timer_end(tracker, "t", NULL, FERRY_NORMAL) != FERRY_INVALID || ferry_timer_remove(tracker, NULL) != FERRY_OK) return 39;
+    ferry_dispatched result = FERRY_SENT;
+    if (ferry_dispatch(tracker, 0, &result) != FERRY_INVALID || ferry_stop_sending(tracker) != FERRY_OK) return 40;
+    printf("%s\n", ferry_error());
+    if (ferry_start_sending(tracker, "{}") != FERRY_INVALID) return 41;
+    printf("%s\n", ferry_error());
+    char options[512];
+    snprintf(options, sizeof options, "{\"to\": \"%s\", \"headers\": {\"X-Site\": \"c\"}, \"timeout\": 20}", url);
+    if (ferry_start_sending(tracker, options) != FERRY_OK) return 42;
+    if (ferry_start_sending(tracker, options) != FERRY_INVALID) return 43;
+    if (ferry_track(tracker, "sent from c", NULL, FERRY_NORMAL) != FERRY_OK || asked == 0) return 44;
+    if (ferry_dispatch(tracker, 50, &result) != FERRY_OK || result != FERRY_SENT) return 45;
+    if (ferry_dispatch(tracker, 50, &result) != FERRY_OK || result != FERRY_NO_DATA) return 46;
+    if (ferry_stop_sending(tracker) != FERRY_OK) return 47;
+    ferry_statistics statistics;
+    if (ferry_get_statistics(tracker, &statistics) != FERRY_OK || statistics.stored == 0 || statistics.failed != 0) return 48;
+    if (ferry_set_paused(tracker, 1) != FERRY_OK || !ferry_is_paused(tracker)) return 49;
+    if (ferry_set_paused(tracker, 0) != FERRY_OK || ferry_is_paused(tracker)) return 50;
+    if (ferry_track(tracker, "deleted", NULL, FERRY_NORMAL) != FERRY_OK || ferry_disable_and_delete(tracker) != FERRY_OK) return 51;
+    if (ferry_track(tracker, "refused", NULL, FERRY_NORMAL) != FERRY_DISABLED || ferry_set_enabled(tracker, 1) != FERRY_OK) return 52;
+    if (ferry_get_statistics(tracker, &statistics) != FERRY_OK || statistics.failed != 1) return 53;
+    return ferry_close(tracker);
+}
+
+// Every function once: track SPOOL [URL]
 int main(int count, char **arguments) {
     if (count < 2) return 64;
     if (ferry_open(arguments[1], "{\"batchEvent\": 1}")) return 1;
@@ -40,5 +86,6 @@ int main(int count, char **arguments) {
     if (ferry_set_enabled(tracker, 1) != FERRY_OK) return 19;
     if (ferry_track(tracker, "last", NULL, FERRY_CRITICAL) != FERRY_OK) return 20;
     printf("%s\n", ferry_version());
-    return ferry_close(tracker);
+    if (ferry_close(tracker) != FERRY_OK) return 21;
+    return count > 2 ? talk(arguments[1], arguments[2]) : 0;
 }

@@ -1,20 +1,79 @@
-import ctypes, json, sys
+"""Every call of ferry.py once: track.py SPOOL URL"""
 
-ferry = ctypes.CDLL(sys.argv[1])  # libferrytracker.so
-ferry.ferry_open.restype = ctypes.c_void_p
-ferry.ferry_error.restype = ctypes.c_char_p
+import datetime
+import logging
+import pathlib
+import sys
+import uuid
 
-def check(code):
-    if code != 0:
-        raise RuntimeError(ferry.ferry_error().decode())
+import ferry
 
-def track(tracker, name, priority=5, **properties):
-    check(ferry.ferry_track(tracker, name.encode(), json.dumps(properties).encode(), priority))
+spool, url = sys.argv[1:]
 
-options = {"appName": "nightly export", "durability": "disk", "lifecycle": False}
-tracker = ctypes.c_void_p(ferry.ferry_open(sys.argv[2].encode(), json.dumps(options).encode()))
-if not tracker:
-    sys.exit(ferry.ferry_error().decode())
-track(tracker, "export finished", rows=1200, format="csv", took=3.5, partial=False, tags=["a", "ü"])
-track(tracker, "disk failed", priority=0, device="/dev/sdb1")
-check(ferry.ferry_close(tracker))
+
+def refused(error, body):
+    try:
+        body()
+    except error as problem:
+        print(f"{error.__name__}: {problem}")
+    else:
+        sys.exit(f"no {error.__name__}")
+
+
+refused(ferry.InvalidError, lambda: ferry.Tracker(spool, batch_event=1))
+refused(ferry.InvalidError, lambda: ferry.Tracker(spool, limits="some"))
+refused(ferry.FileError, lambda: ferry.Tracker("/proc/none/such"))
+
+warnings = []
+options = {"app_name": "nightly export", "durability": "disk", "lifecycle": False, "profile": "google-analytics", "interval": 0}
+with ferry.Tracker(pathlib.Path(spool), properties=lambda: {"host": "py"}, on_warning=warnings.append, **options) as tracker:
+    tracker.track("export finished", {"rows": 1200, "format": "csv", "took": 3.5, "partial": False, "tags": ["a", "ü"]})
+    tracker.track("disk failed", {"device": pathlib.Path("/dev/sdb1"), "at": datetime.date(2026, 11, 22)}, ferry.Priority.CRITICAL)
+    refused(ferry.InvalidError, lambda: tracker.track(""))
+    refused(ferry.InvalidError, lambda: tracker.track("a\0b"))
+    refused(ferry.InvalidError, lambda: tracker.track("x", priority=10))
+    assert uuid.UUID(tracker.session_id) and uuid.UUID(tracker.anonymous_id) and tracker.user is None
+    before = tracker.session_id
+    tracker.start_session()
+    assert tracker.session_id != before
+    tracker.login("ada")
+    assert tracker.user == "ada"
+    tracker.logout()
+    tracker.set_country("PT")
+    tracker.set_country(None)
+    tracker.set_super_properties({"plan": "free", "site": 7})
+    tracker.remove_super_property("site")
+    tracker.start_timer("job")
+    tracker.pause_timer("job")
+    tracker.resume_timer("job")
+    tracker.background()
+    tracker.foreground()
+    tracker.end_timer("job", {"n": 1}, ferry.Priority.BULK)
+    refused(ferry.InvalidError, lambda: tracker.end_timer("job"))
+    tracker.start_timer("other")
+    tracker.remove_timer("other")
+    tracker.remove_timer()
+    tracker.remove_super_properties()
+    tracker.interval = -1
+    assert tracker.interval == -1
+    log = logging.getLogger("app")
+    log.addHandler(ferry.LoggingHandler(tracker))
+    log.error("it failed: %s", "no such thing")
+    tracker.flush()
+    refused(ferry.InvalidError, tracker.dispatch)
+    refused(ferry.InvalidError, lambda: tracker.start_sending(url, body="xml"))
+    tracker.start_sending(url, headers={"X-Site": "py"}, timeout=20)
+    assert tracker.dispatch(50) is ferry.Dispatched.SENT
+    assert tracker.dispatch() is ferry.Dispatched.NO_DATA
+    tracker.stop_sending()
+    tracker.paused = True
+    assert tracker.paused
+    tracker.paused = False
+    tracker.track("deleted")
+    tracker.disable_and_delete()
+    refused(ferry.DisabledError, lambda: tracker.track("refused"))
+    tracker.enabled = True
+    assert tracker.enabled and tracker.statistics == ferry.Statistics(stored=5, failed=2, truncated=0), tracker.statistics
+assert not warnings, warnings
+refused(ferry.InvalidError, lambda: tracker.track("closed"))
+print(ferry.version())

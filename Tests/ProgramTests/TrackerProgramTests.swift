@@ -134,21 +134,43 @@ struct TrackerProgramTests {
 
     private static let library = (Program.ferry as NSString).deletingLastPathComponent + "/libferrytracker.so"
 
-    @Test("The Python example: twenty lines with ctypes")
+    /// The names of the events that a hub holds.
+    private func names(at hub: Hub) throws -> [String] {
+        try Spool.open(hub.spool, access: .read).events(in: [.pending]).map {
+            let event = try #require(try JSONSerialization.jsonObject(with: Data($0.utf8)) as? [String: Any])
+            return try #require(event["name"] as? String)
+        }
+    }
+
+    @Test("Every call of ferry.py")
     func python() async throws {
         guard Program.find("python3") != nil else {
             print("NOT TESTED: there is no python3")
             return
         }
-        let script = "\(Program.checkout)/Tests/Examples/track.py"
-        #expect(try String(contentsOfFile: script, encoding: .utf8).split(separator: "\n").count <= 20)
-        let result = try await Program("/usr/bin/env").run("python3", script, Self.library, folder("spool"))
+        let hub = try await Hub(folder("hub"))
+        let python = Program(
+            "/usr/bin/env",
+            environment: [
+                "PYTHONPATH": "\(Program.checkout)/Sources/PyFerry", "FERRY_LIBRARY": Self.library,
+                "PYTHONDONTWRITEBYTECODE": "1",
+            ])
+        let result = try await python.run("python3", "\(Program.checkout)/Tests/Examples/track.py", folder("spool"), hub.url)
+        await hub.stop()
         #expect(result.status == 0, "\(result.errors)")
-        let events = try await events()
-        #expect(events.map { $0["name"] as? String } == ["disk failed", "export finished"])
-        let properties = try #require(events[1]["properties"] as? NSDictionary)
-        #expect(properties == ["rows": 1200, "format": "csv", "took": 3.5, "partial": false, "tags": ["a", "ü"]])
-        #expect((events[1]["device"] as? [String: Any])?["app"] as? String == "nightly export")
+        let lines = result.output.split(separator: "\n")
+        #expect(lines.first?.hasPrefix("InvalidError: 'batch_event' is no option; there are profile, ") == true)
+        #expect(lines.contains { $0.hasPrefix("FileError: cannot ") && $0.contains("/proc/none") })
+        #expect(lines.contains("InvalidError: there is no timer 'job'; start it first"))
+        #expect(Set(try names(at: hub)) == ["disk failed", "export finished", "job", "app"])
+        let sent = try Spool.open(folder("spool"), access: .read).events(in: [.sent])
+        let finished = try #require(sent.first { $0.contains("export finished") })
+        let event = try #require(try JSONSerialization.jsonObject(with: Data(finished.utf8)) as? [String: Any])
+        #expect(
+            event["properties"] as? NSDictionary == [
+                "rows": 1200, "format": "csv", "took": 3.5, "partial": false, "tags": ["a", "ü"], "host": "py",
+            ])
+        #expect((event["device"] as? [String: Any])?["app"] as? String == "nightly export")
     }
 
     @Test("Every function of ferry.h, from C")
@@ -163,18 +185,29 @@ struct TrackerProgramTests {
             "-Wl,-rpath,\((Self.library as NSString).deletingLastPathComponent)",
             "-o", folder("track"))
         #expect(compiled.status == 0, "\(compiled.errors)")
-        let result = try await Program(folder("track")).run(folder("spool"))
+        let hub = try await Hub(folder("hub"))
+        let result = try await Program(folder("track")).run(folder("spool"), hub.url)
+        await hub.stop()
         #expect(result.status == 0, "\(result.errors)")
         let lines = result.output.split(separator: "\n")
         #expect(lines[0].hasPrefix("the options: 'batchEvent' is no option; there are profile, "))
-        #expect(lines[1] == "the options: 'interval' must be more than 0")
+        #expect(lines[1] == "an interval of -1.0 s is not between 6.0 s and 1 d")
         #expect(lines[2].hasPrefix("cannot ") && lines[2].contains("/proc/none"))
         #expect(lines[3] == "there is no timer 'job'; start it first")
         #expect(lines[4].hasPrefix("the properties are no JSON object, or more than ") && lines[4].hasSuffix(" deep: [1]"))
-        let events = try await events()
-        #expect(events.map { $0["name"] as? String } == ["last", "no session", "job"])
-        #expect(events.map { $0["session"] is String } == [true, false, true])
-        #expect(events[2]["user"] as? String == "ada")
-        #expect((events[2]["properties"] as? [String: Any])?["plan"] as? String == "free")
+        #expect(lines.contains("nothing says where to send: ferry_start_sending first"))
+        #expect(lines.contains("the options: 'to' is missing: where to send"))
+        // The second part of the program sends what the first one left.
+        #expect(Set(try names(at: hub)) == ["last", "no session", "job", "sent from c", "$AppStartPassively"])
+        let sent = try Spool.open(hub.spool, access: .read).events(in: [.pending]).map {
+            try #require(try JSONSerialization.jsonObject(with: Data($0.utf8)) as? [String: Any])
+        }
+        let job = try #require(sent.first { $0["name"] as? String == "job" })
+        #expect(job["session"] is String)
+        #expect(job["user"] as? String == "ada")
+        #expect((job["properties"] as? [String: Any])?["plan"] as? String == "free")
+        #expect(sent.first { $0["name"] as? String == "no session" }?["session"] is String == false)
+        #expect(
+            (sent.first { $0["name"] as? String == "sent from c" }?["properties"] as? [String: Any])?["host"] as? String == "c")
     }
 }

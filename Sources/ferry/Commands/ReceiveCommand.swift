@@ -1,6 +1,7 @@
 import ArgumentParser
 import FerryReceiver
 import FerrySpool
+import FerryUpload
 import Glibc
 
 struct ReceiveCommand: AsyncParsableCommand {

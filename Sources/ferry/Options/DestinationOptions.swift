@@ -52,7 +52,10 @@ struct DestinationOptions: ParsableArguments {
             throw ValidationError("--method '\(method)' must be capital letters, like POST or PUT")
         }
         for text in header {
-            let parsed = try HeaderText.parse(text, from: "--header")
+            let parsed: UploadOptions.Header
+            do throws(HeaderError) { parsed = try HeaderText.parse(text, from: "--header") } catch {
+                throw ValidationError(error.description)
+            }
             guard !HeaderText.secretNames.contains(parsed.name.lowercased()) else {
                 throw ValidationError(
                     "--header '\(parsed.name): …' is a secret, which every user of the machine can see in the process list; "
@@ -93,78 +96,4 @@ struct DestinationOptions: ParsableArguments {
 extension String {
     /// A relative path as an absolute one.
     func resolved(from folder: String) -> String { hasPrefix("/") ? self : "\(folder)/\(self)" }
-}
-
-/// `name: value`.
-enum HeaderText {
-    static let secretNames: Set<String> = ["authorization", "proxy-authorization", "cookie", "x-api-key"]
-
-    /// Ferry makes these itself; a second one would contradict it.
-    private static let reservedNames: Set<String> = [
-        "host", "content-length", "transfer-encoding", "connection", "content-encoding", "idempotency-key",
-    ]
-
-    /// - Parameter quotes: Whether the message may show the text.
-    static func parse(_ text: String, from source: String, quotes: Bool = true) throws -> UploadOptions.Header {
-        let parts = text.split(separator: ":", maxSplits: 1).map { $0.drop { $0 == " " } }
-        let shown = quotes ? " '\(text)'" : ""
-        guard parts.count == 2, !parts[0].isEmpty, parts[0].utf8.allSatisfy(isTokenByte),
-            parts[1].utf8.allSatisfy({ $0 >= 0x20 && $0 != 0x7f })
-        else { throw ValidationError("\(source):\(shown) must be like 'Name: value', without control characters") }
-        guard !reservedNames.contains(parts[0].lowercased()) else {
-            throw ValidationError("\(source): '\(parts[0])' is a header that Ferry makes itself")
-        }
-        return .init(name: String(parts[0]), value: String(parts[1]), isSecret: false)
-    }
-
-    /// RFC 9110, section 5.6.2.
-    private static func isTokenByte(_ byte: UInt8) -> Bool {
-        switch byte {
-        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"), UInt8(ascii: "0")...UInt8(ascii: "9"):
-            true
-        default: "!#$%&'*+-.^_`|~".utf8.contains(byte)
-        }
-    }
-}
-
-/// Secrets come from files: never from the command line, where every user can read them, and never into messages.
-enum SecretFile {
-    /// The files that are given, read now and whenever they change.
-    static func watched(headers: String?, token: String?) throws -> [HeaderFile] {
-        try [
-            headers.map { try HeaderFile($0, read: Self.headers) },
-            token.map { try HeaderFile($0) { [try authorization($0)] } },
-        ].compactMap { $0 }
-    }
-
-    static func lines(_ path: String) throws -> [String] {
-        do throws(GivenFileError) {
-            let bytes = try GivenFile.bytes(path, limit: .kibibytes(64))
-            return String(decoding: bytes, as: UTF8.self).split(omittingEmptySubsequences: false, whereSeparator: \.isNewline)
-                .map(String.init)
-        } catch {
-            throw CommandFailure(.badConfiguration, error.description)
-        }
-    }
-
-    /// Secret headers, one a line.
-    static func headers(_ path: String) throws -> [UploadOptions.Header] {
-        try lines(path).enumerated().filter { !$0.element.isEmpty }.map { index, line in
-            var header = try HeaderText.parse(line, from: "\(path), line \(index + 1)", quotes: false)
-            header.isSecret = true
-            return header
-        }
-    }
-
-    static func authorization(_ path: String) throws -> UploadOptions.Header {
-        .init(name: "Authorization", value: "Bearer \(try token(path))", isSecret: true)
-    }
-
-    static func token(_ path: String) throws -> String {
-        let lines = try lines(path).filter { !$0.isEmpty }
-        guard lines.count == 1, lines[0].utf8.allSatisfy({ $0 > 0x20 && $0 < 0x7f }) else {
-            throw CommandFailure(.badConfiguration, "\(path) must hold one line, the token, of visible ASCII characters")
-        }
-        return lines[0]
-    }
 }

@@ -1,18 +1,17 @@
-import FerrySpool
 import Glibc
 
 /// Why a file that the user named cannot be used.
-struct GivenFileError: Error, CustomStringConvertible {
-    let description: String
+package struct GivenFileError: Error, CustomStringConvertible {
+    package let description: String
 }
 
 /// Reads a small file that the user named: a regular one, or what a program writes into a pipe, as in `--config <(…)`.
-enum GivenFile {
+package enum GivenFile {
     /// How long a program may take to write it.
     private static let patience = Duration.seconds(10)
 
     /// The whole content. A pipe that is read again has none, which is not the same as an empty file.
-    static func bytes(_ path: String, limit: ByteCount) throws(GivenFileError) -> [UInt8] {
+    package static func bytes(_ path: String, limit: ByteCount) throws(GivenFileError) -> [UInt8] {
         let reading: Reading
         do throws(FileError) { reading = try read(path, limit) } catch { throw GivenFileError(description: error.description) }
         switch reading {

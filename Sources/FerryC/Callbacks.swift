@@ -1,0 +1,30 @@
+import CFerry
+import FerrySpool
+import FerryTracker
+
+/// What a C caller is called back by.
+///
+/// Sendable, because ferry.h says that the functions are called from any thread, and the context is only handed on.
+struct Callbacks: @unchecked Sendable {
+    private let callbacks: ferry_callbacks
+
+    init(_ callbacks: ferry_callbacks) { self.callbacks = callbacks }
+
+    /// Has a tracker call them.
+    func install(in configuration: inout TrackerConfiguration) {
+        if callbacks.properties != nil { configuration.dynamicProperties = properties }
+        if callbacks.warning != nil { configuration.onWarning = { warn($0) } }
+    }
+
+    /// What is no JSON object is told as a warning, and gives none.
+    private func properties() -> EventProperties {
+        do throws(InvalidArgument) {
+            return try InvalidArgument.json(callbacks.properties?(callbacks.context), or: [:], "the properties of the callback")
+        } catch {
+            callbacks.warning?(callbacks.context, error.description)
+            return [:]
+        }
+    }
+
+    private func warn(_ warning: TrackerWarning) { callbacks.warning?(callbacks.context, warning.description) }
+}

@@ -1,0 +1,36 @@
+import CFerry
+import FerryTracker
+
+/// As ``TrackerFailure/forked`` says it.
+private var forkedMessage: StaticString { "the process was forked: open a tracker in the new one" }
+
+/// Does something with the tracker behind a handle, and returns what came of it.
+///
+/// In a fork's child, locks of the language's runtime may be held for ever by threads that are not there: no error is thrown, no reference
+/// is counted and no text is made on the way to the answer.
+func with(_ pointer: OpaquePointer?, _ body: (Handle) throws -> Void) -> CInt {
+    if let pointer, Handle.isForked(pointer) {
+        forkedMessage.utf8Start.withMemoryRebound(to: CChar.self, capacity: forkedMessage.utf8CodeUnitCount + 1) {
+            ferry_set_error($0)
+        }
+        return CInt(FERRY_FORKED)
+    }
+    return answer {
+        guard let pointer else { throw InvalidArgument(description: "the tracker is NULL") }
+        try body(Unmanaged<Handle>.fromOpaque(UnsafeRawPointer(pointer)).takeUnretainedValue())
+    }
+}
+
+/// Returns a text of a tracker's, which lasts until the thread's next call; `nil` for none.
+func text(of pointer: OpaquePointer?, _ body: (EventTracker) -> String?) -> UnsafePointer<CChar>? {
+    var kept: UnsafePointer<CChar>?
+    _ = with(pointer) { kept = body($0.tracker)?.withCString { ferry_keep_text($0) } }
+    return kept
+}
+
+/// Returns 1 if something is so, and 0 if not, if there is no tracker, and in a fork's child.
+func flag(of pointer: OpaquePointer?, _ body: (EventTracker) -> Bool) -> CInt {
+    var isSo = false
+    _ = with(pointer) { isSo = body($0.tracker) }
+    return isSo ? 1 : 0
+}

@@ -1,0 +1,37 @@
+// swift-format-ignore-file: AlwaysUseLowerCamelCase
+// The names are C's.
+
+public import CFerry
+import FerryTrackerUpload
+import FerryUpload
+
+// What each function does is in ferry.h. Here: sending from the tracker's process.
+
+@c @implementation
+public func ferry_start_sending(_ handle: OpaquePointer?, _ options: UnsafePointer<CChar>?) -> CInt {
+    with(handle) {
+        guard let options = try InvalidArgument.json(options, or: nil as SendingOptions?, "the options") else {
+            throw InvalidArgument(description: "the options are NULL, and must say where 'to' send")
+        }
+        try $0.startSending(options.upload)
+    }
+}
+
+@c @implementation
+public func ferry_stop_sending(_ handle: OpaquePointer?) -> CInt { with(handle) { $0.stopSending() } }
+
+@c @implementation
+public func ferry_dispatch(
+    _ handle: OpaquePointer?, _ seconds: Double, _ result: UnsafeMutablePointer<ferry_dispatched>?
+) -> CInt {
+    with(handle) {
+        let outcome = try $0.dispatch(deadline: seconds > 0 ? Duration(boundedSeconds: seconds) : nil)
+        result?.pointee =
+            switch outcome {
+            case .noData: FERRY_NO_DATA
+            case .sent(more: false): FERRY_SENT
+            case .sent(more: true): FERRY_MORE
+            case .failed: FERRY_NOT_SENT
+            }
+    }
+}

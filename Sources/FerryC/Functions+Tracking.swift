@@ -1,0 +1,82 @@
+// swift-format-ignore-file: AlwaysUseLowerCamelCase
+// The names are C's.
+
+public import CFerry
+import FerrySpool
+import FerryTracker
+import Glibc
+
+// What each function does is in ferry.h. Here: opening, closing, events, and what happened.
+
+@c @implementation
+public func ferry_open(_ spool: UnsafePointer<CChar>?, _ options: UnsafePointer<CChar>?) -> OpaquePointer? {
+    ferry_open_with(spool, options, nil)
+}
+
+@c @implementation
+public func ferry_open_with(
+    _ spool: UnsafePointer<CChar>?, _ options: UnsafePointer<CChar>?, _ callbacks: UnsafePointer<ferry_callbacks>?
+) -> OpaquePointer? {
+    var handle: Handle?
+    _ = answer {
+        let options = try InvalidArgument.json(options, or: nil as TrackerOptions?, "the options")
+        var configuration = options?.configuration ?? TrackerConfiguration()
+        if let callbacks { Callbacks(callbacks.pointee).install(in: &configuration) }
+        handle = Handle(try EventTracker(spool: InvalidArgument.text(spool, "the spool"), configuration: configuration))
+    }
+    return handle.map { OpaquePointer(Unmanaged.passRetained($0).toOpaque()) }
+}
+
+@c @implementation
+public func ferry_close(_ handle: OpaquePointer?) -> CInt {
+    let result = with(handle) {
+        $0.stopSending()
+        try $0.tracker.close()
+    }
+    // In a fork's child, what the tracker holds is its parent's, and is left alone.
+    if let handle, result != FERRY_FORKED { Unmanaged<Handle>.fromOpaque(UnsafeRawPointer(handle)).release() }
+    return result
+}
+
+@c @implementation
+public func ferry_track(
+    _ handle: OpaquePointer?, _ name: UnsafePointer<CChar>?, _ properties: UnsafePointer<CChar>?, _ priority: CInt
+) -> CInt {
+    with(handle) {
+        try $0.tracker.track(
+            InvalidArgument.text(name, "the name"), properties: InvalidArgument.json(properties, or: [:], "the properties"),
+            priority: InvalidArgument.priority(priority))
+    }
+}
+
+@c @implementation
+public func ferry_flush(_ handle: OpaquePointer?) -> CInt { with(handle) { try $0.tracker.flushAndWait() } }
+
+@c @implementation
+public func ferry_set_interval(_ handle: OpaquePointer?, _ seconds: Double) -> CInt {
+    with(handle) { try $0.tracker.setIntervalAndWait(Duration(boundedSeconds: seconds)) }
+}
+
+@c @implementation
+public func ferry_interval(_ handle: OpaquePointer?) -> Double {
+    var seconds = 0.0
+    _ = with(handle) { seconds = $0.tracker.interval / .seconds(1) }
+    return seconds
+}
+
+@c @implementation
+public func ferry_get_statistics(_ handle: OpaquePointer?, _ statistics: UnsafeMutablePointer<ferry_statistics>?) -> CInt {
+    with(handle) {
+        guard let statistics else { throw InvalidArgument(description: "the statistics are NULL") }
+        let found = $0.tracker.statistics
+        statistics.pointee = ferry_statistics(
+            stored: UInt64(clamping: found.stored), failed: UInt64(clamping: found.failed),
+            truncated: UInt64(clamping: found.truncated))
+    }
+}
+
+/// For as long as the process lives. Unsafe in name only: it is never changed or freed.
+nonisolated(unsafe) private let version = FerryVersion.current.withCString { strdup($0) }
+
+@c @implementation
+public func ferry_version() -> UnsafePointer<CChar>? { UnsafePointer(version) }
