@@ -365,6 +365,41 @@ struct FullDiskTests {
     }
 
     @Test(
+        "On a disk without a free block segments that are refused hold nothing else up, and are rejected",
+        arguments: [true, false])
+    func refused(_ hasReserve: Bool) async throws {
+        try await makeInput()
+        guard try await mount(600) else { return }
+        _ = try await shell(
+            """
+            head -n 1500 "$DIR/in" | "$FERRY" write --create --spool "$DIR/m/s" --roll-events 30
+            \(hasReserve ? "" : "rm \"$DIR/m/s/.ferry/reserve\"")
+            cat /dev/zero >"$DIR/m/filler"
+            """)
+        let names = try Spool.open(folder("m/s"), access: .read).pending().sorted()
+        let bad = Set(names.prefix(12))
+        let server = ScriptedServer.answering { request in
+            ScriptedServer.answer(bad.contains(request["ferry-segment"] ?? "") ? 400 : 200)
+        }
+        let upload = "\"$FERRY\" upload --spool \"$DIR/m/s\" --to \(server.url)"
+        var last = try await shell(upload)
+        for _ in 0..<10 where ![0, 65].contains(last.status) { last = try await shell(upload) }
+        let (pending, rejected) = try {
+            let spool = try Spool.open(folder("m/s"), access: .read)
+            return (try spool.pending(), try spool.rejected().map(\.name))
+        }()
+        if hasReserve {
+            #expect(pending.isEmpty, "\(last.output) \(last.errors)")
+            #expect(Set(rejected) == bad)
+        } else {
+            // Nothing may be sent whose ending cannot be written down.
+            #expect(last.status == 73)
+            #expect(pending.count == names.count, "\(last.output) \(last.errors)")
+        }
+        #expect(try await shell("umount \"$DIR/m\"").status == 0)
+    }
+
+    @Test(
         "A disk with room for no new file drains: what is published, and what is in journals; each event once",
         arguments: [10, 11, 12, 13, 14], ["", "--delete-sent"])
     func noFiles(inodes: Int, option: String) async throws {

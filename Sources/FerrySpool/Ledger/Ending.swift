@@ -113,8 +113,17 @@ extension Spool {
             }
         case .rejected(let reason):
             let rejected = try directory.makeDirectory(Self.rejectedName)
-            try directory.moveAside(name, into: rejected) { kept throws(FileError) in
-                try rejected.writeState(reason, to: Self.reasonName(of: kept), durable: true)
+            do throws(FileError) {
+                let freed = try makingRoom(sentGivesWay: sentGivesWay) { () throws(FileError) in
+                    try directory.moveAside(name, into: rejected) { kept throws(FileError) in
+                        try rejected.writeState(reason, to: Self.reasonName(of: kept), durable: true)
+                    }
+                }
+                changed.deleted.add(freed)
+            } catch {
+                // The ledger has the reason too, and a move needs no room.
+                guard error.isDiskFull else { throw error }
+                try directory.moveAside(name, into: rejected)
             }
             changed.rejected = rejected
         case .sent(keep: false), .expired, .evicted, .split:

@@ -19,12 +19,16 @@ extension Spool {
         guard let stateDirectory else { throw stateFailure ?? FileError("write into", path, code: EROFS) }
         var lacksFiles = false
         do throws(FileError) {
-            try stateDirectory.replace("probe", with: [UInt8](repeating: 0x20, count: 4096), durable: isDurable)
-            try stateDirectory.remove("probe")
+            try Self.tryWriting(into: stateDirectory, isDurable: isDurable)
             lacksFiles = stateDirectory.hasFewFiles(left: Self.filesOfAnEnding)
         } catch {
             lacksFiles = error.lacksFiles
-            guard lacksFiles || error.isDiskFull && Self.reserve(in: stateDirectory) > 0 else { throw error }
+            guard lacksFiles || error.isDiskFull else { throw error }
+            if !lacksFiles, Self.reserve(in: stateDirectory) == 0 {
+                _ = try makingRoom(sentGivesWay: keepsSent && sentGivesWay) { () throws(FileError) in
+                    try Self.tryWriting(into: stateDirectory, isDurable: isDurable)
+                }
+            }
         }
         if lacksFiles {
             // Once a request is answered, it is too late to find out.
@@ -36,6 +40,11 @@ extension Spool {
         try probeLedger(at: now)
         try directory.requireChanges()
         if keepsSent { try probeSent(at: now) }
+    }
+
+    private static func tryWriting(into state: Directory, isDurable: Bool) throws(FileError) {
+        try state.replace("probe", with: [UInt8](repeating: 0x20, count: 4096), durable: isDurable)
+        try state.remove("probe")
     }
 
     /// The ledger, `sent/` and the folder of a day; and what other programs make meanwhile.
@@ -152,6 +161,8 @@ extension Spool {
             }
         }
         try? stateDirectory?.remove(Self.reserveName)
+        // What is left of it is set aside again at once, before another program takes it.
+        defer { stateDirectory.map(Self.keepReserve) }
         try body()
         return freed
     }
