@@ -35,6 +35,8 @@ actor Admission {
         let key: String?
         let digest: BodyDigest
 
+        fileprivate var name: SegmentName? { SegmentName(entry.segment) }
+
         /// - Parameter known: What is known of the key.
         fileprivate func result(of known: KnownKey) -> AdmissionResult { known.agrees(with: digest) ? .duplicate : .conflict }
     }
@@ -45,13 +47,13 @@ actor Admission {
     ///   way, by rsync say: reads them whole.
     /// - Parameter vouchesForNames: As for ``admit(_:vouchesForNames:)``.
     func known(_ parts: [JoinedSegments.Part], looksAround: Bool, vouchesForNames: Bool) async -> [KnownBody.Part]? {
-        if looksAround, parts.contains(where: { keys.known($0.identity.key) == nil }) {
+        if looksAround, parts.contains(where: { keys.known($0.identity.key, segment: $0.identity.name) == nil }) {
             // What cannot be read is not known.
             await blocking { [spool, keys] in try? spool.follow(keys.log, at: .now()) }
         }
         var known: [KnownBody.Part] = []
         for part in parts {
-            var before = keys.known(part.identity.key)
+            var before = keys.known(part.identity.key, segment: part.identity.name)
             if before == nil, looksAround, vouchesForNames, part.identity.key != nil {
                 before = await blocking { [spool] in
                     let digest = (try? spool.directory.open(part.identity.name.fileName)?.digest().digest) ?? nil
@@ -74,7 +76,9 @@ actor Admission {
         // two would wait for each other.
         let awaited = keys.union(keys.flatMap { SegmentID.ancestors(of: $0).map(\.text) })
         while !underWay.isDisjoint(with: awaited) { await withCheckedContinuation { waiters.append($0) } }
-        var results = candidates.map { candidate in self.keys.known(candidate.key).map { candidate.result(of: $0) } }
+        var results = candidates.map { candidate in
+            self.keys.known(candidate.key, segment: candidate.name).map { candidate.result(of: $0) }
+        }
         let new = candidates.indices.filter { results[$0] == nil }
         for index in candidates.indices where results[index] != nil { spool.discard(candidates[index].arrival) }
         underWay.formUnion(keys)
@@ -83,8 +87,8 @@ actor Admission {
         if case .success(let stored) = stored {
             for (position, result) in zip(new, stored) {
                 results[position] = result
-                guard let key = candidates[position].key, result == .stored || result == .duplicate else { continue }
-                self.keys.add(key, candidates[position].digest)
+                guard candidates[position].key != nil, result == .stored || result == .duplicate else { continue }
+                self.keys.add(candidates[position].entry)
             }
         }
         let waiting = waiters
@@ -102,7 +106,7 @@ actor Admission {
             do throws(FileError) {
                 var results: [AdmissionResult] = []
                 let admitted = try spool.admit(candidates.map { ($0.arrival, $0.entry) }, following: keys.log) { entry in
-                    keys.known(entry.key) != nil
+                    keys.known(entry.key, segment: SegmentName(entry.segment)) != nil
                 }
                 for (candidate, admitted) in zip(candidates, admitted) {
                     switch admitted {
@@ -116,7 +120,9 @@ actor Admission {
                         // The segment came another way, by rsync say, with its name and so its key.
                         try spool.logReceived([candidate.entry])
                         results.append(.duplicate)
-                    case .known: results.append(keys.known(candidate.entry.key).map { candidate.result(of: $0) } ?? .conflict)
+                    case .known:
+                        let before = keys.known(candidate.entry.key, segment: candidate.name)
+                        results.append(before.map { candidate.result(of: $0) } ?? .conflict)
                     case .nameTaken: results.append(.conflict)
                     }
                 }

@@ -26,7 +26,11 @@ final class ReceivedKeys: Sendable {
     }
 
     /// What is known of a key; `nil` when it is new, or there is none.
-    func known(_ key: String?) -> KnownKey? { key.flatMap { key in index.keys.withLock { $0.known(key) } } }
+    ///
+    /// - Parameter segment: The segment's name.
+    func known(_ key: String?, segment: SegmentName?) -> KnownKey? {
+        key.flatMap { key in index.keys.withLock { $0.known(key, segment: segment) } }
+    }
 
-    func add(_ key: String, _ digest: BodyDigest) { index.keys.withLock { $0[key] = digest } }
+    func add(_ entry: ReceivedEntry) { index.keys.withLock { $0.add(entry) } }
 }

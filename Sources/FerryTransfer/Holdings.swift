@@ -40,14 +40,24 @@ struct Holdings {
     }
 
     /// What is known of a key; `nil` when the hub does not have it.
-    mutating func known(_ key: String) throws(FileError) -> KnownKey? {
+    ///
+    /// - Parameter segment: The segment's name, which a half has from its whole but for what is appended to the ID.
+    mutating func known(_ key: String, segment: String) throws(FileError) -> KnownKey? {
         if let entry = entries[key], let digest = BodyDigest(hexadecimal: entry.sha256), try isHere(entry) {
             return .came(digest)
         }
         for parent in SegmentID.ancestors(of: key) {
-            if let entry = entries[parent.text], try isHere(entry) { return .cameInParent }
+            guard let entry = entries[parent.text], Self.areKin(entry, parent, segment) else { continue }
+            if try isHere(entry) { return .cameInParent }
         }
         return nil
+    }
+
+    private static func areKin(_ whole: ReceivedEntry, _ id: SegmentID, _ half: String) -> Bool {
+        // The ID is made from the key of a whole with another tool's name: nothing else looks like that.
+        guard whole.key == id.text else { return true }
+        guard let whole = SegmentName(whole.segment), let half = SegmentName(half) else { return false }
+        return (whole.priority, whole.created, whole.stream) == (half.priority, half.created, half.stream)
     }
 
     mutating func add(_ entry: ReceivedEntry) {

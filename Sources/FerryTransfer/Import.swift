@@ -87,7 +87,7 @@ private struct BundleIntake {
 
     private mutating func take(_ segment: BundleManifest.Segment, _ holdings: inout Holdings) throws(FileError) {
         if batch.count == Self.batchSize || batchKeys.contains(segment.key) { try admit(&holdings) }
-        if let known = try holdings.known(segment.key) { return noteKnown(segment, known) }
+        if let known = try holdings.known(segment.key, segment: segment.name) { return noteKnown(segment, known) }
         let region: FileRegion?
         do throws(FileError) { region = try source.region(segment.file) } catch {
             report.damaged.append((segment.name, error.description))
@@ -134,12 +134,12 @@ private struct BundleIntake {
         let results = try hub.admit(items.map { ($0.arrival, $0.entry) }, isBulk: true) { entry throws(FileError) -> Bool in
             if !hasLookedAgain { try holdings.lookAgain() }
             hasLookedAgain = true
-            return try holdings.known(entry.key) != nil
+            return try holdings.known(entry.key, segment: entry.segment) != nil
         }
         for (item, admitted) in zip(items, results) {
             switch admitted {
             case .known:
-                noteKnown(item.segment, try holdings.known(item.segment.key))
+                noteKnown(item.segment, try holdings.known(item.segment.key, segment: item.segment.name))
                 continue
             case .stored:
                 report.stored += 1

@@ -146,6 +146,40 @@ struct ReceiverTests {
         #expect(try spool.events(in: [.pending]).sorted() == ["1", "2", "3", "4", "5"])
     }
 
+    @Test("Keys that end in a counter are no halves of each other, with names and without")
+    func counters() async throws {
+        let spool = try folder.spool("hub")
+        let keys = ["nightlybackuprun1", "nightlybackuprun10", "nightlybackuprun11"]
+        try await whileReceiving(into: spool) { (port: Int) async throws in
+            for (second, key) in keys.enumerated() {
+                let name = Segments.name(second: second, id: key)
+                let answer = try await post(
+                    Segments.gzip("\(second)\n"), port, key: key, headers: ["Ferry-Segment": name.fileName])
+                #expect(answer.body.contains("\"duplicate\":false"))
+                let nameless = try await post(Segments.gzip("\(second + 3)\n"), port, key: "other\(key)")
+                #expect(nameless.body.contains("\"duplicate\":false"))
+            }
+        }
+        #expect(try spool.events(in: [.pending]).sorted() == ["0", "1", "2", "3", "4", "5"])
+    }
+
+    @Test("A segment that came in halves is known when it comes whole, as from a copy of its spool")
+    func wholeAfterHalves() async throws {
+        let spool = try folder.spool("hub")
+        let whole = Segments.name(id: "abcdefghijklmnop")
+        try await whileReceiving(into: spool) { (port: Int) async throws in
+            for (end, line) in [("0", "1\n"), ("10", "2\n"), ("11", "3\n")] {
+                let half = Segments.name(id: whole.id + end)
+                let answer = try await post(Segments.gzip(line), port, key: half.id, headers: ["Ferry-Segment": half.fileName])
+                #expect(answer.body.contains("\"duplicate\":false"))
+            }
+            let answer = try await post(
+                Segments.gzip("1\n2\n3\n"), port, key: whole.id, headers: ["Ferry-Segment": whole.fileName])
+            #expect(answer.body.contains("\"duplicate\":true"))
+        }
+        #expect(try spool.events(in: [.pending]).sorted() == ["1", "2", "3"])
+    }
+
     @Test("What another process logs in the spool of a running receiver is known to it, small or too large to be taken")
     func otherProcess() async throws {
         let spool = try folder.spool("hub")

@@ -52,7 +52,7 @@ public struct SegmentID: Hashable, Sendable, CustomStringConvertible {
     }
 
     /// The IDs of the two halves that a split makes: `0` and `1` appended. `nil` when there is no room for them.
-    var halves: (first: SegmentID, second: SegmentID)? {
+    package var halves: (first: SegmentID, second: SegmentID)? {
         guard text.utf8.count < Self.lengths.upperBound else { return nil }
         return (SegmentID(unchecked: text + "0"), SegmentID(unchecked: text + "1"))
     }

@@ -50,8 +50,9 @@ extension FuzzTarget {
             var index = KeyIndex()
             guard let digest = BodyDigest(hexadecimal: entry.sha256) else { continue }
             try expect(digest.hexadecimal == entry.sha256.lowercased(), "a digest prints as it was")
-            index[entry.key] = digest
-            try expect(index[entry.key] == digest, "a key is known once it was noted")
+            index.add(entry)
+            let known = index.known(entry.key, segment: SegmentName(entry.segment))
+            try expect(known == .came(digest), "a key is known once it was noted")
         }
     }
 }
