@@ -144,8 +144,10 @@ struct NumberDoorTests {
         #expect(throws: DecodingError.self) { try JSONDecoder().decode(ClockWatch.self, from: clock(number, "null")) }
         #expect(throws: DecodingError.self) { try JSONDecoder().decode(ClockWatch.self, from: clock("5", number)) }
         #expect(throws: DecodingError.self) { try JSONDecoder().decode(ClockWatch.self, from: clock("5", "6")) }
-        let earlier = clock("5", "4,\"steadyEarlier\":\(number)")
-        #expect(throws: DecodingError.self) { try JSONDecoder().decode(ClockWatch.self, from: earlier) }
+        let agreed = clock("5", "4,\"agreedFor\":\(number)")
+        #expect(throws: DecodingError.self) { try JSONDecoder().decode(ClockWatch.self, from: agreed) }
+        let since = clock("5", "4,\"agreedSince\":\(number)")
+        #expect(throws: DecodingError.self) { try JSONDecoder().decode(ClockWatch.self, from: since) }
         let borneOut = clock("5", "4,\"borneOut\":\(number)")
         #expect(throws: DecodingError.self) { try JSONDecoder().decode(ClockWatch.self, from: borneOut) }
     }

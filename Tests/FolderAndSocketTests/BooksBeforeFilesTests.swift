@@ -45,6 +45,20 @@ struct BooksBeforeFilesTests {
         #expect(try spool.pending() == [name])
     }
 
+    @Test("A day's folder in sent/ that is removed between two batches, as to make room, is made again")
+    func removedDay() async throws {
+        let spool = try folder.spool()
+        let settler = Settler(SpoolLease(spool)) { _ in }
+        for second in 0..<2 {
+            let name = try spool.put(Segments.gzip("{}\n"), as: Segments.name(second: second))
+            try settler.submit(delivered(name, in: spool))
+            await settler.settleQueue()
+            #expect(settler.failure == nil)
+            #expect(try spool.files(in: [.sent]).map(\.name) == [name])
+            #expect(spool.freeSent(atLeast: .mebibytes(1)).segments == 1)
+        }
+    }
+
     @Test(
         "What could not be written down or moved away is not sent: no request is made",
         arguments: [

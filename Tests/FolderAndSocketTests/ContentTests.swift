@@ -335,6 +335,30 @@ struct SalvageTests {
         #expect(try spool.rejected().first?.reason?.salvagedAs == saved)
     }
 
+    @Test(
+        "A segment whose salvage was cut short comes back if nothing of it was published, and stays if it was, pending or sent",
+        arguments: ["unpublished", "pending", "sent"])
+    func cutShort(_ stage: String) throws {
+        let spool = try folder.spool()
+        let name = try reject(Segments.gzip(Segments.lines(0..<9)), in: spool)
+        guard case .saved(let saved, 9, 0) = try spool.salvageRejected(name, at: .now(), inflateLimit: .mebibytes(1)) else {
+            throw InVain(what: "the salvage")
+        }
+        var reason = try #require(try spool.rejected().first?.reason)
+        #expect(reason.salvagingAs == nil)
+        (reason.salvagedAs, reason.salvagingAs) = (nil, saved)
+        try OpenFile.creating(folder("spool/rejected/\(name).reason.json")).write(JSONLine.encode(reason))
+        if stage == "unpublished" { try spool.directory.remove(saved) }
+        if stage == "sent" {
+            guard case .claimed(let claim) = spool.claim(saved) else { throw InVain(what: "the claim") }
+            let entry = LedgerEntry(at: .now(), segment: saved, outcome: .sent, bytes: claim.status.size)
+            try spool.settle([Ending(claim, .sent(keep: false), entry)])
+        }
+        let retried = try spool.retryRejected(name, at: .now())
+        #expect(retried == (stage == "unpublished" ? .pending : .salvagedBefore(as: saved)))
+        #expect(try spool.pending().count == (stage == "sent" ? 0 : 1))
+    }
+
     @Test("A damaged segment that was copied to another spool is salvaged as the same segment there")
     func copies() throws {
         let bytes = Array(Segments.gzip(Segments.lines(0..<3000)).dropLast(50))

@@ -541,6 +541,55 @@ struct FullDiskTests {
         #expect(result.output == "status 73\n1\n", "\(result.output) \(result.errors)")
     }
 
+    @Test(
+        "Joined requests of many small segments drain it: each is sent once, also where the reserve is too small for a batch's lines",
+        arguments: ["", "--delete-sent"])
+    func drainsJoined(_ option: String) async throws {
+        guard try await mount(3000) else { return }
+        let hub = try await Hub(folder("hub"))
+        let result = try await shell(
+            """
+            seq 400 | sed 's/.*/{"n":&}/' | "$FERRY" write --quiet --create --spool "$DIR/m/s" --roll-events 1
+            dd if=/dev/zero of="$DIR/m/fill" bs=1k 2>/dev/null
+            dd if=/dev/zero of="$DIR/m/more" bs=1 count=5000 2>/dev/null
+            "$FERRY" upload --spool "$DIR/m/s" --to \(hub.url) --coalesce 1MiB \(option) >"$DIR/said"; echo "status $?"
+            "$FERRY" list --spool "$DIR/m/s" | wc -l; "$FERRY" cat --spool "$DIR/hub" | wc -l; grep -c knew "$DIR/said"
+            """)
+        await hub.stop()
+        #expect(result.output == "status 0\n0\n400\n0\n", "\(result.output) \(result.errors)")
+        #expect(try await shell("umount \"$DIR/m\"").status == 0)
+    }
+
+    @Test("A salvage that finds no room, in part, does not have the events come back twice", arguments: 0..<8)
+    func salvage(pages: Int) async throws {
+        guard try await mount(300) else { return }
+        let made = try await shell("\"$FERRY\" init \"$DIR/m/s\"")
+        #expect(made.status == 0, "\(made.errors)")
+        do {
+            let spool = try Spool.open(folder("m/s"), access: .write)
+            let name = try spool.put(Segments.gzip(Segments.lines(0..<20)))
+            guard case .claimed(let claim) = spool.claim(name) else { throw InVain(what: "the claim") }
+            let reason = RejectionReason(at: .now(), kind: "status", message: "HTTP 400", attempts: 1)
+            let entry = LedgerEntry(at: .now(), segment: name, outcome: .rejected, bytes: claim.status.size)
+            try spool.settle([Ending(claim, .rejected(reason), entry)])
+        }
+        let result = try await shell(
+            """
+            rm -f "$DIR/m/s/.ferry/reserve"
+            for n in $(seq \(pages)); do head -c 4096 /dev/zero >"$DIR/m/page$n"; done
+            dd if=/dev/zero of="$DIR/m/fill" bs=1k 2>/dev/null
+            dd if=/dev/zero of="$DIR/m/more" bs=1 count=5000 2>/dev/null
+            for n in $(seq \(pages)); do rm "$DIR/m/page$n"; done
+            "$FERRY" retry --salvage --all --spool "$DIR/m/s"; echo "salvage $?"
+            rm "$DIR/m/fill"
+            "$FERRY" retry --all --spool "$DIR/m/s"; echo "retry $?"
+            """)
+        let events = try Spool.open(folder("m/s"), access: .read).events(in: [.pending])
+        #expect(events.count == 20, "\(result.output) \(result.errors)")
+        #expect(result.output.contains("retry 0"), "\(result.output) \(result.errors)")
+        #expect(try await shell("umount \"$DIR/m\"").status == 0)
+    }
+
     @Test("A line of the ledger that does not fit is cut off again")
     func ledger() async throws {
         let spool = try folder.spool()

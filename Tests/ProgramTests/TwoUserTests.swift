@@ -159,6 +159,31 @@ struct TwoUserTests {
         #expect(try Spool.open(folder("hub"), access: .read).events(in: [.pending]).sorted() == ["1", "2"])
     }
 
+    @Test("A rejected segment of another user that cannot be moved out of a sticky folder is not retried, and has no line of it")
+    func stickyRejected() async throws {
+        guard let spool = try await sharedSpool() else { return }
+        #expect(try await run(.writer, "write", "--spool", spool, input: "1\n").status == 0)
+        let name = try #require(try Spool.open(spool, access: .read).pending().first)
+        do {
+            let opened = try Spool.open(spool, access: .write)
+            guard case .claimed(let claim) = opened.claim(name) else { throw InVain(what: "the claim") }
+            let reason = RejectionReason(at: .now(), kind: "status", message: "HTTP 400", attempts: 1)
+            let entry = LedgerEntry(at: .now(), segment: name, outcome: .rejected, bytes: claim.status.size)
+            try opened.settle([Ending(claim, .rejected(reason), entry)])
+        }
+        chmod("\(spool)/rejected", 0o3770)
+        let retried = try await run(.sender, "retry", "--all", "--spool", spool)
+        #expect(retried.status == 74)
+        #expect(retried.errors.contains("its sticky folder"), "\(retried.errors)")
+        // Another user's reason would stay behind.
+        #expect(try await run(.writer, "retry", "--all", "--spool", spool).status == 74)
+        #expect(try Spool.open(spool, access: .read).ledgerTotals()[.retried].segments == 0)
+        #expect(chown("\(spool)/rejected/\(name).reason.json", 65501, 65510) == 0)
+        let own = try await run(.writer, "retry", "--all", "--spool", spool)
+        #expect(own.status == 0, "\(own.errors)")
+        #expect(try Spool.open(spool, access: .read).ledgerTotals()[.retried].segments == 1)
+    }
+
     @Test("A folder in sent/ that one may not read hinders no pruning")
     func unreadableDay() async throws {
         guard let spool = try await sharedSpool() else { return }

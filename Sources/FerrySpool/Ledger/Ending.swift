@@ -1,3 +1,5 @@
+import Glibc
+
 /// How a claimed segment ends.
 public struct Ending: Sendable {
     public enum Disposal: Sendable {
@@ -39,6 +41,8 @@ public struct RejectionReason: Codable, Equatable, Sendable {
     public var body: String?
     /// The segment that its whole lines were published as.
     public var salvagedAs: String?
+    /// The segment that its whole lines were about to be published as. The folder and the ledger tell whether they were.
+    public var salvagingAs: String?
 
     public init(
         at: Timestamp, kind: String, status: Int? = nil, message: String, attempts: Int, offset: Int64? = nil,
@@ -104,7 +108,7 @@ extension Spool {
         switch ending.disposal {
         case .sent(keep: true):
             do throws(FileError) {
-                try directory.moveAside(name, into: try changed.sentFolder(of: ending.entry.at, in: self))
+                try keep(name, at: ending.entry.at, &changed)
             } catch {
                 guard sentGivesWay, error.isDiskFull else { throw error }
                 try directory.remove(name)
@@ -132,6 +136,16 @@ extension Spool {
         if ending.hasSidecar { try removeSidecar(of: name) }
     }
 
+    private func keep(_ name: String, at time: Timestamp, _ changed: inout ChangedFolders) throws(FileError) {
+        do throws(FileError) {
+            try directory.moveAside(name, into: try changed.sentFolder(of: time, in: self))
+        } catch {
+            // What makes room in sent/ also removes the folder of a day that it has emptied, if need be today's.
+            guard error.code == ENOENT, changed.forgetsRemovedSentFolder() else { throw error }
+            try directory.moveAside(name, into: try changed.sentFolder(of: time, in: self))
+        }
+    }
+
     static func reasonName(of segment: String) -> String { "\(ForeignName.stem(of: segment)).reason.json" }
 }
 
@@ -153,6 +167,13 @@ public struct ChangedFolders: Sendable {
         let folder = try spool.sentFolder(at: time)
         sent = (day, folder)
         return folder
+    }
+
+    /// Whether the folder in `sent/` was removed since it was opened: then the next call opens another.
+    fileprivate mutating func forgetsRemovedSentFolder() -> Bool {
+        guard let sent, sent.folder.isRemoved else { return false }
+        self.sent = nil
+        return true
     }
 
     /// Forces the moves to the disk: where they went first.

@@ -1,8 +1,12 @@
 /// Notices when the wall clock jumped, so that a bad clock never makes data look too old.
 ///
 /// Age limits delete, and they delete by the clock. So they believe it only when it has gone along with the time since boot, which no
-/// program can set, for an hour of this boot. Until then they go by what is certain: the time of an earlier boot that a later look bore out, and
-/// the time since this boot. Where there is no such time, after the first look ever or a jump, they wait.
+/// program can set, for an hour of this boot. Until then they go by what is certain: a time of an earlier boot that was borne out, and the time
+/// since this boot's first look at the spool. Its uptime before that look says nothing: the spool may have been on another machine. Where there
+/// is no such time, after the first look ever or a jump, they wait.
+///
+/// What bears out a time is an hour of looks in its own boot, or the looks of the boots after it that agree for three days, where the time
+/// between two boots counts for a day at most. A clock that is ahead by up to three days at each start then makes nothing too old.
 public struct ClockWatch: Codable, Equatable, Sendable {
     /// Which boot of the machine this was written in.
     public var bootID: String
@@ -11,10 +15,12 @@ public struct ClockWatch: Codable, Equatable, Sendable {
     public var wall: Timestamp
     /// Since when, in time since boot, the clock is steady; `nil`: it has settled.
     public var steadySince: Int64?
-    /// How long it went on without a jump in earlier boots and between them, in milliseconds, where no time of theirs is borne out.
-    public var steadyEarlier: Int64?
-    /// A time of an earlier boot that later looks bore out: it is later than that by at least the time since this boot.
+    /// A time of an earlier boot that is borne out: it is later than that by at least the time since this boot's first look.
     public var borneOut: Timestamp?
+    /// The first look of a row of boots that agree: in none of them the clock jumped, and none showed an earlier time than the one before.
+    public var agreedSince: Timestamp?
+    /// How long that row is, in milliseconds.
+    public var agreedFor: Int64?
 
     /// Two clocks at one moment.
     public struct Reading: Equatable, Sendable {
@@ -30,7 +36,7 @@ public struct ClockWatch: Codable, Equatable, Sendable {
     }
 
     enum CodingKeys: String, CodingKey {
-        case bootID, sinceBoot, wall, steadySince, steadyEarlier, borneOut
+        case bootID, sinceBoot, wall, steadySince, borneOut, agreedSince, agreedFor
     }
 
     public init(from decoder: any Decoder) throws {
@@ -42,14 +48,19 @@ public struct ClockWatch: Codable, Equatable, Sendable {
         wall = try container.decode(Timestamp.self, forKey: .wall)
         // A jump that is still to come would keep the age limit waiting for it.
         steadySince = try container.decodeIfPresent(.steadySince, in: 0...sinceBoot)
-        steadyEarlier = try container.decodeIfPresent(.steadyEarlier, in: 0...Self.settlingTime.wholeMilliseconds)
         borneOut = try container.decodeIfPresent(Timestamp.self, forKey: .borneOut)
+        agreedSince = try container.decodeIfPresent(Timestamp.self, forKey: .agreedSince)
+        agreedFor = try container.decodeIfPresent(.agreedFor, in: uptimes)
     }
 
     /// What NTP may step, and a leap second, many times over.
     static let tolerance = Duration.seconds(300)
     /// How long a clock must go steadily after a jump, or the first look, before an age limit trusts it.
     public static let settlingTime = Duration.seconds(3600)
+    /// For how long boots must agree to bear out the time of the first of them.
+    private static let agreeingTime = Duration.seconds(3 * 86_400)
+    /// What a step between two boots counts for at most: how long the machine was off cannot be known.
+    private static let longestStep = Duration.seconds(86_400)
 
     /// The watch after a look at the clocks.
     ///
@@ -58,43 +69,41 @@ public struct ClockWatch: Codable, Equatable, Sendable {
         bootID = reading.bootID
         sinceBoot = reading.sinceBoot
         wall = reading.wall
-        guard let previous else {
-            // Whatever clock there is may have been wrong from the start.
-            steadySince = reading.sinceBoot
-            return
-        }
+        // Whatever clock there is may have been wrong from the start, or is since it jumped.
+        (steadySince, agreedSince, agreedFor) = (reading.sinceBoot, reading.wall, 0)
+        guard let previous else { return }
         let passed = reading.wall - previous.wall
-        steadySince = reading.sinceBoot
         if previous.bootID == reading.bootID {
             let elapsed = Duration.milliseconds(reading.sinceBoot - previous.sinceBoot)
             guard abs((passed - elapsed).wholeMilliseconds) <= Self.tolerance.wholeMilliseconds else { return }
-            (steadySince, steadyEarlier, borneOut) = (previous.steadySince, previous.steadyEarlier, previous.borneOut)
+            // Two processes may write down their looks the other way round.
+            steadySince = previous.steadySince.map { min($0, reading.sinceBoot) }
+            (borneOut, agreedSince) = (previous.borneOut, previous.agreedSince)
+            agreedFor = (previous.agreedFor ?? 0).adding(max(0, elapsed.wholeMilliseconds))
         } else if passed >= .zero - Self.tolerance {
             follow(previous, after: passed)
         }
     }
 
-    /// Takes over what the last look, in an earlier boot, makes certain. How long the machine was off cannot be known.
+    /// Takes over what the last look, in an earlier boot or on another machine, makes certain.
     private mutating func follow(_ previous: ClockWatch, after passed: Duration) {
-        if let trusted = previous.trustedNow {
-            // An hour between two looks bears out the first of them, however little of it the machine was up.
-            borneOut = passed >= Self.settlingTime ? previous.wall : trusted
+        borneOut = previous.trustedNow
+        let first = previous.agreedSince ?? previous.wall
+        let step = min(max(.zero, passed), Self.longestStep).wholeMilliseconds
+        let agreed = (previous.agreedFor ?? 0).adding(step)
+        guard agreed >= Self.agreeingTime.wholeMilliseconds else {
+            (agreedSince, agreedFor) = (first, agreed)
             return
         }
-        let before = previous.steadyFor.wholeMilliseconds.adding(previous.steadyEarlier ?? 0)
-        let steady = before.adding(max(0, passed.wholeMilliseconds))
-        if steady >= Self.settlingTime.wholeMilliseconds {
-            borneOut = previous.wall
-        } else {
-            steadyEarlier = steady
-        }
+        borneOut = max(borneOut ?? first, first)
+        // The next row begins with the last look, so that it is long enough as soon as it can be.
+        (agreedSince, agreedFor) = (previous.wall, step)
     }
 
-    /// The time that age limits may go by, which is never later than the true one where one of the clocks behind it is right; `nil` while the
-    /// clock is settling.
+    /// The time that age limits may go by; `nil` while the clock is settling.
     public var trustedNow: Timestamp? {
         if steadyFor >= Self.settlingTime { return wall }
-        return borneOut.map { min(wall, $0 + .milliseconds(sinceBoot)) }
+        return borneOut.map { min(wall, $0 + steadyFor) }
     }
 
     /// For how long it has been steady in this boot.

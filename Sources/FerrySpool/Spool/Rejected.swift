@@ -65,15 +65,25 @@ extension Spool {
         let original = name.withoutCopyNumber
         guard original.isSegmentName else { return .noSegment }
         guard file.tryLock() else { return .busy }
-        let reason = try folder.readStateOfAnyKind(RejectionReason.self, from: Self.reasonName(of: name)) { _ in }
+        let reasonName = Self.reasonName(of: name)
+        let reason = try folder.readStateOfAnyKind(RejectionReason.self, from: reasonName) { _ in }
         if let salvaged = reason?.salvagedAs { return .salvagedBefore(as: salvaged) }
+        // A salvage that was killed, or found no room, may have published it and not said so.
+        if let begun = reason?.salvagingAs.flatMap({ SegmentName($0) }), try isHereOrEnded(begun) {
+            return .salvagedBefore(as: begun.fileName)
+        }
         guard try !directory.contains(original) else { return .nameTaken }
+        // What cannot be moved has no line in the ledger.
+        try folder.requireMoves(into: directory)
+        try folder.requireChanges()
+        try folder.requireTaking(name, owner: try file.status().owner)
+        if let status = try folder.status(reasonName) { try folder.requireTaking(reasonName, owner: status.owner) }
         try appendToLedger([
             LedgerEntry(at: now, segment: original, outcome: .retried, bytes: try file.status().size)
         ])
         guard try folder.renameWithoutReplacing(name, to: original, in: directory) else { return .nameTaken }
         do throws(FileError) {
-            try folder.remove(Self.reasonName(of: name))
+            try folder.remove(reasonName)
         } catch {
             // A folder of its name counts as absent.
             guard error.isAboutKind else { throw error }
@@ -105,20 +115,23 @@ extension Spool {
         let place = original == nil ? id : ""
         let newID = ReceivedID("salvaged~\(name.withoutCopyNumber)~\(place)~\(try file.digest().digest.hexadecimal)").id
         let segment = original?.with(id: newID) ?? SegmentName(priority: .normal, created: status.modified, id: newID)
-        func remember() throws(FileError) {
-            var reason = known ?? RejectionReason(at: now, kind: "unknown", message: "no reason was found beside it", attempts: 0)
-            reason.salvagedAs = segment.fileName
-            try folder.writeState(reason, to: reasonName, durable: true)
+        var reason = known ?? RejectionReason(at: now, kind: "unknown", message: "no reason was found beside it", attempts: 0)
+        func remember(isPublished: Bool) throws(FileError) {
+            reason.salvagedAs = isPublished ? segment.fileName : nil
+            reason.salvagingAs = isPublished ? nil : segment.fileName
+            try lendingReserve { () throws(FileError) in try folder.writeState(reason, to: reasonName, durable: true) }
         }
         // A process that was killed may have published it and not remembered so; it may have been sent since.
         if try isHereOrEnded(segment) {
-            try remember()
+            try remember(isPublished: true)
             return .savedBefore(as: segment.fileName)
         }
         let publication = try publication()
         publication.file.inheritAttributes(of: file)
         let saved = try file.salvage(into: publication.file, limit: inflateLimit)
         guard saved.events > 0 else { return .nothing }
+        // Before it is published: whatever comes in between, it is known under which name to look for it.
+        try remember(isPublished: false)
         let leftOut = saved.tooLong > 0 ? "; \(saved.tooLong) lines longer than 1 MiB are left out" : ""
         try appendToLedger([
             LedgerEntry(
@@ -127,7 +140,12 @@ extension Spool {
         ])
         // A segment of this name holds these lines: another process was as fast.
         _ = try publication.publish(as: segment.fileName)
-        try remember()
+        do throws(FileError) {
+            try remember(isPublished: true)
+        } catch {
+            // What was noted before says as much to who looks.
+            guard error.isOutOfSpace else { throw error }
+        }
         return .saved(as: segment.fileName, events: saved.events, tooLong: saved.tooLong)
     }
 }

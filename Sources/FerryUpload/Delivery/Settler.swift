@@ -123,39 +123,66 @@ final class Settler: Sendable {
     }
 
     /// Settles what was handed over.
+    ///
+    /// On a full disk a few lines may find room where many do not. What is deleted makes room for the next ones once its claims have let go of
+    /// their files, so each part is settled and forgotten by itself.
     func settleQueue() async {
-        let batch = state.withLock { state in
+        var left = state.withLock { state in
             state.isSettling = true
-            defer { state.queue = [] }
-            return state.queue
+            return state.queue.count
         }
-        let result = await settle(batch)
+        var size = left
+        while left > 0 {
+            let part = take(min(size, left))
+            left -= part.count
+            switch await settle(part) {
+            case .settled: break
+            case .unrecorded(let error) where error.isOutOfSpace && part.count > 1:
+                state.withLock { $0.queue.insert(contentsOf: part, at: 0) }
+                left += part.count
+                size = part.count / 2
+            case .unrecorded(let error), .failed(let error):
+                _ = take(left)
+                left = 0
+                state.withLock { $0.failure = $0.failure ?? error }
+            }
+        }
         let waiters = state.withLock { state in
             state.isSettling = false
-            if case .failure(let error) = result { state.failure = state.failure ?? error }
             defer { state.waiters = [] }
             return state.waiters
         }
         for waiter in waiters { waiter.resume() }
     }
 
-    private func settle(_ batch: [Ending]) async -> Result<Void, FileError> {
+    /// Takes so many endings out of the queue.
+    private func take(_ count: Int) -> [Ending] {
+        state.withLock { state in
+            defer { state.queue.removeFirst(count) }
+            return Array(state.queue.prefix(count))
+        }
+    }
+
+    /// What came of settling some endings.
+    private enum Outcome {
+        case settled
+        /// The ledger has no line of them, and they are as they were.
+        case unrecorded(FileError)
+        case failed(FileError)
+    }
+
+    private func settle(_ batch: [Ending]) async -> Outcome {
         let sentGivesWay = sentGivesWay
         let spool: Spool
-        do throws(FileError) { spool = try lease.spool() } catch { return .failure(error) }
+        do throws(FileError) { spool = try lease.spool() } catch { return .failed(error) }
         let recorded: Result<LedgerTotals.Count, FileError> = await blocking {
             do throws(FileError) { return .success(try spool.record(batch, sentGivesWay: sentGivesWay)) } catch {
                 return .failure(error)
             }
         }
-        if case .failure(let error) = recorded, error.isOutOfSpace, batch.count > 1 {
-            // On a full disk a few lines may find room where many do not.
-            let first = await settle(Array(batch[..<(batch.count / 2)]))
-            guard case .success = first else { return first }
-            return await settle(Array(batch[(batch.count / 2)...]))
-        }
+        let freed: LedgerTotals.Count
+        do throws(FileError) { freed = try recorded.get() } catch { return .unrecorded(error) }
         do throws(FileError) {
-            let freed = try recorded.get()
             // Renames take microseconds, and on this thread they do not compete with its opening of the next segments.
             let changed = try spool.carryOut(
                 batch, after: state.withLock(\.changed), sentGivesWay: sentGivesWay)
@@ -165,10 +192,10 @@ final class Settler: Sendable {
                 state.report.sentDeleted.add(changed.deleted)
             }
         } catch {
-            return .failure(error)
+            return .failed(error)
         }
         announce(batch)
-        return .success(())
+        return .settled
     }
 
     /// Forces moves to the disk, when nothing more urgent is to be done. A power cut before it brings segments back whose ledger lines
