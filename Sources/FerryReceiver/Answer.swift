@@ -40,10 +40,7 @@ enum Answer {
             Self.refusal(.badRequest, "\(problem)", more: ",\"line\":\(problem.line),\"column\":\(problem.column)")
         case .conflict(let key):
             Self.refusal(.unprocessableContent, "the key \(key) came before, with other bytes")
-        case .ownSpool:
-            Self.refusal(
-                .misdirectedRequest,
-                "this receiver stores into the very spool that the request comes from, or a copy of it with its .ferry/spool-id")
+        case .circle(let circle): Self.refusal(.init(code: 508, reasonPhrase: "Loop Detected"), "\(circle)")
         case .ownSegment(let name):
             Self.refusal(
                 .misdirectedRequest,

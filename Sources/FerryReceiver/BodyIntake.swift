@@ -10,8 +10,8 @@ enum IntakeRefusal: Error, Equatable {
     case notJSONLines(JSONLineProblem)
     /// The key came before, with other bytes.
     case conflict(key: String)
-    /// It was sent from the receiver's own spool.
-    case ownSpool
+    /// It comes back to where it has been.
+    case circle(Circle)
     /// It is pending here under its name, was never received, and may be what is being sent.
     case ownSegment(name: String)
     /// Something follows the last segment that the request names.

@@ -9,14 +9,21 @@ enum JoinedSegments {
         let bytes: ByteCount?
         /// What the sender's clock said when the segment was opened, where that is not its time.
         var clock: Timestamp?
+        /// The way that it came to the sender.
+        var trail = Trail.none
     }
 
     /// `Ferry-Segment` names one segment, or lists several with the bytes of each: `NAME;bytes=4096, NAME;bytes=512`.
     static func parts(_ headers: HTTPFields, now: @autoclosure () -> Timestamp) throws(HeaderProblem) -> [Part] {
         let clocks = clocks(headers)
+        let hops = try hops(headers)
         guard let header = headers[.ferrySegment], header.contains(",") else {
-            return [Part(identity: try SegmentIdentity(headers, now: now()), bytes: nil, clock: clocks.first ?? nil)]
+            let identity = try SegmentIdentity(headers, now: now())
+            // One segment's IDs may be a list of the header's.
+            let ids = headers[.ferryVia].map { $0.replacing(",", with: " ")[...] }
+            return [Part(identity: identity, bytes: nil, clock: clocks.first ?? nil, trail: try trail(hops, ids))]
         }
+        let ways = headers[.ferryVia]?.split(separator: ",") ?? []
         var parts: [Part] = []
         for item in header.split(separator: ",") {
             let fields = item.split(separator: ";").map { $0.filter { $0 != " " } }
@@ -24,10 +31,26 @@ enum JoinedSegments {
                 let bytes = Int64(fields[1].dropFirst("bytes=".count)), bytes > 0
             else { throw .parts }
             let clock = clocks.indices.contains(parts.count) ? clocks[parts.count] : nil
-            parts.append(Part(identity: SegmentIdentity(name), bytes: ByteCount(bytes), clock: clock))
+            let way = ways.indices.contains(parts.count) ? ways[parts.count] : nil
+            let trail = try trail(hops, way)
+            parts.append(Part(identity: SegmentIdentity(name), bytes: ByteCount(bytes), clock: clock, trail: trail))
         }
         guard !parts.isEmpty, Set(parts.map(\.identity.key)).count == parts.count else { throw .parts }
         return parts
+    }
+
+    /// `Ferry-Hops` has the most receivers that any of the segments came through.
+    private static func hops(_ headers: HTTPFields) throws(HeaderProblem) -> Int {
+        guard let header = headers[.ferryHops] else { return 0 }
+        guard let hops = Int(header), Trail(hops: hops) != nil else { throw .hops }
+        return hops
+    }
+
+    /// `Ferry-Via` has the IDs of the spools that a segment came out of, with spaces between them, or `-`.
+    private static func trail(_ hops: Int, _ ids: Substring?) throws(HeaderProblem) -> Trail {
+        let ids = ids.map { $0.split(separator: " ").map { String($0) } } ?? []
+        guard let trail = Trail(hops: hops, spools: ids == ["-"] ? [] : ids) else { throw .via }
+        return trail
     }
 
     /// `Ferry-Created-Clock` has a time for each segment, or `-` for one whose clock was right.

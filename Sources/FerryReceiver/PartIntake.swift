@@ -12,12 +12,12 @@ struct PartIntake: ~Copyable {
     private var intake: BodyIntake
     private var isHandedOut = false
 
-    init(_ part: JoinedSegments.Part, hops: Int, spool: Spool, options: ReceiverOptions) throws(IntakeRefusal) {
+    init(_ part: JoinedSegments.Part, from sender: String?, spool: Spool, options: ReceiverOptions) throws(IntakeRefusal) {
         self.spool = spool
         identity = part.identity
         length = part.bytes
         do throws(FileError) { arrival = try spool.beginArrival() } catch { throw .file(error) }
-        arrival.file.setHops(hops)
+        arrival.file.setTrail(part.trail.adding(sender))
         if let clock = part.clock { arrival.file.setClockReading(clock) }
         intake = BodyIntake(into: arrival.file, inflateLimit: options.inflateLimit)
     }

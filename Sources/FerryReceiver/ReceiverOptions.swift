@@ -17,10 +17,6 @@ public struct ReceiverOptions: Sendable {
     /// A client that sends nothing for this long is disconnected.
     public var idleTimeout = Duration.seconds(30)
 
-    /// A segment that came through more receivers goes round in circles. Mail servers allow 25 to 100 (RFC 5321, section 6.3), and relays
-    /// of events are few.
-    public var maxHops = 16
-
     public init() {}
 
     /// A body may take the idle timeout and this long for each byte: slower than any modem, so a slower client only holds a place.

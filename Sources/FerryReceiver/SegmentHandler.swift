@@ -17,19 +17,15 @@ struct SegmentHandler: Sendable {
             answer.headers[.retryAfter] = "60"
             return answer
         }
-        let hops = request.headers[.ferryHops].flatMap { Int($0) } ?? 0
-        guard (0..<options.maxHops).contains(hops) else {
-            return Answer.refusal(.badRequest, "it came through \(hops) receivers: do they send to each other in a circle?")
-        }
-        // What it holds is here, but no second time: an answer that it arrived would end the only one.
         let sender = request.headers[.ferrySpool]
-        guard sender != spool.id else { return Answer.response(.ownSpool) }
         let parts: [JoinedSegments.Part]
         do throws(HeaderProblem) {
             parts = try JoinedSegments.parts(request.headers, now: spool.dateSegment(.now()).created)
         } catch {
             return Answer.refusal(.badRequest, "\(error)")
         }
+        // Before the keys: one that is known would be answered for, and that ends the only copy.
+        if let circle = Circle(parts.map(\.trail), from: sender, to: spool.id) { return Answer.response(.circle(circle)) }
         let isTooLarge = request.headers[.contentLength].flatMap(Int64.init).map { $0 > options.maxBody.bytes } ?? false
         do throws(IntakeRefusal) {
             let received: [ReceivedSegment]
@@ -39,12 +35,20 @@ struct SegmentHandler: Sendable {
             } else if isTooLarge {
                 throw IntakeRefusal.tooLarge(limit: options.maxBody)
             } else {
-                received = try await take(request, parts, from: sender, hops: hops + 1)
+                received = try await take(request, parts, from: sender)
             }
+            if let sender, received.contains(where: \.isDuplicate) { await noteTrails(of: parts, from: sender) }
             for segment in received { onReceived(segment) }
             return Answer.accepted(received)
         } catch {
             return Answer.response(error)
+        }
+    }
+
+    /// What is known here, and pending, must not go back where it comes from now: there it is known too, and has ended.
+    private func noteTrails(of parts: [JoinedSegments.Part], from sender: String) async {
+        await blocking { [spool] in
+            for part in parts { spool.note(part.trail.adding(sender), ofSegment: part.identity.name.fileName) }
         }
     }
 
@@ -77,7 +81,7 @@ struct SegmentHandler: Sendable {
 
     /// - Parameter sender: The ID of the spool that it comes from; `nil` where the request does not tell.
     private func take(
-        _ request: Request, _ parts: [JoinedSegments.Part], from sender: String?, hops: Int
+        _ request: Request, _ parts: [JoinedSegments.Part], from sender: String?
     ) async throws(IntakeRefusal) -> [ReceivedSegment] {
         var parts = parts[...]
         var candidates: [Admission.Candidate] = []
@@ -94,7 +98,7 @@ struct SegmentHandler: Sendable {
                 while buffer.readableBytes > 0 {
                     if open == nil {
                         guard let part = parts.popFirst() else { throw IntakeRefusal.longerThanNamed }
-                        open = try PartIntake(part, hops: hops, spool: spool, options: options)
+                        open = try PartIntake(part, from: sender, spool: spool, options: options)
                     }
                     // Optional chaining: the intake cannot be copied out of its place.
                     try open?.take(&buffer)
@@ -111,7 +115,7 @@ struct SegmentHandler: Sendable {
             // The connection broke: nobody is there to answer to.
             throw .aborted
         }
-        if open == nil, let part = parts.popFirst() { open = try PartIntake(part, hops: hops, spool: spool, options: options) }
+        if open == nil, let part = parts.popFirst() { open = try PartIntake(part, from: sender, spool: spool, options: options) }
         if let last = try open?.candidateAtEnd() { candidates.append(last) }
         guard parts.isEmpty else { throw .shorterThanNamed }
         received += try await admit(&candidates, from: sender)

@@ -8,6 +8,8 @@ enum HeaderProblem: Error, Equatable, CustomStringConvertible {
     case key
     /// A body that carries several cannot be cut.
     case parts
+    case hops
+    case via
 
     var description: String {
         switch self {
@@ -15,6 +17,8 @@ enum HeaderProblem: Error, Equatable, CustomStringConvertible {
             "Ferry-Segment must be a segment's file name, at most 255 bytes and percent-encoded, or must not be there"
         case .key: "Idempotency-Key must have 1 to 1024 bytes"
         case .parts: "Ferry-Segment lists several without their bytes, or not by Ferry's names; send them one by one"
+        case .hops: "Ferry-Hops must be a number from 0 to 999"
+        case .via: "Ferry-Via must list the IDs of the spools that each segment came out of, at most \(Trail.longest), or -"
         }
     }
 }
@@ -63,5 +67,6 @@ extension HTTPField.Name {
     static let ferryCreated = HTTPField.Name("Ferry-Created")!
     static let ferrySpool = HTTPField.Name("Ferry-Spool")!
     static let ferryHops = HTTPField.Name("Ferry-Hops")!
+    static let ferryVia = HTTPField.Name("Ferry-Via")!
     static let idempotencyKey = HTTPField.Name("Idempotency-Key")!
 }

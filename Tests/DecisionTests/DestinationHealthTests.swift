@@ -50,6 +50,23 @@ struct DestinationHealthTests {
         #expect(later)
     }
 
+    @Test(
+        "The head of the line is spared after a third failure that reached the destination, or when it said when to come back",
+        arguments: [
+            ("status", 2, nil, false), ("status", 3, nil, true), ("connect", 3, nil, false),
+            ("status", 1, Duration.seconds(9), true),
+        ] as [(String, Int, Duration?, Bool)])
+    func sparesHead(kind: String, failures: Int, retryAfter: Duration?, isSpared: Bool) {
+        var health = DestinationHealth(options)
+        var generator = SystemRandomNumberGenerator()
+        for _ in 0..<failures {
+            _ = health.failed(.unwell(.init(kind: kind, message: ""), retryAfter: retryAfter), now: now, using: &generator)
+        }
+        #expect(health.sparesHead == isSpared)
+        _ = health.provedWell()
+        #expect(!health.sparesHead)
+    }
+
     @Test("What was noted before the network changed, or in a time that has not come, says nothing")
     func void() {
         var health = DestinationHealth(options)

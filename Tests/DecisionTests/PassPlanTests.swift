@@ -129,7 +129,7 @@ struct PassPlanTests {
 
     @Test("After a wait as told the first to go is the one tried least, alone, until something passes")
     func afterWaitAsTold() {
-        var plan = PassPlan(order: .priority, parallel: 3, isRecovering: true, hasWaitedAsTold: true)
+        var plan = PassPlan(order: .priority, parallel: 3, isRecovering: true, sparesHead: true)
         #expect(plan.next() == .sendProbe)
         plan.start(1)
         #expect(plan.next() == .wait)
@@ -142,7 +142,7 @@ struct PassPlanTests {
 
     @Test("In strict order the head of the line is tried again after a wait as told, and waits for the destination as before")
     func strictAfterWaitAsTold() {
-        var plan = PassPlan(order: .strict, parallel: 1, isRecovering: true, hasWaitedAsTold: true)
+        var plan = PassPlan(order: .strict, parallel: 1, isRecovering: true, sparesHead: true)
         #expect(plan.next() == .sendNext)
         plan.start(1)
         _ = plan.finish(1, .delivered(status: 200))

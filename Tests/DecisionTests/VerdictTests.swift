@@ -13,7 +13,8 @@ struct VerdictTests {
         arguments: [
             (200, .delivered), (201, .delivered), (202, .delivered), (204, .delivered), (207, .delivered), (429, .unwell),
             (408, .doubtful), (409, .doubtful), (425, .doubtful), (500, .doubtful), (502, .doubtful), (503, .doubtful),
-            (507, .doubtful), (599, .doubtful), (401, .misconfigured), (403, .misconfigured), (407, .misconfigured),
+            (507, .doubtful), (508, .doubtful), (599, .doubtful), (401, .misconfigured), (403, .misconfigured),
+            (407, .misconfigured),
             (404, .misconfigured), (405, .misconfigured), (410, .misconfigured), (301, .misconfigured), (302, .misconfigured),
             (303, .misconfigured), (304, .misconfigured), (413, .tooLarge), (400, .refused), (411, .refused), (415, .refused),
             (422, .refused), (418, .refused), (402, .misconfigured), (406, .misconfigured), (417, .misconfigured),

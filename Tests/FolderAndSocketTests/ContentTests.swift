@@ -232,10 +232,11 @@ struct ForeignSplitTests {
         let spool = try folder.spool()
         try put(Segments.lines(0..<4), as: "export.jsonl.gz", in: spool)
         let claim = try claim("export.jsonl.gz", in: spool)
-        claim.file.setHops(3)
-        guard claim.file.hops == 3 else { return print("NOT TESTED: no extended attributes here") }
+        let trail = try #require(Trail("3 a b"))
+        claim.file.setTrail(trail)
+        guard claim.file.trail == trail else { return print("NOT TESTED: no extended attributes here") }
         let split = try spool.split(claim, inflateLimit: .mebibytes(1))
-        #expect(try split.halves.map { try spool.directory.open($0)?.hops } == [3, 3])
+        #expect(try split.halves.map { try spool.directory.open($0)?.trail } == [trail, trail])
     }
 
     @Test("A half whose name other lines have is not taken for published; that segment waits, the others go")
@@ -275,7 +276,7 @@ struct SalvageTests {
 
     private func reject(_ bytes: [UInt8], as name: SegmentName = Segments.name(), in spool: Spool) throws -> String {
         let name = try spool.put(bytes, as: name)
-        try spool.directory.open(name)?.setHops(2)
+        try spool.directory.open(name)?.setTrail(#require(Trail("2 a")))
         guard case .claimed(let claim) = spool.claim(name) else { throw FileError("claim", name, code: 0) }
         let reason = RejectionReason(at: .now(), kind: "truncated", message: "cut", attempts: 1)
         let entry = LedgerEntry(at: .now(), segment: name, outcome: .rejected, bytes: claim.status.size)
@@ -386,6 +387,6 @@ struct SalvageTests {
         let file = try #require(try spool.directory.open(saved))
         #expect(try Segments.lines(of: file) == ["1", "2", "3"])
         let original = try #require(try spool.rejectedFolder()?.open(name))
-        #expect(file.hops == original.hops)
+        #expect(file.trail == original.trail)
     }
 }

@@ -379,14 +379,15 @@ struct ReceiverTests {
         #expect(try spool.pending() == [name])
     }
 
-    @Test("An upload into the receiver of its own spool stops as misconfigured, with everything pending")
+    @Test("An upload into the receiver of its own spool is told so, with everything pending")
     func ownSpool() async throws {
         let spool = try folder.spool("hub")
         let names = try (0..<3).map { try spool.put(Segments.gzip("{\"n\":\($0)}\n"), as: Segments.name(second: $0)) }
         try await whileReceiving(into: spool) { (port: Int) async throws in
             let destination = try DestinationURL("http://127.0.0.1:\(port)/v1/segments")
             let report = try await UploadPass(spool, options: UploadOptions(destination: destination)).run()
-            guard case .misconfigured(let reason) = report.stopReason else { throw CancellationError() }
+            guard case .unwell(let reason, nil) = report.stopReason else { throw CancellationError() }
+            #expect(reason.status == 508)
             #expect(reason.message.contains("the very spool"))
             #expect(report.sent.segments == 0)
         }

@@ -155,13 +155,13 @@ struct ReplaySnapshotTests {
         try OpenFile.creating(folder("a")).write(bytes)
         let source = try OpenFile.reading(folder("a"))
         let status = try source.status()
-        try OpenFile.creating(folder("a"), appending: true).setHops(3)
+        try OpenFile.creating(folder("a"), appending: true).setTrail(#require(Trail("3 a b")))
         try OpenFile.creating(folder("a"), appending: true).write([1, 2, 3])
         let copy = try Directory.open(folder.path).create("b")
         try copy.takeContent(of: source, status)
         #expect(try copy.readBytes(size + 10, at: 0) == bytes)
         #expect(try copy.status().modified == status.modified)
-        #expect(copy.hops == source.hops)
+        #expect(copy.trail == source.trail)
         #expect(try copy.status().inode != status.inode)
     }
 

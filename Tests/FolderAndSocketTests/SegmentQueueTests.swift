@@ -36,20 +36,79 @@ struct SegmentQueueTests {
             return index
         }
         #expect(take(queue.next()) == 0)
-        #expect(take(queue.probe { [1: 3, 2: 1, 4: 1][$0] ?? 0 }?.index) == 3)
+        var generator = Seeded(seed: 1)
+        #expect(take(queue.probe(using: &generator) { [1: 3, 2: 1, 4: 1][$0] ?? 0 }?.index) == 3)
         #expect(take(queue.next()) == 1)
-        #expect(take(queue.probe { $0 == 2 ? 4 : 9 }?.index) == 2)
+        #expect(take(queue.probe(using: &generator) { $0 == 2 ? 4 : 9 }?.index) == 2)
         #expect(take(queue.next()) == 4)
         #expect(queue.next() == nil)
-        #expect(queue.probe { _ in 0 } == nil)
+        #expect(queue.probe(using: &generator) { _ in 0 } == nil)
     }
 
-    @Test("A probe comes from the other end of what may leave")
-    func probeFromTheEnd() throws {
+    @Test("A probe comes from anywhere in what may leave, and was tried least")
+    func probeFromAnywhere() throws {
         var queue = try queue(try folder.spool(), [(0, 1), (0, 2), (5, 3), (9, 4)])
-        #expect(queue.probe { _ in 0 }?.index == 3)
-        #expect(queue.probe(.init(lowest: .critical)) { _ in 0 }?.index == 1)
-        #expect(queue.probe { $0 == 3 ? 1 : 0 }?.index == 2)
+        func probes(_ rules: SegmentQueue.Rules = .everything, _ attempts: (Int) -> Int) -> Set<Int?> {
+            Set(
+                (0..<40).map { seed in
+                    var generator = Seeded(seed: UInt64(seed))
+                    return queue.probe(rules, using: &generator, attempts: attempts)?.index
+                })
+        }
+        #expect(probes { _ in 0 } == [0, 1, 2, 3])
+        #expect(probes(.init(lowest: .critical)) { _ in 0 } == [0, 1])
+        #expect(probes { $0 == 3 ? 0 : 1 } == [3])
+    }
+
+    @Test("Of very many that were tried, the few that were not are found")
+    func probeAmongTried() throws {
+        var listing = try queue(try folder.spool(), [(5, 1)]).listing
+        listing.entries = Array(repeating: listing.entries[0], count: 3000)
+        var queue = SegmentQueue(listing)
+        var generator = Seeded(seed: 3)
+        let probe = queue.probe(using: &generator) { (1500..<1600).contains($0) ? 0 : 1 }
+        #expect(probe?.attempts == 0)
+    }
+
+    /// Returns how many passes it takes until a sound segment has left: those whose indices are in `sound`.
+    private func passes(_ listing: SpoolListing, sound: Range<Int>, seed: Int) -> Int {
+        let reason = Verdict.Reason(kind: "status", status: 500, message: "HTTP 500")
+        var generator = Seeded(seed: UInt64(seed))
+        var attempts: [Int: Int] = [:]
+        for pass in 0..<50 {
+            var queue = SegmentQueue(listing)
+            var plan = PassPlan(order: .priority, parallel: 1, isRecovering: pass > 0, sparesHead: pass >= 3)
+            var sent = 0
+            loop: while true {
+                let index: Int?
+                let step = plan.next()
+                switch step {
+                case .sendNext: index = queue.next()
+                case .sendProbe: index = queue.probe(using: &generator) { attempts[$0] ?? 0 }?.index
+                case .wait, .stop: break loop
+                }
+                guard let index else { break }
+                queue.take(index)
+                plan.start(index, isProbe: step == .sendProbe)
+                let verdict = sound.contains(index) ? Verdict.delivered(status: 200) : .doubtful(reason)
+                for judgement in plan.finish(index, verdict) {
+                    switch judgement {
+                    case .delivered: sent += 1
+                    case .victim(let id): attempts[id, default: 0] += 1
+                    default: break
+                    }
+                }
+            }
+            if sent > 0 { return pass + 1 }
+        }
+        return .max
+    }
+
+    @Test("Bad segments at both ends of the line stop those between them for a few passes at most")
+    func badAtBothEnds() throws {
+        let listing = try queue(try folder.spool(), (0..<46).map { (5, $0) }).listing
+        let counts = (0..<40).map { passes(listing, sound: 4..<34, seed: $0) }
+        #expect(counts.allSatisfy { $0 <= 7 })
     }
 
     @Test("What missed its deadline lets others of its priority go first, and no other priority")

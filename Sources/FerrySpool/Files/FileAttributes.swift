@@ -3,31 +3,33 @@ import Glibc
 
 /// What goes along with a segment in extended attributes: a copy by other tools may lose it, and a file system without them keeps none.
 extension OpenFile {
-    /// Through how many receivers the segment came; 0 where that is not noted.
-    public var hops: Int { attribute(Self.hopsName).flatMap { Int($0) }.map { min(max($0, 0), 999) } ?? 0 }
+    /// The way that the segment came; ``Trail/none`` where that is not noted.
+    public var trail: Trail { attribute(Self.trailName, longest: Trail.longestText).flatMap { Trail($0) } ?? .none }
 
-    /// Where it cannot be noted, only the keys stop a loop.
-    public func setHops(_ hops: Int) { setAttribute(Self.hopsName, "\(min(hops, 999))") }
+    /// Where it cannot be noted, only the keys stop a circle.
+    public func setTrail(_ trail: Trail) { setAttribute(Self.trailName, trail.text) }
 
     /// What the clock said when the segment was opened, where that is not the time in its name.
-    public var clockReading: Timestamp? { attribute(Self.clockName).flatMap { Timestamp(rfc3339: $0) } }
+    public var clockReading: Timestamp? {
+        attribute(Self.clockName, longest: Self.longestTime).flatMap { Timestamp(rfc3339: $0) }
+    }
 
     public func setClockReading(_ reading: Timestamp) { setAttribute(Self.clockName, reading.rfc3339) }
 
     /// Takes over what another file's segment has noted.
     func inheritAttributes(of other: OpenFile) {
-        let hops = other.hops
-        if hops > 0 { setHops(hops) }
+        let trail = other.trail
+        if trail != .none { setTrail(trail) }
         if let reading = other.clockReading { setClockReading(reading) }
     }
 
-    private static let hopsName = "user.ferry.hops"
+    private static let trailName = "user.ferry.hops"
     private static let clockName = "user.ferry.clock"
-    /// As long as a time is. A longer value is none of Ferry's.
-    private static let longestAttribute = 32
+    private static let longestTime = 32
 
-    private func attribute(_ name: String) -> String? {
-        withUnsafeTemporaryAllocation(byteCount: Self.longestAttribute, alignment: 1) { buffer in
+    /// - Parameter longest: A longer value is none of Ferry's.
+    private func attribute(_ name: String, longest: Int) -> String? {
+        withUnsafeTemporaryAllocation(byteCount: longest, alignment: 1) { buffer in
             let count = fgetxattr(descriptor, name, buffer.baseAddress, buffer.count)
             return count > 0 ? String(decoding: buffer[..<count], as: UTF8.self) : nil
         }

@@ -49,6 +49,25 @@ enum Coalescing {
         segments.map { "\($0.name);bytes=\($0.bytes.bytes)" }.joined(separator: ", ")
     }
 
+    /// The value of `Ferry-Via`: for each segment the IDs of the spools that it came out of, `-` for none; `nil` when no segment has any.
+    static func via(_ segments: [SegmentFacts]) -> String? {
+        guard segments.contains(where: { !$0.trail.spools.isEmpty }) else { return nil }
+        return segments.map { via($0.trail) }.joined(separator: ", ")
+    }
+
+    private static func via(_ trail: Trail) -> String { trail.spools.isEmpty ? "-" : trail.spools.joined(separator: " ") }
+
+    /// How many of the first segments have their ways in one header line.
+    static func fitting(_ trails: some Sequence<Trail>) -> Int {
+        var (count, length) = (0, 0)
+        for trail in trails {
+            length += via(trail).utf8.count + 2
+            if count > 0, length > Room.longestHeader { break }
+            count += 1
+        }
+        return count
+    }
+
     /// The same for the same segments in every process, and never the same for others: the first and the number of IDs, which are
     /// random, and a sum over all of them.
     static func key(_ segments: [SegmentFacts]) -> String {

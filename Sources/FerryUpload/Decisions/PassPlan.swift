@@ -4,7 +4,7 @@
 /// failures were the segments' own; if everything that was under way and the probe fail too, the destination is unwell and the pass ends.
 ///
 /// A destination that says when to come back (`Retry-After`) is left alone until then. The next pass begins with a probe, so that one
-/// segment that is always answered so holds up no other.
+/// segment that is always answered so holds up no other; and so does one after several that failed, whose heads of the line may be to blame.
 public struct PassPlan: Sendable {
     public enum Order: String, CaseIterable, Sendable {
         /// Priority and time decide; a segment that must wait is passed by.
@@ -27,7 +27,7 @@ public struct PassPlan: Sendable {
     public enum Step: Equatable, Sendable {
         /// Send the next segment in order.
         case sendNext
-        /// Send a segment that has been tried least, from the other end of the line: its head, and what follows it, may be what is wrong.
+        /// Send a segment that has been tried least, from anywhere in the line: its head, and what follows it, may be what is wrong.
         case sendProbe
         /// Wait for what is under way.
         case wait
@@ -81,13 +81,13 @@ public struct PassPlan: Sendable {
 
     /// - Parameters:
     ///   - isRecovering: The destination failed last time: begin with one at a time.
-    ///   - hasWaitedAsTold: The destination said when to come back. In strict order the head of the line is tried again all the same.
+    ///   - sparesHead: The head of the line may be to blame for what the destination did. In strict order it is tried again all the same.
     public init(
-        order: Order, parallel: Int, isRecovering: Bool, hasWaitedAsTold: Bool = false, blame: Blame = .judged
+        order: Order, parallel: Int, isRecovering: Bool, sparesHead: Bool = false, blame: Blame = .judged
     ) {
         self.order = order
         self.blame = blame
-        beginsWithProbe = hasWaitedAsTold && order != .strict && blame == .judged
+        beginsWithProbe = sparesHead && order != .strict && blame == .judged
         ramp = ConcurrencyRamp(limit: order == .strict ? 1 : parallel, isRecovering: isRecovering)
     }
 

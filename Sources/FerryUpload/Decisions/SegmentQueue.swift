@@ -64,22 +64,37 @@ struct SegmentQueue: Sendable {
         let attempts: Int
     }
 
-    /// The last one that was never tried, or else the one tried least among some; it stays in the queue.
+    /// Any one that was never tried, or else the one tried least among some; it stays in the queue.
     ///
-    /// The last one, because what is wrong with one segment is often wrong with its neighbours too.
+    /// Any one, because what is wrong with one segment is often wrong with its neighbours too, at both ends of the line: if a half of the
+    /// segments is sound, so is every second probe, wherever they are.
     ///
     /// - Parameter attempts: How often an entry was tried before.
-    mutating func probe(_ rules: Rules = .everything, attempts: (Int) -> Int) -> Probe? {
+    mutating func probe(
+        _ rules: Rules = .everything, using generator: inout some RandomNumberGenerator, attempts: (Int) -> Int
+    ) -> Probe? {
         head = firstUntaken(from: head)
+        let range = head..<max(head, listing.index(of: rules.lowest, from: .distantFuture, after: head))
+        guard !range.isEmpty else { return nil }
         var best: Probe?
-        var looked = 0
-        for index in (head..<max(head, listing.index(of: rules.lowest, from: .distantFuture, after: head))).reversed() {
+        func look(at index: Int) -> Bool {
             let entry = listing.entries[index]
-            if entry.isTaken || (!rules.sendsLate && rules.isLate(entry.created)) { continue }
+            if entry.isTaken || (!rules.sendsLate && rules.isLate(entry.created)) { return false }
             let tries = attempts(index)
             if tries < best?.attempts ?? .max { best = Probe(index: index, attempts: tries) }
-            looked += 1
-            if tries == 0 || looked == Self.probeSearchLimit { break }
+            return true
+        }
+        var looked = 0
+        // Of many, one here and one there: a search from one place would not get past a long row that was tried.
+        if range.count > Self.probeSearchLimit {
+            for _ in 0..<Self.probeSearchLimit where best?.attempts != 0 {
+                if look(at: .random(in: range, using: &generator)) { looked += 1 }
+            }
+        }
+        var index = Int.random(in: range, using: &generator)
+        for _ in range where best?.attempts != 0 && looked < Self.probeSearchLimit {
+            if look(at: index) { looked += 1 }
+            index = index + 1 == range.upperBound ? range.lowerBound : index + 1
         }
         return best
     }

@@ -38,6 +38,9 @@ public enum Verdict: Equatable, Sendable {
 
         private static let longest = 1000
 
+        /// Whether a kind says that there was no connection: no segment was tried.
+        static func isOfNoConnection(_ kind: String) -> Bool { kind == "connect" || kind == "proxy" }
+
         func with(_ hint: String) -> Reason { Reason(kind: kind, status: status, message: message + hint) }
     }
 }

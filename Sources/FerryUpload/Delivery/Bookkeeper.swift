@@ -53,7 +53,7 @@ struct Bookkeeper: Sendable {
         case .unjudged: return try backOff(segment, outcome, isProven: false, &events)
         case .victim:
             // Where there was no connection, the segment was not tried.
-            guard let reason = verdict.reason, reason.kind != "connect", reason.kind != "proxy" else {
+            guard let reason = verdict.reason, !Verdict.Reason.isOfNoConnection(reason.kind) else {
                 return try aftermath(ofDeparture: outcome, of: segment)
             }
             let time = now()
@@ -259,7 +259,9 @@ struct Bookkeeper: Sendable {
         guard let reason = outcome.verdict.reason else { return .asBefore }
         let time = now()
         var state = tried(segment, outcome, reason, scope: .segment, at: time)
-        if isProven { state.failures += 1 }
+        // In a circle of receivers it waits, however often it is tried: elsewhere it would pass.
+        let isOwnFault = isProven && reason.status != Verdict.loopDetected
+        if isOwnFault { state.failures += 1 }
         if state.failures >= options.backOff.failuresAllowed {
             let message = "failed \(state.failures) times while the destination was well; last: \(reason.message)"
             return try reject(
@@ -267,7 +269,7 @@ struct Bookkeeper: Sendable {
             ).map { .waits(until: $0) } ?? .ended
         }
         var generator = SystemRandomNumberGenerator()
-        var wait = options.backOff.wait(afterFailures: isProven ? state.failures : state.attempts, using: &generator)
+        var wait = options.backOff.wait(afterFailures: isOwnFault ? state.failures : state.attempts, using: &generator)
         // The destination is left alone for that long: after it, it is the others' turn.
         if !isProven, case .unwell(_, let retryAfter?) = outcome.verdict {
             wait = min(retryAfter + wait, options.backOff.longestWait)

@@ -37,7 +37,7 @@ struct DeliveryState {
 
     private static func plan(_ options: UploadOptions, _ health: DestinationHealth) -> PassPlan {
         PassPlan(
-            order: options.order, parallel: options.parallel, isRecovering: health.isRecovering, hasWaitedAsTold: health.saidWhen,
+            order: options.order, parallel: options.parallel, isRecovering: health.isRecovering, sparesHead: health.sparesHead,
             blame: options.blame)
     }
 
@@ -105,12 +105,15 @@ struct DeliveryState {
         return lanes[best.lane].takeNext().map { (best.lane, $0) }
     }
 
-    /// Takes the segment that was tried least in all lanes; among equals the most urgent lane's.
+    /// Takes a segment that was tried least in all lanes, of any lane but the one that was served last if there is one: what is wrong may be
+    /// wrong with all of a spool.
     private mutating func takeProbe() -> (lane: Int, item: Dispatcher.Item)? {
-        var best: (lane: Int, rank: Lane.Rank, probe: SegmentQueue.Probe)?
-        for lane in lanesInTurn where !isHeldUp(lane) {
-            guard let rank = lanes[lane].nextRank(), let probe = lanes[lane].probe() else { continue }
-            if best.map({ (probe.attempts, rank) < ($0.probe.attempts, $0.rank) }) ?? true { best = (lane, rank, probe) }
+        var generator = SystemRandomNumberGenerator()
+        var best: (lane: Int, rank: (Int, Int), probe: SegmentQueue.Probe)?
+        for lane in lanes.indices.shuffled(using: &generator) where !isHeldUp(lane) {
+            guard lanes[lane].nextRank() != nil, let probe = lanes[lane].probe(using: &generator) else { continue }
+            let rank = (probe.attempts, lane == lastLane ? 1 : 0)
+            if best.map({ rank < $0.rank }) ?? true { best = (lane, rank, probe) }
         }
         return best.map { ($0.lane, lanes[$0.lane].take($0.probe)) }
     }

@@ -35,8 +35,15 @@ struct DestinationHealth: Sendable {
     /// The destination failed last time.
     var isRecovering: Bool { state != nil }
 
-    /// It said itself when it was to be tried again.
-    var saidWhen: Bool { state?.retryAfter ?? false }
+    /// Whether the head of the line may be to blame: the destination said itself when it was to be tried again, or took nothing in several
+    /// passes that reached it.
+    var sparesHead: Bool {
+        guard let state else { return false }
+        return state.retryAfter ?? false
+            || state.failures >= Self.failuresOfHead && !Verdict.Reason.isOfNoConnection(state.lastError.kind)
+    }
+
+    private static let failuresOfHead = 3
 
     /// When the destination is due again, `nil` when it is due now.
     func waitsUntil(now: Timestamp) -> Timestamp? { state?.wait(at: now, longestWait: backOff.longestWait) }

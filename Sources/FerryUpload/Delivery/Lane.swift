@@ -164,11 +164,11 @@ struct Lane {
     /// Takes the next segment.
     mutating func takeNext() -> Dispatcher.Item? { queue.next(effectiveRules).map { take($0) } }
 
-    /// The segment that was tried least, which stays in the queue.
-    mutating func probe() -> SegmentQueue.Probe? {
+    /// A segment that was tried least, which stays in the queue.
+    mutating func probe(using generator: inout some RandomNumberGenerator) -> SegmentQueue.Probe? {
         let lease = tools.lease
         let listing = queue.listing
-        return queue.probe(effectiveRules) { index in
+        return queue.probe(effectiveRules, using: &generator) { index in
             guard listing.entries[index].hasSidecar else { return 0 }
             return ((try? lease.spool().sidecar(of: listing.name(of: listing.entries[index]))) ?? nil)?.attempts ?? 0
         }

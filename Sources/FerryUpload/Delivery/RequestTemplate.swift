@@ -120,8 +120,9 @@ final class RequestTemplate: Sendable {
         head.writeString("\r\nFerry-Attempt: \(shipment.attempt)\r\n")
         let events = shipment.facts.reduce(0 as Int64?) { sum, facts in sum.flatMap { sum in facts.events.map(sum.adding) } }
         if let events { head.writeString("Ferry-Events: \(events)\r\n") }
-        let hops = shipment.facts.reduce(0) { max($0, $1.hops) }
+        let hops = shipment.facts.reduce(0) { max($0, $1.trail.hops) }
         if hops > 0 { head.writeString("Ferry-Hops: \(hops)\r\n") }
+        if let via = Coalescing.via(shipment.facts) { head.writeString("Ferry-Via: \(via)\r\n") }
         if facts.isLate { head.writeString("Ferry-Late: true\r\n") }
         if let authorization = connection.proxyAuthorization { head.writeString("Proxy-Authorization: \(authorization)\r\n") }
         head.writeString("\r\n")

@@ -16,15 +16,15 @@ struct SegmentFacts: Sendable {
     let isLate: Bool
     /// The ID of the spool that it lies in.
     let spoolID: String
-    /// Through how many receivers it came.
-    let hops: Int
+    /// The way that it came.
+    let trail: Trail
     /// What the clock said when the segment was opened, where that is not ``created``.
     let clockReading: Timestamp?
 
     init(_ claim: Claim, spoolID: String, events: Int64?, isLate: Bool) throws(FileError) {
         self.isLate = isLate
         self.spoolID = spoolID
-        hops = claim.file.hops
+        trail = claim.file.trail
         clockReading = claim.file.clockReading
         name = claim.name
         bytes = claim.status.size

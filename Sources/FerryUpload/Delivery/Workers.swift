@@ -84,6 +84,12 @@ struct Workers: Sendable {
             }
         }
         guard !ready.isEmpty else { return dispatcher.abandon(job) }
+        let fitting = Coalescing.fitting(ready.lazy.map(\.segment.facts.trail))
+        if fitting < ready.count {
+            let others = ready[fitting...].map(\.item)
+            ready.removeSubrange(fitting...)
+            dispatcher.putBack(others, of: job)
+        }
         var job = Dispatcher.Job(id: job.id, lane: job.lane, tools: job.tools, items: ready.map(\.item))
         var segments = ready.map(\.segment)
         var outcome = await send(segments, job.tools, &courier)

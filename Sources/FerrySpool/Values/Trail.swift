@@ -1,0 +1,65 @@
+/// The way that a segment came: through how many receivers, and out of which spools.
+///
+/// A receiver that finds its own spool in it has sent the segment on already. By its key the segment would be a duplicate there, and that
+/// answer would end the only copy.
+public struct Trail: Equatable, Sendable {
+    /// Mail servers allow 25 to 100 hops (RFC 5321, section 6.3), and relays of events are few.
+    public static let longest = 16
+
+    /// Through how many receivers it came.
+    public let hops: Int
+    /// The IDs of the spools that it was sent from, the oldest first. Of a longer way the last ones.
+    public let spools: [String]
+
+    /// The trail of what was made here.
+    public static let none = Trail(unchecked: 0, [])
+
+    private init(unchecked hops: Int, _ spools: [String]) {
+        self.hops = hops
+        self.spools = spools
+    }
+
+    /// - Returns: `nil` when the numbers are out of bounds, or a text can be no spool's ID.
+    public init?(hops: Int, spools: [String] = []) {
+        guard (0...Self.mostHops).contains(hops), spools.count <= Self.longest, spools.allSatisfy(Spool.isID) else { return nil }
+        self.init(unchecked: hops, spools)
+    }
+
+    /// Reads what ``text`` gives: the number of hops, and what earlier versions did not note, the IDs.
+    public init?(_ text: some StringProtocol) {
+        let words = text.split(separator: " ", omittingEmptySubsequences: false)
+        guard let hops = words.first.flatMap({ Int($0) }) else { return nil }
+        self.init(hops: hops, spools: words[1...].map { String($0) })
+    }
+
+    public var text: String { spools.reduce("\(hops)") { "\($0) \($1)" } }
+
+    /// The trail of what a receiver takes.
+    ///
+    /// - Parameter spool: The ID of the spool that it was sent from; `nil` where that is not known.
+    public func adding(_ spool: String?) -> Trail {
+        let spool = spool.flatMap { Spool.isID($0) ? $0 : nil }
+        return Trail(unchecked: min(hops + 1, Self.mostHops), (spools + [spool].compactMap(\.self)).suffix(Self.longest))
+    }
+
+    /// The trail of a segment that came two ways: it must go back on neither.
+    public func merging(_ other: Trail) -> Trail {
+        let more = other.spools.filter { !spools.contains($0) }
+        return Trail(unchecked: max(hops, other.hops), (spools + more).suffix(Self.longest))
+    }
+
+    private static let mostHops = 999
+
+    /// The bytes that ``text`` has at most.
+    static let longestText = 3 + longest * 65
+}
+
+extension Spool {
+    /// Notes of a pending segment that it came another way too, so that it goes back on neither.
+    public func note(_ trail: Trail, ofSegment name: String) {
+        guard let file = (try? directory.open(name)) ?? nil else { return }
+        let before = file.trail
+        let merged = before.merging(trail)
+        if merged != before { file.setTrail(merged) }
+    }
+}
