@@ -97,7 +97,7 @@ public struct Export {
 
     private func choose(_ report: inout ExportReport) throws -> [String] {
         let listing = try spool.scan(sizes: true)
-        let exported = options.includesExported ? [] : spool.names(in: listing, of: try spool.travelling())
+        let exported = options.includesExported ? [] : spool.names(in: listing, of: try spool.travelling(in: listing))
         var room = options.maxBytes?.bytes ?? .max
         room -= options.maxBytes == nil ? 0 : Self.overhead
         var chosen: [String] = []
@@ -105,6 +105,11 @@ public struct Export {
             let name = listing.name(of: entry)
             if exported.contains(name) {
                 report.alreadyExported += 1
+                continue
+            }
+            guard ForeignName.isLegal(name) else {
+                report.leftOut.append(
+                    (name, "no hub takes a segment of this name, for it has control characters in it; rename it"))
                 continue
             }
             let bytes = entry.size?.bytes ?? 0
@@ -167,14 +172,15 @@ public struct Export {
                 }
                 let status = try file.status()
                 let (digest, bytes) = try file.digest(size: status.size.bytes)
-                chosen.append(
-                    Chosen(
-                        segment: .init(
-                            file: "", name: name,
-                            key: try SegmentKey.key(of: name, spoolID: spool.id) { digest },
-                            created: SegmentName(name)?.created ?? status.modified, bytes: bytes, sha256: digest.hexadecimal,
-                            events: try spool.notedEvents(of: name)),
-                        status: status))
+                let segment = BundleManifest.Segment(
+                    file: "", name: name, key: try SegmentKey.key(of: name, spoolID: spool.id) { digest },
+                    created: SegmentName(name)?.created ?? status.modified, bytes: bytes, sha256: digest.hexadecimal,
+                    events: try spool.notedEvents(of: name))
+                if let flaw = segment.flaw {
+                    report.leftOut.append((name, "it \(flaw)"))
+                } else {
+                    chosen.append(Chosen(segment: segment, status: status))
+                }
             } catch {
                 report.leftOut.append((name, error.description))
             }
@@ -216,7 +222,7 @@ public struct Export {
             } catch let gone as Gone {
                 destination.discard()
                 report.leftOut.append((gone.name, gone.reason))
-                chosen.removeAll { $0.segment.name == gone.name }
+                chosen.removeAll { FileName($0.segment.name) == FileName(gone.name) }
             } catch {
                 destination.discard()
                 throw error

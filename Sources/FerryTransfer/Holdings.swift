@@ -15,10 +15,12 @@ struct Holdings {
     /// Read when they are first asked for.
     private var days: [Directory]?
     private var ended: Set<String>?
+    private var handedOn: HandedOn
 
     /// - Parameter keys: The keys that will be asked for.
     init(of hub: Spool, keys: Set<String>) throws(FileError) {
         self.hub = hub
+        handedOn = HandedOn(from: hub)
         self.keys = keys.union(keys.flatMap { SegmentID.ancestors(of: $0).map(\.text) })
         try readLog()
     }
@@ -35,6 +37,7 @@ struct Holdings {
     /// Reads what was logged, and sent on, since the last look.
     mutating func lookAgain() throws(FileError) {
         try readLog()
+        handedOn = HandedOn(from: hub)
         days = nil
         ended = nil
     }
@@ -58,6 +61,17 @@ struct Holdings {
         guard whole.key == id.text else { return true }
         guard let whole = SegmentName(whole.segment), let half = SegmentName(half) else { return false }
         return (whole.priority, whole.created, whole.stream) == (half.priority, half.created, half.stream)
+    }
+
+    /// Why what the hub has of a key is none to vouch for; `nil` when it is.
+    ///
+    /// - Parameters:
+    ///   - name: The segment's name in the hub's spool.
+    ///   - head: Of the bundle that brings it again.
+    mutating func ownClaim(on name: String, key: String, against head: BundleManifest.Head) throws(FileError) -> HandedOn.Claim? {
+        // It came with this very bundle: that was exported before any bundle of the hub's that has the segment.
+        if entries[key]?.bundle == head.bundle { return nil }
+        return try handedOn.claim(on: name, against: head.spool)
     }
 
     mutating func add(_ entry: ReceivedEntry) {

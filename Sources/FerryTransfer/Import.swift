@@ -68,17 +68,25 @@ private struct BundleIntake {
             receipt: Receipt(bundle: manifest.head.bundle, spool: manifest.head.spool, hub: hub.id, at: now, segments: []))
     }
 
-    var keys: [String] { manifest.segments.map(\.key) }
+    var keys: [String] { manifest.soundSegments.map(\.key) }
 
     mutating func take(_ holdings: inout Holdings) throws(BundleProblem) -> ImportReport {
         do throws(FileError) {
-            for segment in manifest.segments { try take(segment, &holdings) }
+            for (index, segment) in manifest.segments.enumerated() {
+                if let flaw = manifest.flaws[index] {
+                    report.damaged.append((segment.name, "it \(flaw), in line \(index + 2) of the manifest"))
+                } else {
+                    try take(segment, &holdings)
+                }
+            }
             try admit(&holdings)
         } catch {
             // What was copied until then is kept, if there is room for its names: the next import does not begin at zero.
             do throws(FileError) { try admit(&holdings) } catch {}
             report.failure = error
-            report.untaken = manifest.segments.count - report.stored - report.known - report.missing.count - report.damaged.count
+            report.untaken =
+                manifest.segments.count - report.stored - report.known - report.missing.count - report.damaged.count
+                - report.withheld.count
             if report.receipt.segments.isEmpty { throw .hub(source.path, error) }
         }
         report.receiptBytes = report.receipt.bytes(signedBy: options.keys)
@@ -87,7 +95,7 @@ private struct BundleIntake {
 
     private mutating func take(_ segment: BundleManifest.Segment, _ holdings: inout Holdings) throws(FileError) {
         if batch.count == Self.batchSize || batchKeys.contains(segment.key) { try admit(&holdings) }
-        if let known = try holdings.known(segment.key, segment: segment.name) { return noteKnown(segment, known) }
+        if let known = try holdings.known(segment.key, segment: segment.name) { return try noteKnown(segment, known, &holdings) }
         let region: FileRegion?
         do throws(FileError) { region = try source.region(segment.file) } catch {
             report.damaged.append((segment.name, error.description))
@@ -108,7 +116,7 @@ private struct BundleIntake {
         }
         let entry = ReceivedEntry(
             at: now, key: segment.key, sha256: segment.sha256, segment: Self.name(for: segment), bytes: segment.bytes,
-            events: segment.events ?? 0)
+            events: segment.events ?? 0, bundle: manifest.head.bundle)
         batch.append(Item(arrival: arrival, entry: entry, segment: segment))
         batchKeys.insert(segment.key)
     }
@@ -139,7 +147,7 @@ private struct BundleIntake {
         for (item, admitted) in zip(items, results) {
             switch admitted {
             case .known:
-                noteKnown(item.segment, try holdings.known(item.segment.key, segment: item.segment.name))
+                try noteKnown(item.segment, try holdings.known(item.segment.key, segment: item.segment.name), &holdings)
                 continue
             case .stored:
                 report.stored += 1
@@ -152,6 +160,7 @@ private struct BundleIntake {
                     report.damaged.append((item.segment.name, "the hub has another segment of this name"))
                     continue
                 }
+                if try withholds(item.segment, &holdings) { continue }
                 try hub.logReceived([item.entry])
                 report.known += 1
             case .left(let error):
@@ -164,13 +173,24 @@ private struct BundleIntake {
     }
 
     /// - Parameter known: What is known of its key.
-    private mutating func noteKnown(_ segment: BundleManifest.Segment, _ known: KnownKey?) {
+    private mutating func noteKnown(
+        _ segment: BundleManifest.Segment, _ known: KnownKey?, _ holdings: inout Holdings
+    ) throws(FileError) {
         guard known?.agrees(with: BodyDigest(hexadecimal: segment.sha256)) ?? false else {
             report.damaged.append((segment.name, "its key came before, with other bytes"))
             return
         }
+        if try withholds(segment, &holdings) { return }
         report.known += 1
         vouch(for: segment)
+    }
+
+    /// Whether what the hub has of a segment is none to vouch for.
+    private mutating func withholds(_ segment: BundleManifest.Segment, _ holdings: inout Holdings) throws(FileError) -> Bool {
+        let claim = try holdings.ownClaim(on: Self.name(for: segment), key: segment.key, against: manifest.head)
+        guard let claim else { return false }
+        report.withheld.append((segment.name, claim.description))
+        return true
     }
 
     private mutating func vouch(for segment: BundleManifest.Segment) {

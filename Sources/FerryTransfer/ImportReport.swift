@@ -55,6 +55,8 @@ public struct ImportReport: Sendable {
     public var missing: [String] = []
     /// Not as the manifest says, each with the reason.
     public var damaged: [(name: String, reason: String)] = []
+    /// Here, and not vouched for, each with the reason: the spool that the bundle comes from may rely on this hub, or the hub on it.
+    public var withheld: [(name: String, reason: String)] = []
     /// Why the hub's spool could not take all of it; what was taken until then is kept.
     public var failure: FileError?
     /// Segments that were not taken because of the failure.
@@ -64,5 +66,5 @@ public struct ImportReport: Sendable {
     /// The receipt as it is to be carried back, signed if there was a key.
     public var receiptBytes: [UInt8] = []
 
-    public var isComplete: Bool { missing.isEmpty && damaged.isEmpty && failure == nil }
+    public var isComplete: Bool { missing.isEmpty && damaged.isEmpty && withheld.isEmpty && failure == nil }
 }

@@ -129,7 +129,7 @@ extension Spool {
         let last = checked.indices.reduce(into: [String: Int]()) { last, index in
             if case .success(let (receipt, _)) = checked[index] { last[receipt.bundle] = index }
         }
-        var vouched: [String: Set<String>] = [:]
+        var vouched: [String: Set<FileName>] = [:]
         // Of bundles whose mark is still needed.
         var waiting: Set<String> = []
         return checked.indices.map { index in
@@ -143,7 +143,7 @@ extension Spool {
                     waiting.insert(bundle)
                     throw error
                 }
-                vouched[bundle, default: []].formUnion(receipt.segments.map(\.name))
+                vouched[bundle, default: []].formUnion(receipt.segments.map { FileName($0.name) })
                 if result.busy > 0 { waiting.insert(bundle) }
                 guard last[bundle] == index else { return result }
                 result.missing = mark.segments.count { vouched[bundle]?.contains($0.name) != true }
@@ -163,8 +163,8 @@ extension Spool {
             throw ReceiptProblem.foreign(
                 "the bundle \(receipt.bundle) is not waited for: acknowledged before, forgotten, or its export did not end")
         }
-        let sums = Dictionary(mark.segments.map { ($0.name, $0.sha256) }, uniquingKeysWith: { first, _ in first })
-        var names: Set<String> = []
+        let sums = Dictionary(mark.segments.map { (FileName($0.name), $0.sha256) }, uniquingKeysWith: { first, _ in first })
+        var names: Set<FileName> = []
         for segment in receipt.segments where sums[segment.name] != segment.sha256 || !names.insert(segment.name).inserted {
             throw ReceiptProblem.contradicts(segment.name)
         }
@@ -173,13 +173,12 @@ extension Spool {
 
     /// - Parameter settled: Segments that another receipt of the bundle vouched for.
     private func settle(
-        _ receipt: Receipt, of mark: ExportMark, without settled: Set<String>, at now: Timestamp
+        _ receipt: Receipt, of mark: ExportMark, without settled: Set<FileName>, at now: Timestamp
     ) throws -> Acknowledgement {
         var result = Acknowledgement()
         var endings: [Ending] = []
         // By their names when they were exported.
-        let newNames = Dictionary(
-            try renamedExports([mark]).map { ($0.value.name, $0.key) }, uniquingKeysWith: { first, _ in first })
+        let newNames = try newNames(of: [mark])[0]
         let givesWay = sentMayGiveWay()
         if !receipt.segments.isEmpty { try prepareSentFolder(at: now) }
         for segment in receipt.segments where !settled.contains(segment.name) {
@@ -205,7 +204,7 @@ extension Spool {
                         LedgerEntry(
                             at: now, segment: claim.name, outcome: .sent, bytes: claim.status.size,
                             events: try? notedEvents(of: claim.name), destination: "bundle \(receipt.bundle)",
-                            detail: "received by the spool \(receipt.hub) at \(receipt.at.rfc3339)")))
+                            detail: LedgerEntry.received(by: receipt.hub) + receipt.at.rfc3339)))
             case .gone: result.alreadyGone += 1
             case .busy: result.busy += 1
             case .unusable(let error):

@@ -245,6 +245,7 @@ struct NameDoorTests {
         arguments: [
             ("a.jsonl.gz", true), ("ä b.ndjson.gz", true), ("", false), (".a.json.gz", false), ("a/b.json.gz", false),
             ("a\u{0}.json.gz", false), ("a\n.json.gz", false), ("a.json", false),
+            (".\u{301}a.json.gz", false), ("a\u{600}.json.gz", true),
             (String(repeating: "x", count: 248) + ".json.gz", false), (String(repeating: "x", count: 247) + ".json.gz", true),
         ])
     func legal(name: String, isLegal: Bool) {

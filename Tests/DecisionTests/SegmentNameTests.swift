@@ -95,6 +95,23 @@ struct SegmentNameTests {
             stream: streams.randomElement(using: &generator)!)!
     }
 
+    @Test("Two file names are the same if their bytes are")
+    func bytes() {
+        let (composed, decomposed) = ("\u{e9}.json.gz", "e\u{301}.json.gz")
+        #expect(FileName(composed) != FileName(decomposed))
+        #expect(FileName(composed) == FileName("\u{e9}.json.gz"))
+        var names: Set<FileName> = [FileName(composed)]
+        #expect(!names.contains(decomposed))
+        #expect(names.contains(composed))
+        names.insert(decomposed)
+        #expect(names.count == 2)
+        var numbers: [FileName: Int] = [:]
+        numbers[composed] = 1
+        numbers[decomposed, default: 5] += 1
+        #expect(numbers[composed] == 1)
+        #expect(numbers[decomposed] == 6)
+    }
+
     @Test("An ID says which segments it may be a half of")
     func ancestors() {
         func ancestors(_ key: String) -> [String] { SegmentID.ancestors(of: key).map(\.text) }

@@ -73,7 +73,7 @@ struct ExportTests {
         try spool.mark(ExportMark(bundle: "killedkilledkilled", at: Self.moment, segments: [.init(name: names[0], sha256: "")]))
         try spool.mark(
             ExportMark(bundle: "travelstravelstravels", at: Self.moment, segments: [.init(name: names[1], sha256: "ab")]))
-        #expect(try spool.exportedSegments() == [names[1]])
+        #expect(try spool.exportedSegments() == [FileName(names[1])])
         #expect(try spool.travellingBundles().map(\.bundle) == ["travelstravelstravels"])
     }
 
@@ -108,6 +108,95 @@ struct ExportTests {
         let receipt = try #require(taken.first).get().receiptBytes
         #expect(try spool.acknowledge(receipt, from: nil, at: Self.moment).sent == 3)
         #expect(try spool.pending().isEmpty)
+    }
+
+    @Test("A file that is rotated while it travels is known by what it is, and the new one of its name is due")
+    func rotated() async throws {
+        let spool = try source(0)
+        let (name, rotated) = ("log.jsonl.gz", "log.1.jsonl.gz")
+        try OpenFile.creating("\(spool.path)/\(name)").write(Segments.gzip("{\"n\":1}\n"))
+        let later = Timestamp.now() + .seconds(60)
+        let report = try Export(spool, options: ExportOptions(), now: later).run(to: stick())
+        #expect(report.segments == 1)
+        #expect(rename("\(spool.path)/\(name)", "\(spool.path)/\(rotated)") == 0)
+        try OpenFile.creating("\(spool.path)/\(name)").write(Segments.gzip("{\"n\":2}\n"))
+        #expect(try spool.exportedSegments() == [FileName(rotated)])
+        #expect(try spool.travellingBundles().map(\.segments) == [1])
+        let states = try PendingSegments(spool, now: later).map { ($0.name, $0.state) }
+        #expect(states.contains { $0 == (rotated, .exported(bundle: report.bundle)) })
+        #expect(states.contains { $0 == (name, .due) })
+        let taken = try Import(folder.spool("hub"), options: ImportOptions()).run(stick(), at: Self.moment)
+        let receipt = try #require(taken.first).get().receiptBytes
+        let done = try spool.acknowledge(receipt, from: nil, at: Self.moment)
+        #expect(done.sent == 1)
+        #expect(done.changed == 0)
+        #expect(try spool.pending() == [name])
+        #expect(try spool.events(in: [.pending]) == ["{\"n\":2}"])
+    }
+
+    @Test("A file that is put back from a backup, or written into, still travels under its name", arguments: [false, true])
+    func restored(_ isRestored: Bool) throws {
+        let spool = try source(0)
+        let path = "\(spool.path)/log.jsonl.gz"
+        try OpenFile.creating(path).write(Segments.gzip("{\"n\":1}\n"))
+        _ = try Export(spool, options: ExportOptions(), now: Timestamp.now() + .seconds(60)).run(to: stick())
+        if isRestored {
+            try FileManager.default.copyItem(atPath: path, toPath: folder("backup"))
+            try FileManager.default.removeItem(atPath: path)
+            try FileManager.default.moveItem(atPath: folder("backup"), toPath: path)
+        } else {
+            try OpenFile.creating(path, appending: true).write(Segments.gzip("{\"n\":2}\n"))
+        }
+        #expect(try spool.exportedSegments() == [FileName("log.jsonl.gz")])
+        #expect(try spool.travellingBundles().map(\.segments) == [1])
+    }
+
+    @Test("What no hub takes for its name is left out of a bundle and named, and the others arrive")
+    func illegalNames() throws {
+        let spool = try source(1)
+        for name in ["a\nb.jsonl.gz", "\u{7f}.json.gz"] {
+            try OpenFile.creating("\(spool.path)/\(name)").write(Segments.gzip("{}\n"))
+        }
+        let report = try Export(spool, options: ExportOptions(), now: Timestamp.now() + .seconds(60)).run(to: stick())
+        #expect(report.segments == 1)
+        #expect(Set(report.leftOut.map(\.name)) == ["a\nb.jsonl.gz", "\u{7f}.json.gz"])
+        #expect(try spool.exportedSegments().count == 1)
+        let taken = try #require(try Import(folder.spool("hub"), options: ImportOptions()).run(stick(), at: Self.moment).first)
+            .get()
+        #expect(taken.isComplete)
+        #expect(taken.stored == 1)
+    }
+
+    @Test("Names that differ in their bytes alone, as composed and decomposed characters do, are two segments on the whole way")
+    func normalization() throws {
+        let spool = try source(0)
+        let names = ["\u{e9}.json.gz", "e\u{301}.json.gz"]
+        for (index, name) in names.enumerated() {
+            try OpenFile.creating("\(spool.path)/\(name)").write(Segments.gzip("{\"n\":\(index)}\n"))
+        }
+        #expect(try spool.pending().count == 2)
+        let report = try Export(spool, options: ExportOptions(), now: Timestamp.now() + .seconds(60)).run(to: stick())
+        #expect(report.segments == 2)
+        let mark = try #require(try spool.exportMarks().first)
+        #expect(Set(mark.segments.map(\.sha256)).count == 2)
+        let taken = try #require(try Import(folder.spool("hub"), options: ImportOptions()).run(stick(), at: Self.moment).first)
+            .get()
+        #expect(taken.stored == 2)
+        let done = try spool.acknowledge(taken.receiptBytes, from: nil, at: Self.moment)
+        #expect(done.sent == 2)
+        #expect(done.missing == 0)
+        #expect(try spool.pending().isEmpty)
+    }
+
+    @Test("A sidecar belongs to the name with its very bytes")
+    func sidecarsOfTwins() throws {
+        let spool = try source(0)
+        let names = ["\u{e9}.json.gz", "e\u{301}.json.gz"]
+        for name in names { try OpenFile.creating("\(spool.path)/\(name)").write(Segments.gzip("{}\n")) }
+        try OpenFile.creating("\(spool.path)/\(names[0]).retry.json").write([0x7b, 0x7d])
+        let listing = try spool.scan()
+        let tried = listing.entries.filter(\.hasSidecar).map { FileName(listing.name(of: $0)) }
+        #expect(tried == [FileName(names[0])])
     }
 
     @Test("A runner leaves a segment alone that is renamed while it travels")

@@ -257,6 +257,61 @@ struct ImportTests {
         #expect(try spool.exportMarks().count == 1)
     }
 
+    private func receipt(_ path: String, into hub: Spool) throws -> ImportReport {
+        try #require(try take(path, into: hub).first).get()
+    }
+
+    @Test("Two spools that export the same segments to each other do not both end them", arguments: [false, true])
+    func mutual(_ acknowledgesFirst: Bool) throws {
+        let (spool, hub) = (try source("source", 2), try folder.spool("hub"))
+        _ = try export(spool, to: stick("k1"))
+        let first = try receipt(stick("k1"), into: hub)
+        #expect(first.stored == 2)
+        _ = try export(hub, to: stick("k2"))
+        if acknowledgesFirst { #expect(try spool.acknowledge(first.receiptBytes, from: nil, at: Self.moment).sent == 2) }
+        let back = try receipt(stick("k2"), into: spool)
+        #expect(back.withheld.count == (acknowledgesFirst ? 0 : 2))
+        #expect(back.stored == (acknowledgesFirst ? 2 : 0))
+        #expect(back.receipt.segments.count == back.stored)
+        #expect(try hub.acknowledge(back.receiptBytes, from: nil, at: Self.moment).sent == back.stored)
+        if !acknowledgesFirst { #expect(try spool.acknowledge(first.receiptBytes, from: nil, at: Self.moment).sent == 2) }
+        #expect(try spool.pending().count + hub.pending().count == 2)
+    }
+
+    @Test(
+        "What a spool gave to another is not ended by that one's giving it back, whatever comes first", arguments: [false, true])
+    func circle(_ acknowledgesFirst: Bool) throws {
+        let (spool, hub) = (try source("source", 2), try folder.spool("hub"))
+        _ = try export(spool, to: stick("k1"))
+        #expect(try spool.acknowledge(receipt(stick("k1"), into: hub).receiptBytes, from: nil, at: Self.moment).sent == 2)
+        _ = try export(hub, to: stick("k2"))
+        let back = try receipt(stick("k2"), into: spool)
+        #expect(back.stored == 2)
+        _ = try export(spool, to: stick("k3"))
+        func acknowledgeBack() throws { #expect(try hub.acknowledge(back.receiptBytes, from: nil, at: Self.moment).sent == 2) }
+        if acknowledgesFirst { try acknowledgeBack() }
+        let again = try receipt(stick("k3"), into: hub)
+        #expect(again.withheld.count == 2)
+        #expect(!again.isComplete)
+        if !acknowledgesFirst { try acknowledgeBack() }
+        let done = try spool.acknowledge(again.receiptBytes, from: nil, at: Self.moment)
+        #expect(done.sent == 0)
+        #expect(done.missing == 2)
+        #expect(try spool.pending().count == 2)
+    }
+
+    @Test("The bundle that brought a segment brings it again: it is vouched for, also while it travels on")
+    func relay() throws {
+        let (spool, hub) = (try source("source", 2), try folder.spool("hub"))
+        _ = try export(spool, to: stick("k1"))
+        _ = try receipt(stick("k1"), into: hub)
+        _ = try export(hub, to: stick("k2"))
+        let again = try receipt(stick("k1"), into: hub)
+        #expect(again.known == 2)
+        #expect(again.withheld.isEmpty)
+        #expect(again.receipt.segments.count == 2)
+    }
+
     @Test("A receipt that names a segment twice changes nothing")
     func twice() throws {
         let spool = try source()

@@ -166,6 +166,16 @@ struct RunnerTests {
         #expect(seen.names.firstIndex(of: critical)! <= 2)
     }
 
+    @Test("Two folders whose names differ in their bytes alone are two spools")
+    func twins() async throws {
+        for name in ["\u{e9}", "e\u{301}"] { try put(folder.spool("hub/\(name)"), second: 1) }
+        let seen = Seen()
+        let server = ScriptedServer.answering { seen.answer($0) }
+        try await whileRunning([folder("hub/*")], options(server)) { (_: Runner) async throws in
+            try await eventually("both") { seen.names.count == 2 }
+        }
+    }
+
     @Test("A new folder in a collection joins; one that vanishes pauses alone and comes back by itself")
     func vanishing() async throws {
         let first = try folder.spool("hub/a")

@@ -37,7 +37,7 @@ struct ReplaySource {
         var namesakes: [ReplayFile] = []
         for (name, file) in ordered {
             if namesakes.first?.segment.fileName != name { namesakes = [] }
-            let isKnown = namesakes.contains { $0.path == file.path || Self.isSame($0, file) }
+            let isKnown = namesakes.contains { FileName($0.path) == FileName(file.path) || Self.isSame($0, file) }
             defer { namesakes.append(file) }
             guard !isKnown else { continue }
             let other =

@@ -138,12 +138,10 @@ extension Spool {
     /// The bundles that pending segments travel in, oldest first.
     public func travellingBundles(warn: (UnreadableState) -> Void = { _ in }) throws(FileError) -> [TravellingBundle] {
         let marks = try exportMarks(warn: warn)
-        var renamed: [String: Int] = [:]
-        for (_, travelling) in try renamedExports(marks) { renamed[travelling.bundle, default: 0] += 1 }
-        return marks.map { mark in
+        return zip(marks, try newNames(of: marks)).map { mark, newNames in
             TravellingBundle(
                 bundle: mark.bundle, since: mark.at,
-                segments: mark.segments.count { (try? directory.contains($0.name)) != false } + renamed[mark.bundle, default: 0],
+                segments: mark.segments.count { newNames[$0.name] != nil || (try? directory.contains($0.name)) != false },
                 isUnderWay: mark.state == .underWay)
         }.filter { $0.segments > 0 }
     }

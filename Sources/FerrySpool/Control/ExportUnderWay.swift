@@ -42,7 +42,7 @@ public final class ExportUnderWay: Sendable {
 
     /// The mark with every line at its place, blank where a segment was left out; `nil` when one has become longer.
     private func bytes(with segments: [ExportMark.Segment]) -> [UInt8]? {
-        let whole = Dictionary(segments.map { ($0.name, $0) }, uniquingKeysWith: { first, _ in first })
+        let whole = Dictionary(segments.map { (FileName($0.name), $0) }, uniquingKeysWith: { first, _ in first })
         var bytes = Spool.lines(of: ExportMark(bundle: bundle, at: at, segments: []))
         for marked in self.segments {
             let length = JSONLine.encode(marked).count

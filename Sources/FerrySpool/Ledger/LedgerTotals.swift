@@ -70,18 +70,35 @@ extension Spool {
         return isFound
     }
 
+    /// The names of the segments that travelled to a spool by hand, as its receipts told.
+    public func segmentsReceived(by hub: String) throws(FileError) -> Set<String> {
+        let detail = Array(LedgerEntry.received(by: hub).utf8)
+        return try segments { line in
+            guard let start = line.baseAddress else { return false }
+            return memmem(start, line.count, detail, detail.count) != nil
+        }
+    }
+
     /// The names of all segments that the ledger has a line of; those of the format, which need no escapes.
-    public func endedSegments() throws(FileError) -> Set<String> {
+    public func endedSegments() throws(FileError) -> Set<String> { try segments { _ in true } }
+
+    private func segments(where isWanted: (UnsafeBufferPointer<UInt8>) -> Bool) throws(FileError) -> Set<String> {
         var names: Set<String> = []
         for name in try ledgerNames() {
             try stateDirectory?.open(name)?.forEachLine { line in
-                guard let start = line.end(of: "\"segment\":\""), let end = line[start...].firstIndex(of: UInt8(ascii: "\""))
+                guard isWanted(line), let start = line.end(of: "\"segment\":\""),
+                    let end = line[start...].firstIndex(of: UInt8(ascii: "\""))
                 else { return }
                 names.insert(String(decoding: line[start..<end], as: UTF8.self))
             }
         }
         return names
     }
+}
+
+extension LedgerEntry {
+    /// What the ledger says of a segment that a hub's receipt vouches for.
+    public static func received(by hub: String) -> String { "received by the spool \(hub) at " }
 }
 
 extension OpenFile {

@@ -14,9 +14,12 @@ public struct ReceivedEntry: Codable, Equatable, Sendable {
     public var events: Int64
     /// The hidden file that became the segment.
     public var file: String?
+    /// The bundle that brought it, if one did.
+    public var bundle: String?
 
     public init(
-        at: Timestamp, key: String, sha256: String, segment: String, bytes: Int64, events: Int64, file: String? = nil
+        at: Timestamp, key: String, sha256: String, segment: String, bytes: Int64, events: Int64, file: String? = nil,
+        bundle: String? = nil
     ) {
         self.at = at
         self.key = key
@@ -25,6 +28,7 @@ public struct ReceivedEntry: Codable, Equatable, Sendable {
         self.bytes = bytes
         self.events = events
         self.file = file
+        self.bundle = bundle
     }
 }
 

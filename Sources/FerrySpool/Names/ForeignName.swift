@@ -7,8 +7,13 @@ public enum ForeignName {
 
     /// Whether a text from elsewhere can be a segment's file name: one visible component of a path, with a segment's ending.
     public static func isLegal(_ name: String) -> Bool {
-        (1...longest).contains(name.utf8.count) && !name.hasPrefix(".") && !name.utf8.contains(UInt8(ascii: "/"))
-            && name.utf8.allSatisfy { $0 >= 0x20 && $0 != 0x7f } && endings.contains(where: name.hasSuffix)
+        (1...longest).contains(name.utf8.count) && name.utf8.first != UInt8(ascii: ".")
+            && name.utf8.allSatisfy { $0 >= 0x20 && $0 != 0x7f && $0 != UInt8(ascii: "/") } && ending(of: name) != nil
+    }
+
+    /// The bytes tell: for `String` a mark after the point makes it another character.
+    private static func ending(of name: String) -> String? {
+        endings.first { name.utf8.suffix($0.utf8.count).elementsEqual($0.utf8) }
     }
 
     /// How many bytes an idempotency key may have: the longest name, percent-encoded, and what makes it unique have fewer than 1024.
@@ -27,7 +32,7 @@ public enum ForeignName {
     static func copy(_ number: Int, of name: String) -> String {
         let suffix = "~\(number)"
         if name.utf8.count + suffix.utf8.count <= longest { return name + suffix }
-        return shortened(name) + (endings.first(where: name.hasSuffix) ?? "") + suffix
+        return shortened(name) + (ending(of: name) ?? "") + suffix
     }
 
     private static func shortened(_ name: String) -> String {

@@ -133,7 +133,7 @@ public struct SpoolListing: Sendable {
     /// - Parameter stems: What the sidecars' names begin with.
     mutating func attach(sidecars stems: [String]) {
         guard !stems.isEmpty else { return }
-        var foreign: [String: Int] = [:]
+        var foreign: [FileName: Int] = [:]
         for index in entries.indices where entries[index].isForeign {
             foreign[ForeignName.stem(of: name(of: entries[index]))] = index
         }

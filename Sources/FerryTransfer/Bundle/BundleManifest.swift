@@ -34,6 +34,8 @@ public struct BundleManifest: Equatable, Sendable {
 
     public var head: Head
     public var segments: [Segment]
+    /// Why segments are not taken, by their index. The others are.
+    private(set) var flaws: [Int: String] = [:]
 
     static let fileName = "manifest.jsonl"
     static let signatureName = "manifest.sig"
@@ -61,11 +63,15 @@ public struct BundleManifest: Equatable, Sendable {
         self.segments = segments
     }
 
-    /// Reads and checks a manifest. Nothing in it may lead out of a folder, replace a file, or count twice.
+    /// Reads and checks a manifest. Nothing in it may lead out of a folder, replace a file, or count twice: a segment that would is
+    /// one of the ``flaws``.
+    ///
+    /// - Throws: ``Problem`` where the manifest as a whole cannot be relied on.
     init(_ bytes: [UInt8]) throws(Problem) {
         var head: Head?
         var segments: [Segment] = []
-        var names: Set<String> = []
+        var flaws: [Int: String] = [:]
+        var names: Set<FileName> = []
         var line = 0
         for text in bytes.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: true) {
             line += 1
@@ -85,20 +91,8 @@ public struct BundleManifest: Equatable, Sendable {
             guard segment.file == Self.fileName(line - 1) else {
                 throw Problem(line: line, reason: "has a file name out of turn")
             }
-            guard ForeignName.isLegal(segment.name) else {
-                throw Problem(line: line, reason: "has a name that no segment may have")
-            }
-            guard segment.bytes > 0, BodyDigest(hexadecimal: segment.sha256) != nil,
-                ForeignName.keyLengths.contains(segment.key.utf8.count),
-                segment.key.utf8.allSatisfy({ $0 > 0x20 && $0 < 0x7f })
-            else { throw Problem(line: line, reason: "has no proper size, checksum or key") }
-            guard segment.events.map({ $0 >= 0 }) ?? true else {
-                throw Problem(line: line, reason: "has no proper number of events")
-            }
-            guard names.insert(segment.name).inserted else {
-                throw Problem(line: line, reason: "names \(segment.name) a second time")
-            }
             guard line - 1 <= known.segments else { throw Problem(line: line, reason: "is more than the head announces") }
+            flaws[segments.count] = segment.flaw ?? (names.insert(segment.name).inserted ? nil : "is named a second time")
             segments.append(segment)
         }
         guard let head else { throw Problem(line: 1, reason: "is missing") }
@@ -107,7 +101,11 @@ public struct BundleManifest: Equatable, Sendable {
         }
         self.head = head
         self.segments = segments
+        self.flaws = flaws
     }
+
+    /// The segments that may be taken.
+    var soundSegments: [Segment] { segments.indices.lazy.filter { flaws[$0] == nil }.map { segments[$0] } }
 
     var bytes: [UInt8] { JSONLine.encode(head) + segments.flatMap { JSONLine.encode($0) } }
 
@@ -116,5 +114,16 @@ public struct BundleManifest: Equatable, Sendable {
             && text.utf8.allSatisfy {
                 (UInt8(ascii: "a")...UInt8(ascii: "z")).contains($0) || (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0)
             }
+    }
+}
+
+extension BundleManifest.Segment {
+    /// Why no hub takes it; `nil` when it is sound.
+    var flaw: String? {
+        if !ForeignName.isLegal(name) { return "has a name that no segment may have" }
+        guard bytes > 0, BodyDigest(hexadecimal: sha256) != nil, ForeignName.keyLengths.contains(key.utf8.count),
+            key.utf8.allSatisfy({ $0 > 0x20 && $0 < 0x7f })
+        else { return "has no proper size, checksum or key" }
+        return events ?? 0 < 0 ? "has no proper number of events" : nil
     }
 }

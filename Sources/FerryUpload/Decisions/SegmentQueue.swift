@@ -35,7 +35,7 @@ struct SegmentQueue: Sendable {
     private var inTime: (priority: Priority, lateBefore: Timestamp, index: Int)?
 
     /// The names from other tools, whose place in the order their names do not tell.
-    private var foreign: Set<String> = []
+    private var foreign: Set<FileName> = []
 
     init(_ listing: SpoolListing = SpoolListing()) {
         self.listing = listing

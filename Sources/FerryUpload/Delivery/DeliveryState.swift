@@ -267,8 +267,8 @@ struct DeliveryState {
     }
 
     /// The segments of a lane that are just being sent.
-    func namesUnderWay(lane: Int) -> Set<String> {
-        Set(underWay.values.lazy.filter { $0.lane == lane }.flatMap { $0.items.map(\.name) })
+    func namesUnderWay(lane: Int) -> Set<FileName> {
+        Set(underWay.values.lazy.filter { $0.lane == lane }.flatMap { $0.items.map { FileName($0.name) } })
     }
 
     var jobsUnderWay: some Collection<Dispatcher.Job> { underWay.values }

@@ -34,7 +34,7 @@ struct Lane {
     let tools: LaneTools
     private(set) var queue = SegmentQueue()
     /// What is not due, by name.
-    private(set) var waiting: [String: Waiting] = [:]
+    private(set) var waiting: [FileName: Waiting] = [:]
     /// Sidecars written before this moment count for nothing: the network has changed since.
     var forgetsWaitsBefore: Timestamp?
     var gate = LaneGate.open
@@ -46,9 +46,9 @@ struct Lane {
     var alone = 0
 
     /// How often segments were found in others' hands.
-    private(set) var foundTaken: [String: Int] = [:]
+    private(set) var foundTaken: [FileName: Int] = [:]
     /// How often requests were tried by this process, where that is counted.
-    private(set) var tries: [String: Int] = [:]
+    private(set) var tries: [FileName: Int] = [:]
 
     struct Waiting {
         let entry: SpoolListing.Entry
@@ -121,14 +121,14 @@ struct Lane {
     /// Begins over what is pending now. What waits goes on waiting.
     ///
     /// - Parameter excluded: The names of segments that are just being sent, or travel by hand.
-    mutating func begin(_ listing: SpoolListing, except excluded: Set<String> = []) {
+    mutating func begin(_ listing: SpoolListing, except excluded: Set<FileName> = []) {
         queue = SegmentQueue(listing)
         listed = listing.entries.count
         isAddedTo = false
         tally = Tally()
         guard !waiting.isEmpty || !excluded.isEmpty || !foundTaken.isEmpty || !tries.isEmpty else { return }
-        var found: [String: Waiting] = [:]
-        var (stillTaken, stillTried): ([String: Int], [String: Int]) = ([:], [:])
+        var found: [FileName: Waiting] = [:]
+        var (stillTaken, stillTried): ([FileName: Int], [FileName: Int]) = ([:], [:])
         for index in listing.entries.indices {
             let name = listing.name(of: listing.entries[index])
             if let wait = waiting[name] { found[name] = wait }
@@ -278,7 +278,7 @@ struct Lane {
         var woken: [Woken] = []
         for (name, wait) in waiting where all || wait.wait?.isOver(at: now, longest: tools.longestWait) ?? false {
             waiting[name] = nil
-            if let entry = insert(name, hasSidecar: wait.hasSidecar) {
+            if let entry = insert(name.text, hasSidecar: wait.hasSidecar) {
                 woken.append(Woken(entry: entry, missedTurn: wait.missedTurn))
             }
         }

@@ -39,7 +39,7 @@ public struct PendingSegments: Sequence, IteratorProtocol {
         self.spool = spool
         self.now = now
         listing = try spool.scan()
-        travelling = try spool.travelling()
+        travelling = try spool.travelling(in: listing)
     }
 
     public var count: Int { listing.entries.count }

@@ -36,8 +36,8 @@ extension RunLoop {
             }
         }
         let now = runner.moment().steady
-        var known = Set(spools.map(\.path))
-        var forgotten: Set<String> = []
+        var known = Set(spools.map { FileName($0.path) })
+        var forgotten: Set<FileName> = []
         for (index, (place, listing)) in zip(places, listings).enumerated() {
             switch listing {
             case .failure(let error):
@@ -50,7 +50,7 @@ extension RunLoop {
                 }
                 for path in listing.folders where known.insert(path).inserted { spools.append(RunningSpool(path, place: index)) }
                 guard let collection = listing.collection else { continue }
-                let there = Set(listing.folders)
+                let there = Set(listing.folders.map(FileName.init))
                 for number in spools.indices where spools[number].place == index {
                     if there.contains(spools[number].path) {
                         spools[number].absence.seen(in: collection)
@@ -64,7 +64,7 @@ extension RunLoop {
     }
 
     /// Drops everything that is remembered of folders.
-    private mutating func forget(_ paths: Set<String>) {
+    private mutating func forget(_ paths: Set<FileName>) {
         for number in spools.indices where paths.contains(spools[number].path) {
             if spools[number].isOpen { close(number, FileError("find the spool in", spools[number].path, code: ENOENT)) }
             runner.counters.forget(spools[number].path)

@@ -65,12 +65,12 @@ extension RunLoop {
     mutating func scan(_ number: Int) async {
         guard let lane = spools[number].lane, let lease = spools[number].tools?.lease else { return }
         let start = ContinuousClock.now
-        let result: Result<(SpoolListing, exported: Set<String>, TravellingSegments), FileError> = await blocking {
+        let result: Result<(SpoolListing, exported: Set<FileName>, TravellingSegments), FileError> = await blocking {
             do throws(FileError) {
                 let spool = try lease.spool()
                 let listing = try spool.scan(sizes: true)
                 _ = spool.cleanUp(listing)
-                let travelling = try spool.travelling()
+                let travelling = try spool.travelling(in: listing)
                 return .success((listing, spool.names(in: listing, of: travelling), travelling))
             } catch {
                 return .failure(error)

@@ -11,7 +11,7 @@ final class FolderLooks: Sendable {
     private let look: Look
     private let patience: Duration
     /// The folders that a thread hangs on. They are not looked at again before it is back.
-    private let silent = Mutex<Set<String>>([])
+    private let silent = Mutex<Set<FileName>>([])
 
     /// - Parameters:
     ///   - patience: How long one look may take. A disk that wakes up needs seconds.

@@ -16,7 +16,8 @@ struct ImportCommand: ParsableCommand {
             free some space and import again.
 
             Exit status: 0 everything of every bundle is here, 65 something is missing, damaged or refused, 69 the spool is disabled, 73 the spool's disk is \
-            full, 74 the spool, a bundle or a receipt's folder failed.
+            full, 74 the spool, a bundle or a receipt's folder failed, 75 something is here and not vouched for, because the two spools \
+            give it to each other.
             """)
 
     @Argument(help: ArgumentHelp("A bundle, a tar file, or a stick with several.", valueName: "src"))
@@ -65,12 +66,15 @@ struct ImportCommand: ParsableCommand {
         }
         try StandardOutput.flush()
         // What a person must mend first.
-        if let worst = [ExitStatus.spoolFull, .localFailure, .badData].first(where: statuses.contains) { throw worst.code }
+        if let worst = [ExitStatus.spoolFull, .localFailure, .badData, .remaining].first(where: statuses.contains) {
+            throw worst.code
+        }
     }
 
     /// Writes the receipt and shows what was done. Returns what speaks against an exit with 0.
     private func finish(_ report: ImportReport) throws -> Set<ExitStatus> {
         var statuses: Set<ExitStatus> = report.missing.isEmpty && report.damaged.isEmpty ? [] : [.badData]
+        if !report.withheld.isEmpty { statuses.insert(.remaining) }
         if let failure = report.failure { statuses.insert(failure.isOutOfSpace ? .spoolFull : .localFailure) }
         var receipt: String?
         do throws(FileError) {
@@ -118,6 +122,8 @@ struct ImportCommand: ParsableCommand {
                 let known: Int
                 let missing: [String]
                 let damaged: [Damage]
+                /// Here, and not vouched for.
+                let withheld: [Damage]
                 let untaken: Int
                 let failure: String?
                 let receipt: String?
@@ -127,10 +133,15 @@ struct ImportCommand: ParsableCommand {
                     path: report.path, bundle: report.bundle, stored: report.stored, bytes: report.bytes.bytes,
                     known: report.known,
                     missing: report.missing, damaged: report.damaged.map { Damage(segment: $0.name, reason: $0.reason) },
+                    withheld: report.withheld.map { Damage(segment: $0.name, reason: $0.reason) },
                     untaken: report.untaken, failure: report.failure?.description, receipt: receipt
                 ).jsonLine())
         }
         for (name, reason) in report.damaged { spoolOptions.log.error("\(report.path): \(name) is not taken: \(reason)") }
+        for (name, reason) in report.withheld.prefix(20) {
+            spoolOptions.log.error("\(report.path): \(name) is here, and the receipt does not vouch for it: \(reason)")
+        }
+        if report.withheld.count > 20 { spoolOptions.log.error("… and \(report.withheld.count - 20) more; --json shows all") }
         for name in report.missing.prefix(20) {
             spoolOptions.log.error("\(report.path): \(name) is missing; was the stick pulled out?")
         }

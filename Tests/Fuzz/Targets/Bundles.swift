@@ -8,8 +8,8 @@ extension FuzzTarget {
         guard let manifest = try? BundleManifest(bytes) else { return }
         try expect(try BundleManifest(manifest.bytes) == manifest, "a manifest reads as it was written")
         try expect(manifest.segments.count == manifest.head.segments, "a manifest has as many segments as it says")
-        var names: Set<String> = []
-        for segment in manifest.segments {
+        var names: Set<FileName> = []
+        for segment in manifest.soundSegments {
             try expect(ForeignName.isLegal(segment.name), "a segment's name can be a file's")
             try expect(BundleManifest.isFileName(segment.file), "a segment's file is one of the bundle's")
             try expect(segment.bytes > 0 && segment.events ?? 0 >= 0, "no size is negative")

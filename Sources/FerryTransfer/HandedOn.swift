@@ -1,0 +1,63 @@
+import FerrySpool
+
+/// Which segments a hub has given, or is about to give, into other hands by bundles of its own.
+///
+/// Two spools that take each other's bundles could vouch for each other: then both would end the segment, and it would be nowhere.
+struct HandedOn {
+    /// Why a segment is not vouched for.
+    enum Claim: CustomStringConvertible {
+        /// It travels in the hub's own bundle of this ID.
+        case travels(bundle: String)
+        /// It went to the spool that brings it back.
+        case wentThere
+
+        var description: String {
+            switch self {
+            case .travels(let bundle):
+                "it travels in this spool's own bundle \(bundle): acknowledge that one's receipt, or forget that bundle, and import again"
+            case .wentThere:
+                "this spool handed it over to the one that brings it back: send it on from there another way, or it goes in a circle"
+            }
+        }
+    }
+
+    private let hub: Spool
+    /// By the IDs of the pending segments that travel, and of those that they may be halves of. Read when it is first asked for.
+    private var travelling: [String: String]?
+    /// By the spool that has them.
+    private var received: [String: Set<String>] = [:]
+
+    init(from hub: Spool) { self.hub = hub }
+
+    /// - Parameters:
+    ///   - name: The segment's name in the hub's spool.
+    ///   - spool: The spool that brings it.
+    mutating func claim(on name: String, against spool: String) throws(FileError) -> Claim? {
+        guard let id = SegmentName(name)?.id else { return nil }
+        if travelling == nil { travelling = try readTravelling() }
+        for id in Self.family(of: id) {
+            if let bundle = travelling?[id] { return .travels(bundle: bundle) }
+        }
+        if received[spool] == nil {
+            received[spool] = Set(try hub.segmentsReceived(by: spool).compactMap { SegmentName($0)?.id })
+        }
+        guard received[spool]?.contains(id) == true, try !hub.directory.contains(name) else { return nil }
+        return .wentThere
+    }
+
+    private func readTravelling() throws(FileError) -> [String: String] {
+        var bundles: [String: String] = [:]
+        let marks = try hub.exportMarks()
+        guard !marks.isEmpty else { return bundles }
+        let listing = try hub.scan()
+        let travelling = try hub.travelling(in: listing)
+        for name in listing.entries.lazy.map(listing.name) {
+            guard let id = SegmentName(name)?.id, let entry = hub.entry(of: name, in: travelling) else { continue }
+            for id in Self.family(of: id) { bundles[id] = entry.bundle }
+        }
+        return bundles
+    }
+
+    /// An ID, and those of the segments that it may be a half of.
+    private static func family(of id: String) -> [String] { [id] + SegmentID.ancestors(of: id).map(\.text) }
+}
