@@ -178,10 +178,11 @@ struct TransportFaultTests {
         "What comes on an idle connection ends it, be it the mere beginning of an answer",
         arguments: ["HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n", "HTTP/1.1 2", "\r\n"])
     func idleStrays(text: String) async throws {
+        let isAnswered = DispatchSemaphore(value: 0)
         let server = ScriptedServer { peer in
             guard peer.request() != nil else { return }
             peer.send(ScriptedServer.answer(200))
-            Thread.sleep(forTimeInterval: 0.05)
+            isAnswered.wait()
             peer.send(text)
             peer.waitForClose()
         }
@@ -190,8 +191,10 @@ struct TransportFaultTests {
         let connection = try await connector.connect(
             to: destination.origin, on: MultiThreadedEventLoopGroup.singleton.next())
         let head = ByteBuffer(string: "POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 2\r\n\r\n")
+        defer { isAnswered.signal() }
         let answer = try await connection.send(Exchange(head: head, body: .bytes(ByteBuffer(string: "ab"))))
         #expect(answer.status == 200)
+        isAnswered.signal()
         try await eventually("the connection is closed") { !connection.isOpen }
     }
 

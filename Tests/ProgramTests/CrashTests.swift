@@ -75,7 +75,10 @@ struct CrashTests {
         // In each run what is stored is a prefix of what was written: no line is missing between two that are there.
         let numbers = try Spool.open(spool, access: .read).events(in: [.pending]).map { Int($0.dropFirst(5).dropLast())! }
         #expect(numbers == numbers.sorted())
-        #expect(try Spool.open(spool, access: .read).scan().openJournals == 0)
+        // One that was killed before its first line may be younger than the minute that it is left alone for.
+        let journals = try Spool.open(spool, access: .read).directory.names().filter { $0.hasSuffix(".open") }
+        #expect(
+            try journals.allSatisfy { try FileManager.default.attributesOfItem(atPath: "\(spool)/\($0)")[.size] as? Int == 0 })
     }
 
     @Test("Uploader and receiver killed again and again: everything arrives, nothing twice")

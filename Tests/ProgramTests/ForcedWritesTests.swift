@@ -147,9 +147,19 @@ struct ForcedWritesTests {
     func tracker() async throws {
         guard let strace = strace() else { return }
         guard let python = Program.find("python3") else { return print("NOT TESTED: there is no python3") }
-        let script = "\(Program.checkout)/Tests/Examples/track.py"
         let library = (Program.ferry as NSString).deletingLastPathComponent + "/libferrytracker.so"
-        let result = try await start(strace, script, library, folder("spool"), program: [python]).end()
+        let script = """
+            import os, sys
+            sys.dont_write_bytecode = True
+            sys.path.insert(0, "\(Program.checkout)/Sources/PyFerry")
+            os.environ["FERRY_LIBRARY"] = "\(library)"
+            import ferry
+            with ferry.Tracker(sys.argv[1], durability="disk", lifecycle=False) as tracker:
+                tracker.track("normal")
+                tracker.track("critical", priority=ferry.Priority.CRITICAL)
+            """
+        try script.write(toFile: folder("track.py"), atomically: true, encoding: .utf8)
+        let result = try await start(strace, folder("track.py"), folder("spool"), program: [python]).end()
         #expect(result.status == 0, "\(result.errors)")
         expect(
             try await calls(),
