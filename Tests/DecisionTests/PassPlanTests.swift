@@ -74,7 +74,7 @@ struct PassPlanTests {
         return plan
     }
 
-    @Test("All three fail at once, and a probe too: the destination is unwell")
+    @Test("All three fail at once, and a probe too: the destination is to blame")
     func allFail() {
         var plan = threeFailed()
         #expect(plan.next() == .sendProbe)
@@ -91,7 +91,7 @@ struct PassPlanTests {
         #expect(plan.stopReason == nil)
     }
 
-    @Test("All three fail at once, and nothing is left to probe with: the destination is unwell")
+    @Test("All three fail at once, and nothing is left to probe with: the destination is to blame")
     func allFailAlone() {
         var plan = threeFailed()
         #expect(plan.exhausted() == [.victim(1), .victim(2), .victim(3)])

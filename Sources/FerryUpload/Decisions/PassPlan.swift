@@ -1,7 +1,7 @@
 /// Decides what an upload pass does next and what the outcomes mean for the segments: no I/O, no clock.
 ///
 /// Destination or segment? After a doubtful failure another segment goes out alone, as a probe. If anything passes, the earlier
-/// failures were the segments' own; if everything that was under way and the probe fail too, the destination is unwell and the pass ends.
+/// failures were the segments' own; if everything that was under way and the probe fail too, the destination is to blame and the pass ends.
 ///
 /// A destination that says when to come back (`Retry-After`) is left alone until then. The next pass begins with a probe, so that one
 /// segment that is always answered so holds up no other; and so does one after several that failed, whose heads of the line may be to blame.

@@ -19,7 +19,7 @@ extension Verdict {
     /// | 408, 409, 423, 425, 5xx | RFC 9110, 15.5.9, 15.5.10, 15.6; RFC 4918, 11.3; RFC 8470, 5.2 | a state that passes, or this segment: another one tells |
     /// | 508 | RFC 5842, 7.2 | the way that the segment came, in a circle of receivers: another one tells |
     /// | 413 | RFC 9110, 15.5.14 | the size: split |
-    /// | 429 | RFC 6585, 4 | how much comes: unwell |
+    /// | 429 | RFC 6585, 4 | how much comes: the destination waits |
     /// | 400, 411, 415, 422, other 4xx | RFC 9110, 15.5 | this segment: refused |
     ///
     /// - Parameters:
