@@ -5,6 +5,7 @@
 #include <sched.h>
 #include <stdint.h>
 #include <stdlib.h>
+#include <sys/file.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -155,6 +156,7 @@ void ferry_hold_forks(void) {
 void ferry_allow_forks(void) { allow_forks(); }
 
 void ferry_own_descriptor(int descriptor) {
+    ferry_watch_forks();
     // Made here: after a fork there is no memory to be had.
     if (word_of(lost, descriptor, 1) != NULL) set(owned, descriptor, 1);
 }
@@ -175,7 +177,11 @@ void ferry_own_socket(int descriptor) {
 }
 
 void ferry_close_descriptor(int descriptor, int fork_count) {
-    if (fork_count != ferry_fork_count() && has(lost, descriptor)) return;
+    int is_own = fork_count == ferry_fork_count();
+    if (!is_own && has(lost, descriptor)) return;
+    // A child that another thread has just made holds a copy of every lock until its exec: closing alone would not give this one back. Where
+    // forks may go unnoticed, the lock may be the parent's.
+    if (is_own && mark != NULL && has(owned, descriptor)) flock(descriptor, LOCK_UN);
     ferry_disown_descriptor(descriptor);
     close(descriptor);
 }

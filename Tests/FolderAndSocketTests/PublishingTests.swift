@@ -52,6 +52,32 @@ struct PublishingTests {
         }
     }
 
+    @Test("A claim that has gone is free at once, also while a child holds copies of this process's files")
+    func noCopiesOfClaims() throws {
+        let spool = try folder.spool()
+        let name = try spool.put(Segments.gzip("{}\n"))
+        // A fork that runs no handlers, as the one that begins another program: the copies last until the exec.
+        let fork = unsafeBitCast(try #require(dlsym(nil, "_Fork")), to: (@convention(c) () -> pid_t).self)
+        var child: pid_t = 0
+        do {
+            guard case .claimed = spool.claim(name) else {
+                Issue.record("not claimed")
+                return
+            }
+            child = fork()
+            if child == 0 { while true { pause() } }
+        }
+        defer {
+            kill(child, SIGKILL)
+            waitpid(child, nil, 0)
+        }
+        #expect(child > 0)
+        guard case .claimed = spool.claim(name) else {
+            Issue.record("a child's copy keeps it")
+            return
+        }
+    }
+
     @Test("Links, folders and pipes are never segments")
     func noLinks() throws {
         let spool = try folder.spool()

@@ -30,7 +30,8 @@ void ferry_disown_descriptor(int descriptor);
 // closes it.
 void ferry_own_socket(int descriptor);
 
-// Closes a descriptor, unless a fork has closed it, or left it to its parent, since it was opened at `fork_count`.
+// Closes a descriptor, unless a fork has closed it, or left it to its parent, since it was opened at `fork_count`. An own one's lock is given back
+// at once, whatever children hold copies of it.
 void ferry_close_descriptor(int descriptor, int fork_count);
 
 #endif

@@ -14,7 +14,7 @@ extension Spool {
         guard let stateDirectory else { throw stateFailure ?? FileError("write into", path, code: EROFS) }
         let file = try stateDirectory.openOrCreate(name, flags: O_RDWR)
         var locking = file.tryLocking()
-        // A child that was just made holds a copy of every lock until its exec.
+        // A child that its last holder has just made, and that was killed since, holds a copy until its exec.
         let end = ContinuousClock.now + .milliseconds(100)
         while locking == .heldByAnother, ContinuousClock.now < end {
             usleep(2000)
