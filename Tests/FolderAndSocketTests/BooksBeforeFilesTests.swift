@@ -55,7 +55,7 @@ struct BooksBeforeFilesTests {
             await settler.settleQueue()
             #expect(settler.failure == nil)
             #expect(try spool.files(in: [.sent]).map(\.name) == [name])
-            #expect(spool.freeSent(atLeast: .mebibytes(1)).segments == 1)
+            #expect(spool.freeSent(atLeast: .mebibytes(1))?.segments == 1)
         }
     }
 

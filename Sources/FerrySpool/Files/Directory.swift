@@ -243,10 +243,13 @@ public final class Directory: Sendable {
     }
 
     /// Removes a folder if nothing is in it.
-    package func removeEmptyDirectory(_ name: String) throws(FileError) {
-        guard unlinkat(descriptor, name, AT_REMOVEDIR) == 0 || errno == ENOTEMPTY || errno == ENOENT else {
-            throw FileError("remove", pathOf(name))
-        }
+    ///
+    /// - Returns: Whether there was one, and it was empty.
+    @discardableResult
+    package func removeEmptyDirectory(_ name: String) throws(FileError) -> Bool {
+        if unlinkat(descriptor, name, AT_REMOVEDIR) == 0 { return true }
+        guard errno == ENOTEMPTY || errno == ENOENT else { throw FileError("remove", pathOf(name)) }
+        return false
     }
 
     public func remove(_ name: String) throws(FileError) {

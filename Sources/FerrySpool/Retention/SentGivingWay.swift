@@ -25,8 +25,8 @@ extension Spool {
         } catch {
             // Without it a writer would find no room for ever, beside segments that are safe elsewhere.
             guard error.isDiskFull else { return .init() }
-            let deleted = freeSent(atLeast: .kibibytes(4))
-            if deleted.segments > 0 { _ = try? stateDirectory.create(Self.givesWayName) }
+            guard let deleted = freeSent(atLeast: .kibibytes(4)) else { return .init() }
+            _ = try? stateDirectory.create(Self.givesWayName)
             return deleted
         }
     }
@@ -42,9 +42,9 @@ extension Spool {
                 return try body()
             } catch {
                 // What was stored in part and could not be cut off must not be stored again.
-                guard error.isDiskFull, error.operation != "truncate", sentGivesWay else { throw error }
-                let deleted = freeSent(atLeast: .mebibytes(1))
-                guard deleted.segments > 0 else { throw error }
+                guard error.isDiskFull, error.operation != "truncate", sentGivesWay,
+                    let deleted = freeSent(atLeast: .mebibytes(1))
+                else { throw error }
                 freed.add(deleted)
             }
         }

@@ -44,10 +44,10 @@ extension Spool {
         return pruning
     }
 
-    /// Deletes the oldest delivered segments until so much is free.
+    /// Deletes the oldest delivered segments until so much is free, and with the last of them `sent/`, which takes an inode.
     ///
-    /// - Returns: What was deleted.
-    public func freeSent(atLeast wanted: ByteCount) -> LedgerTotals.Count {
+    /// - Returns: What was deleted; `nil` when there was nothing that could make room.
+    public func freeSent(atLeast wanted: ByteCount) -> LedgerTotals.Count? {
         var pruning = SentPruning()
         for day in deliveryDays(&pruning) {
             for file in day.files(&pruning) {
@@ -56,11 +56,12 @@ extension Spool {
             }
             day.removeIfEmpty(self, &pruning)
         }
-        return pruning.deleted
+        let isFolderRemoved = (try? directory.removeEmptyDirectory(Self.sentName)) ?? false
+        return isFolderRemoved || pruning.deleted.segments > 0 ? pruning.deleted : nil
     }
 
     /// Deletes delivered segments for journals that found no room to be sealed. A segment is no larger than its journal.
-    public func freeSent(forFinishing problems: [Recovery.Problem]) -> LedgerTotals.Count {
+    public func freeSent(forFinishing problems: [Recovery.Problem]) -> LedgerTotals.Count? {
         let journals = problems.lazy.filter(\.error.isDiskFull).map {
             ((try? self.directory.status($0.name)) ?? nil)?.size ?? .zero
         }
@@ -120,6 +121,6 @@ private struct DeliveryDay {
     }
 
     func removeIfEmpty(_ spool: Spool, _ pruning: inout SentPruning) {
-        do throws(FileError) { try spool.sentFolder()?.removeEmptyDirectory(name) } catch { pruning.problems.append(error) }
+        do throws(FileError) { _ = try spool.sentFolder()?.removeEmptyDirectory(name) } catch { pruning.problems.append(error) }
     }
 }

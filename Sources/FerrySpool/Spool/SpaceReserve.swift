@@ -113,7 +113,7 @@ extension Spool {
             return try body()
         } catch {
             guard error.isOutOfSpace, let stateDirectory else { throw error }
-            if sentGivesWay, freeSent(atLeast: ByteCount(Self.reserveSize)).segments > 0 {
+            if sentGivesWay, freeSent(atLeast: ByteCount(Self.reserveSize)) != nil {
                 return try lendingMostOfReserve(body)
             }
             guard Self.reserve(in: stateDirectory) > Self.lentSize,
@@ -150,9 +150,10 @@ extension Spool {
         } catch {
             guard error.isDiskFull else { throw error }
         }
-        if sentGivesWay { freed = freeSent(atLeast: ByteCount(Self.reserveSize)) }
+        let deleted = sentGivesWay ? freeSent(atLeast: ByteCount(Self.reserveSize)) : nil
+        if let deleted { freed = deleted }
         let isTidied = removeLeftPublications()
-        if freed.segments > 0 || isTidied {
+        if deleted != nil || isTidied {
             do throws(FileError) {
                 try body()
                 return freed

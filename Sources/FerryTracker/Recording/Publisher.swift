@@ -92,10 +92,8 @@ final class Publisher: Sendable {
     /// Returns whether something was deleted.
     @discardableResult
     private func freeSent(in spool: Spool, atLeast wanted: ByteCount) -> Bool {
-        guard spool.sentGivesWay else { return false }
-        let deleted = spool.freeSent(atLeast: wanted)
-        guard deleted.segments > 0 else { return false }
-        options.warn(.madeRoom(deleted))
+        guard spool.sentGivesWay, let deleted = spool.freeSent(atLeast: wanted) else { return false }
+        if deleted.segments > 0 { options.warn(.madeRoom(deleted)) }
         return true
     }
 

@@ -137,7 +137,7 @@ struct Bookkeeper: Sendable {
             // On a full disk delivered segments make room. The halves are about as large as what is split.
             guard options.sentGivesWay, case .failure(.file(let error)) = first, error.isDiskFull,
                 let spool = try? lease.spool(),
-                spool.freeSent(atLeast: claim.status.size + .kibibytes(16)).segments > 0
+                spool.freeSent(atLeast: claim.status.size + .kibibytes(16)) != nil
             else { return first }
             return attempt()
         }

@@ -175,7 +175,8 @@ public final class UploadPass: Sendable {
         let (spool, sentGivesWay) = (spool, options.sentGivesWay)
         let (freed, again): (LedgerTotals.Count, Recovery?) = await blocking {
             let isFull = sentGivesWay && unfinished.contains(where: \.error.isDiskFull)
-            return (isFull ? spool.freeSent(forFinishing: unfinished) : .init(), try? spool.recover())
+            let freed = isFull ? spool.freeSent(forFinishing: unfinished) : nil
+            return (freed ?? .init(), try? spool.recover())
         }
         leftovers.withLock { leftovers in
             leftovers.sentDeleted.add(freed)
@@ -230,8 +231,8 @@ public final class UploadPass: Sendable {
         }
     }
 
-    /// How long to wait for segments that another process has: its writer lets go of one within milliseconds of its publication, and a child
-    /// that was just forked with its first exec. Another uploader may need minutes. In strict order nothing else can be done meanwhile.
+    /// How long to wait for segments that another process has: its writer lets go of one within milliseconds of its publication. Another uploader
+    /// may need minutes. In strict order nothing else can be done meanwhile.
     private var takenPatience: Duration { options.order == .strict ? .seconds(1) : .milliseconds(100) }
     private static let takenLook = Duration.milliseconds(20)
     /// How long to wait, in all, for files that were just copied in: a little longer than one of them needs, for those that came with it.

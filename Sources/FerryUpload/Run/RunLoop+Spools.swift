@@ -102,8 +102,9 @@ extension RunLoop {
             guard let spool = try? lease.spool(), let recovery = try? spool.recover() else { return nil }
             guard sentGivesWay, recovery.problems.contains(where: \.error.isDiskFull) else { return recovery }
             // Delivered segments make room for what was never sent.
-            let freed = spool.freeSent(forFinishing: recovery.problems)
-            guard freed.segments > 0, let again = try? spool.recover() else { return recovery }
+            guard spool.freeSent(forFinishing: recovery.problems) != nil, let again = try? spool.recover() else {
+                return recovery
+            }
             return recovery.followed(by: again)
         }
         if let recovery { note(recovery, of: number) }
