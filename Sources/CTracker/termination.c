@@ -128,11 +128,26 @@ static void in_child(int is_late) {
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 static void watch_forks(void) { ferry_on_fork(in_child); }
 
+// Opens the pipe behind the numbers of the standard streams: what a program prints that has closed these is no signal.
+static int make_pipe(void) {
+    if (pipe2(ends, O_CLOEXEC) != 0) return -1;
+    for (int index = 0; index < 2; index++) {
+        if (ends[index] > 2) continue;
+        int low = ends[index];
+        ends[index] = fcntl(low, F_DUPFD_CLOEXEC, 3);
+        close(low);
+    }
+    if (ends[0] >= 0 && ends[1] >= 0) return 0;
+    in_child(0);
+    errno = EMFILE;
+    return -1;
+}
+
 int ferry_watch_termination(void (*prepare)(void)) {
     if (owner == getpid()) return 0;
     pthread_once(&once, watch_forks);
     // A handler never waits.
-    if (pipe2(ends, O_CLOEXEC) != 0) return errno;
+    if (make_pipe() != 0) return errno;
     fcntl(ends[1], F_SETFL, O_NONBLOCK);
     fstat(ends[1], &pipe_status);
     prepare_end = prepare;

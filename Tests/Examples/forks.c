@@ -275,6 +275,22 @@ static void close_all(const char *spool) {
     printf("SIGTERM has no effect\n");
 }
 
+// A daemon that has closed its standard streams, and goes on printing.
+static void print_on(const char *spool) {
+    for (int file = 0; file < 3; file++) close(file);
+    ferry_tracker *tracker = opened(spool);
+    for (int round = 0; round < 10; round++) {
+        track(tracker, "daemon", round * 20, round * 20 + 20);
+        for (int file = 0; file < 3; file++) dprintf(file, "no event, but what the daemon prints\n");
+        if (round % 3 == 0) wants(ferry_flush(tracker), FERRY_OK, "flush");
+    }
+    struct stat status;
+    for (int file = 0; file < 3; file++) {
+        if (fstat(file, &status) == 0) exit(1);
+    }
+    if (ferry_close(tracker) != FERRY_OK) exit(1);
+}
+
 // A crash is recorded by each tracker that is open, and by none that is closed; a child's is not its parent's.
 static void crash(const char *spool) {
     char first[4096], second[4096], third[4096];
@@ -311,7 +327,8 @@ int main(int count, char **arguments) {
         void (*run)(const char *);
     } modes[] = {{"prefork", prefork}, {"daemonise", daemonise}, {"terminate", terminate},
                  {"orphan", orphan},   {"race", race},           {"crash", crash},
-                 {"raw", raw},         {"generations", generations}, {"close_all", close_all}};
+                 {"raw", raw},         {"generations", generations}, {"close_all", close_all},
+                 {"print_on", print_on}};
     for (unsigned mode = 0; mode < sizeof modes / sizeof modes[0]; mode++) {
         if (strcmp(modes[mode].name, arguments[1]) == 0) modes[mode].run(arguments[2]);
     }

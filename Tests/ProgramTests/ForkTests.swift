@@ -89,6 +89,13 @@ struct ForkTests {
         #expect(try counts() == ["before": 10, "after": 20])
     }
 
+    @Test("A daemon without standard streams goes on printing, and nothing of that goes into a segment")
+    func printing() async throws {
+        guard let result = try await run("print_on") else { return }
+        #expect(result.status == 0, "\(result.errors)")
+        #expect(try counts() == ["daemon": 200])
+    }
+
     @Test("Forked while four threads track, no child waits for a lock of theirs")
     func race() async throws {
         guard let result = try await run("race") else { return }

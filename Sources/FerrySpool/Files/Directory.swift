@@ -42,14 +42,14 @@ public final class Directory: Sendable {
 
     /// - Parameter isSpool: What root makes in it is its owner's.
     public static func open(_ path: String, isSpool: Bool = false) throws(FileError) -> Directory {
-        let descriptor = Glibc.open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+        let descriptor = behindStandardStreams(Glibc.open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC))
         guard descriptor >= 0 else { throw FileError("open folder", path) }
         return Directory(descriptor: descriptor, path: path, isSpool: isSpool)
     }
 
     /// Opens a folder inside this one. A symbolic link is refused.
     public func directory(_ name: String) throws(FileError) -> Directory {
-        let opened = openat(descriptor, name, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW)
+        let opened = behindStandardStreams(openat(descriptor, name, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW))
         guard opened >= 0 else { throw FileError("open folder", pathOf(name)) }
         return Directory(descriptor: opened, path: pathOf(name), isSpool: isSpool)
     }
@@ -72,7 +72,7 @@ public final class Directory: Sendable {
     /// The names in the folder, `.` and `..` left out, in no order.
     func forEachName(_ body: (UnsafeBufferPointer<UInt8>) -> Void) throws(FileError) {
         // A descriptor of its own: the position in the folder belongs to the open file.
-        let opened = openat(descriptor, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+        let opened = behindStandardStreams(openat(descriptor, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC))
         guard opened >= 0, let stream = fdopendir(opened) else { throw FileError("list folder", path) }
         defer { closedir(stream) }
         errno = 0
@@ -176,7 +176,7 @@ public final class Directory: Sendable {
 
     /// Opens a regular file for reading; `nil` when there is none of that name. Links, pipes and devices are refused.
     public func open(_ name: String) throws(FileError) -> OpenFile? {
-        let opened = openat(descriptor, name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK)
+        let opened = behindStandardStreams(openat(descriptor, name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK))
         guard opened >= 0 else {
             if errno == ENOENT { return nil }
             throw FileError("open", pathOf(name))
@@ -219,7 +219,7 @@ public final class Directory: Sendable {
     }
 
     func open(_ name: String, flags: Int32, verb: String = "open") throws(FileError) -> OpenFile {
-        let opened = openat(descriptor, name, flags | O_CLOEXEC | O_NOFOLLOW, modes.file)
+        let opened = behindStandardStreams(openat(descriptor, name, flags | O_CLOEXEC | O_NOFOLLOW, modes.file))
         guard opened >= 0 else { throw FileError(verb, pathOf(name)) }
         return OpenFile(descriptor: opened, path: pathOf(name))
     }

@@ -29,11 +29,11 @@ public final class OpenFile: Sendable {
     }
 
     /// Takes over standard input; it is closed like any other file.
-    public static func standardInput() -> OpenFile { OpenFile(descriptor: dup(0), path: "standard input") }
+    public static func standardInput() -> OpenFile { OpenFile(descriptor: fcntl(0, F_DUPFD_CLOEXEC, 3), path: "standard input") }
 
     /// Opens a file anywhere, for reading.
     public static func reading(_ path: String) throws(FileError) -> OpenFile {
-        let descriptor = open(path, O_RDONLY | O_CLOEXEC)
+        let descriptor = behindStandardStreams(open(path, O_RDONLY | O_CLOEXEC))
         guard descriptor >= 0 else { throw FileError("open", path) }
         return OpenFile(descriptor: descriptor, path: path)
     }
@@ -48,7 +48,7 @@ public final class OpenFile: Sendable {
 
     /// Opens whatever lies anywhere, for reading; never waits, as opening a pipe does.
     public static func readingAnything(_ path: String) throws(FileError) -> OpenFile {
-        let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
+        let descriptor = behindStandardStreams(open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK))
         guard descriptor >= 0 else { throw FileError("open", path) }
         return OpenFile(descriptor: descriptor, path: path)
     }
@@ -76,14 +76,15 @@ public final class OpenFile: Sendable {
 
     /// Creates or empties a file anywhere, for writing, with mode 0600.
     public static func creating(_ path: String, appending: Bool = false) throws(FileError) -> OpenFile {
-        let descriptor = open(path, O_WRONLY | O_CREAT | O_CLOEXEC | (appending ? O_APPEND : O_TRUNC), 0o600)
+        let flags = O_WRONLY | O_CREAT | O_CLOEXEC | (appending ? O_APPEND : O_TRUNC)
+        let descriptor = behindStandardStreams(open(path, flags, 0o600))
         guard descriptor >= 0 else { throw FileError("create", path) }
         return OpenFile(descriptor: descriptor, path: path)
     }
 
     /// Creates a file anywhere that must not exist yet, for writing, with mode 0600.
     public static func creatingNew(_ path: String) throws(FileError) -> OpenFile {
-        let descriptor = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
+        let descriptor = behindStandardStreams(open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600))
         guard descriptor >= 0 else { throw FileError("create", path) }
         return OpenFile(descriptor: descriptor, path: path)
     }
@@ -91,7 +92,7 @@ public final class OpenFile: Sendable {
     /// An empty file that lies in memory and goes with its descriptor.
     public static func inMemory() throws(FileError) -> OpenFile {
         // 1: MFD_CLOEXEC.
-        let descriptor = memfd_create("ferry", 1)
+        let descriptor = behindStandardStreams(memfd_create("ferry", 1))
         guard descriptor >= 0 else { throw FileError("create", "a file in memory") }
         return OpenFile(descriptor: descriptor, path: "a file in memory")
     }

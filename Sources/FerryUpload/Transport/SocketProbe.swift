@@ -22,7 +22,7 @@ final class SocketProbe {
     /// - Returns: `nil` when the channel is closed, or there is no descriptor left.
     init?(_ context: ChannelHandlerContext) {
         let copy = try? context.pipeline.syncOperations.withUnsafeTransportIfAvailable(of: CInt.self) {
-            fcntl($0, F_DUPFD_CLOEXEC, 0)
+            fcntl($0, F_DUPFD_CLOEXEC, 3)
         }
         guard let copy, copy >= 0 else { return nil }
         descriptor = copy
