@@ -555,6 +555,30 @@ struct FullDiskTests {
         #expect(try await shell("umount -l \"$DIR/m\"").status == 0)
     }
 
+    @Test("However often a tracker is flushed on a full disk, it keeps no more journals open than there are priorities")
+    func flushedOften() async throws {
+        guard try await mount(200) else { return }
+        var configuration = TrackerConfiguration()
+        configuration.sessions.tracksLifecycle = false
+        configuration.sealsOnTermination = false
+        configuration.onWarning = { _ in }
+        let path = folder("m/s")
+        let tracker = try EventTracker(spool: path, configuration: configuration)
+        _ = try await shell("cat /dev/zero >\"$DIR/m/filler\"")
+        var refusals = 0
+        for _ in 0..<30 {
+            for priority in [Priority.critical, .normal] {
+                do { try tracker.track("tracked", priority: priority) } catch { refusals += 1 }
+            }
+            try? tracker.flushAndWait()
+        }
+        #expect(refusals > 30)
+        let names = try FileManager.default.contentsOfDirectory(atPath: path)
+        #expect(names.count { $0.hasSuffix(".open") } <= 2)
+        try? tracker.close()
+        #expect(try await shell("umount -l \"$DIR/m\"").status == 0)
+    }
+
     @Test("A file size limit, which no room on the disk can mend, deletes nothing of sent/")
     func fileSizeLimit() async throws {
         let spool = try folder.spool()

@@ -14,7 +14,7 @@ public struct BatchRules: Equatable, Sendable {
 
     /// While the disk or the compressor is behind, journals grow beyond ``events``: to this size, then a new one is begun.
     static let largestJournal = ByteCount.mebibytes(8)
-    /// So many full journals may wait for the compressor, each an open file; then the newest grows on.
+    /// So many journals may wait for the compressor, or for what keeps them from being published, each an open file; then the newest grow on.
     static let mostWaiting = 64
 
     /// A journal's content.
@@ -22,7 +22,7 @@ public struct BatchRules: Equatable, Sendable {
         var events = 0
         var bytes = ByteCount.zero
         /// When its first event came.
-        let since: Duration
+        var since: Duration
     }
 
     /// When a journal is to be published, whatever comes; `nil`: not by itself.

@@ -17,8 +17,7 @@ final class Publisher: Sendable {
     }
 
     private struct State {
-        /// After a failure.
-        var pausedUntil: Duration?
+        /// In a row.
         var failures = 0
         /// When the spool is to be looked through, and when it last was.
         var nextSweep = Duration.zero
@@ -108,7 +107,6 @@ final class Publisher: Sendable {
     func publishAll() throws(FileError) {
         checkDescriptors()
         let lost = state.withLock { state in
-            state.pausedUntil = nil
             defer { state.lost = nil }
             return state.lost
         }
@@ -117,14 +115,18 @@ final class Publisher: Sendable {
     }
 
     private func publishStored() throws(FileError) {
-        try publish(upTo: recorder.rollAll())
-        // A callback on the thread itself: what the thread has in hand has just failed, and is tried again.
-        if thread.isCurrent { return }
-        // What the thread has in hand is done when it comes to its next job.
-        let isDone = DispatchSemaphore(value: 0)
-        thread.perform { isDone.signal() }
-        isDone.wait()
-        if state.withLock({ $0.failures > 0 }) { try publish(upTo: recorder.rollAll()) }
+        let wasStuck = recorder.isStuck
+        let failure = publish(upTo: recorder.rollAll())
+        // In a callback on the thread itself, what the thread has in hand has just failed, and was tried again.
+        if !thread.isCurrent {
+            // What the thread has in hand is done when it comes to its next job.
+            let isDone = DispatchSemaphore(value: 0)
+            thread.perform { isDone.signal() }
+            isDone.wait()
+        }
+        if let failure { throw failure }
+        guard wasStuck || state.withLock({ $0.failures > 0 }) else { return }
+        if let failure = publish(upTo: recorder.rollAll()) { throw failure }
     }
 
     /// The same for tasks, whose threads must not wait for a disk.
@@ -164,11 +166,18 @@ final class Publisher: Sendable {
         options.warn(.sealing(error))
     }
 
-    private func publish(upTo count: Int) throws(FileError) {
+    /// Publishes so many journals, each of them tried once.
+    ///
+    /// - Returns: Why the first of those could not be published that could not.
+    private func publish(upTo count: Int) -> FileError? {
+        // One that fails is left alone from here on.
+        let now = options.now().steady
+        var failure: FileError?
         for _ in 0..<count {
-            guard let (batch, spool) = recorder.take(at: options.now().steady) else { return }
-            try publish(batch, in: spool)
+            guard let (batch, spool) = recorder.take(at: now) else { break }
+            do throws(FileError) { try publish(batch, in: spool) } catch { failure = failure ?? error }
         }
+        return failure
     }
 
     /// Publishes one journal that is due.
@@ -176,7 +185,6 @@ final class Publisher: Sendable {
     /// - Returns: After what time there is something to do.
     private func work() -> Duration? {
         let now = options.now().steady
-        if let until = state.withLock(\.pausedUntil), until > now { return until - now }
         checkDescriptors()
         if let (batch, spool) = recorder.take(at: now) {
             try? publish(batch, in: spool)
@@ -192,19 +200,15 @@ final class Publisher: Sendable {
         do throws(FileError) {
             try seal(batch, in: spool)
             recorder.release(batch)
-            state.withLock { state in
-                state.failures = 0
-                state.pausedUntil = nil
-            }
+            state.withLock { $0.failures = 0 }
         } catch {
-            recorder.putBack(batch)
-            let now = options.now().steady
-            let isFirst = state.withLock { state in
+            let failures = recorder.putBack(batch, at: options.now().steady, pause: Self.pause)
+            let inARow = state.withLock { state in
                 state.failures += 1
-                state.pausedUntil = now + Self.pause(after: state.failures)
-                return state.failures == 1
+                return state.failures
             }
-            if isFirst { options.warn(.sealing(error)) }
+            // Once for one journal, and once for a disk.
+            if failures == 1, inARow == 1 { options.warn(.sealing(error)) }
             throw error
         }
     }

@@ -7,6 +7,9 @@ final class Recorder: Sendable {
     struct Batch: Sendable {
         let journal: Journal
         var fill: BatchRules.Fill
+        /// How often it could not be published, and until when it is left alone after that.
+        var failures = 0
+        var pausedUntil = Duration.zero
         var priority: Priority { journal.segment.priority }
         /// Events come faster than they are compressed.
         var isBacklog: Bool { fill.bytes >= BatchRules.largestJournal }
@@ -31,6 +34,11 @@ final class Recorder: Sendable {
         var lastCreated: Timestamp?
         var isClosed = false
         var stored = 0
+
+        /// So many journals could not be published that no more are to join them.
+        var isStuck: Bool {
+            waiting.count >= BatchRules.mostWaiting && waiting.count { $0.failures > 0 } >= BatchRules.mostWaiting
+        }
     }
 
     private let state: ForkSafeMutex<State>
@@ -69,11 +77,7 @@ final class Recorder: Sendable {
             throw .spoolFull(limit: room.limit)
         }
         let level = Int(priority.level)
-        var isNew = false
-        if state.open[level] == nil {
-            state.open[level] = try open(priority, at: now, options, &state)
-            isNew = true
-        }
+        if state.open[level] == nil { state.open[level] = try open(priority, at: now, options, &state) }
         do throws(FileError) {
             try state.open[level]!.journal.append(line)
         } catch {
@@ -88,6 +92,8 @@ final class Recorder: Sendable {
             }
             throw .file(error)
         }
+        // One whose first event found no room may have waited for long.
+        if state.open[level]!.fill.events == 0 { state.open[level]!.fill.since = now.steady }
         state.open[level]!.fill.events += 1
         state.open[level]!.fill.bytes += size
         state.unsealed += size
@@ -97,7 +103,8 @@ final class Recorder: Sendable {
             state.waiting.append(batch)
             state.open[level] = nil
         }
-        return (batch.journal, isNew || batch.fill.events == state.rules.events ? .withNews : .quietly)
+        let isNews = batch.fill.events == 1 || batch.fill.events == state.rules.events
+        return (batch.journal, isNews ? .withNews : .quietly)
     }
 
     private static func open(
@@ -116,13 +123,17 @@ final class Recorder: Sendable {
     }
 
     /// Takes the next journal that is to be published: the most urgent, of these the oldest. A critical one does not wait until a backlog
-    /// of others is compressed.
+    /// of others is compressed, and none waits for one that could not be published.
     func take(at now: Duration) -> (batch: Batch, spool: Spool)? {
         state.withLock { state in
-            let waiting = state.waiting.indices.min { state.waiting[$0].priority < state.waiting[$1].priority }
-            let due = state.open.indices.first { level in
-                state.open[level].map { state.rules.isDue($0.fill, $0.priority, at: now) } ?? false
-            }
+            let ready = state.waiting.indices.filter { state.waiting[$0].pausedUntil <= now }
+            let waiting = ready.min { state.waiting[$0].priority < state.waiting[$1].priority }
+            let due =
+                state.isStuck
+                ? nil
+                : state.open.indices.first { level in
+                    state.open[level].map { state.rules.isDue($0.fill, $0.priority, at: now) } ?? false
+                }
             if let waiting, due.map({ state.waiting[waiting].priority.level <= $0 }) ?? true {
                 return (state.waiting.remove(at: waiting), state.spool)
             }
@@ -132,28 +143,51 @@ final class Recorder: Sendable {
         }
     }
 
-    /// Begins new journals for whatever comes, so that all that is stored so far is to be published.
+    /// Begins new journals for whatever comes, so that all that is stored so far is to be published, whatever failed before. A journal without
+    /// events takes what comes next; at the end it goes.
     ///
     /// - Returns: How many journals that are.
     func rollAll() -> Int {
         state.withLock { state in
-            for level in state.open.indices { if let batch = state.open[level].take() { state.waiting.append(batch) } }
+            for index in state.waiting.indices { state.waiting[index].pausedUntil = .zero }
+            let isStuck = state.isStuck
+            for level in state.open.indices {
+                guard let batch = state.open[level], batch.fill.events > 0 && !isStuck || state.isClosed else { continue }
+                state.open[level] = nil
+                state.waiting.append(batch)
+            }
             return state.waiting.count
         }
     }
 
-    /// Puts back a journal that could not be published, before all others.
-    func putBack(_ batch: Batch) { state.withLock { $0.waiting.insert(batch, at: 0) } }
+    /// Puts back a journal that could not be published, before all others. One without events is let go: the next who opens the spool removes
+    /// its file.
+    ///
+    /// - Parameter pause: How long it is left alone.
+    /// - Returns: How often it has failed.
+    func putBack(_ batch: Batch, at now: Duration, pause: (_ failures: Int) -> Duration) -> Int {
+        var batch = batch
+        batch.failures += 1
+        guard batch.fill.events > 0 else { return batch.failures }
+        batch.pausedUntil = now + pause(batch.failures)
+        state.withLock { $0.waiting.insert(batch, at: 0) }
+        return batch.failures
+    }
 
     /// A journal was published, or is given up to whoever opens the spool next.
     func release(_ batch: Batch) { state.withLock { $0.unsealed = $0.unsealed - batch.fill.bytes } }
 
-    /// When the next journal is due.
+    /// When the next journal is due, or to be tried again.
     var nextDue: Duration? {
         state.withLock { state in
-            state.open.compactMap { batch in batch.flatMap { state.rules.due($0.fill, $0.priority) } }.min()
+            let open =
+                state.isStuck ? [] : state.open.compactMap { batch in batch.flatMap { state.rules.due($0.fill, $0.priority) } }
+            return (open + state.waiting.map(\.pausedUntil)).min()
         }
     }
+
+    /// Whether ``rollAll()`` holds journals back for now, because too many could not be published.
+    var isStuck: Bool { state.withLock(\.isStuck) }
 
     /// Events so far.
     var stored: Int { state.withLock(\.stored) }
