@@ -127,6 +127,38 @@ struct PassPlanTests {
         #expect(plan.stopReason == .unwell(reason, retryAfter: .seconds(9)))
     }
 
+    @Test(
+        "A segment that goes in a circle is alone to blame, and shows that the destination works; in strict order it is waited for"
+    )
+    func circling() {
+        var plan = plan()
+        plan.start(1)
+        #expect(plan.finish(1, .circling(reason)) == [.culprit(1)])
+        #expect(plan.isProvenWell && plan.next() == .sendNext)
+        var strict = self.plan(order: .strict)
+        strict.start(1)
+        #expect(strict.finish(1, .circling(reason)) == [.unjudged(1)])
+        #expect(strict.stopReason == .headWaits)
+    }
+
+    @Test(
+        "Each pass that a destination ends with answers makes the next one try twice as many, up to 64; where none comes, one is enough",
+        arguments: [(0, 1), (1, 2), (3, 8), (6, 64), (900, 64), (-1, 1)])
+    func moreProbes(failures: Int, probes: Int) {
+        func tries(_ verdict: Verdict) -> Int {
+            var plan = PassPlan(order: .priority, parallel: 1, isRecovering: true, failures: failures, sparesHead: true)
+            var tries = 0
+            while plan.next() == .sendProbe {
+                tries += 1
+                plan.start(tries, isProbe: true)
+                _ = plan.finish(tries, verdict)
+            }
+            return tries
+        }
+        #expect(tries(doubtful) == max(probes, 2))
+        #expect(tries(.doubtful(.init(kind: "timeout", message: "no answer"))) == 2)
+    }
+
     @Test("After a wait as told the first to go is the one tried least, alone, until something passes")
     func afterWaitAsTold() {
         var plan = PassPlan(order: .priority, parallel: 3, isRecovering: true, sparesHead: true)

@@ -6,14 +6,14 @@ import Testing
 
 @Suite("What an answer means")
 struct VerdictTests {
-    enum Class { case delivered, unwell, doubtful, misconfigured, tooLarge, refused, moved }
+    enum Class { case delivered, unwell, doubtful, circling, misconfigured, tooLarge, refused, moved }
 
     @Test(
         "Every status of the delivery table has its meaning",
         arguments: [
             (200, .delivered), (201, .delivered), (202, .delivered), (204, .delivered), (207, .delivered), (429, .unwell),
             (408, .doubtful), (409, .doubtful), (425, .doubtful), (500, .doubtful), (502, .doubtful), (503, .doubtful),
-            (507, .doubtful), (508, .doubtful), (599, .doubtful), (401, .misconfigured), (403, .misconfigured),
+            (507, .doubtful), (508, .circling), (599, .doubtful), (401, .misconfigured), (403, .misconfigured),
             (407, .misconfigured),
             (404, .misconfigured), (405, .misconfigured), (410, .misconfigured), (301, .misconfigured), (302, .misconfigured),
             (303, .misconfigured), (304, .misconfigured), (413, .tooLarge), (400, .refused), (411, .refused), (415, .refused),
@@ -101,6 +101,7 @@ struct VerdictTests {
         case .delivered: .delivered
         case .unwell: .unwell
         case .doubtful: .doubtful
+        case .circling: .circling
         case .misconfigured: .misconfigured
         case .tooLarge: .tooLarge
         case .refused: .refused

@@ -2,6 +2,7 @@
 ///
 /// Destination or segment? After a doubtful failure another segment goes out alone, as a probe. If anything passes, the earlier
 /// failures were the segments' own; if everything that was under way and the probe fail too, the destination is to blame and the pass ends.
+/// One that answers, pass after pass, that it failed gets twice as many probes each time: many segments may be poison to it, and few not.
 ///
 /// A destination that says when to come back (`Retry-After`) is left alone until then. The next pass begins with a probe, so that one
 /// segment that is always answered so holds up no other; and so does one after several that failed, whose heads of the line may be to blame.
@@ -71,8 +72,10 @@ public struct PassPlan: Sendable {
     private var ramp: ConcurrencyRamp
     private var underWay: Set<ID> = []
     private var suspects: [(id: ID, reason: Verdict.Reason)] = []
-    /// Whether one of the suspects was a probe.
-    private var hasProbed = false
+    /// How many of the suspects were probes.
+    private var failedProbes = 0
+    /// How many passes the destination ended before this one.
+    private let failures: Int
     private var probe: ID?
     /// Until the destination is seen to work, what has been tried least goes out.
     private let beginsWithProbe: Bool
@@ -81,10 +84,12 @@ public struct PassPlan: Sendable {
 
     /// - Parameters:
     ///   - isRecovering: The destination failed last time: begin with one at a time.
+    ///   - failures: How many passes the destination ended before this one.
     ///   - sparesHead: The head of the line may be to blame for what the destination did. In strict order it is tried again all the same.
     public init(
-        order: Order, parallel: Int, isRecovering: Bool, sparesHead: Bool = false, blame: Blame = .judged
+        order: Order, parallel: Int, isRecovering: Bool, failures: Int = 0, sparesHead: Bool = false, blame: Blame = .judged
     ) {
+        self.failures = failures
         self.order = order
         self.blame = blame
         beginsWithProbe = sparesHead && order != .strict && blame == .judged
@@ -132,6 +137,8 @@ public struct PassPlan: Sendable {
         // A clear answer shows that the destination works.
         case .refused: return provenWell(latency) + [.refused(id)]
         case .tooLarge: return provenWell(latency) + [.split(id)]
+        case .circling(let reason) where order == .strict: return doubt(id, reason)
+        case .circling: return provenWell(latency) + [.culprit(id)]
         case .doubtful(let reason): return doubt(id, reason)
         // It shows nothing of the destination; the halves go out at once.
         case .brokenOff:
@@ -153,8 +160,7 @@ public struct PassPlan: Sendable {
     /// No segment is left that could serve as a probe: several that failed show that it is the destination, a lone one stays unjudged.
     public mutating func exhausted() -> [Judgement] {
         guard underWay.isEmpty else { return [] }
-        hasProbed = true
-        return settleIfOver() + blameDestination(as: Judgement.unjudged)
+        return settleIfOver(isExhausted: true) + blameDestination(as: Judgement.unjudged)
     }
 
     private mutating func provenWell(_ latency: Duration?) -> [Judgement] {
@@ -170,24 +176,32 @@ public struct PassPlan: Sendable {
             return [.unjudged(id)]
         }
         suspects.append((id, reason))
-        if probe == id { hasProbed = true }
+        if probe == id { failedProbes += 1 }
         return settleIfOver()
     }
 
     /// Two different segments failed, one of them a probe, and nothing is under way that could still pass: it is the destination.
-    private mutating func settleIfOver() -> [Judgement] {
-        guard underWay.isEmpty, !suspects.isEmpty else { return [] }
-        if suspects.count >= 2, hasProbed, stopReason == nil, let last = suspects.last {
+    private mutating func settleIfOver(isExhausted: Bool = false) -> [Judgement] {
+        guard underWay.isEmpty, let last = suspects.last else { return [] }
+        if suspects.count >= 2, isExhausted || failedProbes >= probes(after: last.reason), stopReason == nil {
             stop(.unwell(last.reason, retryAfter: nil))
         }
         if case .unwell = stopReason { return blameDestination() }
         return stopReason == nil ? [] : blameDestination(as: Judgement.unjudged)
     }
 
+    /// How many probes must fail. Where no answer comes each costs its timeout, and shows no more than the one before.
+    private func probes(after reason: Verdict.Reason) -> Int {
+        reason.status == nil ? 1 : 1 << min(max(failures, 0), Self.mostDoublings)
+    }
+
+    /// 64 probes: what a destination that answers each with an error has to bear in an hour, and as many poisoned segments as a pass gets over.
+    private static let mostDoublings = 6
+
     private mutating func blameDestination(as judgement: (ID) -> Judgement = Judgement.victim) -> [Judgement] {
         defer {
             suspects = []
-            hasProbed = false
+            failedProbes = 0
         }
         return suspects.map { judgement($0.id) }
     }
@@ -197,7 +211,7 @@ extension Verdict {
     /// Why the same request may succeed later; `nil` when that is not the question.
     fileprivate var retryableReason: Reason? {
         switch self {
-        case .doubtful(let reason), .unwell(let reason, _): reason
+        case .doubtful(let reason), .circling(let reason), .unwell(let reason, _): reason
         case .delivered, .misconfigured, .tooLarge, .brokenOff, .refused, .moved, .withdrawn: nil
         }
     }

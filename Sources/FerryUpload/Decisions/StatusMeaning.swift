@@ -17,7 +17,7 @@ extension Verdict {
     /// | 451 | RFC 7725, 3 | a law on the way or at the destination: misconfigured |
     /// | 414, 431 | RFC 9110, 15.5.15; RFC 6585, 5 | the request's line or fields, which hold the segment's name as well as what is the same for all: another segment tells |
     /// | 408, 409, 423, 425, 5xx | RFC 9110, 15.5.9, 15.5.10, 15.6; RFC 4918, 11.3; RFC 8470, 5.2 | a state that passes, or this segment: another one tells |
-    /// | 508 | RFC 5842, 7.2 | the way that the segment came, in a circle of receivers: another one tells |
+    /// | 508 | RFC 5842, 7.2 | the way that the segment came, in a circle of receivers: it waits by itself |
     /// | 413 | RFC 9110, 15.5.14 | the size: split |
     /// | 429 | RFC 6585, 4 | how much comes: the destination waits |
     /// | 400, 411, 415, 422, other 4xx | RFC 9110, 15.5 | this segment: refused |
@@ -57,18 +57,15 @@ extension Verdict {
         case 414: self = .doubtful(reason("; the URL with the segment's name is too long for it"))
         case 431:
             self = .doubtful(reason("; its header fields are too long for it: are all of --header and --token-file needed?"))
+        // The receiver had the segment before, or has it from the spool that it stores into: what a person mends on the way.
+        case 508: self = .circling(reason("; it goes in a circle: check --to, here and at the receivers"))
         case 408, 409, 423, 425, 500...:
-            let why = reason(status == Self.loopDetected ? "; it goes in a circle: check --to, here and at the receivers" : "")
-            if let retryAfter { self = .unwell(why, retryAfter: retryAfter) } else { self = .doubtful(why) }
+            if let retryAfter { self = .unwell(reason(), retryAfter: retryAfter) } else { self = .doubtful(reason()) }
         case 400..<500: self = .refused(reason(), body: body)
         // 1xx as a final answer is no HTTP.
         default: self = .doubtful(reason())
         }
     }
-
-    /// The receiver had the segment before, or has it from the spool that it stores into: what a person mends on the way, and no fault of
-    /// the segment's.
-    static let loopDetected = 508
 
     /// What an answer says in a line: a page's title, or the first line of a text.
     private static func gist(of body: String) -> Substring? {

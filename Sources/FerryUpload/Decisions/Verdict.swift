@@ -8,6 +8,8 @@ public enum Verdict: Equatable, Sendable {
     case unwell(Reason, retryAfter: Duration?)
     /// Either the destination is unwell or this segment is poison to it: only another segment can tell.
     case doubtful(Reason)
+    /// The destination answers well, and takes this segment only when it comes another way: it goes in a circle.
+    case circling(Reason)
     /// Nothing can be delivered until a person mends something.
     case misconfigured(Reason)
     /// The destination takes only smaller ones.

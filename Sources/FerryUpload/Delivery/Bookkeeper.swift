@@ -260,7 +260,8 @@ struct Bookkeeper: Sendable {
         let time = now()
         var state = tried(segment, outcome, reason, scope: .segment, at: time)
         // In a circle of receivers it waits, however often it is tried: elsewhere it would pass.
-        let isOwnFault = isProven && reason.status != Verdict.loopDetected
+        var isOwnFault = isProven
+        if case .circling = outcome.verdict { isOwnFault = false }
         if isOwnFault { state.failures += 1 }
         if state.failures >= options.backOff.failuresAllowed {
             let message = "failed \(state.failures) times while the destination was well; last: \(reason.message)"
@@ -335,8 +336,8 @@ extension Verdict {
     var reason: Reason? {
         switch self {
         case .delivered: nil
-        case .unwell(let reason, _), .doubtful(let reason), .misconfigured(let reason), .tooLarge(let reason),
-            .brokenOff(let reason), .refused(let reason, _), .moved(_, let reason), .withdrawn(let reason):
+        case .unwell(let reason, _), .doubtful(let reason), .circling(let reason), .misconfigured(let reason),
+            .tooLarge(let reason), .brokenOff(let reason), .refused(let reason, _), .moved(_, let reason), .withdrawn(let reason):
             reason
         }
     }

@@ -161,7 +161,7 @@ extension Verdict {
     fileprivate var leavesBody: Bool {
         switch self {
         case .misconfigured, .moved: true
-        case .delivered, .unwell, .doubtful, .tooLarge, .brokenOff, .refused, .withdrawn: false
+        case .delivered, .unwell, .doubtful, .circling, .tooLarge, .brokenOff, .refused, .withdrawn: false
         }
     }
 }

@@ -37,8 +37,8 @@ struct DeliveryState {
 
     private static func plan(_ options: UploadOptions, _ health: DestinationHealth) -> PassPlan {
         PassPlan(
-            order: options.order, parallel: options.parallel, isRecovering: health.isRecovering, sparesHead: health.sparesHead,
-            blame: options.blame)
+            order: options.order, parallel: options.parallel, isRecovering: health.isRecovering,
+            failures: health.state?.failures ?? 0, sparesHead: health.sparesHead, blame: options.blame)
     }
 
     /// Something that happened, and who is to be told.

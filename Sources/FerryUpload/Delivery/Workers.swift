@@ -211,7 +211,7 @@ extension Verdict {
     /// Whether the same request with other segments might have had another answer.
     fileprivate var isAboutSegments: Bool {
         switch self {
-        case .refused, .tooLarge, .doubtful: true
+        case .refused, .tooLarge, .doubtful, .circling: true
         case .delivered, .unwell, .misconfigured, .brokenOff, .moved, .withdrawn: false
         }
     }
