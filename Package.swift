@@ -166,7 +166,7 @@ let package = Package(
         // The built binary against real software, with kills and faults.
         .testTarget(
             name: "ProgramTests",
-            dependencies: ["ferry", "tracker-host", "FerryC", "FerrySpool", "FerryTracker", "TestSupport"],
+            dependencies: ["ferry", "tracker-host", "FerryC", "FerrySpool", "FerryTrackerUpload", "TestSupport"],
             swiftSettings: swiftSettings
         ),
         // What scripts/fuzz feeds with random bytes, here with the inputs that are kept.

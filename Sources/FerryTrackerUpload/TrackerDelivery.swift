@@ -30,8 +30,9 @@ public final class TrackerDelivery: Sendable {
         self.options = options
         let rules = tracker.configuration.delivery
         let schedule = SchedulePolicy(interval: rules.interval, events: rules.threshold, criticalDelay: rules.criticalDelay)
-        runner = try Runner(
-            [SpoolPlace(tracker.spool.path)], options: RunOptions(upload: options, schedule: schedule), onEvent: onEvent)
+        var runOptions = RunOptions(upload: options, schedule: schedule)
+        runOptions.sentRetention = options.sentRetention
+        runner = try Runner([SpoolPlace(tracker.spool.path)], options: runOptions, onEvent: onEvent)
     }
 
     /// Sends by the rules of ``TrackerConfiguration/delivery``, until ``stop()``. Cancelling the task cuts off what is under way; it stays
@@ -42,27 +43,49 @@ public final class TrackerDelivery: Sendable {
     public func stop() { runner.stop() }
 
     /// Sends everything that was tracked, whatever was to be waited for.
-    public func flush() async -> FlushResult { await flush { _ in } }
+    public func flush() async -> FlushResult { await flush(until: nil) }
 
     /// Sends for as long as the time allows; nothing is started that is not likely to arrive in time.
     ///
     /// - Parameter deadline: From now. What is under way then is cut off and stays pending.
-    public func flush(deadline: Duration) async -> FlushResult { await flush { $0.deadline = deadline } }
+    public func flush(deadline: Duration) async -> FlushResult { await flush(until: .now + deadline) }
 
-    private func flush(_ change: (inout UploadOptions) -> Void) async -> FlushResult {
+    /// What cannot be published keeps nothing else from being sent. On a full disk what is sent makes room for it, and it is tried again.
+    private func flush(until end: ContinuousClock.Instant?) async -> FlushResult {
+        var hasSent = false
+        while true {
+            let failure = await publish()
+            if failure == .forked { return .failed }
+            let (result, madeRoom) = await send(until: end)
+            if case .sent = result { hasSent = true }
+            guard let failure else { return result == .noData && hasSent ? .sent(more: false) : result }
+            guard case .file(let error) = failure, error.isDiskFull, madeRoom, result != .failed else {
+                return hasSent && result != .failed ? .sent(more: true) : .failed
+            }
+        }
+    }
+
+    private func publish() async -> TrackerFailure? {
+        do throws(TrackerFailure) { try await tracker.publish() } catch { return error }
+        return nil
+    }
+
+    /// Sends what is published once, journals of dead writers included.
+    private func send(until end: ContinuousClock.Instant?) async -> (result: FlushResult, madeRoom: Bool) {
         var options = options
         options.ignoresWaits = true
-        change(&options)
+        options.deadline = end.map { max(.zero, $0 - .now) }
+        let spool = tracker.spool
         do {
-            try await tracker.publish()
-            let spool = tracker.spool
-            let isEmpty = try spool.scan().entries.isEmpty
-            let report = try await UploadPass(spool, options: options).run()
+            let unfinished = await blocking { (try? spool.recover())?.problems ?? [] }
+            let before = try spool.scan().entries.count
+            let report = try await UploadPass(spool, options: options, unfinished: unfinished).run()
             let result = FlushResult(report)
+            let madeRoom = try spool.scan().entries.count < before
             // What was there and is gone was sent by somebody else, ``run()`` perhaps.
-            return result == .noData && !isEmpty ? .sent(more: report.remaining > 0) : result
+            return (result == .noData && before > 0 ? .sent(more: report.remaining > 0) : result, madeRoom)
         } catch {
-            return .failed
+            return (.failed, false)
         }
     }
 }

@@ -13,6 +13,7 @@ struct TrackerDeliveryTests {
 
     private func tracker(_ change: (inout TrackerConfiguration) -> Void = { _ in }) throws -> EventTracker {
         var configuration = TrackerConfiguration()
+        configuration.onWarning = { _ in }
         configuration.sessions.tracksLifecycle = false
         configuration.sealsOnTermination = false
         change(&configuration)
@@ -52,6 +53,25 @@ struct TrackerDeliveryTests {
         fails.withLock { $0 = false }
         #expect(await delivery.flush(deadline: .seconds(5)) == .sent(more: false))
         #expect(await delivery.flush(deadline: .seconds(5)) == .noData)
+        #expect(try spool().ledgerTotals()[.sent].segments == 2)
+    }
+
+    @Test("What cannot be published keeps what is published from being sent neither when it is flushed nor afterwards")
+    func unpublished() async throws {
+        let server = ScriptedServer.answering { _ in ScriptedServer.answer(200) }
+        let tracker = try tracker()
+        let delivery = try delivery(tracker, server)
+        try tracker.track("stuck", priority: .critical)
+        let names = try FileManager.default.contentsOfDirectory(atPath: folder("spool"))
+        let journal = try #require(names.first { $0.hasSuffix(".open") })
+        // Where it would be sealed there is a folder.
+        let obstacle = folder("spool/\(journal.dropLast(".open".count)).sealing")
+        try FileManager.default.createDirectory(atPath: obstacle, withIntermediateDirectories: false)
+        #expect(await delivery.flush() == .failed)
+        try tracker.track("free")
+        #expect(await delivery.flush() == .sent(more: true))
+        try FileManager.default.removeItem(atPath: obstacle)
+        #expect(await delivery.flush() == .sent(more: false))
         #expect(try spool().ledgerTotals()[.sent].segments == 2)
     }
 

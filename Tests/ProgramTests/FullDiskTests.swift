@@ -1,5 +1,7 @@
 import FerrySpool
 import FerryTracker
+import FerryTrackerUpload
+import FerryUpload
 import Foundation
 import Synchronization
 import TestSupport
@@ -552,6 +554,46 @@ struct FullDiskTests {
         #expect(refusals > 0)
         #expect(made.withLock(\.self) > 0)
         #expect(try Spool.open(folder("m/s"), access: .read).events(in: [.pending]).count == 1)
+        #expect(try await shell("umount -l \"$DIR/m\"").status == 0)
+    }
+
+    @Test("A tracker that sends by itself drains a full disk, journals alone too: each event once", arguments: [true, false])
+    func drainsItself(hasPublished: Bool) async throws {
+        guard try await mount(300) else { return }
+        let hub = try await Hub(folder("hub"))
+        var configuration = TrackerConfiguration()
+        configuration.sessions.tracksLifecycle = false
+        configuration.sealsOnTermination = false
+        configuration.limits = .none
+        configuration.onWarning = { _ in }
+        configuration.batch.events = .max
+        let tracker = try EventTracker(spool: folder("m/s"), configuration: configuration)
+        var options = UploadOptions(destination: try DestinationURL(hub.url))
+        options.sentGivesWay = true
+        let delivery = try TrackerDelivery(tracker, options)
+        var (stored, refused) = (0, 0)
+        while refused < 30, stored < 2000 {
+            let text = try Segments.noise(100).map { String($0, radix: 16) }.joined()
+            let priority: Priority = stored.isMultiple(of: 2) ? .normal : .bulk
+            do {
+                try tracker.track("tracked", properties: ["n": .int(stored), "text": .string(text)], priority: priority)
+                stored += 1
+                if hasPublished, stored == 100 { try tracker.flushAndWait() }
+            } catch {
+                refused += 1
+            }
+        }
+        #expect(refused == 30)
+        _ = try await shell("cat /dev/zero >\"$DIR/m/filler\"")
+        #expect(await delivery.flush(deadline: .seconds(60)) == .sent(more: false))
+        await hub.stop()
+        let numbers = try Spool.open(hub.spool, access: .read).events(in: [.pending]).map {
+            $0.firstMatch(of: #/"n":([0-9]+)/#).flatMap { Int($0.1) }
+        }
+        #expect(numbers.compactMap(\.self).sorted() == Array(0..<stored))
+        #expect(try Spool.open(folder("m/s"), access: .read).scan().openJournals == 0)
+        try tracker.track("goes on")
+        try tracker.close()
         #expect(try await shell("umount -l \"$DIR/m\"").status == 0)
     }
 

@@ -83,7 +83,7 @@ extension Spool {
 
     /// Does something that needs a little room; where the disk is full, with a part of the reserve, which is set aside again afterwards. The
     /// ledger keeps the rest, whatever other processes do with the part. Where it is files that there is no room for, the reserve is one.
-    func lendingReserve(_ body: () throws(FileError) -> Void) throws(FileError) {
+    package func lendingReserve<Result>(_ body: () throws(FileError) -> Result) throws(FileError) -> Result {
         do throws(FileError) {
             return try body()
         } catch {
@@ -93,10 +93,10 @@ extension Spool {
         }
         defer { stateDirectory.map(Self.keepReserve) }
         do throws(FileError) {
-            try body()
+            return try body()
         } catch {
             guard error.lacksFiles, let stateDirectory, Self.giveUpReserve(in: stateDirectory) else { throw error }
-            try body()
+            return try body()
         }
     }
 

@@ -217,11 +217,8 @@ final class Publisher: Sendable {
         // Behind, it is better to be done soon than to save a fifth of the size.
         let level = batch.isBacklog ? min(options.level, .fastest) : options.level
         do throws(FileError) {
-            try note(spool.seal(batch.journal, level: level), in: spool)
+            try note(sealMakingRoom(batch, in: spool, level: level), in: spool)
         } catch {
-            if error.isDiskFull, freeSent(in: spool, atLeast: max(.mebibytes(1), batch.fill.bytes)) {
-                return try note(spool.seal(batch.journal, level: level), in: spool)
-            }
             // The folder may have been removed, or be another medium: what is in the journal is still ours to publish.
             guard let again = try? Spool.open(spool.path, access: .create),
                 (try? again.directory.identity()) != (try? spool.directory.identity())
@@ -229,6 +226,19 @@ final class Publisher: Sendable {
             recorder.replace(again)
             try note(again.seal(batch.journal, level: level), in: again)
         }
+    }
+
+    /// On a full disk delivered segments go for it if they give way, or else a part of the reserve is lent: as for the journals of the dead.
+    private func sealMakingRoom(
+        _ batch: Recorder.Batch, in spool: Spool, level: CompressionLevel
+    ) throws(FileError) -> SealedJournal {
+        do throws(FileError) {
+            return try spool.seal(batch.journal, level: level)
+        } catch {
+            guard error.isDiskFull else { throw error }
+        }
+        freeSent(in: spool, atLeast: max(.mebibytes(1), batch.fill.bytes))
+        return try spool.lendingReserve { () throws(FileError) in try spool.seal(batch.journal, level: level) }
     }
 
     private func note(_ sealed: SealedJournal, in spool: Spool) throws(FileError) {
