@@ -7,17 +7,35 @@ public enum KnownKey: Equatable, Sendable {
     case came(BodyDigest)
     /// It is the key of a half of a segment that came whole, or of a segment that came in halves: its events are there.
     case cameInParent
+    /// It is the key of a segment of which a half came: some of its events are there, and some are not.
+    case cameInPart
 
     /// Whether a body under this key holds what came before. The bytes themselves were never seen of what came in other parts.
     public func agrees(with digest: BodyDigest?) -> Bool {
         switch self {
         case .came(let known): known == digest
         case .cameInParent: true
+        case .cameInPart: false
         }
     }
 }
 
-/// The keys that were accepted, and the digests of their bodies: 56 bytes each, so that millions fit.
+/// What is known of a segment, and by what.
+public struct KnownSegment: Equatable, Sendable {
+    public let key: KnownKey
+    public let arrivals: [KnownArrival]
+}
+
+/// A segment that came before: the one that is asked for, the whole of it, or one of its halves.
+public struct KnownArrival: Equatable, Sendable {
+    /// `nil`: that of the segment that is asked for.
+    public let id: SegmentID?
+    /// The way that it came, with the spool that sent it; `nil` where that was not noted.
+    public let way: Trail?
+}
+
+/// The keys that were accepted, the digests of their bodies, how many events they held and which way they came: 80 bytes each, so that
+/// millions fit.
 public struct KeyIndex: Sendable {
     /// The first half of a key's SHA-256, which is also the number of the ID that is made from a key (``ReceivedID``).
     private struct KeyHash: Hashable, Sendable {
@@ -29,11 +47,18 @@ public struct KeyIndex: Sendable {
 
     private struct Arrival: Sendable {
         let digest: BodyDigest
+        let events: Int64
         /// What of the segment's name its halves have too; `nil` for another tool's name.
         let kin: Int?
+        let way: UInt32
     }
 
     private var arrivals: [KeyHash: Arrival] = [:]
+    /// What came in halves, or may have: the segments that an arrival may be a half of.
+    private var wholes: Set<KeyHash> = []
+    /// The ways that segments came. There are few of them.
+    private var ways: [Trail?] = []
+    private var wayNumbers: [String?: UInt32] = [:]
 
     /// How often halves were split themselves, at most, when a whole is looked for in them: a split is made after two tries over a link, or for a
     /// size limit.
@@ -43,33 +68,88 @@ public struct KeyIndex: Sendable {
 
     public mutating func add(_ entry: ReceivedEntry) {
         guard let digest = BodyDigest(hexadecimal: entry.sha256) else { return }
-        arrivals[KeyHash(entry.key)] = Arrival(digest: digest, kin: Self.kin(of: SegmentName(entry.segment)))
+        arrivals[KeyHash(entry.key)] = Arrival(
+            digest: digest, events: entry.events, kin: Self.kin(of: SegmentName(entry.segment)), way: number(of: entry.trail))
+        for whole in SegmentID.ancestors(of: entry.key).prefix(Self.deepest) { wholes.insert(KeyHash(whole.text)) }
     }
 
-    /// What is known of a key: by itself, as that of a half whose whole came, or of a whole whose halves came; `nil` when it is new.
+    private mutating func number(of way: String?) -> UInt32 {
+        if let known = wayNumbers[way] { return known }
+        let number = UInt32(clamping: ways.count)
+        ways.append(way.flatMap { Trail($0) })
+        wayNumbers[way] = number
+        return number
+    }
+
+    /// What is known of a key by itself; `nil` when it never came.
+    public func known(_ key: String, segment: SegmentName?) -> KnownSegment? {
+        guard let arrival = arrival(of: key, segment) else { return nil }
+        return KnownSegment(key: .came(arrival.digest), arrivals: [KnownArrival(id: nil, way: ways[Int(arrival.way)])])
+    }
+
+    /// What is known of a segment: by its key, as a half of one that came whole, or as one that came in halves; `nil` when it is new.
     ///
-    /// Halves have the name of their whole, but for what is appended to its ID. Keys that only look alike, as those that end in a counter, are other
-    /// segments'.
+    /// Halves have the name of their whole, but for what is appended to its ID, and half of its events. Keys that only look alike, as those that
+    /// end in a counter, are other segments'.
     ///
-    /// - Parameter segment: The segment's name.
-    public func known(_ key: String, segment: SegmentName?) -> KnownKey? {
-        if let arrival = arrivals[KeyHash(key)] { return .came(arrival.digest) }
-        guard let kin = Self.kin(of: segment), let id = SegmentID(key) else { return nil }
-        if SegmentID.ancestors(of: key).contains(where: { holds($0, kin) }) { return .cameInParent }
-        return cameInHalves(id, kin, Self.deepest) ? .cameInParent : nil
-    }
-
-    /// Whether a segment of this ID came: under the ID as its key, or under the key that the ID is made from.
-    private func holds(_ id: SegmentID, _ kin: Int) -> Bool {
-        if let arrival = arrivals[KeyHash(id.text)], arrival.kin == kin { return true }
-        return id.number.map { arrivals[KeyHash($0)] != nil } ?? false
-    }
-
-    private func cameInHalves(_ id: SegmentID, _ kin: Int, _ depth: Int) -> Bool {
-        guard depth > 0, let halves = id.halves else { return false }
-        return [halves.first, halves.second].allSatisfy {
-            arrivals[KeyHash($0.text)]?.kin == kin || cameInHalves($0, kin, depth - 1)
+    /// - Parameters:
+    ///   - segment: The segment's name, as its sender gave it; `nil` where that gave none, or another tool's.
+    ///   - events: How many it holds.
+    public func known(_ key: String, segment: SegmentName?, events: Int64) -> KnownSegment? {
+        if let known = known(key, segment: segment) { return known }
+        // An ID made from a key is that key's alone, whatever time the name says.
+        guard let id = SegmentID(key) else { return knownInHalves(ReceivedID(key).id, nil, events) }
+        guard let kin = Self.kin(of: segment) else { return nil }
+        for whole in SegmentID.ancestors(of: key).prefix(Self.deepest) {
+            guard let arrival = arrival(of: whole, kin) ?? arrivalUnderMadeKey(whole),
+                Self.share(of: arrival.events, splits: key.dropFirst(whole.text.count)) == events
+            else { continue }
+            return KnownSegment(key: .cameInParent, arrivals: [KnownArrival(id: whole, way: ways[Int(arrival.way)])])
         }
+        return knownInHalves(id, kin, events)
+    }
+
+    private func arrival(of key: String, _ segment: SegmentName?) -> Arrival? {
+        if let arrival = arrivals[KeyHash(key)] { return arrival }
+        // A relay sends what came under another tool's key under the ID that it made from it.
+        if let id = SegmentID(key), let arrival = arrivalUnderMadeKey(id) { return arrival }
+        return segment?.id == key ? nil : arrivals[KeyHash(ReceivedID(key).text)]
+    }
+
+    /// What came under the key that an ID is made from.
+    private func arrivalUnderMadeKey(_ id: SegmentID) -> Arrival? { id.number.flatMap { arrivals[KeyHash($0)] } }
+
+    /// - Parameter kin: `nil`: any.
+    private func arrival(of id: SegmentID, _ kin: Int?) -> Arrival? {
+        guard let arrival = arrivals[KeyHash(id.text)], kin == nil || arrival.kin == kin else { return nil }
+        return arrival
+    }
+
+    private func knownInHalves(_ id: SegmentID, _ kin: Int?, _ events: Int64) -> KnownSegment? {
+        var found: [KnownArrival] = []
+        let isWhole = areHere(id, kin, events, Self.deepest, &found)
+        if found.isEmpty { return nil }
+        return KnownSegment(key: isWhole ? .cameInParent : .cameInPart, arrivals: found)
+    }
+
+    /// Whether both halves of a segment came, or halves of theirs.
+    private func areHere(_ id: SegmentID, _ kin: Int?, _ events: Int64, _ depth: Int, _ found: inout [KnownArrival]) -> Bool {
+        guard depth > 0, wholes.contains(KeyHash(id.text)), let halves = id.halves else { return false }
+        var areHere = true
+        for half in [halves.first, halves.second] {
+            let events = Self.share(of: events, splits: half.text.suffix(1))
+            if let arrival = arrival(of: half, kin), arrival.events == events {
+                found.append(KnownArrival(id: half, way: ways[Int(arrival.way)]))
+            } else if !self.areHere(half, kin, events, depth - 1, &found) {
+                areHere = false
+            }
+        }
+        return areHere
+    }
+
+    /// How many events splits leave of all: `0` for a first half, which gets the odd one, and `1` for a second.
+    private static func share(of all: Int64, splits: Substring) -> Int64 {
+        splits.reduce(all) { $1 == "0" ? $0 - $0 / 2 : $0 / 2 }
     }
 
     private static func kin(of segment: SegmentName?) -> Int? {

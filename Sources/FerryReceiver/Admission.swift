@@ -9,6 +9,10 @@ enum AdmissionResult: Equatable, Sendable {
     case duplicate
     /// The key is known, with other bytes.
     case conflict
+    /// A half of it came, and is known.
+    case inPart
+    /// It is here, and about to leave: perhaps to its sender.
+    case leaving
     /// The bytes are here under its name, but never came over this receiver.
     case notReceived
     /// It is logged and kept, and could not get its name yet.
@@ -18,47 +22,42 @@ enum AdmissionResult: Equatable, Sendable {
 /// Decides, one at a time for each key, whether a body is new, and makes it a segment.
 actor Admission {
     private let spool: Spool
-    private let keys: ReceivedKeys
+    nonisolated let recognition: Recognition
     private var underWay: Set<String> = []
     private var waiters: [CheckedContinuation<Void, Never>] = []
 
     init(_ spool: Spool) throws(FileError) {
         self.spool = spool
-        keys = try ReceivedKeys(spool)
+        recognition = try Recognition(spool)
     }
 
     /// A body that is complete and sound.
     struct Candidate: Sendable {
         let arrival: Arrival
         let entry: ReceivedEntry
-        /// `nil` for a request without one, which is always new.
-        let key: String?
+        /// Without a key it is always new.
+        let identity: SegmentIdentity
+        /// The way that it came, with the spool that sent it.
+        let way: Trail
+        /// Whether it was made in the spool that sent it.
+        let isOriginal: Bool
         let digest: BodyDigest
-
-        fileprivate var name: SegmentName? { SegmentName(entry.segment) }
-
-        /// - Parameter known: What is known of the key.
-        fileprivate func result(of known: KnownKey) -> AdmissionResult { known.agrees(with: digest) ? .duplicate : .conflict }
     }
 
-    /// The parts of a request with what came under their keys before; `nil` unless all are known.
+    /// The parts of a request with what came under their keys before; `nil` unless all are known and vouched for.
     ///
     /// - Parameter looksAround: Whether to look also for what other processes have logged meanwhile, and for segments that came another
     ///   way, by rsync say: reads them whole.
-    /// - Parameter vouchesForNames: As for ``admit(_:vouchesForNames:)``.
-    func known(_ parts: [JoinedSegments.Part], looksAround: Bool, vouchesForNames: Bool) async -> [KnownBody.Part]? {
-        if looksAround, parts.contains(where: { keys.known($0.identity.key, segment: $0.identity.name) == nil }) {
+    func known(_ parts: [JoinedSegments.Part], from sender: String?, looksAround: Bool) async -> [KnownBody.Part]? {
+        if looksAround, parts.contains(where: { recognition.vouchedFor($0, from: sender) == nil }) {
             // What cannot be read is not known.
-            await blocking { [spool, keys] in try? spool.follow(keys.log, at: .now()) }
+            await blocking { [spool, recognition] in try? spool.follow(recognition.keys.log, at: .now()) }
         }
         var known: [KnownBody.Part] = []
         for part in parts {
-            var before = keys.known(part.identity.key, segment: part.identity.name)
-            if before == nil, looksAround, vouchesForNames, part.identity.key != nil {
-                before = await blocking { [spool] in
-                    let digest = (try? spool.directory.open(part.identity.name.fileName)?.digest().digest) ?? nil
-                    return digest.map(KnownKey.came)
-                }
+            var before = recognition.vouchedFor(part, from: sender)
+            if before == nil, looksAround, sender != nil, part.identity.key != nil {
+                before = await blocking { [spool] in Self.cameAnotherWay(part, to: spool) }
             }
             guard let before else { return nil }
             known.append(KnownBody.Part(part: part, before: before))
@@ -66,19 +65,24 @@ actor Admission {
         return known
     }
 
+    private static func cameAnotherWay(_ part: JoinedSegments.Part, to spool: Spool) -> KnownKey? {
+        let name = part.identity.name.fileName
+        guard part.trail == .none || (try? spool.isLeaving(name)) == false else { return nil }
+        let digest = (try? spool.directory.open(name)?.digest().digest) ?? nil
+        return digest.map(KnownKey.came)
+    }
+
     /// Admits what is new, and removes what is not. No two candidates have one key.
     ///
     /// - Parameter vouchesForNames: A segment that came another way, by rsync say, counts as received. Only where the sender is known to be
     ///   another spool than this one: what it sends may be the very file that lies here.
     func admit(_ candidates: [Candidate], vouchesForNames: Bool) async throws(FileError) -> [AdmissionResult] {
-        let keys = Set(candidates.compactMap(\.key))
+        let keys = Set(candidates.compactMap(\.identity.key))
         // Requests with one key race: the second waits and finds the first one's result, as a half waits for its whole. All keys at once, or
         // two would wait for each other.
         let awaited = keys.union(keys.flatMap { SegmentID.ancestors(of: $0).map(\.text) })
         while !underWay.isDisjoint(with: awaited) { await withCheckedContinuation { waiters.append($0) } }
-        var results = candidates.map { candidate in
-            self.keys.known(candidate.key, segment: candidate.name).map { candidate.result(of: $0) }
-        }
+        var results = candidates.map { recognition.result(withoutLook: $0) }
         let new = candidates.indices.filter { results[$0] == nil }
         for index in candidates.indices where results[index] != nil { spool.discard(candidates[index].arrival) }
         underWay.formUnion(keys)
@@ -87,8 +91,8 @@ actor Admission {
         if case .success(let stored) = stored {
             for (position, result) in zip(new, stored) {
                 results[position] = result
-                guard candidates[position].key != nil, result == .stored || result == .duplicate else { continue }
-                self.keys.add(candidates[position].entry)
+                guard candidates[position].identity.key != nil, result == .stored || result == .duplicate else { continue }
+                recognition.keys.add(candidates[position].entry)
             }
         }
         let waiting = waiters
@@ -101,29 +105,26 @@ actor Admission {
 
     private func store(_ candidates: [Candidate], _ vouchesForNames: Bool) async -> Result<[AdmissionResult], FileError> {
         guard !candidates.isEmpty else { return .success([]) }
-        let (spool, keys) = (spool, keys)
+        let (spool, recognition) = (spool, recognition)
         return await blocking { () -> Result<[AdmissionResult], FileError> in
             do throws(FileError) {
-                var results: [AdmissionResult] = []
-                let admitted = try spool.admit(candidates.map { ($0.arrival, $0.entry) }, following: keys.log) { entry in
-                    keys.known(entry.key, segment: SegmentName(entry.segment)) != nil
+                var known: [String: AdmissionResult] = [:]
+                let byFile = Dictionary(candidates.map { ($0.arrival.fileName, $0) }) { first, _ in first }
+                let admitted = try spool.admit(candidates.map { ($0.arrival, $0.entry) }, following: recognition.keys.log) {
+                    entry throws(FileError) -> Bool in
+                    guard let file = entry.file, let candidate = byFile[file],
+                        let result = try recognition.result(candidate)
+                    else { return false }
+                    known[file] = result
+                    return true
                 }
+                var results: [AdmissionResult] = []
                 for (candidate, admitted) in zip(candidates, admitted) {
                     switch admitted {
                     case .stored: results.append(.stored)
                     case .left(let error): results.append(.left(error))
-                    case .nameTaken where try spool.directory.open(candidate.entry.segment)?.digest().digest == candidate.digest:
-                        guard vouchesForNames else {
-                            results.append(.notReceived)
-                            continue
-                        }
-                        // The segment came another way, by rsync say, with its name and so its key.
-                        try spool.logReceived([candidate.entry])
-                        results.append(.duplicate)
-                    case .known:
-                        let before = keys.known(candidate.entry.key, segment: candidate.name)
-                        results.append(before.map { candidate.result(of: $0) } ?? .conflict)
-                    case .nameTaken: results.append(.conflict)
+                    case .known: results.append(known[candidate.arrival.fileName] ?? .conflict)
+                    case .nameTaken: results.append(try Self.takeOver(candidate, in: spool, recognition, vouchesForNames))
                     }
                 }
                 return .success(results)
@@ -131,6 +132,18 @@ actor Admission {
                 return .failure(error)
             }
         }
+    }
+
+    /// What a candidate is whose name a pending file has: one that came another way, by rsync say, or that came before and comes again.
+    private static func takeOver(
+        _ candidate: Candidate, in spool: Spool, _ recognition: Recognition, _ vouchesForNames: Bool
+    ) throws(FileError) -> AdmissionResult {
+        let name = candidate.entry.segment
+        guard try spool.directory.open(name)?.digest().digest == candidate.digest else { return .conflict }
+        guard vouchesForNames || recognition.isKnown(candidate) else { return .notReceived }
+        if !candidate.isOriginal, try spool.isLeaving(name) { return .leaving }
+        try spool.logReceived([candidate.entry])
+        return .duplicate
     }
 }
 

@@ -40,6 +40,8 @@ enum Answer {
             Self.refusal(.badRequest, "\(problem)", more: ",\"line\":\(problem.line),\"column\":\(problem.column)")
         case .conflict(let key):
             Self.refusal(.unprocessableContent, "the key \(key) came before, with other bytes")
+        case .inPart(let name):
+            Self.refusal(.contentTooLarge, "a half of \(name) came before: send it in halves, of which that one is known")
         case .circle(let circle): Self.refusal(.init(code: 508, reasonPhrase: "Loop Detected"), "\(circle)")
         case .ownSegment(let name):
             Self.refusal(

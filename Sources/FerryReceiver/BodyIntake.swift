@@ -10,6 +10,8 @@ enum IntakeRefusal: Error, Equatable {
     case notJSONLines(JSONLineProblem)
     /// The key came before, with other bytes.
     case conflict(key: String)
+    /// A half of it came before.
+    case inPart(name: String)
     /// It comes back to where it has been.
     case circle(Circle)
     /// It is pending here under its name, was never received, and may be what is being sent.

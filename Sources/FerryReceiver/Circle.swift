@@ -7,6 +7,8 @@ enum Circle: Error, Equatable, CustomStringConvertible {
     /// A segment was in the receiver's spool before.
     case returned
     case tooManyHops(Int)
+    /// It is in the receiver's spool and about to leave it, perhaps for the sender's.
+    case leaving
 
     /// - Parameters:
     ///   - trails: The ways that the request's segments came to the sender.
@@ -29,6 +31,7 @@ enum Circle: Error, Equatable, CustomStringConvertible {
         switch self {
         case .ownSpool: "this receiver stores into the very spool that the request comes from, or a copy with its .ferry/spool-id"
         case .returned: "it was in this receiver's spool before, and was sent on from there: send it elsewhere"
+        case .leaving: "it is here and is being sent on at this moment, perhaps to where it comes from: try again later"
         case .tooManyHops(let hops): "it came through \(hops) receivers: do they send to each other in a circle?"
         }
     }

@@ -5,6 +5,8 @@ import NIOCore
 /// Takes one segment out of a request's body. What is not handed out as a candidate is removed.
 struct PartIntake: ~Copyable {
     private let identity: SegmentIdentity
+    private let way: Trail
+    private let isOriginal: Bool
     /// `nil`: everything that comes.
     private let length: ByteCount?
     private let spool: Spool
@@ -15,9 +17,11 @@ struct PartIntake: ~Copyable {
     init(_ part: JoinedSegments.Part, from sender: String?, spool: Spool, options: ReceiverOptions) throws(IntakeRefusal) {
         self.spool = spool
         identity = part.identity
+        way = part.trail.adding(sender)
+        isOriginal = part.trail == .none
         length = part.bytes
         do throws(FileError) { arrival = try spool.beginArrival() } catch { throw .file(error) }
-        arrival.file.setTrail(part.trail.adding(sender))
+        arrival.file.setTrail(way)
         if let clock = part.clock { arrival.file.setClockReading(clock) }
         intake = BodyIntake(into: arrival.file, inflateLimit: options.inflateLimit)
     }
@@ -45,7 +49,7 @@ struct PartIntake: ~Copyable {
             arrival: arrival,
             entry: ReceivedEntry(
                 at: .now(), key: identity.key ?? identity.name.id, sha256: digest.hexadecimal, segment: identity.name.fileName,
-                bytes: intake.bytes.bytes, events: events),
-            key: identity.key, digest: digest)
+                bytes: intake.bytes.bytes, events: events, trail: way),
+            identity: identity, way: way, isOriginal: isOriginal, digest: digest)
     }
 }

@@ -25,11 +25,16 @@ final class ReceivedKeys: Sendable {
         }
     }
 
-    /// What is known of a key; `nil` when it is new, or there is none.
+    /// What is known of a key by itself; `nil` when it never came.
     ///
-    /// - Parameter segment: The segment's name.
-    func known(_ key: String?, segment: SegmentName?) -> KnownKey? {
-        key.flatMap { key in index.keys.withLock { $0.known(key, segment: segment) } }
+    /// - Parameter segment: The segment's name, as its sender gave it.
+    func known(_ key: String, segment: SegmentName?) -> KnownSegment? {
+        index.keys.withLock { $0.known(key, segment: segment) }
+    }
+
+    /// What is known of a segment, by itself or in other parts; `nil` when it is new.
+    func known(_ key: String, segment: SegmentName?, events: Int64) -> KnownSegment? {
+        index.keys.withLock { $0.known(key, segment: segment, events: events) }
     }
 
     func add(_ entry: ReceivedEntry) { index.keys.withLock { $0.add(entry) } }

@@ -30,14 +30,14 @@ struct SegmentHandler: Sendable {
         do throws(IntakeRefusal) {
             let received: [ReceivedSegment]
             // The key before the size: a sender that is told 413 sends the same events again, in halves with keys of their own.
-            if let known = await admission.known(parts, looksAround: isTooLarge, vouchesForNames: sender != nil) {
+            if let known = await admission.known(parts, from: sender, looksAround: isTooLarge) {
                 received = try await compare(request, known)
             } else if isTooLarge {
                 throw IntakeRefusal.tooLarge(limit: options.maxBody)
             } else {
                 received = try await take(request, parts, from: sender)
             }
-            if let sender, received.contains(where: \.isDuplicate) { await noteTrails(of: parts, from: sender) }
+            if sender != nil, received.contains(where: \.isDuplicate) { await noteTrails(of: parts, as: received, from: sender) }
             for segment in received { onReceived(segment) }
             return Answer.accepted(received)
         } catch {
@@ -46,9 +46,11 @@ struct SegmentHandler: Sendable {
     }
 
     /// What is known here, and pending, must not go back where it comes from now: there it is known too, and has ended.
-    private func noteTrails(of parts: [JoinedSegments.Part], from sender: String) async {
-        await blocking { [spool] in
-            for part in parts { spool.note(part.trail.adding(sender), ofSegment: part.identity.name.fileName) }
+    private func noteTrails(of parts: [JoinedSegments.Part], as received: [ReceivedSegment], from sender: String?) async {
+        await blocking { [recognition = admission.recognition] in
+            for (part, segment) in zip(parts, received) where segment.isDuplicate {
+                recognition.note(part.trail.adding(sender), of: part, events: segment.events)
+            }
         }
     }
 
@@ -137,6 +139,8 @@ struct SegmentHandler: Sendable {
         for (candidate, result) in zip(handedOver, results) {
             switch result {
             case .conflict: throw .conflict(key: candidate.entry.key)
+            case .inPart: throw .inPart(name: candidate.entry.segment)
+            case .leaving: throw .circle(.leaving)
             case .notReceived: throw .ownSegment(name: candidate.entry.segment)
             case .left(let error): throw .notAdmitted(error)
             case .stored, .duplicate: break

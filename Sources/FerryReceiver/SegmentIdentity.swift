@@ -27,12 +27,15 @@ enum HeaderProblem: Error, Equatable, CustomStringConvertible {
 struct SegmentIdentity: Equatable, Sendable {
     /// The name it gets in the receiver's spool.
     let name: SegmentName
+    /// The name that the sender gave; `nil` where it gave none, or another tool's, and ``name`` was made for it.
+    let givenName: SegmentName?
     /// What makes it the same segment at every try; `nil` when the sender names none.
     let key: String?
 
     /// One of several in a request: its ID is its key.
     init(_ name: SegmentName) {
         self.name = name
+        givenName = name
         key = name.id
     }
 
@@ -44,6 +47,7 @@ struct SegmentIdentity: Equatable, Sendable {
         let key = headers[.idempotencyKey].map(Self.unquoted) ?? segment?.id
         guard key.map({ ForeignName.keyLengths.contains($0.utf8.count) }) ?? true else { throw .key }
         self.key = key
+        givenName = segment
         if let segment {
             name = segment
         } else {

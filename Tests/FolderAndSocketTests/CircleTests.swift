@@ -122,6 +122,79 @@ struct CircleTests {
         #expect(try a.pending() == names)
     }
 
+    /// The events that are pending in some spools.
+    private func events(_ spools: [Spool]) throws -> Set<String> {
+        try spools.reduce(into: []) { $0.formUnion(try $1.events(in: [.pending])) }
+    }
+
+    @Test("What one relay has got whole and another in halves ends at one of them only")
+    func wholeAndHalves() async throws {
+        let (edge, a, b) = (try folder.spool("edge"), try folder.spool("a"), try folder.spool("b"))
+        guard try notesTrails(a) else { return }
+        let name = try edge.put(Segments.gzip("1\n2\n3\n"), as: Segments.name())
+        try await lose(name, edge, to: a)
+        guard case .claimed(let claim) = edge.claim(name) else { throw FileError("claim", name, code: 0) }
+        _ = try edge.split(claim, inflateLimit: .mebibytes(1))
+        try edge.settle([Ending(claim, .split, LedgerEntry(at: .now(), segment: name, outcome: .split, bytes: .zero))])
+        #expect(try await send(edge, to: b) == 0)
+        for (source, target) in [(a, b), (b, a), (a, b), (b, a)] { _ = try await send(source, to: target) }
+        #expect(try events([a, b]) == ["1", "2", "3"])
+    }
+
+    @Test("What one source gave to two of three relays that send to each other in a circle is never nowhere")
+    func circleOfThree() async throws {
+        let (edge, a, b, c) = (try folder.spool("edge"), try folder.spool("a"), try folder.spool("b"), try folder.spool("c"))
+        guard try notesTrails(a) else { return }
+        for name in try fill(edge) { try await lose(name, edge, to: a) }
+        #expect(try await send(edge, to: c) == 0)
+        let all: Set = ["{\"n\":0}", "{\"n\":1}", "{\"n\":2}"]
+        #expect(try await send(a, to: b) == 0)
+        for _ in 0..<3 {
+            for (source, target) in [(c, a), (b, c), (a, b)] {
+                _ = try await send(source, to: target)
+                #expect(try events([a, b, c]) == all)
+            }
+        }
+    }
+
+    @Test("What is about to leave a relay is not vouched for to another that has got it a different way")
+    func leaving() async throws {
+        let (edge, a, b) = (try folder.spool("edge"), try folder.spool("a"), try folder.spool("b"))
+        guard try notesTrails(a) else { return }
+        let names = try fill(edge, 1)
+        try await lose(names[0], edge, to: a)
+        #expect(try await send(edge, to: b) == 0)
+        let claim = a.claim(names[0])
+        #expect(try await send(b, to: a) == 1)
+        withExtendedLifetime(claim) {}
+        #expect(try b.pending() == names)
+        #expect(try b.rejected().isEmpty)
+    }
+
+    @Test("A relay that sent a segment on vouches for it to the sender of that very copy, and to the spool that made it")
+    func vouches() async throws {
+        let (edge, a, b, hub) = (try folder.spool("edge"), try folder.spool("a"), try folder.spool("b"), try folder.spool("hub"))
+        guard try notesTrails(a) else { return }
+        let names = try fill(edge)
+        for name in names { try await lose(name, edge, to: a) }
+        for name in names { try await lose(name, a, to: b) }
+        #expect(try await send(b, to: hub) == 0)
+        #expect(try await send(a, to: b) == 0)
+        #expect(try await send(edge, to: b) == 0)
+        #expect(try b.pending().isEmpty)
+        #expect(try hub.pending() == names)
+    }
+
+    @Test("Many that go in a circle hold up no other of the same pass")
+    func holdUpNoOther() async throws {
+        let (a, b) = (try folder.spool("a"), try folder.spool("b"))
+        guard try notesTrails(a) else { return }
+        for name in try fill(a, 40) { try await lose(name, a, to: b) }
+        try b.put(Segments.gzip("1\n"), as: Segments.name(second: 1000))
+        #expect(try await send(b, to: a) == 40)
+        #expect(try a.events(in: [.pending]).count == 41)
+    }
+
     @Test("A segment that goes in a circle stops no other, and is never rejected")
     func stopsNoOther() async throws {
         let (a, b) = (try folder.spool("a"), try folder.spool("b"))

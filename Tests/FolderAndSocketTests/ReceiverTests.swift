@@ -126,10 +126,10 @@ struct ReceiverTests {
         let spool = try folder.spool("hub")
         let whole = Segments.name(id: "abcdefghijklmnop")
         let foreign = "export.json.gz~spool~\(String(repeating: "0", count: 64))"
-        let ids = ["abcdefghijklmnop0", "abcdefghijklmnop1", "abcdefghijklmnop01", "\(ReceivedID(foreign).text)0"]
+        let ids = ["abcdefghijklmnop1", "abcdefghijklmnop00", "abcdefghijklmnop01", "\(ReceivedID(foreign).text)0"]
         try await whileReceiving(into: spool) { (port: Int) async throws in
             let headers = ["Ferry-Segment": whole.fileName]
-            #expect(try await post(Segments.gzip("1\n2\n"), port, key: whole.id, headers: headers).status == 200)
+            #expect(try await post(Segments.gzip("1\n2\n6\n"), port, key: whole.id, headers: headers).status == 200)
             let other = try await post(Segments.gzip("3\n4\n"), port, key: foreign, headers: ["Ferry-Segment": "export.json.gz"])
             #expect(other.status == 200)
             for id in ids {
@@ -143,7 +143,7 @@ struct ReceiverTests {
             let answer = try await post(Segments.gzip("5\n"), port, key: new.id, headers: ["Ferry-Segment": new.fileName])
             #expect(answer.body.contains("\"duplicate\":false"))
         }
-        #expect(try spool.events(in: [.pending]).sorted() == ["1", "2", "3", "4", "5"])
+        #expect(try spool.events(in: [.pending]).sorted() == ["1", "2", "3", "4", "5", "6"])
     }
 
     @Test("Keys that end in a counter are no halves of each other, with names and without")
@@ -168,7 +168,7 @@ struct ReceiverTests {
         let spool = try folder.spool("hub")
         let whole = Segments.name(id: "abcdefghijklmnop")
         try await whileReceiving(into: spool) { (port: Int) async throws in
-            for (end, line) in [("0", "1\n"), ("10", "2\n"), ("11", "3\n")] {
+            for (end, line) in [("1", "3\n"), ("00", "1\n"), ("01", "2\n")] {
                 let half = Segments.name(id: whole.id + end)
                 let answer = try await post(Segments.gzip(line), port, key: half.id, headers: ["Ferry-Segment": half.fileName])
                 #expect(answer.body.contains("\"duplicate\":false"))
@@ -178,6 +178,66 @@ struct ReceiverTests {
             #expect(answer.body.contains("\"duplicate\":true"))
         }
         #expect(try spool.events(in: [.pending]).sorted() == ["1", "2", "3"])
+    }
+
+    @Test("A segment of which a half came is to be sent in halves: what came is a duplicate, and what did not is stored")
+    func wholeAfterOneHalf() async throws {
+        let spool = try folder.spool("hub")
+        let whole = Segments.name(id: "abcdefghijklmnop")
+        try await whileReceiving(into: spool) { (port: Int) async throws in
+            @Sendable func send(_ end: String, _ lines: String) async throws -> (status: Int, body: String) {
+                let name = Segments.name(id: whole.id + end)
+                return try await post(Segments.gzip(lines), port, key: name.id, headers: ["Ferry-Segment": name.fileName])
+            }
+            #expect(try await send("1", "3\n").status == 200)
+            #expect(try await send("", "1\n2\n3\n").status == 413)
+            #expect(try await send("1", "3\n").body.contains("\"duplicate\":true"))
+            #expect(try await send("0", "1\n2\n").body.contains("\"duplicate\":false"))
+            #expect(try await send("", "1\n2\n3\n").body.contains("\"duplicate\":true"))
+        }
+        #expect(try spool.events(in: [.pending]).sorted() == ["1", "2", "3"])
+    }
+
+    @Test("Keys that end in a counter are no halves of each other when all have one name and time, or one time and no name")
+    func countersOfOneTime() async throws {
+        let spool = try folder.spool("hub")
+        let sent: [(key: String, lines: String)] = [("1", "1\n2\n3\n"), ("10", "4\n5\n6\n"), ("11", "7\n8\n"), ("12", "9\n")]
+        try await whileReceiving(into: spool) { (port: Int) async throws in
+            for (key, lines) in sent + sent.reversed().map({ ("0" + $0.key, $0.lines) }) {
+                let name = Segments.name(id: "nightlybackup2026n" + key)
+                let named = try await post(Segments.gzip(lines), port, key: name.id, headers: ["Ferry-Segment": name.fileName])
+                #expect(named.body.contains("\"duplicate\":false"))
+                let nameless = try await post(
+                    Segments.gzip(lines), port, key: "other" + name.id, headers: ["Ferry-Created": "2026-11-22T00:00:00.000Z"])
+                #expect(nameless.body.contains("\"duplicate\":false"))
+            }
+        }
+        #expect(try spool.events(in: [.pending]).count == 36)
+    }
+
+    @Test("A file with another tool's name is known when its halves came, and by the key that a relay gave it")
+    func foreignKeys() async throws {
+        let spool = try folder.spool("hub")
+        let keys = (0..<3).map { "export\($0).json.gz~spool~\(String(repeating: "0", count: 64))" }
+        let ids = keys.map { ReceivedID($0).text }
+        let body = Segments.gzip("1\n2\n")
+        try await whileReceiving(into: spool) { (port: Int) async throws in
+            @Sendable func send(_ id: String, _ body: [UInt8], second: Int = 0) async throws -> String {
+                let name = Segments.name(second: second, id: id)
+                return try await post(body, port, key: id, headers: ["Ferry-Segment": name.fileName]).body
+            }
+            @Sendable func sendForeign(_ key: String) async throws -> String {
+                try await post(body, port, key: key, headers: ["Ferry-Segment": "export.json.gz"]).body
+            }
+            #expect(try await send(ids[0] + "0", Segments.gzip("1\n")).contains("\"duplicate\":false"))
+            #expect(try await send(ids[0] + "1", Segments.gzip("2\n")).contains("\"duplicate\":false"))
+            #expect(try await sendForeign(keys[0]).contains("\"duplicate\":true"))
+            #expect(try await sendForeign(keys[1]).contains("\"duplicate\":false"))
+            #expect(try await send(ids[1], body, second: 5).contains("\"duplicate\":true"))
+            #expect(try await send(ids[2], body).contains("\"duplicate\":false"))
+            #expect(try await sendForeign(keys[2]).contains("\"duplicate\":true"))
+        }
+        #expect(try spool.events(in: [.pending]).sorted() == ["1", "1", "1", "2", "2", "2"])
     }
 
     @Test("What another process logs in the spool of a running receiver is known to it, small or too large to be taken")

@@ -16,10 +16,12 @@ public struct ReceivedEntry: Codable, Equatable, Sendable {
     public var file: String?
     /// The bundle that brought it, if one did.
     public var bundle: String?
+    /// The way that it came, as ``Trail/text``, with the spool that sent it.
+    public var trail: String?
 
     public init(
         at: Timestamp, key: String, sha256: String, segment: String, bytes: Int64, events: Int64, file: String? = nil,
-        bundle: String? = nil
+        bundle: String? = nil, trail: Trail? = nil
     ) {
         self.at = at
         self.key = key
@@ -29,6 +31,7 @@ public struct ReceivedEntry: Codable, Equatable, Sendable {
         self.events = events
         self.file = file
         self.bundle = bundle
+        self.trail = trail?.text
     }
 }
 

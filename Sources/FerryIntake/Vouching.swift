@@ -1,0 +1,41 @@
+public import FerrySpool
+
+/// Whether a spool may vouch for a segment that came before: its sender ends the copy that it has.
+///
+/// Relays that send to each other, or in a circle, could each vouch with what the other one holds. So a spool vouches with what it holds and
+/// nothing carries away, with what was taken from it for good, and to the sender of the very copy that came, which came only once. What it
+/// has sent on may be what comes back: that it takes again, and the next one that has it says so.
+public enum Vouching: Equatable, Sendable {
+    case vouched
+    /// It is being sent, or travels in a bundle: perhaps to where it would come from.
+    case underWay
+    /// It was sent on.
+    case takenAgain
+
+    /// What became of a segment that came before.
+    public enum Fate: Sendable {
+        /// It is here, or was taken by the programs that the spool is for.
+        case kept
+        case underWay
+        case sentOn
+    }
+
+    /// Decides what needs no look at the spool; `nil` where the segments' fate decides.
+    ///
+    /// - Parameters:
+    ///   - way: The way that the segment comes now, with the spool that sends it.
+    ///   - isOriginal: Whether it was made in the spool that sends it. No spool vouches to that for a copy: it would refuse what came from it.
+    ///   - arrivals: What came before.
+    public init?(way: Trail, isOriginal: Bool, arrivals: [KnownArrival]) {
+        guard isOriginal || arrivals.allSatisfy({ $0.way == way }) else { return nil }
+        self = .vouched
+    }
+
+    public init(_ fates: [Fate]) {
+        if fates.contains(.underWay) {
+            self = .underWay
+        } else {
+            self = fates.contains(.sentOn) ? .takenAgain : .vouched
+        }
+    }
+}

@@ -1,0 +1,70 @@
+import FerryIntake
+import FerrySpool
+
+/// Tells whether a segment came before, and whether the spool may vouch for it.
+struct Recognition: Sendable {
+    private let spool: Spool
+    let keys: ReceivedKeys
+    private let sentOn = SentOn()
+
+    init(_ spool: Spool) throws(FileError) {
+        self.spool = spool
+        keys = try ReceivedKeys(spool)
+    }
+
+    /// What came under a part's key, where that is vouched for without a look at the spool.
+    func vouchedFor(_ part: JoinedSegments.Part, from sender: String?) -> KnownKey? {
+        guard let key = part.identity.key, let known = keys.known(key, segment: part.identity.givenName),
+            Vouching(way: part.trail.adding(sender), isOriginal: part.trail == .none, arrivals: known.arrivals) != nil
+        else { return nil }
+        return known.key
+    }
+
+    /// What a candidate is that needs no look at the spool; `nil` for one that is new, or that needs it.
+    func result(withoutLook candidate: Admission.Candidate) -> AdmissionResult? {
+        guard let known = known(candidate) else { return nil }
+        if let other = Self.difference(candidate, known) { return other }
+        let vouching = Vouching(way: candidate.way, isOriginal: candidate.isOriginal, arrivals: known.arrivals)
+        return vouching == .vouched ? .duplicate : nil
+    }
+
+    /// What a candidate is; `nil` for one that is new, or is taken again.
+    func result(_ candidate: Admission.Candidate) throws(FileError) -> AdmissionResult? {
+        if let result = result(withoutLook: candidate) { return result }
+        guard let known = known(candidate), let name = SegmentName(candidate.entry.segment) else { return nil }
+        var fates: [Vouching.Fate] = []
+        for arrival in known.arrivals { fates.append(try fate(of: arrival.id.map { name.with(id: $0) } ?? name)) }
+        return switch Vouching(fates) {
+        case .vouched: .duplicate
+        case .underWay: .leaving
+        case .takenAgain: nil
+        }
+    }
+
+    func isKnown(_ candidate: Admission.Candidate) -> Bool { known(candidate) != nil }
+
+    private func known(_ candidate: Admission.Candidate) -> KnownSegment? {
+        candidate.identity.key.flatMap { keys.known($0, segment: candidate.identity.givenName, events: candidate.entry.events) }
+    }
+
+    private static func difference(_ candidate: Admission.Candidate, _ known: KnownSegment) -> AdmissionResult? {
+        if known.key == .cameInPart { return .inPart }
+        return known.key.agrees(with: candidate.digest) ? nil : .conflict
+    }
+
+    private func fate(of segment: SegmentName) throws(FileError) -> Vouching.Fate {
+        for name in try spool.pendingForms(of: segment) where try spool.isLeaving(name) { return .underWay }
+        guard let id = SegmentID(segment.id) else { return .kept }
+        return try sentOn.contains(id, in: spool) ? .sentOn : .kept
+    }
+
+    /// Notes of what is pending here that it came another way too: it must not go back on that, where it is known now, and has ended.
+    func note(_ way: Trail, of part: JoinedSegments.Part, events: Int64?) {
+        let identity = part.identity
+        let known = identity.key.flatMap { keys.known($0, segment: identity.givenName, events: events ?? 0) }
+        let segments = known?.arrivals.map { arrival in arrival.id.map { identity.name.with(id: $0) } ?? identity.name }
+        for segment in segments ?? [identity.name] {
+            for name in (try? spool.pendingForms(of: segment)) ?? [] { spool.note(way, ofSegment: name) }
+        }
+    }
+}

@@ -1,0 +1,51 @@
+import Synchronization
+
+/// Which segments were sent on, as the ledger tells: read when it is first asked for, and from there on what is new.
+public final class SentOn: Sendable {
+    private struct State {
+        var offsets: [String: Int64] = [:]
+        var ids: Set<SegmentID> = []
+    }
+
+    /// Held while a ledger is read: a second reader would only read the same.
+    private let state = Mutex(State())
+
+    public init() {}
+
+    /// Whether a segment was sent on, or a half of it.
+    public func contains(_ id: SegmentID, in spool: Spool) throws(FileError) -> Bool {
+        try state.withLock { state throws(FileError) in
+            try Self.catchUp(&state, spool)
+            return state.ids.contains(id)
+        }
+    }
+
+    private static func catchUp(_ state: inout State, _ spool: Spool) throws(FileError) {
+        for name in try spool.ledgerNames() {
+            guard let file = try spool.stateDirectory?.open(name) else { continue }
+            let size = try file.status().size.bytes
+            // A ledger that became shorter is another one.
+            let start = state.offsets[name].flatMap { $0 <= size ? $0 : nil } ?? 0
+            guard size > start else { continue }
+            var ids: [SegmentID] = []
+            var (last, end) = (start, start)
+            try file.forEachLine(from: start) { line in
+                (last, end) = (end, end + Int64(line.count) + 1)
+                if let id = sentSegment(line) { ids.append(id) }
+            }
+            // A last line without its end is read again; what came in pieces was not counted exactly, and nothing is lost by reading it twice.
+            state.offsets[name] = min(last, size)
+            for id in ids {
+                state.ids.insert(id)
+                for whole in SegmentID.ancestors(of: id.text) { state.ids.insert(whole) }
+            }
+        }
+    }
+
+    private static func sentSegment(_ line: UnsafeBufferPointer<UInt8>) -> SegmentID? {
+        guard line.end(of: "\"outcome\":\"sent\"") != nil, let start = line.end(of: "\"segment\":\""),
+            let end = line[start...].firstIndex(of: UInt8(ascii: "\""))
+        else { return nil }
+        return SegmentName(String(decoding: line[start..<end], as: UTF8.self)).flatMap { SegmentID($0.id) }
+    }
+}
