@@ -288,7 +288,7 @@ struct SalvageTests {
     func twice() throws {
         let spool = try folder.spool()
         let name = try reject(Array(Segments.gzip(Segments.lines(0..<3000)).dropLast(50)), in: spool)
-        guard case .saved(let saved, let events, 0) = try spool.salvageRejected(name, at: .now(), inflateLimit: .mebibytes(1))
+        guard case .saved(let saved, let events, 0, 0) = try spool.salvageRejected(name, at: .now(), inflateLimit: .mebibytes(1))
         else {
             Issue.record("nothing was saved")
             return
@@ -305,7 +305,7 @@ struct SalvageTests {
         let spool = try folder.spool()
         let name = try reject(Segments.gzip(Segments.lines(0..<9)), in: spool)
         let other = try reject(Segments.gzip(Segments.lines(9..<20)), as: Segments.name(second: 1), in: spool)
-        guard case .saved(let saved, 9, 0) = try spool.salvageRejected(name, at: .now(), inflateLimit: .mebibytes(1)) else {
+        guard case .saved(let saved, 9, 0, 0) = try spool.salvageRejected(name, at: .now(), inflateLimit: .mebibytes(1)) else {
             Issue.record("nothing was saved")
             return
         }
@@ -319,7 +319,7 @@ struct SalvageTests {
     func crash(isSent: Bool) throws {
         let spool = try folder.spool()
         let name = try reject(Array(Segments.gzip(Segments.lines(0..<3000)).dropLast(50)), in: spool)
-        guard case .saved(let saved, _, _) = try spool.salvageRejected(name, at: .now(), inflateLimit: .mebibytes(1)) else {
+        guard case .saved(let saved, _, _, 0) = try spool.salvageRejected(name, at: .now(), inflateLimit: .mebibytes(1)) else {
             Issue.record("nothing was saved")
             return
         }
@@ -342,7 +342,7 @@ struct SalvageTests {
     func cutShort(_ stage: String) throws {
         let spool = try folder.spool()
         let name = try reject(Segments.gzip(Segments.lines(0..<9)), in: spool)
-        guard case .saved(let saved, 9, 0) = try spool.salvageRejected(name, at: .now(), inflateLimit: .mebibytes(1)) else {
+        guard case .saved(let saved, 9, 0, 0) = try spool.salvageRejected(name, at: .now(), inflateLimit: .mebibytes(1)) else {
             throw InVain(what: "the salvage")
         }
         var reason = try #require(try spool.rejected().first?.reason)
@@ -380,7 +380,7 @@ struct SalvageTests {
         let spool = try folder.spool()
         let long = "\"" + String(repeating: "x", count: 40 << 20) + "\""
         let name = try reject(Segments.gzip("1\n2\n\(long)\n3\n\(long)"), in: spool)
-        guard case .saved(let saved, 3, 2) = try spool.salvageRejected(name, at: .now(), inflateLimit: .mebibytes(100)) else {
+        guard case .saved(let saved, 3, 2, 0) = try spool.salvageRejected(name, at: .now(), inflateLimit: .mebibytes(100)) else {
             Issue.record("other lines were saved")
             return
         }

@@ -125,14 +125,14 @@ struct GzipTests {
     func salvage() throws {
         let spool = try folder.spool()
         let whole = Segments.gzip((0..<2000).map { "{\"n\":\($0),\"x\":\"\(String($0 * 7919, radix: 36))\"}\n" }.joined())
-        var corrupt = whole
-        corrupt[whole.count / 2] ^= 0xff
-        for (index, bytes) in [Array(whole[..<(whole.count / 2)]), corrupt].enumerated() {
-            let name = Segments.name(second: index).fileName
+        do {
+            let bytes = Array(whole[..<(whole.count / 2)])
+            let name = Segments.name().fileName
             let rejected = try spool.directory.makeDirectory(Spool.rejectedName)
             try rejected.replace(name, with: bytes, durable: false)
             guard
-                case .saved(let segment, let events, 0) = try spool.salvageRejected(name, at: .now(), inflateLimit: .mebibytes(1))
+                case .saved(let segment, let events, 0, 0) = try spool.salvageRejected(
+                    name, at: .now(), inflateLimit: .mebibytes(1))
             else {
                 Issue.record("nothing was saved")
                 return
@@ -142,6 +142,70 @@ struct GzipTests {
             #expect(lines.count == Int(events) && lines.count > 100 && lines.count < 2000)
             #expect(lines == (0..<lines.count).map { "{\"n\":\($0),\"x\":\"\(String($0 * 7919, radix: 36))\"}" })
             #expect(try rejected.contains(name))
+        }
+    }
+
+    private func reject(_ bytes: [UInt8], in spool: Spool, second: Int = 0) throws -> String {
+        let name = Segments.name(second: second).fileName
+        try spool.directory.makeDirectory(Spool.rejectedName).replace(name, with: bytes, durable: false)
+        return name
+    }
+
+    private func salvage(_ name: String, in spool: Spool, takesUnverified: Bool = false) throws -> SalvageResult {
+        try spool.salvageRejected(name, at: .now(), inflateLimit: .mebibytes(1), takesUnverified: takesUnverified)
+    }
+
+    @Test(
+        "Salvage takes members whose checksum is right, and tells how many lines it leaves out of the one whose checksum is wrong"
+    )
+    func salvagesVerified() throws {
+        let spool = try folder.spool()
+        var corrupt = Segments.gzip(Segments.lines(100..<300))
+        corrupt[corrupt.count - 8] ^= 1
+        let name = try reject(Segments.gzip(Segments.lines(0..<100)) + corrupt, in: spool)
+        guard case .saved(_, 100, 0, 200) = try salvage(name, in: spool) else {
+            Issue.record("other lines were saved")
+            return
+        }
+        #expect(try spool.events(in: [.pending]) == (0..<100).map { "{\"n\":\($0)}" })
+        #expect(try spool.rejected().map(\.name) == [name])
+        guard case .savedBefore = try salvage(name, in: spool, takesUnverified: true) else {
+            Issue.record("lines were saved twice")
+            return
+        }
+    }
+
+    @Test("Salvage publishes what has a wrong checksum only when it is told to")
+    func salvagesUnverified() throws {
+        let spool = try folder.spool()
+        var bytes = Segments.gzip(Segments.lines(0..<300))
+        bytes[bytes.count - 8] ^= 1
+        let name = try reject(bytes, in: spool)
+        #expect(try salvage(name, in: spool) == .nothing(unverified: 300))
+        #expect(try spool.pending().isEmpty)
+        guard case .saved(_, 300, 0, 300) = try salvage(name, in: spool, takesUnverified: true) else {
+            Issue.record("other lines were saved")
+            return
+        }
+        guard case .savedBefore = try salvage(name, in: spool) else {
+            Issue.record("lines were saved twice")
+            return
+        }
+    }
+
+    @Test("Whatever bit of a segment is flipped, salvage publishes no event that was not in it")
+    func salvagesNothingAltered() throws {
+        let spool = try folder.spool()
+        let lines = (0..<400).map { "{\"n\":\($0),\"x\":\"\(String($0 * 7919, radix: 36))\"}" }
+        let whole = Segments.gzip(lines.map { "\($0)\n" }.joined())
+        for (index, bit) in stride(from: 0, to: whole.count * 8, by: 37).enumerated() {
+            var bytes = whole
+            bytes[bit / 8] ^= 1 << UInt8(bit % 8)
+            guard case .saved(let segment, _, _, _) = try salvage(reject(bytes, in: spool, second: index), in: spool) else {
+                continue
+            }
+            let file = try #require(try spool.directory.open(segment))
+            #expect(Set(try Segments.lines(of: file)).isSubset(of: lines), "bit \(bit)")
         }
     }
 }

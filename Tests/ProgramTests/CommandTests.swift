@@ -105,7 +105,11 @@ struct CommandTests {
         await hub.stop()
         for segment in try opened.rejected() { #expect(segment.reason?.kind == kinds[names[segment.name]!]) }
         let salvage = try await ferry.run("retry", "--all", "--salvage", "--spool", spool)
-        #expect(salvage.output.split(separator: "\n").count == 2, "\(salvage.errors)")
+        #expect(salvage.output.split(separator: "\n").count == 1, "\(salvage.errors)")
+        #expect(salvage.status == 65 && salvage.errors.contains("may be altered"), "\(salvage.errors)")
+        #expect(try opened.pending().count == 3)
+        let unverified = try await ferry.run("retry", "--all", "--salvage", "--unverified", "--spool", spool)
+        #expect(unverified.output.contains("may be altered, among them"), "\(unverified.output) \(unverified.errors)")
         #expect(try opened.pending().count == 4)
         let again = try await ferry.run("retry", "--all", "--salvage", "--spool", spool)
         #expect(again.output.components(separatedBy: "was saved before").count == 3, "\(again.output)\(again.errors)")

@@ -27,12 +27,14 @@ public enum RetryResult: Equatable, Sendable {
 
 /// What came of salvaging a rejected segment.
 public enum SalvageResult: Equatable, Sendable {
-    /// - Parameter tooLong: Lines that are longer than 1 MiB and were left out.
-    case saved(as: String, events: Int64, tooLong: Int64)
+    /// - Parameters:
+    ///   - tooLong: Lines that are longer than 1 MiB and were left out.
+    ///   - unverified: Whole lines of a gzip member whose checksum is wrong: left out, or among the events where that was asked for.
+    case saved(as: String, events: Int64, tooLong: Int64, unverified: Int64)
     /// It was salvaged before, as this segment.
     case savedBefore(as: String)
-    /// There is no whole event in it.
-    case nothing
+    /// There is no whole event in it that can be trusted.
+    case nothing(unverified: Int64)
     case notFound
     /// Somebody else works on it.
     case busy
@@ -96,8 +98,10 @@ extension Spool {
     ///
     /// Once: the reason file remembers it. The new segment's ID is made from the content, so that it is found after a crash in between,
     /// in the folder or in the ledger.
+    ///
+    /// - Parameter takesUnverified: Take what comes from a gzip member whose checksum is wrong too: it may be altered.
     public func salvageRejected(
-        _ name: String, at now: Timestamp, inflateLimit: ByteCount
+        _ name: String, at now: Timestamp, inflateLimit: ByteCount, takesUnverified: Bool = false
     ) throws(FileError) -> SalvageResult {
         guard let folder = try rejectedFolder() else { return .notFound }
         let file: OpenFile
@@ -113,26 +117,34 @@ extension Spool {
         let status = try file.status()
         // A name of the format says the same in every spool that it was copied to; another tool's does not.
         let place = original == nil ? id : ""
-        let newID = ReceivedID("salvaged~\(name.withoutCopyNumber)~\(place)~\(try file.digest().digest.hexadecimal)").id
-        let segment = original?.with(id: newID) ?? SegmentName(priority: .normal, created: status.modified, id: newID)
+        let content = "\(name.withoutCopyNumber)~\(place)~\(try file.digest().digest.hexadecimal)"
+        // Other events, another key.
+        func segment(takesUnverified: Bool) -> SegmentName {
+            let id = ReceivedID("\(takesUnverified ? "salvaged~unverified" : "salvaged")~\(content)").id
+            return original?.with(id: id) ?? SegmentName(priority: .normal, created: status.modified, id: id)
+        }
         var reason = known ?? RejectionReason(at: now, kind: "unknown", message: "no reason was found beside it", attempts: 0)
-        func remember(isPublished: Bool) throws(FileError) {
+        func remember(_ segment: SegmentName, isPublished: Bool) throws(FileError) {
             reason.salvagedAs = isPublished ? segment.fileName : nil
             reason.salvagingAs = isPublished ? nil : segment.fileName
             try lendingReserve { () throws(FileError) in try folder.writeState(reason, to: reasonName, durable: true) }
         }
         // A process that was killed may have published it and not remembered so; it may have been sent since.
-        if try isHereOrEnded(segment) {
-            try remember(isPublished: true)
+        for segment in [segment(takesUnverified: false), segment(takesUnverified: true)] where try isHereOrEnded(segment) {
+            try remember(segment, isPublished: true)
             return .savedBefore(as: segment.fileName)
         }
         let publication = try publication()
         publication.file.inheritAttributes(of: file)
-        let saved = try file.salvage(into: publication.file, limit: inflateLimit)
-        guard saved.events > 0 else { return .nothing }
+        let saved = try file.salvage(into: publication.file, limit: inflateLimit, takesUnverified: takesUnverified)
+        guard saved.events > 0 else { return .nothing(unverified: saved.unverified) }
+        let segment = segment(takesUnverified: takesUnverified && saved.unverified > 0)
         // Before it is published: whatever comes in between, it is known under which name to look for it.
-        try remember(isPublished: false)
-        let leftOut = saved.tooLong > 0 ? "; \(saved.tooLong) lines longer than 1 MiB are left out" : ""
+        try remember(segment, isPublished: false)
+        var leftOut = saved.tooLong > 0 ? "; \(saved.tooLong) lines longer than 1 MiB are left out" : ""
+        if saved.unverified > 0 {
+            leftOut += "; \(saved.unverified) lines with a wrong checksum are \(takesUnverified ? "among them" : "left out")"
+        }
         try appendToLedger([
             LedgerEntry(
                 at: now, segment: name, outcome: .salvaged, bytes: status.size, events: saved.events,
@@ -141,12 +153,12 @@ extension Spool {
         // A segment of this name holds these lines: another process was as fast.
         _ = try publication.publish(as: segment.fileName)
         do throws(FileError) {
-            try remember(isPublished: true)
+            try remember(segment, isPublished: true)
         } catch {
             // What was noted before says as much to who looks.
             guard error.isOutOfSpace else { throw error }
         }
-        return .saved(as: segment.fileName, events: saved.events, tooLong: saved.tooLong)
+        return .saved(as: segment.fileName, events: saved.events, tooLong: saved.tooLong, unverified: saved.unverified)
     }
 }
 

@@ -7,7 +7,8 @@ struct RetryCommand: ParsableCommand {
         abstract: "Bring rejected segments back, or save what a damaged one still holds.",
         discussion: """
             Without --salvage a segment becomes pending again as it is, unless it was salvaged before. With --salvage the whole lines before its damage become a \
-            new segment, once, and the damaged file stays in rejected/. Lines longer than 1 MiB are left out.
+            new segment, once, and the damaged file stays in rejected/. Lines longer than 1 MiB are left out, and so is what comes from a gzip member whose \
+            checksum is wrong: a flipped bit alters events that still look sound. --unverified takes these too.
 
             Example: ferry retry --all
 
@@ -24,6 +25,9 @@ struct RetryCommand: ParsableCommand {
     @Flag(help: "Publish the whole lines that a damaged segment still holds as a new segment.")
     var salvage = false
 
+    @Flag(help: "With --salvage: also lines of gzip members whose checksum is wrong. They may be altered.")
+    var unverified = false
+
     @OptionGroup var spoolOptions: SpoolOptions
 
     @Option(help: ArgumentHelp("Salvage at most this much.", valueName: "size"))
@@ -33,6 +37,7 @@ struct RetryCommand: ParsableCommand {
         guard all != !segments.isEmpty else {
             throw ValidationError("name rejected segments, or say --all; ferry status shows them")
         }
+        guard salvage || !unverified else { throw ValidationError("--unverified needs --salvage") }
     }
 
     func run() throws {
@@ -80,12 +85,23 @@ struct RetryCommand: ParsableCommand {
     }
 
     private func salvage(_ name: String, in spool: Spool) throws -> String {
-        switch try spool.salvageRejected(name, at: .now(), inflateLimit: inflateLimit) {
-        case .saved(let segment, let events, let tooLong):
-            let leftOut = tooLong > 0 ? "; \(counted(Int(tooLong), "line")) longer than 1 MiB left out" : ""
-            return "saved \(counted(events, "event")) of \(name) as \(segment)\(leftOut)"
+        switch try spool.salvageRejected(name, at: .now(), inflateLimit: inflateLimit, takesUnverified: unverified) {
+        case .saved(let segment, let events, let tooLong, let altered):
+            var text = "saved \(counted(events, "event")) of \(name) as \(segment)"
+            if tooLong > 0 { text += "; \(counted(Int(tooLong), "line")) longer than 1 MiB left out" }
+            if altered > 0 {
+                text += "; \(counted(Int(altered), "line")) whose checksum is wrong, and which may be altered,"
+                text += unverified ? " among them" : " left out; the file in rejected/ has them"
+            }
+            return text
         case .savedBefore(let segment): return "\(name) was saved before, as \(segment)"
-        case .nothing: throw CommandFailure(.badData, "\(name): no whole event can be read from it; it stays in rejected/")
+        case .nothing(unverified: 0):
+            throw CommandFailure(.badData, "\(name): no whole event can be read from it; it stays in rejected/")
+        case .nothing(let altered):
+            throw CommandFailure(
+                .badData,
+                "\(name): the checksum is wrong of all that can be read from it, \(counted(Int(altered), "line")) that may be altered; it stays in rejected/, and --salvage --unverified saves them"
+            )
         case .notFound: throw CommandFailure(.badData, "\(name) is not in rejected/")
         case .busy: throw CommandFailure(.badData, "\(name): another process is working on it")
         }
