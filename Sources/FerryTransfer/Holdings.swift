@@ -13,7 +13,7 @@ struct Holdings {
     private var entries: [String: ReceivedEntry] = [:]
     private var place = ReceivedLogPlace()
     /// Read when they are first asked for.
-    private var days: [Directory]?
+    private var sent: Set<FileName>?
     private var ended: Set<String>?
     private var handedOn: HandedOn
 
@@ -38,7 +38,7 @@ struct Holdings {
     mutating func lookAgain() throws(FileError) {
         try readLog()
         handedOn = HandedOn(from: hub)
-        days = nil
+        sent = nil
         ended = nil
     }
 
@@ -83,22 +83,29 @@ struct Holdings {
         // Logged, and about to get its name; looked for first, since it moves from here to there.
         if let file = entry.file, try holds(file, entry, in: hub.directory) { return true }
         if try holds(entry.segment, entry, in: hub.directory) { return true }
-        // What may not be looked into holds nothing that could be vouched for.
-        if days == nil { days = hub.sentDays { _ in } }
-        for day in days ?? [] where try has(day, entry.segment) { return true }
+        if sent == nil { sent = try sentNames() }
+        if sent?.contains(entry.segment) == true { return true }
         if let rejected = try hub.rejectedFolder(), try rejected.contains(entry.segment) { return true }
         if ended == nil { ended = try hub.endedSegments() }
         return ended?.contains(entry.segment) ?? false
     }
 
-    /// A disk that fails now ends the import: what it holds would be stored a second time.
-    private func has(_ day: Directory, _ name: String) throws(FileError) -> Bool {
-        do throws(FileError) {
-            return try day.contains(name)
-        } catch {
-            guard error.code == EACCES else { throw error }
-            return false
+    /// Those of the logged segments that are in `sent/`. One folder after the other is open: there may be one for every day of some years.
+    ///
+    /// - Throws: ``FileError`` of a disk that fails now, which ends the import: what it holds would be stored a second time.
+    private func sentNames() throws(FileError) -> Set<FileName> {
+        let wanted = Set(entries.values.map { FileName($0.segment) })
+        var found: Set<FileName> = []
+        guard let folder = try hub.sentFolder() else { return found }
+        for day in try folder.names() {
+            do throws(FileError) {
+                for name in try folder.directory(day).names() where wanted.contains(name) { found.insert(name) }
+            } catch {
+                // What may not be looked into, or is no folder, holds nothing that could be vouched for.
+                guard [EACCES, ENOTDIR, ELOOP, ENOENT].contains(error.code) else { throw error }
+            }
         }
+        return found
     }
 
     private func holds(_ name: String, _ entry: ReceivedEntry, in folder: Directory) throws(FileError) -> Bool {

@@ -18,8 +18,11 @@ public struct Import {
     ///
     /// - Throws: ``FileError`` when the path itself, or the log of the hub's spool, cannot be read.
     public func run(_ path: String, at now: Timestamp) throws -> [Result<ImportReport, BundleProblem>] {
-        let bundles = try BundleSource.find(path).map { found -> Result<BundleIntake, BundleProblem> in
-            do throws(BundleProblem) { return .success(try BundleIntake(found.get(), into: hub, options, at: now)) } catch {
+        let batchSize = OpenFiles.raiseLimit()
+        let bundles = try BundlePlace.find(path).compactMap { place -> Result<BundleIntake, BundleProblem>? in
+            do throws(BundleProblem) {
+                return try BundleIntake(place, into: hub, options, batchSize: batchSize, at: now).map { .success($0) }
+            } catch {
                 return .failure(error)
             }
         }
@@ -40,12 +43,17 @@ public struct Import {
 
 /// Takes one bundle.
 private struct BundleIntake {
-    private let source: BundleSource
+    private let place: BundlePlace
+    /// The bundle, once a file of it was wanted.
+    private var opened: BundleSource?
     private let manifest: BundleManifest
     private let hub: Spool
     private let options: ImportOptions
     private let now: Timestamp
     private var report: ImportReport
+    /// So many segments share their forced writes. Each is an open file until then.
+    private let batchSize: Int
+    private var spares = SpareFiles()
     private var batch: [Item] = []
     private var batchKeys: Set<String> = []
 
@@ -55,8 +63,13 @@ private struct BundleIntake {
         let segment: BundleManifest.Segment
     }
 
-    init(_ source: BundleSource, into hub: Spool, _ options: ImportOptions, at now: Timestamp) throws(BundleProblem) {
-        self.source = source
+    /// Reads the manifest. Returns `nil` when there is no bundle.
+    init?(
+        _ place: BundlePlace, into hub: Spool, _ options: ImportOptions, batchSize: Int, at now: Timestamp
+    ) throws(BundleProblem) {
+        guard let source = try place.open() else { return nil }
+        self.place = place
+        self.batchSize = batchSize
         self.hub = hub
         self.options = options
         self.now = now
@@ -71,12 +84,13 @@ private struct BundleIntake {
     var keys: [String] { manifest.soundSegments.map(\.key) }
 
     mutating func take(_ holdings: inout Holdings) throws(BundleProblem) -> ImportReport {
+        spares.fill()
         do throws(FileError) {
             for (index, segment) in manifest.segments.enumerated() {
                 if let flaw = manifest.flaws[index] {
                     report.damaged.append((segment.name, "it \(flaw), in line \(index + 2) of the manifest"))
                 } else {
-                    try take(segment, &holdings)
+                    try takeOrMakeRoom(segment, &holdings)
                 }
             }
             try admit(&holdings)
@@ -87,17 +101,41 @@ private struct BundleIntake {
             report.untaken =
                 manifest.segments.count - report.stored - report.known - report.missing.count - report.damaged.count
                 - report.withheld.count
-            if report.receipt.segments.isEmpty { throw .hub(source.path, error) }
+            if report.receipt.segments.isEmpty { throw .hub(report.path, error) }
         }
         report.receiptBytes = report.receipt.bytes(signedBy: options.keys)
         return report
     }
 
+    private mutating func takeOrMakeRoom(_ segment: BundleManifest.Segment, _ holdings: inout Holdings) throws(FileError) {
+        do throws(FileError) {
+            try take(segment, &holdings)
+        } catch {
+            guard error.isOutOfFiles, !batch.isEmpty else { throw error }
+            // The batch gives its files back.
+            try admit(&holdings)
+            try take(segment, &holdings)
+        }
+    }
+
+    /// A file of the bundle; `nil` when it is not there.
+    private mutating func region(_ file: String) throws(FileError) -> FileRegion? {
+        if opened == nil {
+            do throws(BundleProblem) { opened = try place.open() } catch {
+                guard case .unreadable(let error) = error else { return nil }
+                throw error
+            }
+        }
+        return try opened?.region(file)
+    }
+
     private mutating func take(_ segment: BundleManifest.Segment, _ holdings: inout Holdings) throws(FileError) {
-        if batch.count == Self.batchSize || batchKeys.contains(segment.key) { try admit(&holdings) }
+        if batch.count == batchSize || batchKeys.contains(segment.key) { try admit(&holdings) }
         if let known = try holdings.known(segment.key, segment: segment.name) { return try noteKnown(segment, known, &holdings) }
         let region: FileRegion?
-        do throws(FileError) { region = try source.region(segment.file) } catch {
+        do throws(FileError) { region = try self.region(segment.file) } catch {
+            // It is not the file's fault.
+            if error.isOutOfFiles { throw error }
             report.damaged.append((segment.name, error.description))
             return
         }
@@ -121,21 +159,14 @@ private struct BundleIntake {
         batchKeys.insert(segment.key)
     }
 
-    /// So many segments share their forced writes. Each is an open file until then: as many as the process may have, with some to spare.
-    private static let batchSize: Int = {
-        var limit = rlimit()
-        guard getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit) == 0 else { return 256 }
-        limit.rlim_cur = max(limit.rlim_cur, min(limit.rlim_max, 4096))
-        _ = setrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit)
-        return max(64, min(Int(clamping: limit.rlim_cur) / 2, 2048))
-    }()
-
     /// Hands the batch over to the hub's spool, which decides what becomes of its files.
     private mutating func admit(_ holdings: inout Holdings) throws(FileError) {
         let items = batch
         batch = []
         batchKeys = []
         guard !items.isEmpty else { return }
+        spares.giveBack()
+        defer { spares.fill() }
         // The copying and the forced writes take long: another import, or a receiver, may have brought the same meanwhile, and an uploader
         // may have sent it on.
         var hasLookedAgain = false

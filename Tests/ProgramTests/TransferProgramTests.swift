@@ -111,6 +111,34 @@ struct TransferProgramTests {
         #expect(try spool.exportMarks().isEmpty && spool.pending() == before)
     }
 
+    @Test("With few files allowed an import takes all of many bundles, and all of a large one")
+    func fewFiles() async throws {
+        let spool = try Spool.open(folder("spool"), access: .create)
+        let stick = try makeFolder("stick")
+        for bundle in 0..<50 {
+            for second in 0..<(bundle == 25 ? 100 : 1) {
+                try spool.put(Segments.gzip("{\"n\":\(bundle),\"m\":\(second)}\n"), as: Segments.name(second: second))
+            }
+            #expect(try await run("export", stick, "--spool", spool.path).status == 0)
+        }
+        // The hub has had them before, some days ago.
+        let hub = try Spool.open(folder("hub"), access: .create)
+        for day in 1...28 { _ = try makeFolder("hub/sent/2026-10-\(day < 10 ? "0" : "")\(day)") }
+        for round in 0..<2 {
+            let script = "ulimit -n 40; exec \"$FERRY\" import \"$DIR/stick\" --spool \"$DIR/hub\" --json"
+            let taken = try await Program("/bin/sh", environment: ["FERRY": Program.ferry, "DIR": folder.path]).run("-c", script)
+            #expect(taken.status == 0, "\(taken.errors)")
+            #expect(taken.output.split(separator: "\n").count == 50)
+            #expect(taken.output.contains(round == 0 ? "\"stored\":100" : "\"known\":100"))
+            if round == 0 { #expect(try hub.pending().sorted() == spool.pending().sorted()) }
+            for name in try hub.pending() {
+                #expect(rename("\(hub.path)/\(name)", "\(hub.path)/sent/2026-10-01/\(name)") == 0)
+            }
+        }
+        #expect(try hub.pending().isEmpty)
+        #expect(try !FileManager.default.contentsOfDirectory(atPath: hub.path).contains { $0.hasSuffix(".ferry-in") })
+    }
+
     @Test("A hub whose disk is full while it imports: what was logged is there, and after all of it every segment is, once")
     func fullHub() async throws {
         let spool = try Spool.open(folder("spool"), access: .create)

@@ -32,6 +32,9 @@ public struct FileError: Error, Equatable, CustomStringConvertible {
     /// The disk or the quota is exhausted: deleting files makes room.
     package var isDiskFull: Bool { code == ENOSPC || code == EDQUOT }
 
+    /// The process, or the system, has as many files open as it may.
+    public var isOutOfFiles: Bool { code == EMFILE || code == ENFILE }
+
     /// A folder, a link or a socket lies where a file should be.
     var isAboutKind: Bool { code == EISDIR || code == ELOOP || code == ENXIO || code == ENODEV }
 
@@ -48,6 +51,7 @@ public struct FileError: Error, Equatable, CustomStringConvertible {
         case EFBIG: "; raise the file size limit (ulimit -f)"
         case EXDEV: "; it must lie on the spool's own file system"
         case EROFS: "; remount it writable"
+        case EMFILE: "; raise the limit of open files (ulimit -n)"
         case ENOMEDIUM: "; the folder is empty: is its file system mounted?"
         // What is opened is named, and it is no folder.
         case ENOENT where operation == "open": ""

@@ -57,19 +57,12 @@ struct BundleSource {
     let path: String
     private let form: Form
 
-    /// The bundles at a path: the path itself, or those in the folder, if it is a stick's.
-    ///
-    /// - Throws: ``FileError`` when there is nothing at the path, or its folder cannot be read.
-    static func find(_ path: String) throws(FileError) -> [Result<BundleSource, BundleProblem>] {
-        var status = stat()
-        guard stat(path, &status) == 0 else { throw FileError("open", path) }
-        guard status.st_mode & S_IFMT == S_IFDIR else {
-            return [tar(path) { () throws(FileError) in try OpenFile.readingRegular(path) }]
-        }
-        let folder = try Directory.open(path)
-        if try folder.contains(BundleManifest.fileName) { return [.success(BundleSource(path: path, form: .folder(folder)))] }
-        return try folder.names().filter { $0.hasPrefix(BundleDestination.prefix) }.compactMap { bundle($0, in: folder) }
+    private init(path: String, form: Form) {
+        self.path = path
+        self.form = form
     }
+
+    init(folder: Directory) { self.init(path: folder.path, form: .folder(folder)) }
 
     /// - Returns: `nil` for a regular file whose name is no bundle's.
     static func bundle(_ name: String, in folder: Directory) -> Result<BundleSource, BundleProblem>? {
@@ -77,9 +70,8 @@ struct BundleSource {
         let isFolder: Bool
         do throws(FileError) { isFolder = try folder.isDirectory(name) } catch { return .failure(.unreadable(error)) }
         if isFolder {
-            return Result { () throws(FileError) in
-                BundleSource(path: path, form: .folder(try folder.directory(name)))
-            }.mapError(BundleProblem.unreadable)
+            return Result { () throws(FileError) in BundleSource(folder: try folder.directory(name)) }
+                .mapError(BundleProblem.unreadable)
         }
         guard name.hasSuffix(".tar") || name.hasSuffix(".tar.part") else {
             return (try? folder.status(name))??.isRegular == true ? nil : .failure(.noBundle(path))
@@ -91,7 +83,7 @@ struct BundleSource {
     }
 
     /// - Parameter open: Opens the file, without waiting; `nil` when it is no regular one.
-    private static func tar(
+    static func tar(
         _ path: String, _ open: () throws(FileError) -> OpenFile?
     ) -> Result<BundleSource, BundleProblem> {
         do throws(FileError) {
