@@ -85,7 +85,8 @@ let package = Package(
         // The C interface: its header, and what implements it.
         .target(name: "CFerry"),
         .target(
-            name: "FerryC", dependencies: ["FerryTracker", "FerryTrackerUpload", "FerryUpload", "FerrySpool", "CFerry"],
+            name: "FerryC",
+            dependencies: ["FerryTracker", "FerryTrackerUpload", "FerryUpload", "FerrySpool", "CFerry", "CForks"],
             swiftSettings: swiftSettings),
         .target(
             name: "FerryIntake",

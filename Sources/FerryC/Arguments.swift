@@ -57,6 +57,7 @@ func answer(_ body: () throws -> Void) -> CInt {
 }
 
 private func code(of error: any Error) -> Int {
+    if error is SendingFork { return FERRY_FORKED }
     guard let failure = error as? TrackerFailure else { return FERRY_INVALID }
     return switch failure {
     case .limit: FERRY_LIMIT

@@ -1,3 +1,4 @@
+import CForks
 import Dispatch
 import FerryTracker
 import FerryTrackerUpload
@@ -21,6 +22,7 @@ final class Handle: Sendable {
         guard sending.withLock({ $0 == nil }) else {
             throw InvalidArgument(description: "the tracker sends already: ferry_stop_sending first")
         }
+        guard SendingProcess.claim() else { throw SendingFork() }
         let begun = Sending(try TrackerDelivery(tracker, options))
         let isFirst = sending.withLock { current in
             if current != nil { return false }
@@ -48,6 +50,27 @@ final class Handle: Sendable {
         }
         return waiting { if let deadline { await delivery.flush(deadline: deadline) } else { await delivery.flush() } }
     }
+}
+
+/// Which process sends. The threads that requests and tasks run on begin with the first sending, and are never there in a fork's child: it
+/// would wait for them for ever.
+private enum SendingProcess {
+    private static let none = -1
+    /// By the count of forks.
+    private static let first = Atomic(none)
+
+    /// Returns whether this process can send: no process that it was forked from has.
+    static func claim() -> Bool {
+        let forks = Int(ferry_fork_count())
+        let (isFirst, sender) = first.compareExchange(expected: none, desired: forks, ordering: .acquiringAndReleasing)
+        return isFirst || sender == forks
+    }
+}
+
+/// The process was forked from one that has sent.
+struct SendingFork: Error, CustomStringConvertible {
+    let description =
+        "the process was forked from one that has sent, so it cannot send: let the parent send, or ferry run, or fork before anything is sent"
 }
 
 /// An uploader that runs in this process until it is stopped.

@@ -52,7 +52,7 @@ class FileError(FerryError, OSError):
 
 
 class ForkedError(FerryError):
-    """The process is a fork of the one that opened the tracker: open a tracker in it."""
+    """The process is a fork of the one that opened the tracker: open a tracker in it. Or of one that has sent: let that one send."""
 
 
 _ERRORS = {1: InvalidError, 2: LimitError, 3: DisabledError, 4: SpoolFullError, 5: FileError, 6: ForkedError}
@@ -282,7 +282,7 @@ class Tracker:
         _check(_library.ferry_set_interval(self._tracker, seconds))
 
     def start_sending(self, to: str, **options: Any) -> None:
-        """Sends what is stored from this process, until stop_sending() or close().
+        """Sends what is stored from this process, until stop_sending() or close(). Raises ForkedError in a fork of a process that has.
 
         to: an http or https URL. options: headers, token_file, body, parallel, order, timeout, ca, cert, key, keep_sent.
         """

@@ -291,6 +291,33 @@ static void print_on(const char *spool) {
     if (ferry_close(tracker) != FERRY_OK) exit(1);
 }
 
+// A child of a process that has sent is told that it cannot, and waits for nothing; what it tracks is published.
+static void sender(const char *spool) {
+    const char *nowhere = "{\"to\": \"http://127.0.0.1:9/v1/segments\"}";
+    for (int is_closed = 0; is_closed < 2; is_closed++) {
+        ferry_tracker *tracker = opened(spool);
+        track(tracker, "parent", 0, 10);
+        wants(ferry_start_sending(tracker, nowhere), FERRY_OK, "start_sending");
+        wants(ferry_dispatch(tracker, 1, NULL), FERRY_OK, "dispatch");
+        if (is_closed) wants(ferry_close(tracker), FERRY_OK, "close");
+        fflush(stdout);
+        pid_t child = fork();
+        if (child == 0) {
+            alarm(20);
+            ferry_tracker *own = opened(spool);
+            track(own, "child", 0, 10);
+            wants(ferry_start_sending(own, nowhere), FERRY_FORKED, "the child's start_sending");
+            wants(ferry_dispatch(own, 1, NULL), FERRY_INVALID, "the child's dispatch");
+            wants(ferry_stop_sending(own), FERRY_OK, "the child's stop_sending");
+            wants(ferry_close(own), FERRY_OK, "the child's close");
+            fflush(stdout);
+            _exit(0);
+        }
+        end_of(child);
+        if (!is_closed) wants(ferry_close(tracker), FERRY_OK, "close");
+    }
+}
+
 // A crash is recorded by each tracker that is open, and by none that is closed; a child's is not its parent's.
 static void crash(const char *spool) {
     char first[4096], second[4096], third[4096];
@@ -328,7 +355,7 @@ int main(int count, char **arguments) {
     } modes[] = {{"prefork", prefork}, {"daemonise", daemonise}, {"terminate", terminate},
                  {"orphan", orphan},   {"race", race},           {"crash", crash},
                  {"raw", raw},         {"generations", generations}, {"close_all", close_all},
-                 {"print_on", print_on}};
+                 {"print_on", print_on}, {"sender", sender}};
     for (unsigned mode = 0; mode < sizeof modes / sizeof modes[0]; mode++) {
         if (strcmp(modes[mode].name, arguments[1]) == 0) modes[mode].run(arguments[2]);
     }

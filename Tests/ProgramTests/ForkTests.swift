@@ -96,6 +96,14 @@ struct ForkTests {
         #expect(try counts() == ["daemon": 200])
     }
 
+    @Test("A child of a process that has sent is told that it cannot send, and waits for nothing; what it tracks is published")
+    func sender() async throws {
+        guard let result = try await run("sender") else { return }
+        #expect(result.status == 0)
+        #expect(result.output == "")
+        #expect(try counts() == ["parent": 20, "child": 20])
+    }
+
     @Test("Forked while four threads track, no child waits for a lock of theirs")
     func race() async throws {
         guard let result = try await run("race") else { return }

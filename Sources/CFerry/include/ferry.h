@@ -11,8 +11,9 @@
 // -lferrytracker.
 //
 // After a fork the tracker is the parent's: in the child every function does nothing and returns FERRY_FORKED (what returns no code sets
-// ferry_error()). A child that tracks opens a tracker of its own, on the same spool if it likes. SIGTERM and SIGINT end a child as if the parent
-// had no tracker, unless it opens one.
+// ferry_error()). A child that tracks opens a tracker of its own, on the same spool if it likes. It can send if no process that it was forked from
+// has begun to: else ferry_start_sending returns FERRY_FORKED, for the threads that would send are not there. SIGTERM and SIGINT end a child as
+// if the parent had no tracker, unless it opens one.
 //
 // A program that closes all its files (closefrom(3), a loop over the numbers, as some daemons do) closes its tracker first: ferry_close. Otherwise
 // events go into whatever file the program opens next. The next flush or close, or the next segment, notices: the call returns FERRY_FILE, what was
@@ -37,7 +38,7 @@ enum {
     FERRY_DISABLED = 3,  // the spool stores nothing
     FERRY_FULL = 4,      // the spool's size limit is reached, and everything stored is more urgent
     FERRY_FILE = 5,      // the disk or the folder
-    FERRY_FORKED = 6,    // the process is a fork: open a tracker in it
+    FERRY_FORKED = 6,    // the process is a fork: open a tracker in it, and let its parent send
 };
 
 // Priorities go from 0 to 9; what is more urgent is smaller.
@@ -88,7 +89,7 @@ double ferry_interval(ferry_tracker *tracker);
 
 // ---- Sending from this process, where no `ferry run` does it
 
-// Begins to send what is stored, until ferry_stop_sending or ferry_close, by the intervals of the profile.
+// Begins to send what is stored, until ferry_stop_sending or ferry_close, by the intervals of the profile. Not in a fork of a process that has.
 //
 // Options: "to" (where, an http or https URL; required), "headers" (object), "tokenFile" (a file with a bearer token), "body" (ndjson, json-array,
 // appcenter, measurement), "trackingId" (with measurement), "parallel" (requests at once), "order" (priority, strict), "timeout" (seconds
