@@ -6,7 +6,7 @@ import Glibc
 
 /// What to put into a bundle.
 public struct ExportOptions: Sendable {
-    /// What fits onto the stick; `nil`: everything.
+    /// The most that the bundle may take of the stick; `nil`: everything.
     public var maxBytes: ByteCount?
     /// One tar file instead of a folder.
     public var asTar = false
@@ -54,8 +54,6 @@ public struct Export {
         self.now = now
     }
 
-    /// What the manifest, the tar headers and the medium's own bookkeeping take for each segment.
-    private static let overhead: Int64 = 2048
     /// Against gzip bombs with names from other tools, which are inflated to see whether they are whole.
     private static let inflateLimit = ByteCount.mebibytes(1024)
 
@@ -70,7 +68,7 @@ public struct Export {
         var report = ExportReport()
         let medium = try Directory.open(path)
         BundleDebris.remove(from: medium, of: spool, at: now)
-        var names = try choose(&report)
+        var names = try choose(for: medium, &report)
         guard !names.isEmpty else { return report }
         // Before any copy leaves: no uploader sends these from now on.
         let mark = try begin(&names, &report)
@@ -95,11 +93,10 @@ public struct Export {
         }
     }
 
-    private func choose(_ report: inout ExportReport) throws -> [String] {
+    private func choose(for medium: Directory, _ report: inout ExportReport) throws -> [String] {
         let listing = try spool.scan(sizes: true)
         let exported = options.includesExported ? [] : spool.names(in: listing, of: try spool.travelling(in: listing))
-        var room = options.maxBytes?.bytes ?? .max
-        room -= options.maxBytes == nil ? 0 : Self.overhead
+        var room = options.maxBytes.map { BundleRoom($0, on: medium, asTar: options.asTar) }
         var chosen: [String] = []
         for entry in listing.entries {
             let name = listing.name(of: entry)
@@ -114,13 +111,21 @@ public struct Export {
             }
             let bytes = entry.size?.bytes ?? 0
             let size = options.recipient == nil ? bytes : Sealing.size(of: bytes)
+            if let room, let limit = options.maxBytes, !room.fitsAlone(size) {
+                report.leftOut.append(
+                    (
+                        name,
+                        "it takes \(ByteCount(room.cost(of: size))) there, and no bundle of \(limit) has so much: give a larger --max-bytes, or send it another way"
+                    ))
+                continue
+            }
             // In order: what is smaller and later does not go first.
-            guard report.left == 0, size.adding(Self.overhead) <= room else {
+            guard report.left == 0, room?.fits(size) ?? true else {
                 report.left += 1
                 continue
             }
             guard isReady(name, &report) else { continue }
-            if options.maxBytes != nil { room -= size + Self.overhead }
+            room?.take(size)
             chosen.append(name)
         }
         return chosen

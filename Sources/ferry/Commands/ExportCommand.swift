@@ -24,7 +24,10 @@ struct ExportCommand: ParsableCommand {
     @OptionGroup var spoolOptions: SpoolOptions
     @OptionGroup var output: JSONOption
 
-    @Option(help: ArgumentHelp("The most that the bundle may take.", valueName: "size"))
+    @Option(
+        help: ArgumentHelp(
+            "The most that the bundle may take of the stick, in whole blocks. A segment that takes more by itself is passed by and named.",
+            valueName: "size"))
     var maxBytes: ByteCount?
 
     @Flag(help: "One tar file instead of a folder.")

@@ -1,0 +1,20 @@
+import Glibc
+
+/// What a file system gives its room out in.
+public struct RoomUnits: Sendable {
+    /// A file takes whole blocks of so many bytes.
+    public let block: Int64
+    /// How many more files there is room for; `nil` where that is decided as they come.
+    public let files: Int64?
+}
+
+extension Directory {
+    /// Of the folder's file system.
+    public var roomUnits: RoomUnits {
+        var status = statvfs()
+        guard fstatvfs(descriptor, &status) == 0 else { return RoomUnits(block: 4096, files: nil) }
+        return RoomUnits(
+            block: max(1, Int64(clamping: status.f_frsize)),
+            files: status.f_files > 0 ? Int64(clamping: status.f_favail) : nil)
+    }
+}
