@@ -68,12 +68,12 @@ public struct Export {
         var report = ExportReport()
         let medium = try Directory.open(path)
         BundleDebris.remove(from: medium, of: spool, at: now)
-        var names = try choose(for: medium, &report)
+        let names = try choose(for: medium, &report)
         guard !names.isEmpty else { return report }
-        // Before any copy leaves: no uploader sends these from now on.
-        let mark = try begin(&names, &report)
+        // Before any copy leaves: no uploader begins to send these from now on.
+        let mark = try begin(names, &report)
         do {
-            try write(describe(names, &report), to: medium, as: mark, &report)
+            try write(describe(mark.names, &report), to: medium, as: mark, &report)
         } catch {
             mark.cancel()
             throw error
@@ -82,9 +82,15 @@ public struct Export {
     }
 
     /// Marks as many of the first segments as the spool's disk has room to name.
-    private func begin(_ names: inout [String], _ report: inout ExportReport) throws(FileError) -> ExportUnderWay {
+    private func begin(_ names: [String], _ report: inout ExportReport) throws(FileError) -> ExportUnderWay {
+        var names = names
         while true {
-            do throws(FileError) { return try spool.beginExport(of: names, at: now) } catch {
+            do throws(FileError) {
+                let mark = try spool.beginExport(of: names, at: now, includesTravelling: options.includesExported)
+                // Another export has marked the others since they were chosen.
+                report.alreadyExported += names.count - mark.names.count
+                return mark
+            } catch {
                 guard error.isOutOfSpace, names.count > 1 else { throw error }
                 let surplus = names.count - names.count / 2
                 names.removeLast(surplus)
@@ -166,10 +172,16 @@ public struct Export {
         claim.segmentName != nil || ForeignFile.isQuiet(changed: claim.status.changed, now: now)
     }
 
-    /// What the manifest says of each segment. What has gone since it was chosen is left out.
+    /// What the manifest says of each segment. What has gone since it was chosen is left out, and so is what an uploader claimed before it was
+    /// marked: who claims it later sees the mark.
     func describe(_ names: [String], _ report: inout ExportReport) -> [Chosen] {
         var chosen: [Chosen] = []
+        var looks = Self.mostLooks
         for name in names {
+            if isBusy(name, &looks) {
+                report.busy += 1
+                continue
+            }
             do throws(FileError) {
                 guard let file = try spool.directory.open(name) else {
                     report.leftOut.append((name, Gone.reason))
@@ -192,6 +204,19 @@ public struct Export {
         }
         return chosen
     }
+
+    /// Other exports and writers let go of a segment within moments: it is looked at several times.
+    private func isBusy(_ name: String, _ looks: inout Int) -> Bool {
+        while case .busy = spool.claim(name) {
+            guard looks > 0 else { return true }
+            looks -= 1
+            usleep(5000)
+        }
+        return false
+    }
+
+    /// For the whole export, which is not to wait for uploaders.
+    private static let mostLooks = 50
 
     /// A segment that was described, and is not there any more as it was.
     private struct Gone: Error {

@@ -1,5 +1,6 @@
 import FerrySpool
 import Foundation
+import Synchronization
 import TestSupport
 import Testing
 
@@ -54,6 +55,90 @@ struct ExportTests {
         let sent = try await upload(spool)
         #expect(sent.sent.segments == 3)
         #expect(sent.travelling.isEmpty)
+    }
+
+    @Test("Two exports at once put each segment into one bundle")
+    func twoAtOnce() throws {
+        let spool = try source(200)
+        let stick = try stick()
+        let reports = Mutex<[ExportReport]>([])
+        DispatchQueue.concurrentPerform(iterations: 2) { _ in
+            guard let spool = try? Spool.open(spool.path, access: .write),
+                let report = try? Export(spool, options: ExportOptions(), now: Self.moment).run(to: stick)
+            else { return }
+            reports.withLock { $0.append(report) }
+        }
+        let count = reports.withLock { $0.count }
+        #expect(count == 2)
+        let marked = try spool.exportMarks().flatMap(\.segments).map(\.name)
+        #expect(Set(marked).count == marked.count)
+        // What both had in hand in one moment is due as before.
+        _ = try export(spool)
+        #expect(try spool.exportMarks().flatMap(\.segments).map(\.name).sorted() == spool.pending().sorted())
+    }
+
+    @Test("What another export marks after it was chosen is left out, unless travelling segments are wanted")
+    func markedMeanwhile() throws {
+        let spool = try source()
+        let names = try spool.pending()
+        let first = try spool.beginExport(of: Array(names.prefix(2)), at: Self.moment)
+        #expect(try spool.beginExport(of: names, at: Self.moment).names == [names[2]])
+        #expect(try spool.beginExport(of: names, at: Self.moment, includesTravelling: true).names == names)
+        withExtendedLifetime(first) {}
+    }
+
+    @Test("What is exported while an upload is under way is not sent, and what that has claimed is not exported")
+    func exportedUnderUpload() async throws {
+        let spool = try source(10)
+        let stick = try stick()
+        let exported = Mutex<ExportReport?>(nil)
+        let server = ScriptedServer.answering { _ in
+            let report = try? Export(spool, options: ExportOptions(), now: Self.moment).run(to: stick)
+            exported.withLock { if $0 == nil { $0 = report } }
+            return ScriptedServer.answer(200)
+        }
+        var options = UploadOptions(destination: try DestinationURL(server.url))
+        options.parallel = 1
+        let sent = try await UploadPass(spool, options: options).run()
+        #expect(sent.sent.segments == 1)
+        #expect(sent.remaining == 0)
+        let made = exported.withLock { $0 }
+        let report = try #require(made)
+        #expect(report.segments == 9)
+        #expect(report.busy == 1)
+        #expect(try spool.pending().sorted() == spool.exportMarks().flatMap(\.segments).map(\.name).sorted())
+    }
+
+    @Test("A segment that an uploader claimed before it was marked is left out")
+    func claimedMeanwhile() throws {
+        let spool = try source(2)
+        let names = try spool.pending()
+        let mark = try spool.beginExport(of: names, at: Self.moment)
+        var report = ExportReport()
+        guard case .claimed(let claim) = spool.claim(names[0]) else {
+            Issue.record("no claim")
+            return
+        }
+        let chosen = Export(spool, options: ExportOptions(), now: Self.moment).describe(mark.names, &report)
+        #expect(chosen.map(\.segment.name) == [names[1]])
+        #expect(report.busy == 1)
+        withExtendedLifetime(claim) {}
+    }
+
+    @Test("A mark that gets its lines after it was read is read again")
+    func filledMark() throws {
+        let spool = try source(1)
+        let name = try #require(try spool.pending().first)
+        let watch = TravelWatch()
+        let later = Timestamp.now() + .seconds(60)
+        try spool.mark(ExportMark(bundle: "othersothersothers", at: Self.moment, segments: []))
+        _ = try watch.read(spool, spool.scan())
+        usleep(20_000)
+        let mark = try spool.beginExport(of: [name], at: Self.moment)
+        #expect(try watch.hasMark(of: name, spool, now: later))
+        usleep(20_000)
+        mark.cancel()
+        #expect(try !watch.hasMark(of: name, spool, now: later))
     }
 
     @Test("That an export died is seen without a change of the folder")

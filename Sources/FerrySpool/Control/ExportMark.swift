@@ -155,6 +155,12 @@ extension Spool {
         return ExportsStamp(changed: try folder.changed(), underWay: underWay)
     }
 
+    /// When a mark was last made, filled in or removed; `nil` when there never were any. Unlike ``exportsStamp()`` it takes one look, and does
+    /// not see that an export died.
+    package func exportsChanged() throws(FileError) -> FolderTime? {
+        try stateDirectory?.status(Self.exportsFolderName).map { FolderTime($0) }
+    }
+
     private func exportsFolder() throws(FileError) -> Directory? {
         guard let stateDirectory, try stateDirectory.contains(Self.exportsFolderName) else { return nil }
         return try stateDirectory.directory(Self.exportsFolderName)

@@ -8,6 +8,8 @@ public final class ExportUnderWay: Sendable {
     private let at: Timestamp
     /// As they were marked.
     private let segments: [ExportMark.Segment]
+    /// The names of the segments that were marked.
+    public var names: [String] { segments.map(\.name) }
     private let spool: Spool
     /// Holds the lock.
     private let file: OpenFile
@@ -59,8 +61,25 @@ public final class ExportUnderWay: Sendable {
 
 extension Spool {
     /// Marks segments, durably, before their copies leave. On a full disk the mark gets a part of the reserve, which is lent for it.
-    public func beginExport(of names: [String], at now: Timestamp) throws(FileError) -> ExportUnderWay {
-        try lendingMostOfReserve { () throws(FileError) in try markUnderWay(names, at: now) }
+    ///
+    /// Exports at the same time follow one another here: what another one has marked since the segments were chosen is left out.
+    ///
+    /// - Parameter includesTravelling: Also segments that travel in another bundle.
+    public func beginExport(
+        of names: [String], at now: Timestamp, includesTravelling: Bool = false
+    ) throws(FileError) -> ExportUnderWay {
+        try lendingMostOfReserve { () throws(FileError) in
+            try whileLocked { _ throws(FileError) in
+                try markUnderWay(includesTravelling ? names : staying(names), at: now)
+            }
+        }
+    }
+
+    /// Those of some segments that travel in no bundle.
+    private func staying(_ names: [String]) throws(FileError) -> [String] {
+        guard try !exportMarks().isEmpty else { return names }
+        let travelling = try travelling(in: scan())
+        return names.filter { entry(of: $0, in: travelling) == nil }
     }
 
     private func markUnderWay(_ names: [String], at now: Timestamp) throws(FileError) -> ExportUnderWay {
@@ -77,6 +96,8 @@ extension Spool {
                 segments = try names.map(marked)
                 try file.write(Self.lines(of: ExportMark(bundle: bundle, at: now, segments: segments)))
                 try file.sync()
+                // The file had its name before it had its lines.
+                folder.touch()
                 try folder.sync()
             } catch {
                 try? folder.remove(name)

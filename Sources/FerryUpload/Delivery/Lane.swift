@@ -13,6 +13,7 @@ struct LaneTools: Sendable {
     let lease: SpoolLease
     let settler: Settler
     let bookkeeper: Bookkeeper
+    let travel = TravelWatch()
     let onEvent: @Sendable (UploadEvent) -> Void
     /// No wait that was meant is longer.
     let longestWait: Duration

@@ -25,6 +25,8 @@ enum Preparation: Sendable {
     case taken
     /// Somebody else has ended it.
     case gone
+    /// It was marked since the spool was listed: it travels by hand.
+    case travels
     case unusable(FileError)
     /// It can never be sent.
     case damaged(Claim, SegmentFault, attempts: Int)
@@ -38,6 +40,7 @@ enum Preparation: Sendable {
 struct Preparer: Sendable {
     let spool: Spool
     let options: UploadOptions
+    let travel: TravelWatch
     let warn: @Sendable (String) -> Void
 
     /// Whether a look may take microseconds. Inflating a whole file, and putting its events in another form, may take seconds.
@@ -55,6 +58,7 @@ struct Preparer: Sendable {
         case .unusable(let error): return .unusable(error)
         }
         do throws(FileError) {
+            if try travel.hasMark(of: claim.name, spool, now: now) { return .travels }
             return try prepare(claim, item, now: now, inflates: inflates)
         } catch {
             return .unusable(error)

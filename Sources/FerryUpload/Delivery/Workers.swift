@@ -179,7 +179,7 @@ struct Workers: Sendable {
             let postponed = try await job.tools.bookkeeper.split(claim, attempts: 0, nil)
             dispatcher.skip(item, of: job, postponed.map { .waits(until: $0) } ?? .ended)
             return postponed == nil ? .ended : .waits
-        case .gone:
+        case .gone, .travels:
             dispatcher.skip(item, of: job, .ended)
             return .ended
         case .waits(let until): dispatcher.skip(item, of: job, .waits(until: until))
@@ -197,7 +197,7 @@ struct Workers: Sendable {
     private func look(at item: Dispatcher.Item, _ tools: LaneTools) async -> Preparation {
         let spool: Spool
         do throws(FileError) { spool = try tools.lease.spool() } catch { return .unusable(error) }
-        let preparer = Preparer(spool: spool, options: options) { tools.onEvent(.warning($0)) }
+        let preparer = Preparer(spool: spool, options: options, travel: tools.travel) { tools.onEvent(.warning($0)) }
         let time = now()
         if Preparer.isQuick(isForeign: item.entry.isForeign, options) {
             let preparation = preparer.prepare(item, now: time, inflates: false)

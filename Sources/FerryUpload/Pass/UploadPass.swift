@@ -251,7 +251,7 @@ public final class UploadPass: Sendable {
                 if isFirst { for line in listing.flawedNames().lines { tools.onEvent(.warning(line)) } }
                 isFirst = false
                 leftovers.withLock { $0.others = listing.others }
-                let exported = spool.names(in: listing, of: try spool.travelling(in: listing))
+                let exported = spool.names(in: listing, of: try tools.travel.read(spool, listing))
                 dispatcher.change { $0.lanes[0].begin(listing, except: exported) }
             } catch {
                 return dispatcher.fail(error, lane: 0)

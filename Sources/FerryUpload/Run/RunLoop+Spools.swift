@@ -63,14 +63,14 @@ extension RunLoop {
 
     /// Looks at a whole folder.
     mutating func scan(_ number: Int) async {
-        guard let lane = spools[number].lane, let lease = spools[number].tools?.lease else { return }
+        guard let lane = spools[number].lane, let tools = spools[number].tools else { return }
         let start = ContinuousClock.now
         let result: Result<(SpoolListing, exported: Set<FileName>, TravellingSegments), FileError> = await blocking {
             do throws(FileError) {
-                let spool = try lease.spool()
+                let spool = try tools.lease.spool()
                 let listing = try spool.scan(sizes: true)
                 _ = spool.cleanUp(listing)
-                let travelling = try spool.travelling(in: listing)
+                let travelling = try tools.travel.read(spool, listing)
                 return .success((listing, spool.names(in: listing, of: travelling), travelling))
             } catch {
                 return .failure(error)
