@@ -43,6 +43,28 @@ struct LookingTests {
         #expect(try await everything() == before)
     }
 
+    @Test("cat prints what is sent while it prints, and names what has gone")
+    func catWhileSent() async throws {
+        let spool = try folder.spool()
+        // More than a pipe holds: the others are opened when the reader goes on.
+        try spool.put(Segments.gzip(Segments.lines(0..<100_000)), as: Segments.name(second: 1))
+        let moved = try spool.put(Segments.gzip("{\"moved\":1}\n"), as: Segments.name(second: 2))
+        let gone = try spool.put(Segments.gzip("{\"gone\":1}\n"), as: Segments.name(second: 3))
+        try spool.put(Segments.gzip("{\"last\":1}\n"), as: Segments.name(second: 4))
+        let script = """
+            { "$FERRY" cat --all --spool "$SPOOL"; echo "status $?" >&2; } | {
+              head -c 1 >/dev/null; mkdir -p "$SPOOL/sent/2026-11-21"; mv "$SPOOL/$MOVED" "$SPOOL/sent/2026-11-21/"; rm "$SPOOL/$GONE"
+              tail -n 2
+            }
+            """
+        let shell = Program(
+            "/bin/sh", environment: ["FERRY": Program.ferry, "SPOOL": spool.path, "MOVED": moved, "GONE": gone])
+        let result = try await shell.run("-c", script)
+        #expect(result.output == "{\"moved\":1}\n{\"last\":1}\n")
+        #expect(result.errors.contains(gone))
+        #expect(result.errors.contains("status 74"))
+    }
+
     @Test("list and upload say the same of what is not whole yet: it may be still being written, and is given up later")
     func notWhole() async throws {
         let spool = try folder.spool()

@@ -1,11 +1,18 @@
 import ArgumentParser
 import FerrySpool
+import Glibc
 
 struct CatCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "cat",
         abstract: "Print the events themselves, in upload order.",
-        discussion: "Example: ferry cat --stream dns | jq .query")
+        discussion: """
+            Example: ferry cat --stream dns | jq .query
+
+            What is sent meanwhile is printed from where it lies by then.
+
+            Exit status: 0 everything was printed, 65 a segment is damaged, 74 one could not be read, or has gone meanwhile.
+            """)
 
     @OptionGroup var selection: SegmentSelection
     @OptionGroup var spoolOptions: SpoolOptions
@@ -19,10 +26,12 @@ struct CatCommand: ParsableCommand {
             log.warn("\(error)")
             failures.append(error)
         }
-        for segment in try selection.files(spool, note: note) {
+        let segments = try selection.files(spool, note: note)
+        let ended = Set(segments.lazy.filter { $0.place != .pending }.map { FileName($0.name) })
+        for segment in segments {
             var last = UInt8(ascii: "\n")
             do {
-                try segment.open()?.inflate(limit: ByteCount(.max)) { bytes in
+                try open(segment, in: spool, besides: ended)?.inflate(limit: ByteCount(.max)) { bytes in
                     try StandardOutput.write(bytes)
                     last = bytes.last ?? last
                 }
@@ -38,5 +47,19 @@ struct CatCommand: ParsableCommand {
         try StandardOutput.flush()
         if let status = ExitStatus(failures) { throw status.code }
         if isDamaged { throw ExitStatus.badData.code }
+    }
+
+    /// Opens a segment where it lies by now: reading takes long, and an uploader moves it meanwhile.
+    ///
+    /// - Parameter ended: What was listed in `sent/` and `rejected/`.
+    /// - Returns: `nil` for one that was listed a second time there, and is printed then.
+    private func open(_ segment: SegmentFile, in spool: Spool, besides ended: Set<FileName>) throws(FileError) -> OpenFile? {
+        if let file = try segment.open() { return file }
+        if segment.place == .pending, ended.contains(segment.name) { return nil }
+        // It may move between the look and the opening.
+        for _ in 0..<3 {
+            if let file = try spool.file(named: segment.name)?.open() { return file }
+        }
+        throw FileError("open", segment.folder.pathOf(segment.name), code: ENOENT)
     }
 }
