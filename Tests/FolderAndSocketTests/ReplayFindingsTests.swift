@@ -159,6 +159,29 @@ struct ReplayFindingsTests {
         #expect(try events(seen).count == 3)
     }
 
+    @Test("Files of events, and folders, whose names are not UTF-8 are named; others are passed over")
+    func unusableNames() throws {
+        func make(_ bytes: [UInt8], isFolder: Bool = false) {
+            let path = Array(folder("archive/").utf8) + bytes + [0]
+            path.withUnsafeBufferPointer { path in
+                path.withMemoryRebound(to: CChar.self) { path in
+                    if isFolder { #expect(mkdir(path.baseAddress!, 0o700) == 0) } else { close(creat(path.baseAddress!, 0o600)) }
+                }
+            }
+        }
+        #expect(mkdir(folder("archive"), 0o700) == 0)
+        make(Array("caf".utf8) + [0xe9] + Array(".jsonl.gz".utf8))
+        make([0x4d, 0xe4] + Array("rz".utf8), isFolder: true)
+        make([0xe9] + Array(".txt".utf8))
+        make([0x2e, 0xe9] + Array(".jsonl.gz".utf8))
+        _ = try write("archive/whole.jsonl", "{}\n")
+        var source = ReplaySource()
+        try source.add(folder("archive"))
+        #expect(source.files.count == 1)
+        #expect(Set(source.problems.map(\.path)) == [folder("archive/caf\u{fffd}.jsonl.gz"), folder("archive/M\u{fffd}rz")])
+        #expect(source.problems.allSatisfy { $0.reason.contains("UTF-8") })
+    }
+
     @Test("A replay's own folder is no source, wherever it lies")
     func ownFolder() throws {
         try FileManager.default.createDirectory(atPath: folder("src"), withIntermediateDirectories: true)

@@ -24,6 +24,9 @@ struct ReplayFile: Equatable, Sendable {
         (".jsonl.zst", .zstd), (".ndjson.zst", .zstd),
     ]
 
+    /// Whether a file of this name is taken for one of events.
+    static func hasEvents(_ name: String) -> Bool { endings.contains { name.withoutCopyNumber.hasSuffix($0.0) } }
+
     /// - Returns: `nil` when the name is of no file of events.
     init?(path: String, stamp: SourceStamp, isAlone: Bool = true) {
         let name = path.split(separator: "/").last.map(String.init) ?? path

@@ -60,6 +60,10 @@ struct ReplaySource {
         do throws(FileError) {
             if try Self.isStaging(folder) { return }
             names = try folder.names()
+            for (name, isFolder) in try folder.unusableNames() where !name.hasPrefix(".") {
+                guard isFolder || ReplayFile.hasEvents(name) else { continue }
+                problems.append((folder.pathOf(name), "its name is not UTF-8: rename it"))
+            }
         } catch {
             return try note(error)
         }

@@ -105,6 +105,21 @@ public final class Directory: Sendable {
         return names.sorted { $0.utf8.lexicographicallyPrecedes($1.utf8) }
     }
 
+    /// The names whose bytes are not UTF-8, as far as they are text, and whether each is a folder's.
+    package func unusableNames() throws(FileError) -> [(text: String, isFolder: Bool)] {
+        var names: [(text: String, isFolder: Bool)] = []
+        try forEachName { name in
+            guard String(validating: name, as: UTF8.self) == nil else { return }
+            var status = stat()
+            // `readdir` gives no empty names.
+            let terminated = UnsafeRawPointer(name.baseAddress!).assumingMemoryBound(to: CChar.self)
+            let isFolder =
+                fstatat(descriptor, terminated, &status, AT_SYMLINK_NOFOLLOW) == 0 && status.st_mode & S_IFMT == S_IFDIR
+            names.append((String(decoding: name, as: UTF8.self), isFolder))
+        }
+        return names
+    }
+
     /// What the kernel knows of a name, without following a link; `nil` when there is no such name.
     public func status(_ name: String) throws(FileError) -> FileStatus? {
         var status = stat()
