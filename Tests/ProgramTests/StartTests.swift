@@ -36,6 +36,25 @@ struct StartTests {
         #expect(result.errors.split(separator: "\n").count == 1, "\(result.errors)")
     }
 
+    @Test(
+        "With too few open files a writer says so in one line, and stores nothing or says up to where",
+        arguments: [6, 10, 14, 18, 22, 24, 32])
+    func fewDescriptorsForWriting(limit: Int) async throws {
+        let lines = Segments.lines(0..<3000)
+        try lines.write(toFile: folder("in"), atomically: true, encoding: .utf8)
+        let result = try await shell(
+            "ulimit -n \(limit); exec timeout -s KILL 60 \"$FERRY\" write -q --create --spool \"$DIR/s\" --roll-events 300 \"$DIR/in\""
+        )
+        if result.status == 0 {
+            #expect(try Spool.open(folder("s"), access: .read).events(in: [.pending]).count == 3000)
+        } else {
+            #expect(result.status == 74, "\(result.errors)")
+            #expect(result.errors.contains("ulimit -n"), "\(result.errors)")
+            #expect(result.errors.split(separator: "\n").count == 1, "\(result.errors)")
+            #expect(access(folder("s"), F_OK) != 0)
+        }
+    }
+
     @Test("A file size limit stops a writer as a full disk does, and it says where")
     func fileSize() async throws {
         // Blocks of 512 bytes, in a POSIX shell.

@@ -77,6 +77,7 @@ struct WriteCommand: ParsableCommand {
     private static let lastLine: Int64 = 1 << 53
 
     func run() throws {
+        try DescriptorLimit.requireForWriting()
         let interrupt = try SignalPipe([SIGINT, SIGTERM])
         let (spool, invalidLines) = try beforeAnyLine {
             (try openSpool(), try InvalidLines(skips: skipInvalid, path: invalid, inputs: inputs))

@@ -8,7 +8,14 @@ enum DescriptorLimit {
     /// The limit is raised as far as the user may.
     ///
     /// - Throws: ``CommandFailure``.
-    static func require(eventLoops: Int) throws {
+    static func require(eventLoops: Int) throws { try require(eventLoops * descriptorsPerLoop + others) }
+
+    /// Sees whether a command that writes can begin: with fewer, the queues that compress end the process without a word.
+    ///
+    /// - Throws: ``CommandFailure``.
+    static func requireForWriting() throws { try require(ofWriting) }
+
+    private static func require(_ more: Int) throws {
         var limit = rlimit()
         let resource = __rlimit_resource_t(RLIMIT_NOFILE.rawValue)
         guard getrlimit(resource, &limit) == 0 else { return }
@@ -18,7 +25,7 @@ enum DescriptorLimit {
         }
         guard limit.rlim_cur < sensible else { return }
         let open = (0..<Int32(limit.rlim_cur)).count { fcntl($0, F_GETFD) >= 0 }
-        let needed = open + eventLoops * descriptorsPerLoop + others
+        let needed = open + more
         guard limit.rlim_cur < rlim_t(needed) else { return }
         throw CommandFailure(
             .localFailure,
@@ -30,4 +37,6 @@ enum DescriptorLimit {
     private static let descriptorsPerLoop = 3
     /// Folders, a segment, a connection, a ledger; what looks after signals, folders and the network.
     private static let others = 24
+    /// Signals, folders, an input, journals with the segments that they become, what looks after the queues, and a file of the spool's own.
+    private static let ofWriting = 20
 }
