@@ -279,4 +279,28 @@ struct SpoolStateTests {
         #expect(try spool.events(in: [.pending]) == ["{\"accepted\":true}"])
         #expect(try spool.directory.names().filter { $0.hasSuffix(".ferry-in") }.isEmpty)
     }
+
+    @Test(
+        "A sidecar belongs to one content: a foreign file that replaces another of its name is tried as if it were new",
+        arguments: [5, 6])
+    func replaced(value: Int) throws {
+        let spool = try folder.spool()
+        let name = "export.json.gz"
+        let now = Timestamp.now()
+        try spool.directory.replace(name, with: Segments.gzip("1234\n"), durable: false)
+        let state = RetryState(
+            attempts: 9, failures: 9, firstAttemptAt: now, lastAttemptAt: now, nextAttemptAt: now + .seconds(3600),
+            lastError: .init(scope: .segment, kind: "status", status: 500, message: "HTTP 500"))
+        try spool.writeSidecar(state, of: claim(name, in: spool))
+        #expect(try spool.sidecar(of: claim(name, in: spool))?.failures == 9)
+        // A copy that lost the time is the same content.
+        try spool.directory.replace(name, with: Segments.gzip("1234\n"), durable: false)
+        try spool.directory.open(name)?.setModified(1_700_000_000)
+        #expect(try spool.sidecar(of: claim(name, in: spool))?.failures == 9)
+        // Of another size, or of the same.
+        let other = value == 5 ? "1235\n" : String(repeating: "9876543210\n", count: 9)
+        try spool.directory.replace(name, with: Segments.gzip(other), durable: false)
+        #expect(try spool.sidecar(of: claim(name, in: spool)) == nil)
+        #expect(try !spool.directory.contains("\(name).retry.json"))
+    }
 }

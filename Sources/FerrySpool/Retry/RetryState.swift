@@ -14,6 +14,17 @@ public struct RetryState: Codable, Equatable, Sendable {
     public var broken: Int?
     /// Whether the destination said itself when to come back (`Retry-After`). Absent when it did not, and in sidecars.
     public var retryAfter: Bool?
+    /// What was tried, where the name does not tell: the file of another tool may be replaced by one of its name. Absent otherwise, and in sidecars
+    /// of older versions.
+    public var content: Content?
+
+    /// What a file from another tool is known by.
+    public struct Content: Codable, Equatable, Sendable {
+        public var bytes: Int64
+        public var modified: Timestamp
+        /// In hexadecimal.
+        public var sha256: String
+    }
 
     /// Why the last try failed.
     public struct LastError: Codable, Equatable, Sendable {
@@ -50,7 +61,7 @@ public struct RetryState: Codable, Equatable, Sendable {
     }
 
     enum CodingKeys: String, CodingKey {
-        case version, attempts, failures, firstAttemptAt, lastAttemptAt, nextAttemptAt, lastError, broken, retryAfter
+        case version, attempts, failures, firstAttemptAt, lastAttemptAt, nextAttemptAt, lastError, broken, retryAfter, content
     }
 
     /// No segment is tried so often: with the longest pause between two tries it would take 100,000 years.
@@ -68,6 +79,7 @@ public struct RetryState: Codable, Equatable, Sendable {
         // What cannot be read does not say that no try arrived whole.
         broken = try? container.decode(.broken, in: 0...Self.most)
         retryAfter = try? container.decode(Bool.self, forKey: .retryAfter)
+        content = try? container.decode(Content.self, forKey: .content)
     }
 
     /// When the wait is over, `nil` when it is over now, or the clock was set back since.

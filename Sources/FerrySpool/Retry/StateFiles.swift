@@ -55,6 +55,16 @@ extension Directory {
     }
 }
 
+extension Claim {
+    /// Whether it is what a sidecar is about. The whole file is read only where its time says that it may be another.
+    fileprivate func has(_ content: RetryState.Content?) throws(FileError) -> Bool {
+        guard let content, segmentName == nil else { return true }
+        guard content.bytes == status.size.bytes else { return false }
+        if content.modified == status.modified { return true }
+        return try digest().hexadecimal == content.sha256
+    }
+}
+
 extension Spool {
     static func sidecarName(of segment: String) -> String { "\(ForeignName.stem(of: segment))\(EntryKind.sidecarSuffix)" }
 
@@ -62,11 +72,28 @@ extension Spool {
     public func sidecar(
         of segment: String, warn: (UnreadableState) -> Void = { _ in }
     ) throws(FileError) -> RetryState? {
-        try directory.readStateOfAnyKind(RetryState.self, from: Self.sidecarName(of: segment), warn: warn)
+        let state = try directory.readStateOfAnyKind(RetryState.self, from: Self.sidecarName(of: segment), warn: warn)
+        guard let content = state?.content, let size = try directory.status(segment)?.size.bytes else { return state }
+        return size == content.bytes ? state : nil
+    }
+
+    /// The retry state of a claimed segment. That of another content, which a file from another tool had under its name, is removed.
+    public func sidecar(of claim: Claim, warn: (UnreadableState) -> Void = { _ in }) throws(FileError) -> RetryState? {
+        let name = Self.sidecarName(of: claim.name)
+        guard let state = try directory.readStateOfAnyKind(RetryState.self, from: name, warn: warn) else { return nil }
+        if try claim.has(state.content) { return state }
+        try removeSidecar(of: claim.name)
+        return nil
     }
 
     /// Only the holder of the segment's claim may write it. On a full disk it takes a part of the reserve.
     public func writeSidecar(_ state: RetryState, of claim: Claim) throws(FileError) {
+        var state = state
+        if claim.segmentName == nil {
+            state.content = RetryState.Content(
+                bytes: claim.status.size.bytes, modified: claim.status.modified,
+                sha256: (try? claim.digest().hexadecimal) ?? "")
+        }
         try lendingReserve { () throws(FileError) in try directory.writeState(state, to: Self.sidecarName(of: claim.name)) }
     }
 

@@ -198,7 +198,7 @@ struct Bookkeeper: Sendable {
         let until = time + options.backOff.wait(afterFailures: max(1, attempts), using: &generator)
         let spool = try lease.spool()
         guard try spool.directory.contains(claim.name) else { return until }
-        let previous = sidecar ?? (try? spool.sidecar(of: claim.name)) ?? nil
+        let previous = sidecar ?? (try? spool.sidecar(of: claim)) ?? nil
         do throws(FileError) {
             try spool.writeSidecar(
                 RetryState(
@@ -294,7 +294,7 @@ struct Bookkeeper: Sendable {
 
     /// What is known of earlier tries. Another uploader may have failed with it between the scan and the claim.
     private func previous(of segment: PreparedSegment) -> RetryState? {
-        (try? lease.spool().sidecar(of: segment.claim.name)) ?? segment.sidecar
+        (try? lease.spool().sidecar(of: segment.claim)) ?? segment.sidecar
     }
 
     private func tried(

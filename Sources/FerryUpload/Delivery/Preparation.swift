@@ -69,7 +69,7 @@ struct Preparer: Sendable {
         _ claim: Claim, _ item: Dispatcher.Item, now: Timestamp, inflates: Bool
     ) throws(FileError) -> Preparation {
         // Read after the claim: another uploader may have tried the segment since the scan.
-        let sidecar = item.entry.hasSidecar ? try spool.sidecar(of: claim.name) { warn("\($0)") } : nil
+        let sidecar = item.entry.hasSidecar ? try spool.sidecar(of: claim) { warn("\($0)") } : nil
         if let sidecar, !options.ignoresWaits, sidecar.lastError.scope == .segment,
             sidecar.lastAttemptAt >= item.forgetsWaitsBefore ?? sidecar.lastAttemptAt,
             let until = sidecar.wait(at: now, longestWait: options.backOff.longestWait)
