@@ -101,7 +101,7 @@ public struct KeyIndex: Sendable {
         guard let id = SegmentID(key) else { return knownInHalves(ReceivedID(key).id, nil, events) }
         guard let kin = Self.kin(of: segment) else { return nil }
         for whole in SegmentID.ancestors(of: key).prefix(Self.deepest) {
-            guard let arrival = arrival(of: whole, kin) ?? arrivalUnderMadeKey(whole),
+            guard let arrival = arrival(of: whole, kin) ?? arrivalUnderMadeKey(whole), arrival.events > 1,
                 Self.share(of: arrival.events, splits: key.dropFirst(whole.text.count)) == events
             else { continue }
             return KnownSegment(key: .cameInParent, arrivals: [KnownArrival(id: whole, way: ways[Int(arrival.way)])])
@@ -134,7 +134,7 @@ public struct KeyIndex: Sendable {
 
     /// Whether both halves of a segment came, or halves of theirs.
     private func areHere(_ id: SegmentID, _ kin: Int?, _ events: Int64, _ depth: Int, _ found: inout [KnownArrival]) -> Bool {
-        guard depth > 0, wholes.contains(KeyHash(id.text)), let halves = id.halves else { return false }
+        guard depth > 0, events > 1, wholes.contains(KeyHash(id.text)), let halves = id.halves else { return false }
         var areHere = true
         for half in [halves.first, halves.second] {
             let events = Self.share(of: events, splits: half.text.suffix(1))

@@ -10,6 +10,8 @@ enum Main {
         openStandardFiles()
         // A write beyond the file size limit fails then (EFBIG), as on a full disk, and does not end the process.
         signal(SIGXFSZ, SIG_IGN)
+        // A service outlives the one that reads its log. Another command ends with the one that reads its output, as head(1) does.
+        if ["run", "receive"].contains(CommandLine.arguments.dropFirst().first) { signal(SIGPIPE, SIG_IGN) }
         EarlySignals.listen(for: CommandLine.arguments.dropFirst().first)
         do {
             var command = try Ferry.parseAsRoot()
