@@ -123,8 +123,8 @@ struct OddStateFileTests {
         _ = try spool.setControl(at: .now()) { $0.isDisabled = false }
         #expect(try spool.control().isPaused)
         _ = try spool.setControl(at: .now()) { $0.isPaused = false }
-        let (after, _) = try await send(spool)
-        #expect(after == 1)
+        let (after, last) = try await send(spool)
+        #expect(after == 1, "\(last)")
     }
 
     @Test("A folder that gave way to a file is kept beside it")

@@ -201,7 +201,9 @@ struct ReceiverTests {
     @Test("Keys that end in a counter are no halves of each other when all have one name and time, or one time and no name")
     func countersOfOneTime() async throws {
         let spool = try folder.spool("hub")
-        let sent: [(key: String, lines: String)] = [("1", "1\n2\n3\n"), ("10", "4\n5\n6\n"), ("11", "7\n8\n"), ("12", "9\n"), ("2", "10\n"), ("20", "11\n")]
+        let sent: [(key: String, lines: String)] = [
+            ("1", "1\n2\n3\n"), ("10", "4\n5\n6\n"), ("11", "7\n8\n"), ("12", "9\n"), ("2", "10\n"), ("20", "11\n"),
+        ]
         try await whileReceiving(into: spool) { (port: Int) async throws in
             for (key, lines) in sent + sent.reversed().map({ ("0" + $0.key, $0.lines) }) {
                 let name = Segments.name(id: "nightlybackup2026n" + key)

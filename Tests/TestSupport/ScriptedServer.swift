@@ -35,7 +35,12 @@ public final class ScriptedServer: Sendable {
         Thread.detachNewThread {
             while true {
                 let connection = accept(listener, nil, nil)
-                guard connection >= 0 else { return }
+                if connection < 0, errno == EINTR || errno == ECONNABORTED { continue }
+                guard connection >= 0 else {
+                    // Closed here alone: another server's listener may have the number by now, and this thread would take its connections.
+                    close(listener)
+                    return
+                }
                 Thread.detachNewThread {
                     let peer = Peer(connection)
                     script(peer)
@@ -45,10 +50,7 @@ public final class ScriptedServer: Sendable {
         }
     }
 
-    deinit {
-        shutdown(listener, Int32(SHUT_RDWR))
-        close(listener)
-    }
+    deinit { shutdown(listener, Int32(SHUT_RDWR)) }
 
     public var url: String { "http://127.0.0.1:\(port)/v1/segments" }
 
