@@ -41,7 +41,10 @@ struct TrackerProgramTests {
         let stored = try await events().map(key)
         #expect(Set(stored).count == stored.count)
         #expect(returned.subtracting(stored).isEmpty)
-        #expect(try Spool.open(folder("spool"), access: .read).scan().openJournals == 0)
+        // One that was killed before its first event was written is left alone for a minute, as its writer may live.
+        let spool = try Spool.open(folder("spool"), access: .read)
+        let journals = try spool.directory.names().filter { $0.hasSuffix(".open") }
+        #expect(try journals.allSatisfy { try spool.directory.status($0)?.size == .zero })
     }
 
     @Test("Four processes with ten threads each share a spool, while it is uploaded")
