@@ -1,7 +1,7 @@
 import FerrySpool
 import Glibc
 
-/// How many files an import has open at once.
+/// How many files an import, or a receipt, has open at once.
 enum OpenFiles {
     private static let wanted: rlim_t = 8192
 

@@ -181,6 +181,8 @@ extension Spool {
         let newNames = try newNames(of: [mark])[0]
         let givesWay = sentMayGiveWay()
         if !receipt.segments.isEmpty { try prepareSentFolder(at: now) }
+        // Each claim is an open file.
+        let batch = min(128, OpenFiles.raiseLimit())
         for segment in receipt.segments where !settled.contains(segment.name) {
             switch claim(newNames[segment.name] ?? segment.name) {
             case .claimed(let claim):
@@ -211,8 +213,7 @@ extension Spool {
                 result.busy += 1
                 result.failure = error
             }
-            // Each claim is an open file.
-            if endings.count == 128 { try settle(&endings, sentGivesWay: givesWay) }
+            if endings.count >= batch { try settle(&endings, sentGivesWay: givesWay) }
         }
         try settle(&endings, sentGivesWay: givesWay)
         return result

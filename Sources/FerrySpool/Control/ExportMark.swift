@@ -50,6 +50,8 @@ public struct TravellingBundle: Equatable, Sendable {
 /// What the marks of a spool are known by: two equal stamps mean that nothing has changed.
 public struct ExportsStamp: Equatable, Sendable {
     let changed: Timestamp
+    /// On a file system that counts whole seconds, two changes have one time.
+    let marks: [String]
     let underWay: Int
 }
 
@@ -149,10 +151,11 @@ extension Spool {
     /// Changes when marks do, and when an export dies; `nil` when there never were any.
     public func exportsStamp() throws(FileError) -> ExportsStamp? {
         guard let folder = try exportsFolder() else { return nil }
-        let underWay = try folder.names().count { name in
+        let names = try folder.names()
+        let underWay = names.count { name in
             name.hasSuffix(Self.underWaySuffix) && (try? folder.open(name))??.isHeld == true
         }
-        return ExportsStamp(changed: try folder.changed(), underWay: underWay)
+        return ExportsStamp(changed: try folder.changed(), marks: names, underWay: underWay)
     }
 
     /// When a mark was last made, filled in or removed; `nil` when there never were any. Unlike ``exportsStamp()`` it takes one look, and does

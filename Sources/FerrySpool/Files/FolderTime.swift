@@ -10,9 +10,10 @@ package struct FolderTime: Equatable, Sendable {
         wall = status.changed
     }
 
-    /// File systems count time in steps of some milliseconds: what happens within one step leaves the same time twice.
-    private static let step = Duration.milliseconds(100)
+    /// File systems count time in steps: what happens within one step leaves the same time twice. Most take some milliseconds; ext3, and ext4 with
+    /// small inodes, whole seconds, FAT two.
+    private var step: Duration { time.nanoseconds == 0 ? .seconds(2) : .milliseconds(100) }
 
     /// Whether the folder may change once more without another time.
-    package func isFresh(at now: Timestamp) -> Bool { (.zero..<Self.step).contains(now - wall) }
+    package func isFresh(at now: Timestamp) -> Bool { (.zero..<step).contains(now - wall) }
 }

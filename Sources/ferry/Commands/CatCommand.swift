@@ -55,9 +55,11 @@ struct CatCommand: ParsableCommand {
     /// - Returns: `nil` for one that was listed a second time there, and is printed then.
     private func open(_ segment: SegmentFile, in spool: Spool, besides ended: Set<FileName>) throws(FileError) -> OpenFile? {
         if let file = try segment.open() { return file }
-        if segment.place == .pending, ended.contains(segment.name) { return nil }
+        // Another tool's name may be an earlier file's in sent/: the name does not tell which it is.
+        let isOwnName = SegmentName(segment.name) != nil
+        if isOwnName, segment.place == .pending, ended.contains(segment.name) { return nil }
         // It may move between the look and the opening.
-        for _ in 0..<3 {
+        for _ in 0..<(isOwnName ? 3 : 0) {
             if let file = try spool.file(named: segment.name)?.open() { return file }
         }
         throw FileError("open", segment.folder.pathOf(segment.name), code: ENOENT)
