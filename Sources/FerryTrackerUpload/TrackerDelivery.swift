@@ -76,11 +76,23 @@ public final class TrackerDelivery: Sendable {
         options.ignoresWaits = true
         options.deadline = end.map { max(.zero, $0 - .now) }
         let spool = tracker.spool
+        var wasTaken = false
         do {
             let unfinished = await blocking { (try? spool.recover())?.problems ?? [] }
             let before = try spool.scan().entries.count
-            let report = try await UploadPass(spool, options: options, unfinished: unfinished).run()
-            let result = FlushResult(report)
+            var report = try await UploadPass(spool, options: options, unfinished: unfinished).run()
+            // What others are sending, ``run()`` perhaps, has not arrived yet, and is ours to send when they fail.
+            while report.taken > 0, FlushResult(report) != .failed, let end, ContinuousClock.now + Self.takenLook < end {
+                wasTaken = true
+                try await Task.sleep(for: Self.takenLook)
+                options.deadline = max(.zero, end - .now)
+                let sent = report.sent.segments
+                report = try await UploadPass(spool, options: options).run()
+                report.sent.segments += sent
+            }
+            var result = FlushResult(report)
+            if report.taken > 0, result != .failed { result = .sent(more: true) }
+            if wasTaken, result == .noData { result = .sent(more: false) }
             let madeRoom = try spool.scan().entries.count < before
             // What was there and is gone was sent by somebody else, ``run()`` perhaps.
             return (result == .noData && before > 0 ? .sent(more: report.remaining > 0) : result, madeRoom)
@@ -88,4 +100,6 @@ public final class TrackerDelivery: Sendable {
             return (.failed, false)
         }
     }
+
+    private static let takenLook = Duration.milliseconds(100)
 }
