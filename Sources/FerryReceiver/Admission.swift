@@ -57,7 +57,7 @@ actor Admission {
         for part in parts {
             var before = recognition.vouchedFor(part, from: sender)
             if before == nil, looksAround, sender != nil, part.identity.key != nil {
-                before = await blocking { [spool] in Self.cameAnotherWay(part, to: spool) }
+                before = await blocking { [spool] in Self.cameAnotherWay(part, from: sender, to: spool) }
             }
             guard let before else { return nil }
             known.append(KnownBody.Part(part: part, before: before))
@@ -65,8 +65,9 @@ actor Admission {
         return known
     }
 
-    private static func cameAnotherWay(_ part: JoinedSegments.Part, to spool: Spool) -> KnownKey? {
+    private static func cameAnotherWay(_ part: JoinedSegments.Part, from sender: String?, to spool: Spool) -> KnownKey? {
         let name = part.identity.name.fileName
+        try? spool.note(part.trail.adding(sender), of: part.identity.name)
         guard part.trail == .none || (try? spool.isLeaving(name)) == false else { return nil }
         let digest = (try? spool.directory.open(name)?.digest().digest) ?? nil
         return digest.map(KnownKey.came)
@@ -141,6 +142,7 @@ actor Admission {
         let name = candidate.entry.segment
         guard try spool.directory.open(name)?.digest().digest == candidate.digest else { return .conflict }
         guard vouchesForNames || recognition.isKnown(candidate) else { return .notReceived }
+        if let segment = SegmentName(name) { try spool.note(candidate.way, of: segment) }
         if !candidate.isOriginal, try spool.isLeaving(name) { return .leaving }
         try spool.logReceived([candidate.entry])
         return .duplicate

@@ -33,7 +33,9 @@ struct Recognition: Sendable {
         if let result = result(withoutLook: candidate) { return result }
         guard let known = known(candidate), let name = SegmentName(candidate.entry.segment) else { return nil }
         var fates: [Vouching.Fate] = []
-        for arrival in known.arrivals { fates.append(try fate(of: arrival.id.map { name.with(id: $0) } ?? name)) }
+        for arrival in known.arrivals {
+            fates.append(try fate(of: arrival.id.map { name.with(id: $0) } ?? name, whichCame: candidate.way))
+        }
         return switch Vouching(fates) {
         case .vouched: .duplicate
         case .underWay: .leaving
@@ -52,7 +54,9 @@ struct Recognition: Sendable {
         return known.key.agrees(with: candidate.digest) ? nil : .conflict
     }
 
-    private func fate(of segment: SegmentName) throws(FileError) -> Vouching.Fate {
+    /// - Parameter way: Noted before the look: an uploader that claims the segment later reads it, and one that has claimed it is seen.
+    private func fate(of segment: SegmentName, whichCame way: Trail) throws(FileError) -> Vouching.Fate {
+        try spool.note(way, of: segment)
         for name in try spool.pendingForms(of: segment) where try spool.isLeaving(name) { return .underWay }
         guard let id = SegmentID(segment.id) else { return .kept }
         return try sentOn.contains(id, in: spool) ? .sentOn : .kept
@@ -63,8 +67,6 @@ struct Recognition: Sendable {
         let identity = part.identity
         let known = identity.key.flatMap { keys.known($0, segment: identity.givenName, events: events ?? 0) }
         let segments = known?.arrivals.map { arrival in arrival.id.map { identity.name.with(id: $0) } ?? identity.name }
-        for segment in segments ?? [identity.name] {
-            for name in (try? spool.pendingForms(of: segment)) ?? [] { spool.note(way, ofSegment: name) }
-        }
+        for segment in segments ?? [identity.name] { try? spool.note(way, of: segment) }
     }
 }

@@ -171,6 +171,48 @@ struct CircleTests {
         #expect(try b.rejected().isEmpty)
     }
 
+    @Test("What three relays have got from one source is never nowhere when it lay in rejected/ meanwhile")
+    func rejected() async throws {
+        let (edge, a, b, c) = (try folder.spool("edge"), try folder.spool("a"), try folder.spool("b"), try folder.spool("c"))
+        guard try notesTrails(a) else { return }
+        let name = try fill(edge, 1)[0]
+        try await lose(name, edge, to: b)
+        #expect(try await send(edge, to: c) == 0)
+        try await lose(name, b, to: a)
+        for spool in [b, c] {
+            guard case .claimed(let claim) = spool.claim(name) else { throw FileError("claim", name, code: 0) }
+            let reason = RejectionReason(at: .now(), kind: "status", status: 400, message: "no", attempts: 1)
+            let entry = LedgerEntry(at: .now(), segment: name, outcome: .rejected, bytes: .zero)
+            try spool.settle([Ending(claim, .rejected(reason), entry)])
+        }
+        #expect(try await send(a, to: c) == 0)
+        for (source, target) in [(c, b), (b, a)] {
+            _ = try source.retryRejected(name, at: .now())
+            _ = try await send(source, to: target)
+        }
+        #expect(try events([a, b, c]) == ["{\"n\":0}"])
+    }
+
+    @Test("What three relays have got from one source is never nowhere when it has come under two times")
+    func touched() async throws {
+        let (edge, a, b, c) = (try folder.spool("edge"), try folder.spool("a"), try folder.spool("b"), try folder.spool("c"))
+        guard try notesTrails(a) else { return }
+        let key = "export.json.gz~\(edge.id)~\(String(repeating: "0", count: 64))"
+        for (second, spool) in [b, c].enumerated() {
+            let headers = [
+                "Idempotency-Key": key, "Ferry-Segment": "export.json.gz", "Ferry-Spool": edge.id,
+                "Ferry-Created": "2026-11-22T00:00:0\(second).000Z",
+            ]
+            let answer = try await whileReceiving(into: spool) {
+                try await RawClient.post(Segments.gzip("1\n"), port: $0, headers: headers)
+            }
+            #expect(answer.status == 200)
+        }
+        try await lose(try b.pending()[0], b, to: a)
+        for (source, target) in [(a, c), (c, b), (b, a), (a, c)] { _ = try await send(source, to: target) }
+        #expect(try events([a, b, c]) == ["1"])
+    }
+
     @Test("A relay that sent a segment on vouches for it to the sender of that very copy, and to the spool that made it")
     func vouches() async throws {
         let (edge, a, b, hub) = (try folder.spool("edge"), try folder.spool("a"), try folder.spool("b"), try folder.spool("hub"))

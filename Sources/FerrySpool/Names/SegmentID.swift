@@ -73,7 +73,7 @@ public struct SegmentID: Hashable, Sendable, CustomStringConvertible {
     /// The number that the ID stands for, when it has the length of an ID made from a number.
     public var number: UInt128? { text.utf8.count == Self.numberLength ? UInt128(text, radix: 36) : nil }
 
-    private static let numberLength = 25
+    static let numberLength = 25
 }
 
 /// A label of segments: 1 to 64 characters `[a-z0-9_-]`.

@@ -53,13 +53,3 @@ public struct Trail: Equatable, Sendable {
     /// The bytes that ``text`` has at most.
     static let longestText = 3 + longest * 65
 }
-
-extension Spool {
-    /// Notes of a pending segment that it came another way too, so that it goes back on neither.
-    public func note(_ trail: Trail, ofSegment name: String) {
-        guard let file = (try? directory.open(name)) ?? nil else { return }
-        let before = file.trail
-        let merged = before.merging(trail)
-        if merged != before { file.setTrail(merged) }
-    }
-}
