@@ -4,7 +4,7 @@ public import FerrySpool
 ///
 /// Relays that send to each other, or in a circle, could each vouch with what the other one holds. So a spool vouches with what it holds and
 /// nothing carries away, with what was taken from it for good, and to the sender of the very copy that came, which came only once. What it
-/// has sent on may be what comes back: that it takes again, and the next one that has it says so.
+/// has sent on to another spool may be what comes back: that it takes again, and the next one that has it says so.
 public enum Vouching: Equatable, Sendable {
     case vouched
     /// It is being sent, or travels in a bundle: perhaps to where it would come from.
@@ -14,9 +14,10 @@ public enum Vouching: Equatable, Sendable {
 
     /// What became of a segment that came before.
     public enum Fate: Sendable {
-        /// It is here, or was taken by the programs that the spool is for.
+        /// It is here, or was taken by the programs that the spool is for, or by a server that is no spool.
         case kept
         case underWay
+        /// To another spool.
         case sentOn
     }
 
@@ -27,7 +28,8 @@ public enum Vouching: Equatable, Sendable {
     ///   - isOriginal: Whether it was made in the spool that sends it. No spool vouches to that for a copy: it would refuse what came from it.
     ///   - arrivals: What came before.
     public init?(way: Trail, isOriginal: Bool, arrivals: [KnownArrival]) {
-        guard isOriginal || arrivals.allSatisfy({ $0.way == way }) else { return nil }
+        // The hops of one that came joined are the request's.
+        guard isOriginal || arrivals.allSatisfy({ $0.way?.spools == way.spools }) else { return nil }
         self = .vouched
     }
 

@@ -5,12 +5,15 @@ import NIOCore
 
 /// What the receiver says.
 enum Answer {
-    static func accepted(_ segments: [ReceivedSegment]) -> Response {
+    /// - Parameter spool: The ID of the spool that has them now.
+    static func accepted(_ segments: [ReceivedSegment], in spool: String) -> Response {
         let texts = segments.map {
             let events = $0.events.map { "\"events\":\($0)," } ?? ""
             return "{\"segment\":\($0.name.jsonQuoted),\(events)\"duplicate\":\($0.isDuplicate)}"
         }
-        return json(.ok, texts.count == 1 ? texts[0] : "{\"segments\":[\(texts.joined(separator: ","))]}")
+        var answer = json(.ok, texts.count == 1 ? texts[0] : "{\"segments\":[\(texts.joined(separator: ","))]}")
+        answer.headers[.ferrySpool] = spool
+        return answer
     }
 
     /// - Parameter more: Further members, as JSON text with a leading comma.

@@ -39,7 +39,7 @@ struct SegmentHandler: Sendable {
             }
             if sender != nil, received.contains(where: \.isDuplicate) { await noteTrails(of: parts, as: received, from: sender) }
             for segment in received { onReceived(segment) }
-            return Answer.accepted(received)
+            return Answer.accepted(received, in: spool.id)
         } catch {
             return Answer.response(error)
         }

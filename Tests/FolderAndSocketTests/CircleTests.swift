@@ -237,6 +237,46 @@ struct CircleTests {
         #expect(try a.events(in: [.pending]).count == 41)
     }
 
+    @Test("A relay that gave a segment to a server that is no spool vouches for every copy of it")
+    func ordinaryServer() async throws {
+        let (edge, a, b, hub) = (try folder.spool("edge"), try folder.spool("a"), try folder.spool("b"), try folder.spool("hub"))
+        guard try notesTrails(a) else { return }
+        for name in try fill(edge) { try await lose(name, edge, to: a) }
+        #expect(try await send(edge, to: b) == 0)
+        #expect(try await send(a, to: hub) == 0)
+        let server = ScriptedServer.answering { _ in ScriptedServer.answer(200) }
+        #expect(
+            try await UploadPass(hub, options: UploadOptions(destination: DestinationURL(server.url))).run().sent.segments == 3)
+        withExtendedLifetime(server) {}
+        #expect(try await send(b, to: hub) == 0)
+        #expect(try hub.pending().isEmpty)
+    }
+
+    @Test("What came joined with others that had come further is known when it comes again alone")
+    func joinedHops() async throws {
+        let (edge, z, a, b, hub) = (
+            try folder.spool("edge"), try folder.spool("z"), try folder.spool("a"), try folder.spool("b"), try folder.spool("hub")
+        )
+        guard try notesTrails(a) else { return }
+        let names = try fill(edge, 2)
+        try await lose(names[0], edge, to: a)
+        try await lose(names[1], edge, to: z)
+        #expect(try await send(z, to: a) == 0)
+        let files = try names.map { try #require(try a.directory.open($0)).readBytes(1 << 20, at: 0) }
+        let headers = [
+            "Ferry-Segment": zip(names, files).map { "\($0);bytes=\($1.count)" }.joined(separator: ", "),
+            "Idempotency-Key": "joined",
+            "Ferry-Spool": a.id, "Ferry-Hops": "2", "Ferry-Via": "\(edge.id), \(edge.id) \(z.id)",
+        ]
+        let answer = try await whileReceiving(into: b) {
+            try await RawClient.post(files[0] + files[1], port: $0, headers: headers)
+        }
+        #expect(answer.status == 200)
+        #expect(try await send(b, to: hub) == 0)
+        #expect(try await send(a, to: b) == 0)
+        #expect(try b.pending().isEmpty)
+    }
+
     @Test("A segment that goes in a circle stops no other, and is never rejected")
     func stopsNoOther() async throws {
         let (a, b) = (try folder.spool("a"), try folder.spool("b"))

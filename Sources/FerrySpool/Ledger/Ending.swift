@@ -13,7 +13,7 @@ public struct Ending: Sendable {
 
     public let claim: Claim
     public let disposal: Disposal
-    public let entry: LedgerEntry
+    public var entry: LedgerEntry
     /// Whether there is a sidecar to remove.
     let hasSidecar: Bool
 

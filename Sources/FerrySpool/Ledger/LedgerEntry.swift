@@ -31,12 +31,14 @@ public struct LedgerEntry: Equatable, Sendable {
     public var attempts: Int?
     /// Where it went: scheme, host, port and path, never credentials.
     public var destination: String?
+    /// The ID of the spool that Ferry's receiver put it into; `nil` where another server took it.
+    public var receiver: String?
     /// More for people.
     public var detail: String?
 
     public init(
         at: Timestamp, segment: String, outcome: Outcome, bytes: ByteCount, events: Int64? = nil, status: Int? = nil,
-        attempts: Int? = nil, destination: String? = nil, detail: String? = nil
+        attempts: Int? = nil, destination: String? = nil, receiver: String? = nil, detail: String? = nil
     ) {
         self.at = at
         self.segment = segment
@@ -46,6 +48,7 @@ public struct LedgerEntry: Equatable, Sendable {
         self.status = status
         self.attempts = attempts
         self.destination = destination
+        self.receiver = receiver
         self.detail = detail
     }
 
@@ -62,6 +65,7 @@ public struct LedgerEntry: Equatable, Sendable {
         if let status { text += ",\"status\":\(status)" }
         if let attempts { text += ",\"attempts\":\(attempts)" }
         if let destination { text += ",\"destination\":\(destination.jsonQuoted)" }
+        if let receiver { text += ",\"receiver\":\(receiver.jsonQuoted)" }
         if let detail { text += ",\"detail\":\(detail.jsonQuoted)" }
         text += "}\n"
         return Array(text.utf8)

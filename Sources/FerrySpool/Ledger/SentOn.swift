@@ -1,6 +1,8 @@
 import Synchronization
 
-/// Which segments were sent on, as the ledger tells: read when it is first asked for, and from there on what is new.
+/// Which segments were sent on to other spools, as the ledger tells: read when it is first asked for, and from there on what is new.
+///
+/// What another server took, or a hub by a bundle whose receipt said so, is told apart: from a server that is no spool nothing comes back.
 public final class SentOn: Sendable {
     private struct State {
         var offsets: [String: Int64] = [:]
@@ -43,7 +45,9 @@ public final class SentOn: Sendable {
     }
 
     private static func sentSegment(_ line: UnsafeBufferPointer<UInt8>) -> SegmentID? {
-        guard line.end(of: "\"outcome\":\"sent\"") != nil, let start = line.end(of: "\"segment\":\""),
+        guard line.end(of: "\"outcome\":\"sent\"") != nil,
+            line.end(of: "\"receiver\":\"") != nil || line.end(of: "\"detail\":\"received by the spool ") != nil,
+            let start = line.end(of: "\"segment\":\""),
             let end = line[start...].firstIndex(of: UInt8(ascii: "\""))
         else { return nil }
         return SegmentName(String(decoding: line[start..<end], as: UTF8.self)).flatMap { SegmentID($0.id) }

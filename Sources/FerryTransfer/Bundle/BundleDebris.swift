@@ -8,10 +8,12 @@ enum BundleDebris {
     /// Removes from a medium what dead exports of a spool left there, and then their marks. Bundles of other spools stay, and so does
     /// what cannot be told to be this spool's.
     static func remove(from medium: Directory, of spool: Spool, at now: Timestamp) {
+        // The names first: whatever another export begins has its mark by the time that it is listed.
+        let names = (try? medium.names()) ?? []
         guard let marks = try? spool.allExportMarks() else { return }
         let void = Set(marks.filter { $0.state == .void }.map(\.bundle))
         let counting = Set(marks.map(\.bundle)).subtracting(void)
-        for name in (try? medium.names()) ?? [] {
+        for name in names {
             guard let (bundle, isNamed) = bundle(of: name), !counting.contains(bundle) else { continue }
             // One that has its name looks whole, and died before it was marked: only its void mark tells.
             guard void.contains(bundle) || (!isNamed && head(of: name, in: medium)?.spool == spool.id) else { continue }

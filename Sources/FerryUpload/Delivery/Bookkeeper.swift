@@ -44,7 +44,9 @@ struct Bookkeeper: Sendable {
         switch judgement {
         case .delivered:
             let detail = outcome.trace.isDuplicate ? LedgerEntry.duplicate : nil
-            try settler.submit(ending(segment, .sent(keep: options.keepsSent), .sent, status: verdict.status, detail: detail))
+            var ending = ending(segment, .sent(keep: options.keepsSent), .sent, status: verdict.status, detail: detail)
+            ending.entry.receiver = outcome.trace.receiver
+            try settler.submit(ending)
             return .ended
         case .refused: return try reject(segment, verdict, attempts: segment.attempt).map { .waits(until: $0) } ?? .ended
         // Takes long: the worker that has the segment does it.

@@ -49,6 +49,8 @@ struct Courier: ~Copyable {
         var departure = Departure.nothing
         /// Which of the segments the destination said it knew already, by their place in the request.
         var duplicates: Set<Int> = []
+        /// The ID of the spool that Ferry's receiver put them into.
+        var receiver: String?
         /// Whether this one is among them, where an outcome is told of one.
         var isDuplicate = false
     }
@@ -126,7 +128,10 @@ struct Courier: ~Copyable {
         let verdict = Verdict(
             status: answer.status, retryAfter: retryAfter, location: answer.header("location"),
             body: String(decoding: answer.body, as: UTF8.self), isToWholeRequest: answer.isToWholeRequest)
-        if case .delivered = verdict { trace.duplicates = Self.duplicates(answer.body) }
+        if case .delivered = verdict {
+            trace.duplicates = Self.duplicates(answer.body)
+            trace.receiver = answer.header("ferry-spool").flatMap { Spool.isID($0) ? $0 : nil }
+        }
         if !verdict.leavesBody { trace.departure = max(trace.departure, answer.departure) }
         return verdict
     }
