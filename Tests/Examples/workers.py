@@ -3,6 +3,8 @@ import ctypes, json, multiprocessing, signal, sys
 
 # Programs that start others may leave signals blocked in them; the pool ends its workers by one.
 signal.pthread_sigmask(signal.SIG_SETMASK, [])
+# A worker that waits for a lock of the parent's waits for ever.
+signal.alarm(60)
 
 ferry = ctypes.CDLL(sys.argv[1])
 ferry.ferry_open.restype = ctypes.c_void_p
@@ -12,6 +14,7 @@ def track(tracker, name, count):
     return [ferry.ferry_track(tracker, name, json.dumps({"n": n}).encode(), 5) for n in range(count)]
 
 def work(worker):
+    signal.alarm(60)
     inherited = ferry.ferry_track(parent, b"inherited", None, 5)
     own = ctypes.c_void_p(ferry.ferry_open(sys.argv[2].encode(), options))
     codes = track(own, b"worker %d" % worker, 50)
