@@ -5,7 +5,8 @@ import Synchronization
 /// What another server took, or a hub by a bundle whose receipt said so, is told apart: from a server that is no spool nothing comes back.
 public final class SentOn: Sendable {
     private struct State {
-        var offsets: [String: Int64] = [:]
+        /// How far each ledger was read, and how large it was then.
+        var places: [String: (offset: Int64, size: Int64)] = [:]
         var ids: Set<SegmentID> = []
     }
 
@@ -26,17 +27,18 @@ public final class SentOn: Sendable {
         for name in try spool.ledgerNames() {
             guard let file = try spool.stateDirectory?.open(name) else { continue }
             let size = try file.status().size.bytes
+            let place = state.places[name]
+            if size == place?.size { continue }
             // A ledger that became shorter is another one.
-            let start = state.offsets[name].flatMap { $0 <= size ? $0 : nil } ?? 0
-            guard size > start else { continue }
+            let start = place.flatMap { $0.size < size ? $0.offset : nil } ?? 0
             var ids: [SegmentID] = []
             var (last, end) = (start, start)
             try file.forEachLine(from: start) { line in
                 (last, end) = (end, end + Int64(line.count) + 1)
                 if let id = sentSegment(line) { ids.append(id) }
             }
-            // A last line without its end is read again; what came in pieces was not counted exactly, and nothing is lost by reading it twice.
-            state.offsets[name] = min(last, size)
+            // The last line may be without its end yet: it is read again with what follows.
+            state.places[name] = (min(last, size), size)
             for id in ids {
                 state.ids.insert(id)
                 for whole in SegmentID.ancestors(of: id.text) { state.ids.insert(whole) }

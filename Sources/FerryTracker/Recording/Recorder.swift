@@ -92,7 +92,7 @@ final class Recorder: Sendable {
             }
             throw .file(error)
         }
-        // One whose first event found no room may have waited for long.
+        // It is open since above. One whose first event found no room may have waited for long.
         if state.open[level]!.fill.events == 0 { state.open[level]!.fill.since = now.steady }
         state.open[level]!.fill.events += 1
         state.open[level]!.fill.bytes += size
