@@ -160,7 +160,7 @@ let package = Package(
             dependencies: [
                 "FerrySpool", "FerryUpload", "FerryReceiver", "FerryIntake", "FerryTransfer", "FerryReplay", "FerryTracker",
                 "FerryTrackerUpload",
-                "TestSupport",
+                "CForks", "TestSupport",
             ],
             swiftSettings: swiftSettings
         ),

@@ -1,6 +1,7 @@
 #define _GNU_SOURCE
 #include "cforks.h"
 
+#include <errno.h>
 #include <pthread.h>
 #include <sched.h>
 #include <stdint.h>
@@ -8,6 +9,7 @@
 #include <sys/file.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 static int forks = 0;
@@ -34,6 +36,17 @@ static part *lost[parts];
 enum { socket_parts = 1 << 10, socket_words = 1 << 10 };
 typedef uint64_t socket_part[socket_words];
 static socket_part *sockets[socket_parts];
+
+// Threads that work, and threads that are about to fork.
+static int working = 0;
+static int forking = 0;
+static __thread int is_working = 0;
+enum { longest_wait = 1000 };
+
+static void pause_briefly(void) {
+    struct timespec millisecond = {.tv_nsec = 1000 * 1000};
+    nanosleep(&millisecond, NULL);
+}
 
 static void hold_forks(void) { pthread_mutex_lock(&hold); }
 static void allow_forks(void) { pthread_mutex_unlock(&hold); }
@@ -105,7 +118,23 @@ static void note_fork(int is_late) {
     if (mark != NULL) __atomic_store_n(mark, is_noticed, __ATOMIC_RELEASE);
 }
 
+static void before_fork(void) {
+    int saved = errno;
+    __atomic_fetch_add(&forking, 1, __ATOMIC_SEQ_CST);
+    for (int waited = 0; __atomic_load_n(&working, __ATOMIC_SEQ_CST) > is_working && waited < longest_wait; waited++) pause_briefly();
+    ferry_hold_forks();
+    errno = saved;
+}
+
+static void in_parent(void) {
+    __atomic_fetch_sub(&forking, 1, __ATOMIC_SEQ_CST);
+    allow_forks();
+}
+
 static void in_child(void) {
+    // Of the other threads none is there.
+    __atomic_store_n(&forking, 0, __ATOMIC_SEQ_CST);
+    __atomic_store_n(&working, is_working, __ATOMIC_SEQ_CST);
     note_fork(0);
     allow_forks();
 }
@@ -132,7 +161,7 @@ static void watch(void) {
         *(int *)page = is_noticed;
         mark = page;
     }
-    pthread_atfork(ferry_hold_forks, allow_forks, in_child);
+    pthread_atfork(before_fork, in_parent, in_child);
 }
 
 void ferry_watch_forks(void) { pthread_once(&once, watch); }
@@ -154,6 +183,21 @@ void ferry_hold_forks(void) {
 }
 
 void ferry_allow_forks(void) { allow_forks(); }
+
+void ferry_begin_work(void) {
+    while (1) {
+        __atomic_fetch_add(&working, 1, __ATOMIC_SEQ_CST);
+        if (__atomic_load_n(&forking, __ATOMIC_SEQ_CST) == 0) break;
+        __atomic_fetch_sub(&working, 1, __ATOMIC_SEQ_CST);
+        pause_briefly();
+    }
+    is_working = 1;
+}
+
+void ferry_end_work(void) {
+    is_working = 0;
+    __atomic_fetch_sub(&working, 1, __ATOMIC_SEQ_CST);
+}
 
 void ferry_own_descriptor(int descriptor) {
     ferry_watch_forks();

@@ -1,3 +1,4 @@
+import CForks
 import CTracker
 import Dispatch
 import FerrySpool
@@ -23,6 +24,9 @@ final class WorkThread: Sendable {
     /// Of a weight that leaves a busy program nine tenths of a core (sched(7)). Two threads that track as fast as they can got 389,000 events
     /// a second so, and 369,000 with a nice value of 5.
     private static let nice: Int32 = 10
+
+    /// So many times a fork waits for the thread: by then the Swift runtime knows the types that it uses.
+    private static let firstRounds = 100
 
     /// Begins the thread.
     ///
@@ -54,6 +58,7 @@ final class WorkThread: Sendable {
     private func run(_ work: () -> Duration?) {
         ferry_give_way(Self.nice)
         mailbox.withLock { $0.thread = pthread_self() }
+        var firstRounds = Self.firstRounds
         while true {
             let (jobs, isEnding) = mailbox.withLock { mailbox in
                 defer { mailbox.jobs = [] }
@@ -61,9 +66,14 @@ final class WorkThread: Sendable {
                 mailbox.hasEnded = mailbox.isEnding
                 return (mailbox.jobs, mailbox.isEnding)
             }
+            if firstRounds > 0 { ferry_begin_work() }
             for job in jobs { job() }
+            let pause = isEnding ? .zero : work()
+            if firstRounds > 0 {
+                ferry_end_work()
+                firstRounds -= 1
+            }
             if isEnding { return }
-            let pause = work()
             if pause == .zero { continue }
             let milliseconds = pause.map { max(0, min($0.wholeMilliseconds, 1 << 40) + 1) }
             _ = bell.wait(timeout: milliseconds.map { .now() + .milliseconds(Int($0)) } ?? .distantFuture)
