@@ -12,22 +12,14 @@ struct NetworkTests {
     private static let ip = Program.find("ip")
 
     /// Whether this machine lets us make networks. Containers often do not.
-    private static let isAllowed: Bool = {
+    private static func isAllowed() async -> Bool {
         guard let ip, geteuid() == 0 else { return false }
-        let process = Process()
-        process.executableURL = URL(fileURLWithPath: ip)
-        process.arguments = ["netns", "add", "ferry-probe-\(getpid())"]
-        process.standardError = FileHandle.nullDevice
-        guard (try? process.run()) != nil else { return false }
-        process.waitUntilExit()
-        guard process.terminationStatus == 0 else { return false }
-        let removal = Process()
-        removal.executableURL = URL(fileURLWithPath: ip)
-        removal.arguments = ["netns", "delete", "ferry-probe-\(getpid())"]
-        try? removal.run()
-        removal.waitUntilExit()
+        let name = "ferry-probe-\(UInt32.random(in: 0...UInt32.max))"
+        for verb in ["add", "delete"] {
+            guard await (try? ChildProcess(ip, ["netns", verb, name]))?.end() == 0 else { return false }
+        }
         return true
-    }()
+    }
 
     /// A pair of hosts, `machine` and `hub`.
     private struct Hosts {
@@ -78,7 +70,7 @@ struct NetworkTests {
 
     @Test(
         "Without a route nothing is tried; with one everything leaves at once; a modem is used only when allowed",
-        .enabled(if: isAllowed, "needs root, iproute2 and network namespaces"))
+        .enabled("needs root, iproute2 and network namespaces") { await isAllowed() })
     func comesAndGoes() async throws {
         let hosts = Hosts()
         do {
@@ -142,7 +134,7 @@ struct NetworkTests {
 
     @Test(
         "The route to the hub decides, not the default route: by name over the cable, and never by name over a modem",
-        .enabled(if: isAllowed, "needs root, iproute2 and network namespaces"))
+        .enabled("needs root, iproute2 and network namespaces") { await isAllowed() })
     func routeToHub() async throws {
         let hosts = Hosts()
         do {

@@ -36,20 +36,14 @@ struct Program: Sendable {
     /// Starts it.
     func start(_ arguments: [String], input: String? = nil) throws -> Running {
         let folder = TemporaryFolder()
-        let process = Process()
-        process.executableURL = URL(fileURLWithPath: path)
-        process.arguments = arguments
-        process.environment = ProcessInfo.processInfo.environment.merging(environment) { $1 }
         // Files instead of pipes: nobody has to read while the program runs, and nothing blocks when it is killed.
         for name in ["in", "out", "err"] {
             _ = FileManager.default.createFile(atPath: folder(name), contents: name == "in" ? input.map { Data($0.utf8) } : nil)
         }
-        process.standardInput = FileHandle(forReadingAtPath: folder("in"))
-        process.standardOutput = FileHandle(forWritingAtPath: folder("out"))
-        process.standardError = FileHandle(forWritingAtPath: folder("err"))
-        let running = Running(process, folder)
-        try process.run()
-        return running
+        let process = try ChildProcess(
+            path, arguments, environment: ProcessInfo.processInfo.environment.merging(environment) { $1 },
+            input: folder("in"), output: folder("out"), errors: folder("err"))
+        return Running(process, folder)
     }
 
     /// Whether a program of that name can be run.
@@ -60,33 +54,22 @@ struct Program: Sendable {
 }
 
 /// A program that is running.
-final class Running: @unchecked Sendable {
-    // Process is not marked Sendable; after `run()` only its thread-safe parts are used: the identifier, and `terminationHandler`,
-    // set before.
-    private let process: Process
+final class Running: Sendable {
+    private let process: ChildProcess
     private let folder: TemporaryFolder
-    private let ended: AsyncStream<Int32>
 
-    init(_ process: Process, _ folder: TemporaryFolder) {
+    init(_ process: ChildProcess, _ folder: TemporaryFolder) {
         self.process = process
         self.folder = folder
-        let (stream, continuation) = AsyncStream.makeStream(of: Int32.self)
-        ended = stream
-        process.terminationHandler = { process in
-            continuation.yield(process.terminationStatus)
-            continuation.finish()
-        }
     }
 
     var processIdentifier: Int32 { process.processIdentifier }
 
-    func send(_ signal: Int32) { kill(process.processIdentifier, signal) }
+    func send(_ signal: Int32) { process.send(signal) }
 
     /// Waits for the end.
     func end() async -> Program.Result {
-        var status: Int32 = -1
-        for await code in ended { status = code }
-        return .init(status: status, output: read("out"), errors: read("err"))
+        .init(status: await process.end(), output: read("out"), errors: read("err"))
     }
 
     var errors: String { read("err") }
