@@ -40,7 +40,10 @@ static socket_part *sockets[socket_parts];
 // Threads that work, and threads that are about to fork.
 static int working = 0;
 static int forking = 0;
-static __thread int is_working = 0;
+// How often this thread has begun to work, and whether it is counted: it may rest meanwhile.
+static __thread int begun = 0;
+static __thread int is_counted = 0;
+// In pauses of a millisecond. Whoever waits may hold what the other one needs.
 enum { longest_wait = 1000 };
 
 static void pause_briefly(void) {
@@ -111,6 +114,9 @@ static void give_up_sockets(void) {
 }
 
 static void note_fork(int is_late) {
+    // Of the other threads none is there. What is noticed late may be a thread of the child's own: it is waited for no more.
+    __atomic_store_n(&forking, 0, __ATOMIC_SEQ_CST);
+    __atomic_store_n(&working, is_counted, __ATOMIC_SEQ_CST);
     __atomic_fetch_add(&forks, 1, __ATOMIC_RELAXED);
     for (int index = 0; index < handler_count; index++) handlers[index](is_late);
     give_up_owned(is_late);
@@ -121,7 +127,7 @@ static void note_fork(int is_late) {
 static void before_fork(void) {
     int saved = errno;
     __atomic_fetch_add(&forking, 1, __ATOMIC_SEQ_CST);
-    for (int waited = 0; __atomic_load_n(&working, __ATOMIC_SEQ_CST) > is_working && waited < longest_wait; waited++) pause_briefly();
+    for (int waited = 0; __atomic_load_n(&working, __ATOMIC_SEQ_CST) > is_counted && waited < longest_wait; waited++) pause_briefly();
     ferry_hold_forks();
     errno = saved;
 }
@@ -132,9 +138,6 @@ static void in_parent(void) {
 }
 
 static void in_child(void) {
-    // Of the other threads none is there.
-    __atomic_store_n(&forking, 0, __ATOMIC_SEQ_CST);
-    __atomic_store_n(&working, is_working, __ATOMIC_SEQ_CST);
     note_fork(0);
     allow_forks();
 }
@@ -161,8 +164,11 @@ static void watch(void) {
         *(int *)page = is_noticed;
         mark = page;
     }
-    pthread_atfork(before_fork, in_parent, in_child);
 }
+
+// When the library is loaded: the handlers of a program that registers its own later then run first, so that a lock of the program's which its
+// handler takes, and under which it calls Ferry, is taken before Ferry's.
+__attribute__((constructor)) static void register_handlers(void) { pthread_atfork(before_fork, in_parent, in_child); }
 
 void ferry_watch_forks(void) { pthread_once(&once, watch); }
 
@@ -184,19 +190,43 @@ void ferry_hold_forks(void) {
 
 void ferry_allow_forks(void) { allow_forks(); }
 
-void ferry_begin_work(void) {
-    while (1) {
+static void count_this_thread(void) {
+    for (int waited = 0;; waited++) {
         __atomic_fetch_add(&working, 1, __ATOMIC_SEQ_CST);
-        if (__atomic_load_n(&forking, __ATOMIC_SEQ_CST) == 0) break;
+        if (__atomic_load_n(&forking, __ATOMIC_SEQ_CST) == 0 || waited == longest_wait) break;
         __atomic_fetch_sub(&working, 1, __ATOMIC_SEQ_CST);
         pause_briefly();
     }
-    is_working = 1;
+    is_counted = 1;
+}
+
+static void count_this_thread_no_more(void) {
+    is_counted = 0;
+    __atomic_fetch_sub(&working, 1, __ATOMIC_SEQ_CST);
+}
+
+int ferry_is_early_call(void) {
+    static int calls = 0;
+    enum { early_calls = 1000 };
+    return __atomic_load_n(&calls, __ATOMIC_RELAXED) < early_calls && __atomic_fetch_add(&calls, 1, __ATOMIC_RELAXED) < early_calls;
+}
+
+void ferry_begin_work(void) {
+    if (begun++ == 0) count_this_thread();
 }
 
 void ferry_end_work(void) {
-    is_working = 0;
-    __atomic_fetch_sub(&working, 1, __ATOMIC_SEQ_CST);
+    if (--begun == 0 && is_counted) count_this_thread_no_more();
+}
+
+int ferry_rest(void) {
+    if (!is_counted) return 0;
+    count_this_thread_no_more();
+    return 1;
+}
+
+void ferry_end_rest(int has_rested) {
+    if (has_rested) count_this_thread();
 }
 
 void ferry_own_descriptor(int descriptor) {

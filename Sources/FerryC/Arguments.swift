@@ -1,4 +1,5 @@
 import CFerry
+import CForks
 import FerrySpool
 import FerryTracker
 import FoundationEssentials
@@ -46,7 +47,11 @@ struct InvalidArgument: Error, CustomStringConvertible {
 }
 
 /// Does something, and says what came of it as ferry.h's numbers do.
-func answer(_ body: () throws -> Void) -> CInt {
+///
+/// - Parameter holdsForks: A fork waits for it (`ferry_begin_work`).
+func answer(holdsForks: Bool = true, _ body: () throws -> Void) -> CInt {
+    if holdsForks { ferry_begin_work() }
+    defer { if holdsForks { ferry_end_work() } }
     do {
         try body()
         return CInt(FERRY_OK)

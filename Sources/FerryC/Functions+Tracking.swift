@@ -2,6 +2,7 @@
 // The names are C's.
 
 public import CFerry
+import CForks
 import FerrySpool
 import FerryTracker
 import Glibc
@@ -42,7 +43,7 @@ public func ferry_close(_ handle: OpaquePointer?) -> CInt {
 public func ferry_track(
     _ handle: OpaquePointer?, _ name: UnsafePointer<CChar>?, _ properties: UnsafePointer<CChar>?, _ priority: CInt
 ) -> CInt {
-    with(handle) {
+    with(handle, holdsForks: ferry_is_early_call() != 0) {
         try $0.tracker.track(
             InvalidArgument.text(name, "the name"), properties: InvalidArgument.json(properties, or: [:], "the properties"),
             priority: InvalidArgument.priority(priority))

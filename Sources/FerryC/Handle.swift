@@ -112,7 +112,9 @@ private final class Answer<Value: Sendable>: Sendable {
     func take() -> Value {
         while true {
             if let value = value.withLock(\.self) { return value }
+            let hasRested = ferry_rest()
             isThere.wait()
+            ferry_end_rest(hasRested)
         }
     }
 }

@@ -2,6 +2,7 @@
 #define _GNU_SOURCE
 #include <fcntl.h>
 #include <ferry.h>
+#include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -343,6 +344,46 @@ static void crash(const char *spool) {
     *(volatile int *)16 = 1;
 }
 
+static void *use_first(void *spool) {
+    ferry_tracker *tracker = opened(spool);
+    track(tracker, "parent", 0, 5);
+    wants(ferry_flush(tracker), FERRY_OK, "flush");
+    wants(ferry_close(tracker), FERRY_OK, "close");
+    return NULL;
+}
+
+// A child of a process another thread of which uses the library for the first time, begun ever later in that use.
+static void fork_in_first_use(const char *spool, int microseconds) {
+    pthread_t thread;
+    pthread_create(&thread, NULL, use_first, (void *)spool);
+    usleep((useconds_t)microseconds);
+    pid_t child = fork();
+    if (child == 0) {
+        alarm(30);
+        ferry_tracker *tracker = opened(spool);
+        track(tracker, "child", 0, 1);
+        wants(ferry_close(tracker), FERRY_OK, "close");
+        fflush(stdout);
+        _exit(0);
+    }
+    int status = 0;
+    waitpid(child, &status, 0);
+    if (status != 0) printf("a child that was forked after %d µs ended with %x\n", microseconds, status);
+    pthread_join(thread, NULL);
+}
+
+// Each use is the first one of a new process.
+static void early(const char *spool) {
+    for (int number = 0; number < 30; number++) {
+        fflush(stdout);
+        if (fork() == 0) {
+            fork_in_first_use(spool, 100 * number);
+            exit(0);
+        }
+        wait(NULL);
+    }
+}
+
 int main(int count, char **arguments) {
     if (count < 3) return 64;
     // Programs that start others may leave signals blocked in them.
@@ -355,7 +396,7 @@ int main(int count, char **arguments) {
     } modes[] = {{"prefork", prefork}, {"daemonise", daemonise}, {"terminate", terminate},
                  {"orphan", orphan},   {"race", race},           {"crash", crash},
                  {"raw", raw},         {"generations", generations}, {"close_all", close_all},
-                 {"print_on", print_on}, {"sender", sender}};
+                 {"print_on", print_on}, {"sender", sender},   {"early", early}};
     for (unsigned mode = 0; mode < sizeof modes / sizeof modes[0]; mode++) {
         if (strcmp(modes[mode].name, arguments[1]) == 0) modes[mode].run(arguments[2]);
     }

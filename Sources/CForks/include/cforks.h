@@ -19,11 +19,17 @@ void ferry_on_fork(void (*handler)(int is_late));
 void ferry_hold_forks(void);
 void ferry_allow_forks(void);
 
-// Work of a thread of ours in which the Swift runtime may take a lock of its own for the first use of a type: a child that is forked in that
-// moment would wait for it for ever. A fork waits until the work ends, for a second at most; work that begins meanwhile waits for the fork. Not to
-// be nested.
+// Work in which the Swift runtime may take a lock of its own for the first use of a type: a child that is forked in that moment would wait for it
+// for ever. A fork waits until all other threads' work has ended, and work that would begin waits for the fork, each for a second at most.
 void ferry_begin_work(void);
 void ferry_end_work(void);
+
+// Whether a call of what is called often is one of the first of this process: later the runtime knows the types, and takes no lock for them.
+int ferry_is_early_call(void);
+
+// While a thread waits for another one it does not count as one that works.
+int ferry_rest(void);
+void ferry_end_rest(int has_rested);
 
 // A descriptor that is this process's alone: of a file with a lock (flock(2)), which a fork would share, so that a child kept it after its
 // parent's death; of a tracker's folders. It is closed in a child.

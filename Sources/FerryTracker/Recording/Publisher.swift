@@ -1,3 +1,4 @@
+import CForks
 import Dispatch
 import FerrySpool
 import Glibc
@@ -122,7 +123,9 @@ final class Publisher: Sendable {
             // What the thread has in hand is done when it comes to its next job.
             let isDone = DispatchSemaphore(value: 0)
             thread.perform { isDone.signal() }
+            let hasRested = ferry_rest()
             isDone.wait()
+            ferry_end_rest(hasRested)
         }
         if let failure { throw failure }
         guard wasStuck || state.withLock({ $0.failures > 0 }) else { return }

@@ -56,9 +56,11 @@ final class WorkThread: Sendable {
     }
 
     private func run(_ work: () -> Duration?) {
+        var firstRounds = Self.firstRounds
+        ferry_begin_work()
+        defer { if firstRounds > 0 { ferry_end_work() } }
         ferry_give_way(Self.nice)
         mailbox.withLock { $0.thread = pthread_self() }
-        var firstRounds = Self.firstRounds
         while true {
             let (jobs, isEnding) = mailbox.withLock { mailbox in
                 defer { mailbox.jobs = [] }
@@ -66,18 +68,23 @@ final class WorkThread: Sendable {
                 mailbox.hasEnded = mailbox.isEnding
                 return (mailbox.jobs, mailbox.isEnding)
             }
-            if firstRounds > 0 { ferry_begin_work() }
             for job in jobs { job() }
-            let pause = isEnding ? .zero : work()
-            if firstRounds > 0 {
-                ferry_end_work()
-                firstRounds -= 1
-            }
             if isEnding { return }
-            if pause == .zero { continue }
-            let milliseconds = pause.map { max(0, min($0.wholeMilliseconds, 1 << 40) + 1) }
-            _ = bell.wait(timeout: milliseconds.map { .now() + .milliseconds(Int($0)) } ?? .distantFuture)
+            let pause = work()
+            if pause != .zero { wait(pause) }
+            if firstRounds > 0 {
+                firstRounds -= 1
+                if firstRounds == 0 { ferry_end_work() }
+            }
         }
+    }
+
+    private func wait(_ pause: Duration?) {
+        let milliseconds = pause.map { max(0, min($0.wholeMilliseconds, 1 << 40) + 1) }
+        let end = milliseconds.map { DispatchTime.now() + .milliseconds(Int($0)) } ?? .distantFuture
+        let hasRested = ferry_rest()
+        _ = bell.wait(timeout: end)
+        ferry_end_rest(hasRested)
     }
 
     /// Has the thread look after its work.
