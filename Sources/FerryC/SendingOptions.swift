@@ -42,7 +42,10 @@ struct SendingOptions: Decodable {
         guard (result.transport.certificate == nil) == (result.transport.privateKey == nil) else {
             throw OptionProblem(description: "'cert' and 'key' belong together")
         }
-        if let keeps = try options.flag(.keepSent) { result.keepsSent = keeps }
+        if let keeps = try options.flag(.keepSent) {
+            result.keepsSent = keeps
+            (result.sentRetention, result.sentGivesWay) = (RetentionLimits(), false)
+        }
         upload = result
     }
 

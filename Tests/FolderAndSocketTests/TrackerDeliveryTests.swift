@@ -1,4 +1,3 @@
-import FerrySpool
 import FerryTracker
 import FerryTrackerUpload
 import FerryUpload
@@ -6,6 +5,8 @@ import Foundation
 import Synchronization
 import TestSupport
 import Testing
+
+@testable import FerrySpool
 
 @Suite("A tracker that sends by itself")
 struct TrackerDeliveryTests {
@@ -54,6 +55,28 @@ struct TrackerDeliveryTests {
         #expect(await delivery.flush(deadline: .seconds(5)) == .sent(more: false))
         #expect(await delivery.flush(deadline: .seconds(5)) == .noData)
         #expect(try spool().ledgerTotals()[.sent].segments == 2)
+    }
+
+    @Test("What was delivered stays for a week, unless it is told to stay for ever", arguments: [false, true])
+    func deliveredForAWeek(isForEver: Bool) async throws {
+        let server = ScriptedServer.answering { _ in ScriptedServer.answer(200) }
+        let tracker = try tracker()
+        let now = Timestamp.now()
+        let spool = try Spool.open(folder("spool"), access: .write)
+        for days in [6, 8] as [Int64] {
+            guard case .claimed(let claim) = spool.claim(try spool.put(Segments.gzip("{}\n"))) else {
+                throw InVain(what: "claim")
+            }
+            let line = LedgerEntry(
+                at: now - .seconds(days * 86_400), segment: claim.name, outcome: .sent, bytes: claim.status.size)
+            try spool.settle([Ending(claim, .sent(keep: true), line)])
+        }
+        spool.settleClock(at: now)
+        var options = UploadOptions(destination: try DestinationURL(server.url))
+        if isForEver { options.sentRetention = RetentionLimits() }
+        let delivery = try TrackerDelivery(tracker, options)
+        #expect(await delivery.flush() == .noData)
+        #expect(try spool.sentDays().count == (isForEver ? 2 : 1))
     }
 
     @Test("What cannot be published keeps what is published from being sent neither when it is flushed nor afterwards")

@@ -25,10 +25,10 @@ public struct UploadOptions: Sendable {
     public var inflateLimit = ByteCount.mebibytes(1024)
     /// Delivered segments go to `sent/`, or are deleted.
     public var keepsSent = true
-    /// How long a pass keeps delivered segments in `sent/`; without limits, for ever.
-    public var sentRetention = RetentionLimits()
+    /// How long delivered segments stay in `sent/`; without limits, for ever.
+    public var sentRetention = RetentionLimits(maxAge: standardSentAge)
     /// On a full disk, what is in `sent/` is deleted before its time.
-    public var sentGivesWay = false
+    public var sentGivesWay = true
     /// Try everything now, whatever was to be waited for.
     public var ignoresWaits = false
     /// The pass ends after this time; what is under way then is cut off and stays pending.
@@ -45,6 +45,9 @@ public struct UploadOptions: Sendable {
     public var splitBroken = SplitPolicy.on
     /// Applied before anything is sent.
     public var retention = RetentionLimits()
+
+    /// Seven days: long enough to look into what went wrong last week.
+    public static let standardSentAge = Duration.seconds(7 * 86_400)
 
     public init(destination: DestinationURL) { self.destination = destination }
 

@@ -32,8 +32,7 @@ enum SentKeeping: Equatable, Sendable {
     case forever
     case atMost(Duration)
 
-    /// Long enough to look into what went wrong last week.
-    static let standard = SentKeeping.atMost(.seconds(7 * 86_400))
+    static let standard = SentKeeping.atMost(UploadOptions.standardSentAge)
 
     var age: Duration? {
         switch self {
