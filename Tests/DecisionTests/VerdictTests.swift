@@ -206,4 +206,16 @@ struct SegmentKeyTests {
             #expect(key.prefix { $0 != "~" }.count % 3 == 0)
         }
     }
+
+    @Test(
+        "Who took a segment is its header's to say; without it an answer as Ferry's receivers give it is one of a spool that is not known"
+    )
+    func receivers() {
+        let answer = Array("{\"segment\":\"a\",\"events\":1,\"duplicate\":false}\n".utf8)
+        #expect(Courier.receiver("abc", answer) == "abc")
+        #expect(Courier.receiver("not one", answer) == nil)
+        #expect(Courier.receiver(nil, answer) == nil)
+        #expect(Courier.receiver(nil, Array("ok".utf8)) == LedgerEntry.noSpool)
+        #expect(Courier.receiver(nil, []) == LedgerEntry.noSpool)
+    }
 }

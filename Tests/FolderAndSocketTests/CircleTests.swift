@@ -237,6 +237,50 @@ struct CircleTests {
         #expect(try a.events(in: [.pending]).count == 41)
     }
 
+    /// Takes out of a spool's ledger which spools took its segments, as if the answers' headers had not come through.
+    private func forgetReceivers(_ spool: Spool) throws {
+        for name in try spool.ledgerNames() {
+            let path = "\(spool.path)/.ferry/\(name)"
+            let text = try String(contentsOfFile: path, encoding: .utf8)
+            let lines = text.split(separator: "\n", omittingEmptySubsequences: false).map { line in
+                guard let start = line.range(of: ",\"receiver\":\""), let end = line[start.upperBound...].firstIndex(of: "\"")
+                else {
+                    return String(line)
+                }
+                return String(line[..<start.lowerBound] + line[line.index(after: end)...])
+            }
+            try lines.joined(separator: "\n").write(toFile: path, atomically: false, encoding: .utf8)
+        }
+    }
+
+    @Test("A relay that does not know who took a segment does not vouch for it")
+    func unknownReceivers() async throws {
+        let (edge, a, b, c) = (try folder.spool("edge"), try folder.spool("a"), try folder.spool("b"), try folder.spool("c"))
+        guard try notesTrails(a) else { return }
+        for name in try fill(edge) { try await lose(name, edge, to: a) }
+        #expect(try await send(edge, to: c) == 0)
+        #expect(try await send(a, to: b) == 0)
+        try forgetReceivers(a)
+        _ = try await send(c, to: a)
+        try forgetReceivers(c)
+        _ = try await send(b, to: c)
+        #expect(try events([a, b, c]) == ["{\"n\":0}", "{\"n\":1}", "{\"n\":2}"])
+    }
+
+    @Test("What three relays have got from one source is never nowhere when one of them gave it another priority")
+    func renamed() async throws {
+        let (edge, a, b, c) = (try folder.spool("edge"), try folder.spool("a"), try folder.spool("b"), try folder.spool("c"))
+        guard try notesTrails(a) else { return }
+        let name = try fill(edge, 1)[0]
+        try await lose(name, edge, to: b)
+        #expect(try await send(edge, to: c) == 0)
+        let urgent = "0" + name.dropFirst()
+        try FileManager.default.moveItem(atPath: "\(b.path)/\(name)", toPath: "\(b.path)/\(urgent)")
+        try await lose(urgent, b, to: a)
+        for (source, target) in [(a, c), (c, b), (b, a)] { _ = try await send(source, to: target) }
+        #expect(try events([a, b, c]) == ["{\"n\":0}"])
+    }
+
     @Test("A relay that gave a segment to a server that is no spool vouches for every copy of it")
     func ordinaryServer() async throws {
         let (edge, a, b, hub) = (try folder.spool("edge"), try folder.spool("a"), try folder.spool("b"), try folder.spool("hub"))

@@ -31,7 +31,7 @@ public struct LedgerEntry: Equatable, Sendable {
     public var attempts: Int?
     /// Where it went: scheme, host, port and path, never credentials.
     public var destination: String?
-    /// The ID of the spool that Ferry's receiver put it into; `nil` where another server took it.
+    /// The ID of the spool that Ferry's receiver put it into; ``noSpool`` where another server took it; `nil` where that is not known.
     public var receiver: String?
     /// More for people.
     public var detail: String?
@@ -51,6 +51,9 @@ public struct LedgerEntry: Equatable, Sendable {
         self.receiver = receiver
         self.detail = detail
     }
+
+    /// The ``receiver`` of a segment that a server took which is no receiver of Ferry's.
+    public static let noSpool = ""
 
     /// The ``detail`` of a segment that the destination knew already, and answered for without taking it again.
     public static let duplicate = "duplicate"

@@ -2,7 +2,8 @@ import Synchronization
 
 /// Which segments were sent on to other spools, as the ledger tells: read when it is first asked for, and from there on what is new.
 ///
-/// What another server took, or a hub by a bundle whose receipt said so, is told apart: from a server that is no spool nothing comes back.
+/// From a server that is no spool nothing comes back. Only what surely went to one is told apart (``LedgerEntry/noSpool``): headers of an answer
+/// may get lost on its way, and earlier versions noted nothing.
 public final class SentOn: Sendable {
     private struct State {
         /// How far each ledger was read, and how large it was then.
@@ -46,9 +47,10 @@ public final class SentOn: Sendable {
         }
     }
 
+    private static let toNoSpool: StaticString = "\"receiver\":\"\""
+
     private static func sentSegment(_ line: UnsafeBufferPointer<UInt8>) -> SegmentID? {
-        guard line.end(of: "\"outcome\":\"sent\"") != nil,
-            line.end(of: "\"receiver\":\"") != nil || line.end(of: "\"detail\":\"received by the spool ") != nil,
+        guard line.end(of: "\"outcome\":\"sent\"") != nil, line.end(of: toNoSpool) == nil,
             let start = line.end(of: "\"segment\":\""),
             let end = line[start...].firstIndex(of: UInt8(ascii: "\""))
         else { return nil }

@@ -1,3 +1,5 @@
+import CLinux
+
 extension Spool {
     /// The pending files that hold a segment's events: its own, or those of its halves, and of theirs.
     public func pendingForms(of segment: SegmentName) throws(FileError) -> [String] { try directory.forms(of: segment) }
@@ -22,22 +24,21 @@ extension Spool {
 extension Directory {
     /// The names of the files that hold a segment's events.
     ///
-    /// The ID that is made from another tool's key says which segment it is, and a file that was touched between two tries has come under two
-    /// times.
+    /// The ID says which segment it is: a file may have got another priority or time, and what was rejected a number behind its name.
     fileprivate func forms(of segment: SegmentName) throws(FileError) -> [String] {
-        let forms = try forms(of: segment, splits: 3)
-        guard forms.isEmpty, segment.id.utf8.count >= SegmentID.numberLength else { return forms }
-        return try names().filter { name in
-            guard let id = SegmentName(name)?.id, id.hasPrefix(segment.id) else { return false }
-            return id.dropFirst(segment.id.count).allSatisfy { $0 == "0" || $0 == "1" }
-        }
-    }
-
-    /// - Parameter splits: How often it may have been split. Deeper ones are not looked for: each makes twice as many names.
-    private func forms(of segment: SegmentName, splits: Int) throws(FileError) -> [String] {
         if try contains(segment.fileName) { return [segment.fileName] }
-        guard splits > 0, let halves = segment.halves else { return [] }
-        return try forms(of: halves.first, splits: splits - 1) + forms(of: halves.second, splits: splits - 1)
+        var forms: [String] = []
+        let part = Array(segment.id.utf8)
+        try forEachName { bytes in
+            // Most of many names end here.
+            if memmem(bytes.baseAddress, bytes.count, part, part.count) == nil { return }
+            let name = String(decoding: bytes, as: UTF8.self)
+            guard let id = SegmentName(name.withoutCopyNumber)?.id, id.hasPrefix(segment.id),
+                id.dropFirst(segment.id.count).allSatisfy({ $0 == "0" || $0 == "1" })
+            else { return }
+            forms.append(name)
+        }
+        return forms
     }
 }
 

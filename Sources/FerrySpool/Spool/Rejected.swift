@@ -177,7 +177,7 @@ extension String {
     }
 
     /// `name~2` is a second file of the same name.
-    fileprivate var withoutCopyNumber: String {
+    var withoutCopyNumber: String {
         guard let tilde = lastIndex(of: "~"), self[index(after: tilde)...].allSatisfy(\.isNumber) else { return self }
         return String(self[..<tilde])
     }

@@ -130,10 +130,18 @@ struct Courier: ~Copyable {
             body: String(decoding: answer.body, as: UTF8.self), isToWholeRequest: answer.isToWholeRequest)
         if case .delivered = verdict {
             trace.duplicates = Self.duplicates(answer.body)
-            trace.receiver = answer.header("ferry-spool").flatMap { Spool.isID($0) ? $0 : nil }
+            trace.receiver = Self.receiver(answer.header("ferry-spool"), answer.body)
         }
         if !verdict.leavesBody { trace.departure = max(trace.departure, answer.departure) }
         return verdict
+    }
+
+    /// Which spool a segment was put into, or that it was put into none; `nil`: that is not known.
+    ///
+    /// A gateway may drop the header, and the receivers of Ferry's first version did not send it: their answer's text tells them from others.
+    static func receiver(_ header: String?, _ body: [UInt8]) -> String? {
+        if let header { return Spool.isID(header) ? header : nil }
+        return body.firstRange(of: "\"duplicate\":".utf8) == nil ? LedgerEntry.noSpool : nil
     }
 
     /// What a receiver says of each segment of a request: `"duplicate":true`, or `false`, in their order. The answer may be cut off.
