@@ -148,7 +148,7 @@ public struct KeyIndex: Sendable {
     }
 
     /// How many events splits leave of all: `0` for a first half, which gets the odd one, and `1` for a second.
-    private static func share(of all: Int64, splits: Substring) -> Int64 {
+    package static func share(of all: Int64, splits: Substring) -> Int64 {
         splits.reduce(all) { $1 == "0" ? $0 - $0 / 2 : $0 / 2 }
     }
 

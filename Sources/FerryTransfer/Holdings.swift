@@ -8,9 +8,11 @@ import Glibc
 /// alone vouches for nothing.
 struct Holdings {
     private let hub: Spool
-    /// The keys that will be asked for, and those of the segments that they may be halves of.
+    /// The keys that will be asked for, and those of the segments that they may be halves of; of another tool's, the IDs made from them too.
     private let keys: Set<String>
     private var entries: [String: ReceivedEntry] = [:]
+    /// The IDs of what came in halves, or may have.
+    private var wholes: Set<String> = []
     private var place = ReceivedLogPlace()
     /// Read when they are first asked for.
     private var sent: Set<FileName>?
@@ -21,7 +23,10 @@ struct Holdings {
     init(of hub: Spool, keys: Set<String>) throws(FileError) {
         self.hub = hub
         handedOn = HandedOn(from: hub)
-        self.keys = keys.union(keys.flatMap { SegmentID.ancestors(of: $0).map(\.text) })
+        self.keys = keys.reduce(into: keys) { keys, key in
+            if SegmentID(key) == nil { keys.insert(ReceivedID(key).text) }
+            keys.formUnion(SegmentID.ancestors(of: key).map(\.text))
+        }
         try readLog()
     }
 
@@ -29,7 +34,10 @@ struct Holdings {
         guard !keys.isEmpty else { return }
         var new: [ReceivedEntry] = []
         try hub.forEachReceived(after: &place) { [keys] entry in
-            if keys.contains(entry.key) || keys.contains(entry.id) { new.append(entry) }
+            let isWanted =
+                keys.contains(entry.key) || keys.contains(entry.id)
+                || SegmentID.ancestors(of: entry.id).contains { keys.contains($0.text) }
+            if isWanted { new.append(entry) }
         }
         for entry in new { add(entry) }
     }
@@ -44,23 +52,49 @@ struct Holdings {
 
     /// What is known of a key; `nil` when the hub does not have it.
     ///
-    /// - Parameter segment: The segment's name, which a half has from its whole but for what is appended to the ID.
-    mutating func known(_ key: String, segment: String) throws(FileError) -> KnownKey? {
+    /// - Parameters:
+    ///   - segment: The segment's name, which a half has from its whole but for what is appended to the ID.
+    ///   - events: How many it holds, which tells halves from what only has such an ID; `nil`: not known yet.
+    mutating func known(_ key: String, segment: String, events: Int64?) throws(FileError) -> KnownKey? {
         if let entry = entries[key], let digest = BodyDigest(hexadecimal: entry.sha256), try isHere(entry) {
             return .came(digest)
         }
+        guard let events else { return nil }
         for parent in SegmentID.ancestors(of: key) {
-            guard let entry = entries[parent.text], Self.areKin(entry, parent, segment) else { continue }
+            guard let entry = entries[parent.text], entry.events > 1,
+                entry.key != parent.text || Self.areKin(entry.segment, segment),
+                KeyIndex.share(of: entry.events, splits: key.dropFirst(parent.text.count)) == events
+            else { continue }
             if try isHere(entry) { return .cameInParent }
         }
-        return nil
+        // An ID made from a key is that key's alone, whatever time the name says.
+        let halves = try knownHalves(of: SegmentID(key) ?? ReceivedID(key).id, SegmentID(key) == nil ? nil : segment, events)
+        return halves.isAny ? (halves.isAll ? .cameInParent : .cameInPart) : nil
     }
 
-    private static func areKin(_ whole: ReceivedEntry, _ id: SegmentID, _ half: String) -> Bool {
-        // The ID is made from the key of a whole with another tool's name: nothing else looks like that.
-        guard whole.key == id.text else { return true }
-        guard let whole = SegmentName(whole.segment), let half = SegmentName(half) else { return false }
-        return (whole.priority, whole.created, whole.stream) == (half.priority, half.created, half.stream)
+    /// - Parameter segment: The segment's name; `nil`: its halves may have any.
+    private mutating func knownHalves(
+        of id: SegmentID, _ segment: String?, _ events: Int64
+    ) throws(FileError) -> (isAny: Bool, isAll: Bool) {
+        guard events > 1, wholes.contains(id.text), let halves = id.halves else { return (false, false) }
+        var found = (isAny: false, isAll: true)
+        for half in [halves.first, halves.second] {
+            let share = KeyIndex.share(of: events, splits: half.text.suffix(1))
+            if let entry = entries[half.text], entry.events == share, segment.map({ Self.areKin(entry.segment, $0) }) ?? true,
+                try isHere(entry)
+            {
+                found.isAny = true
+            } else {
+                let deeper = try knownHalves(of: half, segment, share)
+                found = (found.isAny || deeper.isAny, found.isAll && deeper.isAll)
+            }
+        }
+        return found
+    }
+
+    private static func areKin(_ one: String, _ other: String) -> Bool {
+        guard let one = SegmentName(one), let other = SegmentName(other) else { return false }
+        return (one.priority, one.created, one.stream) == (other.priority, other.created, other.stream)
     }
 
     /// Why what the hub has of a key is none to vouch for; `nil` when it is.
@@ -77,6 +111,7 @@ struct Holdings {
     mutating func add(_ entry: ReceivedEntry) {
         entries[entry.key] = entry
         entries[entry.id] = entry
+        for whole in SegmentID.ancestors(of: entry.id) { wholes.insert(whole.text) }
     }
 
     private mutating func isHere(_ entry: ReceivedEntry) throws(FileError) -> Bool {

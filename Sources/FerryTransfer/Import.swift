@@ -131,7 +131,9 @@ private struct BundleIntake {
 
     private mutating func take(_ segment: BundleManifest.Segment, _ holdings: inout Holdings) throws(FileError) {
         if batch.count == batchSize || batchKeys.contains(segment.key) { try admit(&holdings) }
-        if let known = try holdings.known(segment.key, segment: segment.name) { return try noteKnown(segment, known, &holdings) }
+        if let known = try holdings.known(segment.key, segment: segment.name, events: segment.events) {
+            return try noteKnown(segment, known, &holdings)
+        }
         let region: FileRegion?
         do throws(FileError) { region = try self.region(segment.file) } catch {
             // It is not the file's fault.
@@ -144,8 +146,10 @@ private struct BundleIntake {
             return
         }
         let arrival = try hub.beginArrival()
+        let events: Int64
         do {
             try copy(region, segment, to: arrival)
+            events = try segment.events ?? Self.count(arrival.file)
         } catch {
             hub.discard(arrival)
             if let error = error as? FileError { throw error }
@@ -154,9 +158,22 @@ private struct BundleIntake {
         }
         let entry = ReceivedEntry(
             at: now, key: segment.key, sha256: segment.sha256, segment: Self.name(for: segment), bytes: segment.bytes,
-            events: segment.events ?? 0, bundle: manifest.head.bundle)
+            events: events, bundle: manifest.head.bundle)
         batch.append(Item(arrival: arrival, entry: entry, segment: segment))
         batchKeys.insert(segment.key)
+    }
+
+    /// Counts the events of a segment that does not note how many it holds: by their number halves are known. 0 for what is none of JSON lines.
+    private static func count(_ file: OpenFile) throws(FileError) -> Int64 {
+        var lines = JSONLinesCounter()
+        do {
+            try file.inflate(limit: .mebibytes(1024)) { try lines.feed($0) }
+            try lines.finish()
+            return lines.events
+        } catch {
+            if let error = error as? FileError { throw error }
+            return 0
+        }
     }
 
     /// Hands the batch over to the hub's spool, which decides what becomes of its files.
@@ -173,12 +190,14 @@ private struct BundleIntake {
         let results = try hub.admit(items.map { ($0.arrival, $0.entry) }, isBulk: true) { entry throws(FileError) -> Bool in
             if !hasLookedAgain { try holdings.lookAgain() }
             hasLookedAgain = true
-            return try holdings.known(entry.key, segment: entry.segment) != nil
+            return try holdings.known(entry.key, segment: entry.segment, events: entry.events) != nil
         }
         for (item, admitted) in zip(items, results) {
             switch admitted {
             case .known:
-                try noteKnown(item.segment, try holdings.known(item.segment.key, segment: item.segment.name), &holdings)
+                let segment = item.segment
+                let known = try holdings.known(segment.key, segment: segment.name, events: item.entry.events)
+                try noteKnown(segment, known, &holdings)
                 continue
             case .stored:
                 report.stored += 1
@@ -207,6 +226,11 @@ private struct BundleIntake {
     private mutating func noteKnown(
         _ segment: BundleManifest.Segment, _ known: KnownKey?, _ holdings: inout Holdings
     ) throws(FileError) {
+        if known == .cameInPart {
+            report.damaged.append(
+                (segment.name, "a half of it is here already: take the other half's bundle, or let it be sent over HTTP"))
+            return
+        }
         guard known?.agrees(with: BodyDigest(hexadecimal: segment.sha256)) ?? false else {
             report.damaged.append((segment.name, "its key came before, with other bytes"))
             return

@@ -96,6 +96,75 @@ struct ImportTests {
         #expect(try hub.pending() == [whole.fileName])
     }
 
+    @Test("A segment that is named like a half of what the hub has is known if it notes half of the events, and taken otherwise")
+    func likeHalves() throws {
+        let whole = Segments.name()
+        let hub = try folder.spool("hub")
+        try hub.put(Segments.gzip("1\n2\n3\n4\n"), as: whole)
+        let size = try #require(try hub.directory.status(whole.fileName)).size.bytes
+        let digest = String(repeating: "0", count: 64)
+        try hub.logReceived([
+            ReceivedEntry(at: Self.moment, key: whole.id, sha256: digest, segment: whole.fileName, bytes: size, events: 4)
+        ])
+        let spool = try folder.spool("source")
+        for (end, count) in [("0", 2), ("1", 3)] {
+            let publication = try spool.publication()
+            var writer = try GzipWriter(file: publication.file, level: .fastest)
+            try Array(Segments.lines(0..<count).utf8).withUnsafeBytes { try writer.write($0, events: Int64(count)) }
+            try writer.finish()
+            publication.file.endWriting()
+            _ = try publication.publish(as: Segments.name(id: whole.id + end).fileName)
+        }
+        _ = try export(spool, to: stick())
+        let report = try #require(try take(stick(), into: hub).first).get()
+        #expect(report.known == 1)
+        #expect(report.stored == 1)
+        #expect(try hub.pending() == [whole.fileName, Segments.name(id: whole.id + "1").fileName])
+    }
+
+    /// Logs what a receiver took, and puts it where it would be.
+    private func receive(_ lines: Range<Int>, as name: SegmentName, into hub: Spool) throws {
+        try hub.put(Segments.gzip(Segments.lines(lines)), as: name)
+        let size = try #require(try hub.directory.status(name.fileName)).size.bytes
+        try hub.logReceived([
+            ReceivedEntry(
+                at: Self.moment, key: name.id, sha256: String(repeating: "0", count: 64), segment: name.fileName, bytes: size,
+                events: Int64(lines.count))
+        ])
+    }
+
+    @Test("A segment whose halves the hub has is known, one of which it has one half is not taken, and not vouched for")
+    func wholeOfHalves() throws {
+        let hub = try folder.spool("hub")
+        let spool = try folder.spool("source")
+        let (both, one) = (Segments.name(), Segments.name(second: 1))
+        for name in [both, one] { try spool.put(Segments.gzip(Segments.lines(0..<4)), as: name) }
+        try receive(0..<2, as: Segments.name(id: both.id + "0"), into: hub)
+        try receive(2..<3, as: Segments.name(id: both.id + "10"), into: hub)
+        try receive(3..<4, as: Segments.name(id: both.id + "11"), into: hub)
+        try receive(0..<2, as: Segments.name(second: 1, id: one.id + "0"), into: hub)
+        _ = try export(spool, to: stick())
+        let report = try #require(try take(stick(), into: hub).first).get()
+        #expect(report.receipt.segments.map(\.name) == [both.fileName])
+        #expect(report.damaged.map(\.name) == [one.fileName])
+        #expect(try hub.pending().count == 4)
+    }
+
+    @Test("What comes without a count is counted, so that a receiver knows its halves")
+    func uncounted() throws {
+        let hub = try folder.spool("hub")
+        let spool = try folder.spool("source")
+        let whole = Segments.name()
+        try spool.put(Segments.gzip(Segments.lines(0..<5)), as: whole)
+        try OpenFile.creating("\(spool.path)/other.jsonl.gz").write(Segments.gzip("no JSON\n"))
+        _ = try export(spool, to: stick())
+        #expect(try #require(try take(stick(), into: hub).first).get().stored == 2)
+        var events: [Int64] = []
+        var place = ReceivedLogPlace()
+        try hub.forEachReceived(after: &place) { events.append($0.events) }
+        #expect(events.sorted() == [0, 5])
+    }
+
     @Test("An arrival that is logged and gets no name stays, and those beside it get theirs")
     func leftArrival() throws {
         let hub = try folder.spool("hub")
