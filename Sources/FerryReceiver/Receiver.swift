@@ -30,13 +30,16 @@ public struct Receiver: Sendable {
     /// - Parameters:
     ///   - spool: Opened for writing.
     ///   - onReceived: Called for every segment that is answered with 200.
+    ///   - onFailure: Called when a request is refused for the spool's folder or its disk.
     public init(
-        _ spool: Spool, options: ReceiverOptions, onReceived: @escaping @Sendable (ReceivedSegment) -> Void = { _ in }
+        _ spool: Spool, options: ReceiverOptions, onReceived: @escaping @Sendable (ReceivedSegment) -> Void = { _ in },
+        onFailure: @escaping @Sendable (FileError) -> Void = { _ in }
     ) throws(ReceiverError) {
         self.options = options
         do throws(FileError) {
             _ = try spool.recover()
-            handler = SegmentHandler(spool: spool, options: options, admission: try Admission(spool), onReceived: onReceived)
+            handler = SegmentHandler(
+                spool: spool, options: options, admission: try Admission(spool), onReceived: onReceived, onFailure: onFailure)
         } catch {
             throw .file(error)
         }
@@ -45,7 +48,8 @@ public struct Receiver: Sendable {
     /// Serves until the task is cancelled.
     ///
     /// - Parameters:
-    ///   - end: When it returns, no new connection is taken, and requests that are being answered are finished.
+    ///   - end: When it returns, no new connection is taken, and requests that are being answered are finished, for
+    ///     ``ReceiverOptions/endPatience`` at most: the sender of one that is cut off sends it again.
     ///   - onRunning: Called with the port once connections are accepted.
     public func run(
         until end: (@Sendable () async -> Void)? = nil, onRunning: @escaping @Sendable (Int) -> Void = { _ in }
@@ -65,7 +69,9 @@ public struct Receiver: Sendable {
             configuration: .init(
                 address: .hostname(options.host, port: options.port), serverName: "ferry/\(FerryVersion.current)"),
             onServerRunning: { channel in onRunning(channel.localAddress?.port ?? 0) }, logger: logger)
-        let group = ServiceGroup(configuration: .init(services: [application], gracefulShutdownSignals: [], logger: logger))
+        var configuration = ServiceGroupConfiguration(services: [application], gracefulShutdownSignals: [], logger: logger)
+        configuration.maximumGracefulShutdownDuration = options.endPatience
+        let group = ServiceGroup(configuration: configuration)
         try await withThrowingTaskGroup(of: Void.self) { tasks in
             if let end {
                 tasks.addTask {

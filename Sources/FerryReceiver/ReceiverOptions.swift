@@ -17,6 +17,10 @@ public struct ReceiverOptions: Sendable {
     /// A client that sends nothing for this long is disconnected.
     public var idleTimeout = Duration.seconds(30)
 
+    /// When it ends, requests that are being answered are finished for this long: as long as a peer may say nothing by default, and well below
+    /// the 90 s after which systemd ends a service by force.
+    public var endPatience = Duration.seconds(30)
+
     public init() {}
 
     /// A body may take the idle timeout and this long for each byte: slower than any modem, so a slower client only holds a place.

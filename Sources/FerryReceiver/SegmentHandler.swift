@@ -10,6 +10,7 @@ struct SegmentHandler: Sendable {
     let options: ReceiverOptions
     let admission: Admission
     let onReceived: @Sendable (ReceivedSegment) -> Void
+    let onFailure: @Sendable (FileError) -> Void
 
     func handle(_ request: Request) async throws -> Response {
         if let control = try? spool.control(), control.isDisabled {
@@ -41,6 +42,10 @@ struct SegmentHandler: Sendable {
             for segment in received { onReceived(segment) }
             return Answer.accepted(received, in: spool.id)
         } catch {
+            switch error {
+            case .file(let failure), .notAdmitted(let failure): onFailure(failure)
+            default: break
+            }
             return Answer.response(error)
         }
     }

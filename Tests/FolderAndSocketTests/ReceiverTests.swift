@@ -42,6 +42,42 @@ struct ReceiverTests {
         return try await RawClient.post(bytes, port: port, headers: headers)
     }
 
+    @Test("When it ends it cuts off a client that sends on and on, which is bounded", .timeLimit(.minutes(1)))
+    func endOfSlowClient() async throws {
+        var options = ReceiverOptions()
+        options.port = 0
+        options.endPatience = .milliseconds(300)
+        let receiver = try Receiver(try folder.spool(), options: options)
+        let (ports, running) = AsyncStream.makeStream(of: Int.self)
+        let (ends, ending) = AsyncStream.makeStream(of: Void.self)
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            group.addTask {
+                do {
+                    try await receiver.run {
+                        for await _ in ends { return }
+                    } onRunning: {
+                        running.yield($0)
+                    }
+                } catch is CancellationError {}
+            }
+            group.addTask {
+                for await port in ports {
+                    let client = try RawClient(port: port)
+                    client.send("POST /v1/segments HTTP/1.1\r\nHost: h\r\nContent-Length: 100000\r\n\r\n")
+                    client.send([0x1f])
+                    ending.yield(())
+                    while !Task.isCancelled {
+                        client.send([0x8b])
+                        try? await Task.sleep(for: .milliseconds(5))
+                    }
+                    return
+                }
+            }
+            try await group.next()
+            group.cancelAll()
+        }
+    }
+
     @Test("A disabled spool takes nothing, and says when to come again")
     func disabled() async throws {
         let spool = try folder.spool("hub")

@@ -135,6 +135,11 @@ public final class Directory: Sendable {
         return FileStatus(status).identity
     }
 
+    func isSame(as other: Directory) -> Bool {
+        guard let here = try? identity(), let there = try? other.identity() else { return false }
+        return here == there
+    }
+
     /// Whether the folder has been removed: what is written into it goes with its descriptor.
     public var isRemoved: Bool {
         var status = stat()

@@ -37,6 +37,12 @@ public final class Spool: Sendable {
     /// Whether the descriptors are still the folders' (``OpenFile/isStill(_:)``).
     package var isStillOpen: Bool { folders.allSatisfy(\.isStillOpen) }
 
+    /// Whether its path leads to it: the folder may have been moved away or made anew, or its file system unmounted.
+    public var isAtItsPath: Bool {
+        guard let there = try? Directory.open(path), let state = try? there.directory(Self.stateFolderName) else { return false }
+        return there.isSame(as: directory) && (stateDirectory.map(state.isSame) ?? true)
+    }
+
     /// Leaves the descriptors' numbers to whatever files have them now.
     package func abandon() { for folder in folders { folder.abandon() } }
 

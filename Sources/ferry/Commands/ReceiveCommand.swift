@@ -2,7 +2,6 @@ import ArgumentParser
 import FerryReceiver
 import FerrySpool
 import FerryUpload
-import Glibc
 
 struct ReceiveCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
@@ -10,7 +9,8 @@ struct ReceiveCommand: AsyncParsableCommand {
         abstract: "Take segments over HTTP into a spool, each key once.",
         discussion: """
             POST /v1/segments answers 200 when the segment is checked and safe on the disk, with "duplicate":true when it was there \
-            already. GET /healthz answers 200.
+            already. GET /healthz answers 200. After SIGTERM what is being received is taken to its end, for 30 s at most. When the \
+            spool's folder is gone or another one, it waits for one and opens it.
 
             Example: ferry receive --listen 127.0.0.1:8787 --spool hub
             """)
@@ -60,32 +60,8 @@ struct ReceiveCommand: AsyncParsableCommand {
         if tokenFile == nil, !["127.0.0.1", "::1", "localhost"].contains(options.host) {
             log.warn("everybody who reaches \(listen) may send; --token-file asks for a token")
         }
-        let receiver: Receiver
-        do throws(ReceiverError) {
-            receiver = try Receiver(spool, options: options) { segment in
-                let events = segment.events.map { ", \(counted($0, "event"))" } ?? ""
-                log.note("\(segment.isDuplicate ? "known" : "received") \(segment.name)\(events), \(segment.bytes)")
-            }
-        } catch {
-            throw CommandFailure(.localFailure, error.description)
-        }
-        let scheme = tlsCert == nil ? "http" : "https"
-        let host = options.host.contains(":") ? "[\(options.host)]" : options.host
-        // What is being received may take long on a slow line, and is waited for.
-        let signals = try SignalQueue(EarlySignals.ofCommand, endsHanging: false)
-        do {
-            try await receiver.run {
-                _ = await signals.next()
-                // A second one ends the process at once: what was answered is on the disk.
-                for number in EarlySignals.ofCommand { signal(number, SIG_DFL) }
-            } onRunning: { port in
-                log.note("listening on \(scheme)://\(host):\(port)/v1/segments, storing into \(spool.path)")
-            }
-        } catch let error as ReceiverError {
-            throw CommandFailure(.badConfiguration, error.description)
-        } catch {
-            throw CommandFailure(.localFailure, "cannot listen on \(listen): \(error)")
-        }
+        let loop = ReceiverLoop(spoolOptions, options, listen: listen)
+        try await loop.run(spool)
     }
 
     private func address() throws -> ListenAddress {

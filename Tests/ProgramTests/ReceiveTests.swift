@@ -1,0 +1,56 @@
+import FerrySpool
+import Foundation
+import TestSupport
+import Testing
+
+@Suite("ferry receive, whatever happens to its folder")
+struct ReceiveTests {
+    private let folder = TemporaryFolder()
+
+    private func upload(_ hub: Hub) async throws -> Program.Result {
+        try await Program().run(
+            "upload", "--spool", folder("source"), "--to", "http://127.0.0.1:\(hub.port)/v1/segments", "--retry-now")
+    }
+
+    @Test(
+        "A folder that is made anew, or put in its place, is taken up; while there is none nothing is taken",
+        arguments: [false, true])
+    func anew(isMovedAway: Bool) async throws {
+        let source = try folder.spool("source")
+        let hub = try await Hub(folder("hub"))
+        try source.put(Segments.gzip("1\n"), as: Segments.name(second: 1))
+        #expect(try await upload(hub).status == 0)
+        try FileManager.default.moveItem(atPath: folder("hub"), toPath: folder("old"))
+        _ = try await hub.running.waitFor("the folder of the spool \(folder("hub")) is gone")
+        try source.put(Segments.gzip("2\n"), as: Segments.name(second: 2))
+        #expect(try await upload(hub).status == 75)
+        if isMovedAway {
+            #expect(try await Program().run("init", folder("hub")).status == 0)
+        } else {
+            try FileManager.default.moveItem(atPath: folder("old"), toPath: folder("hub"))
+        }
+        try await eventually("it takes what comes: \(hub.running.errors)") { try await upload(hub).status == 0 }
+        await hub.stop()
+        let events = try Spool.open(folder("hub"), access: .read).events(in: [.pending])
+        #expect(events == (isMovedAway ? ["2"] : ["1", "2"]))
+    }
+
+    @Test("It says why it can store nothing, and goes on when it can")
+    func failing() async throws {
+        guard getuid() == 0, let chattr = Program.find("chattr") else {
+            return print("NOT TESTED: needs root and chattr, for a folder that takes no file")
+        }
+        let source = try folder.spool("source")
+        let hub = try await Hub(folder("hub"))
+        try source.put(Segments.gzip("1\n"))
+        guard try await Program(chattr).run("+i", folder("hub")).status == 0 else {
+            return print("NOT TESTED: this file system has no immutable folders")
+        }
+        let refused = try await upload(hub)
+        #expect(try await Program(chattr).run("-i", folder("hub")).status == 0)
+        #expect(refused.status == 75)
+        _ = try await hub.running.waitFor("cannot store what is received: cannot create")
+        #expect(try await upload(hub).status == 0)
+        await hub.stop()
+    }
+}
