@@ -27,6 +27,12 @@ struct TransferProgramTests {
         let stick = try makeFolder("stick")
         for name in ["site", "hub"] { #expect(try await run("keygen", folder(name)).status == 0) }
         #expect(try await run("keygen", folder("site")).status == 74, "a key is never overwritten")
+        for (there, other) in [("pub", "key"), ("key", "pub")] {
+            try FileManager.default.moveItem(atPath: folder("site.\(other)"), toPath: folder("kept"))
+            #expect(try await run("keygen", folder("site")).status == 74, "there is a .\(there)")
+            #expect(access(folder("site.\(other)"), F_OK) != 0, "a half that belongs to no other")
+            try FileManager.default.moveItem(atPath: folder("kept"), toPath: folder("site.\(other)"))
+        }
         let export = try await ferry.start(
             ["export", stick, "--spool", folder("spool"), "--sign", folder("site.key"), "--encrypt-to", folder("hub.pub")]
                 + (asTar ? ["--tar"] : [])

@@ -1,6 +1,7 @@
 import ArgumentParser
 import FerrySpool
 import FerryTransfer
+import Glibc
 
 struct KeygenCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
@@ -19,14 +20,23 @@ struct KeygenCommand: ParsableCommand {
     func run() throws {
         let keys = PrivateKeys()
         do throws(FileError) {
-            for (path, text) in [("\(name).key", keys.text), ("\(name).pub", keys.publicKeys.text)] {
-                let file = try OpenFile.creatingNew(path)
-                try file.write(Array(text.utf8))
-                try file.sync()
+            let file = try Self.write(keys.publicKeys.text, to: "\(name).pub")
+            fchmod(file.descriptor, 0o644)
+            do throws(FileError) { _ = try Self.write(keys.text, to: "\(name).key") } catch {
+                // Halves that do not belong together would be found out too late.
+                unlink("\(name).pub")
+                throw error
             }
         } catch {
             throw CommandFailure(.localFailure, error.description)
         }
         Log(isQuiet: false).note("wrote \(name).key, which is secret, and \(name).pub, which is for everybody")
+    }
+
+    private static func write(_ text: String, to path: String) throws(FileError) -> OpenFile {
+        let file = try OpenFile.creatingNew(path)
+        try file.write(Array(text.utf8))
+        try file.sync()
+        return file
     }
 }
