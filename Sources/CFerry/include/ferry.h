@@ -13,7 +13,7 @@
 // After a fork the tracker is the parent's: in the child every function does nothing and returns FERRY_FORKED (what returns no code sets
 // ferry_error()). A child that tracks opens a tracker of its own, on the same spool if it likes. It can send if no process that it was forked from
 // has begun to: else ferry_start_sending returns FERRY_FORKED, for the threads that would send are not there. SIGTERM and SIGINT end a child as
-// if the parent had no tracker, unless it opens one.
+// if the parent had no tracker, unless it opens one. fork(2) waits for what other threads are doing in this library, for a second at most.
 //
 // A program that closes all its files (closefrom(3), a loop over the numbers, as some daemons do) closes its tracker first: ferry_close. Otherwise
 // events go into whatever file the program opens next. The next flush or close, or the next segment, notices: the call returns FERRY_FILE, what was
