@@ -188,6 +188,15 @@ void ferry_hold_forks(void) {
     hold_forks();
 }
 
+int ferry_hold_forks_briefly(void) {
+    notice();
+    for (int waited = 0; pthread_mutex_trylock(&hold) != 0; waited++) {
+        if (waited == longest_wait) return 0;
+        pause_briefly();
+    }
+    return 1;
+}
+
 void ferry_allow_forks(void) { allow_forks(); }
 
 static void count_this_thread(void) {

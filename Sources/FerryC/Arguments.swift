@@ -46,12 +46,15 @@ struct InvalidArgument: Error, CustomStringConvertible {
     }
 }
 
+/// Does something while a fork waits (`ferry_begin_work`), and says what came of it as ferry.h's numbers do.
+func answer(_ body: () throws -> Void) -> CInt {
+    ferry_begin_work()
+    defer { ferry_end_work() }
+    return outcome(body)
+}
+
 /// Does something, and says what came of it as ferry.h's numbers do.
-///
-/// - Parameter holdsForks: A fork waits for it (`ferry_begin_work`).
-func answer(holdsForks: Bool = true, _ body: () throws -> Void) -> CInt {
-    if holdsForks { ferry_begin_work() }
-    defer { if holdsForks { ferry_end_work() } }
+func outcome(_ body: () throws -> Void) -> CInt {
     do {
         try body()
         return CInt(FERRY_OK)

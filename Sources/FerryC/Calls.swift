@@ -1,4 +1,5 @@
 import CFerry
+import CForks
 import FerryTracker
 
 /// As ``TrackerFailure/forked`` says it.
@@ -8,14 +9,18 @@ private var forkedMessage: StaticString { "the process was forked: open a tracke
 ///
 /// In a fork's child, locks of the language's runtime may be held for ever by threads that are not there: no error is thrown, no reference
 /// is counted and no text is made on the way to the answer.
+///
+/// - Parameter holdsForks: A fork waits for it (`ferry_begin_work`).
 func with(_ pointer: OpaquePointer?, holdsForks: Bool = true, _ body: (Handle) throws -> Void) -> CInt {
+    if holdsForks { ferry_begin_work() }
+    defer { if holdsForks { ferry_end_work() } }
     if let pointer, Handle.isForked(pointer) {
         forkedMessage.utf8Start.withMemoryRebound(to: CChar.self, capacity: forkedMessage.utf8CodeUnitCount + 1) {
             ferry_set_error($0)
         }
         return CInt(FERRY_FORKED)
     }
-    return answer(holdsForks: holdsForks) {
+    return outcome {
         guard let pointer else { throw InvalidArgument(description: "the tracker is NULL") }
         try body(Unmanaged<Handle>.fromOpaque(UnsafeRawPointer(pointer)).takeUnretainedValue())
     }

@@ -18,18 +18,22 @@ public func ferry_open(_ spool: UnsafePointer<CChar>?, _ options: UnsafePointer<
 public func ferry_open_with(
     _ spool: UnsafePointer<CChar>?, _ options: UnsafePointer<CChar>?, _ callbacks: UnsafePointer<ferry_callbacks>?
 ) -> OpaquePointer? {
-    var handle: Handle?
+    var handle: OpaquePointer?
     _ = answer {
         let options = try InvalidArgument.json(options, or: nil as TrackerOptions?, "the options")
         var configuration = options?.configuration ?? TrackerConfiguration()
         if let callbacks { Callbacks(callbacks.pointee).install(in: &configuration) }
-        handle = Handle(try EventTracker(spool: InvalidArgument.text(spool, "the spool"), configuration: configuration))
+        let made = Handle(try EventTracker(spool: InvalidArgument.text(spool, "the spool"), configuration: configuration))
+        handle = OpaquePointer(Unmanaged.passRetained(made).toOpaque())
     }
-    return handle.map { OpaquePointer(Unmanaged.passRetained($0).toOpaque()) }
+    return handle
 }
 
 @c @implementation
 public func ferry_close(_ handle: OpaquePointer?) -> CInt {
+    // Until the handle is released.
+    ferry_begin_work()
+    defer { ferry_end_work() }
     let result = with(handle) {
         $0.stopSending()
         try $0.tracker.close()

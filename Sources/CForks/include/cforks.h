@@ -18,6 +18,9 @@ void ferry_on_fork(void (*handler)(int is_late));
 // instructions, not for a wait.
 void ferry_hold_forks(void);
 void ferry_allow_forks(void);
+// The same, for a second at most; returns whether to allow them again. A fork holds them while the handlers run of a program that registered its own
+// before it loaded this library, and one of these may wait for a lock under which the program calls Ferry.
+int ferry_hold_forks_briefly(void);
 
 // Work in which the Swift runtime may take a lock of its own for the first use of a type: a child that is forked in that moment would wait for it
 // for ever. A fork waits until all other threads' work has ended, and work that would begin waits for the fork, each for a second at most.

@@ -135,11 +135,6 @@ public final class Directory: Sendable {
         return FileStatus(status).identity
     }
 
-    func isSame(as other: Directory) -> Bool {
-        guard let here = try? identity(), let there = try? other.identity() else { return false }
-        return here == there
-    }
-
     /// Whether the folder has been removed: what is written into it goes with its descriptor.
     public var isRemoved: Bool {
         var status = stat()
@@ -216,8 +211,8 @@ public final class Directory: Sendable {
 
     /// Creates a file that no child process ever has, whenever the process forks.
     func createOwned(_ name: String) throws(FileError) -> OpenFile {
-        ferry_hold_forks()
-        defer { ferry_allow_forks() }
+        let isHeld = ferry_hold_forks_briefly()
+        defer { if isHeld != 0 { ferry_allow_forks() } }
         let file = try create(name)
         ferry_own_descriptor(file.descriptor)
         return file

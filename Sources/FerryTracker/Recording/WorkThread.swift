@@ -38,7 +38,8 @@ final class WorkThread: Sendable {
         let status = pthread_create(
             &thread, nil,
             { argument in
-                Unmanaged<Body>.fromOpaque(argument!).takeRetainedValue().run()
+                ferry_begin_work()
+                if Body.run(argument!) { ferry_end_work() }
                 return nil
             }, body.toOpaque())
         guard status == 0 else {
@@ -51,14 +52,19 @@ final class WorkThread: Sendable {
     }
 
     private final class Body {
-        let run: () -> Void
-        init(_ run: @escaping () -> Void) { self.run = run }
+        private let run: () -> Bool
+        init(_ run: @escaping () -> Bool) { self.run = run }
+
+        /// Runs one, and releases it and all that it holds before it returns.
+        @inline(never)
+        static func run(_ retained: UnsafeMutableRawPointer) -> Bool {
+            Unmanaged<Body>.fromOpaque(retained).takeRetainedValue().run()
+        }
     }
 
-    private func run(_ work: () -> Duration?) {
+    /// - Returns: Whether a fork still waits for the thread.
+    private func run(_ work: () -> Duration?) -> Bool {
         var firstRounds = Self.firstRounds
-        ferry_begin_work()
-        defer { if firstRounds > 0 { ferry_end_work() } }
         ferry_give_way(Self.nice)
         mailbox.withLock { $0.thread = pthread_self() }
         while true {
@@ -69,7 +75,7 @@ final class WorkThread: Sendable {
                 return (mailbox.jobs, mailbox.isEnding)
             }
             for job in jobs { job() }
-            if isEnding { return }
+            if isEnding { return firstRounds > 0 }
             let pause = work()
             if pause != .zero { wait(pause) }
             if firstRounds > 0 {
