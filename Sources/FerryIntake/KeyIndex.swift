@@ -60,9 +60,8 @@ public struct KeyIndex: Sendable {
     private var ways: [Trail?] = []
     private var wayNumbers: [String?: UInt32] = [:]
 
-    /// How often halves were split themselves, at most, when a whole is looked for in them: a split is made after two tries over a link, or for a
-    /// size limit.
-    private static let deepest = 8
+    /// How often halves were split themselves, at most, when a whole is looked for in them, and its pieces: 16 million of them.
+    private static let deepest = 24
 
     public init() {}
 

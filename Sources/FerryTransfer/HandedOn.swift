@@ -24,8 +24,14 @@ struct HandedOn {
     private let hub: Spool
     /// By the IDs of the pending segments that travel, and of those that they may be halves of. Read when it is first asked for.
     private var travelling: [String: String]?
-    /// By the spool that has them.
-    private var received: [String: Set<String>] = [:]
+    /// By the spool that has them, what it was given.
+    private var given: [String: Given] = [:]
+
+    /// The IDs of segments, and with those of the segments that they may be halves of.
+    private struct Given {
+        let ids: Set<String>
+        let families: Set<String>
+    }
 
     init(from hub: Spool) { self.hub = hub }
 
@@ -38,11 +44,20 @@ struct HandedOn {
         for id in Self.family(of: id) {
             if let bundle = travelling?[id] { return .travels(bundle: bundle) }
         }
-        if received[spool] == nil {
-            received[spool] = Set(try hub.segmentsReceived(by: spool).compactMap { SegmentName($0)?.id })
-        }
-        guard received[spool]?.contains(id) == true, try !hub.directory.contains(name) else { return nil }
+        // Itself, a half of it, or what it is a half of.
+        let given = try given(to: spool)
+        guard given.families.contains(id) || Self.family(of: id).contains(where: given.ids.contains),
+            try !hub.directory.contains(name)
+        else { return nil }
         return .wentThere
+    }
+
+    private mutating func given(to spool: String) throws(FileError) -> Given {
+        if let known = given[spool] { return known }
+        let ids = Set(try hub.segmentsReceived(by: spool).compactMap { SegmentName($0)?.id })
+        let found = Given(ids: ids, families: Set(ids.flatMap(Self.family)))
+        given[spool] = found
+        return found
     }
 
     private func readTravelling() throws(FileError) -> [String: String] {

@@ -17,6 +17,8 @@ struct Holdings {
     /// Read when they are first asked for.
     private var sent: Set<FileName>?
     private var ended: Set<String>?
+    /// The IDs of what is pending: it may have got another priority since it came.
+    private var pending: Set<String>?
     private var handedOn: HandedOn
 
     /// - Parameter keys: The keys that will be asked for.
@@ -48,6 +50,7 @@ struct Holdings {
         handedOn = HandedOn(from: hub)
         sent = nil
         ended = nil
+        pending = nil
     }
 
     /// What is known of a key; `nil` when the hub does not have it.
@@ -121,9 +124,14 @@ struct Holdings {
         if sent == nil { sent = try sentNames() }
         if sent?.contains(entry.segment) == true { return true }
         if let rejected = try hub.rejectedFolder(), try rejected.contains(entry.segment) { return true }
-        if ended == nil { ended = try hub.endedSegments() }
-        return ended?.contains(entry.segment) ?? false
+        if ended == nil { ended = Set(try hub.endedSegments().map(Self.identity)) }
+        if ended?.contains(Self.identity(entry.segment)) == true { return true }
+        if pending == nil { pending = Set(try hub.directory.names().compactMap { SegmentName($0)?.id }) }
+        return pending?.contains(Self.identity(entry.segment)) ?? false
     }
+
+    /// The ID of a segment; of another tool's its name.
+    private static func identity(_ name: String) -> String { SegmentName(name)?.id ?? name }
 
     /// Those of the logged segments that are in `sent/`. One folder after the other is open: there may be one for every day of some years.
     ///

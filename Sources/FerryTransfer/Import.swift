@@ -163,14 +163,9 @@ private struct BundleIntake {
         batchKeys.insert(segment.key)
     }
 
-    /// Counts the events of a segment that does not note how many it holds: by their number halves are known. 0 for what is none of JSON lines.
+    /// Counts the events of a segment that does not note how many it holds: by their number halves are known. 0 for what cannot be inflated.
     private static func count(_ file: OpenFile) throws(FileError) -> Int64 {
-        var lines = JSONLinesCounter()
-        do {
-            try file.inflate(limit: .mebibytes(1024)) { try lines.feed($0) }
-            try lines.finish()
-            return lines.events
-        } catch {
+        do { return try file.countLines(limit: .mebibytes(1024)) } catch {
             if let error = error as? FileError { throw error }
             return 0
         }

@@ -288,7 +288,7 @@ struct CircleTests {
         for name in try fill(edge) { try await lose(name, edge, to: a) }
         #expect(try await send(edge, to: b) == 0)
         #expect(try await send(a, to: hub) == 0)
-        let server = ScriptedServer.answering { _ in ScriptedServer.answer(200) }
+        let server = ScriptedServer.answering { _ in ScriptedServer.answer(200, body: "ok") }
         #expect(
             try await UploadPass(hub, options: UploadOptions(destination: DestinationURL(server.url))).run().sent.segments == 3)
         withExtendedLifetime(server) {}

@@ -182,6 +182,21 @@ struct ReceiverTests {
         #expect(try spool.events(in: [.pending]).sorted() == ["1", "2", "3", "4", "5", "6"])
     }
 
+    @Test("The pieces of a segment that was split many times are known by it")
+    func deepPieces() async throws {
+        let spool = try folder.spool("hub")
+        let whole = Segments.name(id: "abcdefghijklmnop")
+        let text = (0..<(1 << 12)).map { "\($0)\n" }.joined()
+        try await whileReceiving(into: spool) { (port: Int) async throws in
+            let headers = ["Ferry-Segment": whole.fileName]
+            #expect(try await post(Segments.gzip(text), port, key: whole.id, headers: headers).status == 200)
+            let piece = Segments.name(id: whole.id + "010101010101")
+            let answer = try await post(Segments.gzip("7\n"), port, key: piece.id, headers: ["Ferry-Segment": piece.fileName])
+            #expect(answer.body.contains("\"duplicate\":true"))
+        }
+        #expect(try spool.pending() == [whole.fileName])
+    }
+
     @Test("Keys that end in a counter are no halves of each other, with names and without")
     func counters() async throws {
         let spool = try folder.spool("hub")

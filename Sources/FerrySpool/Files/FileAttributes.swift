@@ -7,7 +7,10 @@ extension OpenFile {
     public var trail: Trail { attribute(Self.trailName, longest: Trail.longestText).flatMap { Trail($0) } ?? .none }
 
     /// Where it cannot be noted, only the keys stop a circle.
-    public func setTrail(_ trail: Trail) { setAttribute(Self.trailName, trail.text) }
+    ///
+    /// - Returns: Whether it is noted.
+    @discardableResult
+    public func setTrail(_ trail: Trail) -> Bool { setAttribute(Self.trailName, trail.text) }
 
     /// What the clock said when the segment was opened, where that is not the time in its name.
     public var clockReading: Timestamp? {
@@ -35,8 +38,9 @@ extension OpenFile {
         }
     }
 
-    private func setAttribute(_ name: String, _ value: String) {
+    @discardableResult
+    private func setAttribute(_ name: String, _ value: String) -> Bool {
         let text = Array(value.utf8)
-        _ = fsetxattr(descriptor, name, text, text.count, 0)
+        return fsetxattr(descriptor, name, text, text.count, 0) == 0
     }
 }

@@ -58,24 +58,28 @@ extension Spool {
     }
 
     /// Whether the ledger has a line of a segment whose name has the form of the format.
-    func hasEnded(_ name: String) throws(FileError) -> Bool {
+    ///
+    /// - Parameter outcome: Such a line; `nil`: any.
+    func hasEnded(_ name: String, _ outcome: LedgerEntry.Outcome? = nil) throws(FileError) -> Bool {
+        let ending = outcome.map { Array("\"outcome\":\"\($0.rawValue)\"".utf8) } ?? []
         let field = Array("\"segment\":\"\(name)\"".utf8)
         var isFound = false
         for ledger in try ledgerNames() where !isFound {
             try stateDirectory?.open(ledger)?.forEachLine { line in
                 guard !isFound, let start = line.baseAddress else { return }
-                isFound = memmem(start, line.count, field, field.count) != nil
+                isFound =
+                    memmem(start, line.count, field, field.count) != nil && memmem(start, line.count, ending, ending.count) != nil
             }
         }
         return isFound
     }
 
-    /// The names of the segments that travelled to a spool by hand, as its receipts told.
+    /// The names of the segments that a spool took: by hand, as its receipts told, or over HTTP, as its answers did.
     public func segmentsReceived(by hub: String) throws(FileError) -> Set<String> {
-        let detail = Array(LedgerEntry.received(by: hub).utf8)
+        let marks = [LedgerEntry.received(by: hub), "\"receiver\":\(hub.jsonQuoted)"].map { Array($0.utf8) }
         return try segments { line in
             guard let start = line.baseAddress else { return false }
-            return memmem(start, line.count, detail, detail.count) != nil
+            return marks.contains { memmem(start, line.count, $0, $0.count) != nil }
         }
     }
 

@@ -13,11 +13,19 @@ extension Spool {
 
     /// Notes of what is here of a segment that it came another way too, so that it goes back on neither: of what is pending, and of what was
     /// rejected and may be tried again.
-    public func note(_ trail: Trail, of segment: SegmentName) throws(FileError) {
+    ///
+    /// - Returns: Whether everything that is here has the note now.
+    @discardableResult
+    public func note(_ trail: Trail, of segment: SegmentName) throws(FileError) -> Bool {
+        var isNoted = true
         for folder in [directory, try rejectedFolder()] {
             guard let folder else { continue }
-            for name in try folder.forms(of: segment) { try folder.open(name)?.add(trail) }
+            for name in try folder.forms(of: segment) {
+                guard let file = try folder.open(name) else { continue }
+                if !file.add(trail) { isNoted = false }
+            }
         }
+        return isNoted
     }
 }
 
@@ -43,10 +51,10 @@ extension Directory {
 }
 
 extension OpenFile {
-    /// Adds a way that the segment came.
-    fileprivate func add(_ other: Trail) {
+    /// Adds a way that the segment came. Returns whether it is noted.
+    fileprivate func add(_ other: Trail) -> Bool {
         let before = trail
         let merged = before.merging(other)
-        if merged != before { setTrail(merged) }
+        return merged == before || setTrail(merged)
     }
 }

@@ -47,7 +47,7 @@ extension Spool {
         _ claim: Claim, at now: Timestamp = .now(), inflateLimit: ByteCount, level: CompressionLevel = .standard
     ) throws(SplitFailure) -> Split {
         do {
-            let lines = try countLines(claim, limit: inflateLimit)
+            let lines = try claim.file.countLines(limit: inflateLimit)
             guard lines > 1 else { throw SplitFailure.singleLine }
             let parent = try named(claim, at: now)
             guard let halves = parent.segment.halves else { throw SplitFailure.noRoom }
@@ -106,12 +106,6 @@ extension Spool {
         return (named, segment)
     }
 
-    private func countLines(_ claim: Claim, limit: ByteCount) throws -> Int64 {
-        var counter = LineCounter()
-        try claim.file.inflate(limit: limit) { _ = counter.count($0) }
-        return counter.totalAtEnd
-    }
-
     private func divide(
         _ claim: Claim, after firstLines: Int64, into first: OpenFile, _ second: OpenFile, limit: ByteCount,
         level: CompressionLevel
@@ -137,6 +131,13 @@ extension Spool {
 }
 
 extension OpenFile {
+    /// Counts the lines that are not blank, as a split does.
+    package func countLines(limit: ByteCount) throws -> Int64 {
+        var counter = LineCounter()
+        try inflate(limit: limit) { _ = counter.count($0) }
+        return counter.totalAtEnd
+    }
+
     fileprivate func inflatedDigest(limit: ByteCount) throws -> BodyDigest {
         var hash = ContentHash()
         try inflate(limit: limit) { hash.add($0) }
