@@ -65,6 +65,25 @@ struct RetentionTests {
         #expect(later.trustedNow == now + .seconds(7201))
     }
 
+    @Test("What a clock dated that was behind, and was set right, is as old as the time since says, and nothing else is moved")
+    func misdated() {
+        let behind = now - .seconds(60 * 86_400)
+        let first = ClockWatch(previous: nil, reading: reading(boot: 600_000, wall: behind))
+        let jumped = ClockWatch(previous: first, reading: reading(boot: 1_200_000, wall: now))
+        let settled = ClockWatch(previous: jumped, reading: reading(boot: 4_800_000, wall: now + .seconds(3600)))
+        #expect(settled.trustedNow == now + .seconds(3600))
+        let moved = Duration.seconds(60 * 86_400 - 600)
+        #expect(settled.best(behind + .seconds(300)) == behind + .seconds(300) + moved)
+        #expect(settled.best(behind - .seconds(3600)) == behind - .seconds(3600))
+        #expect(settled.best(now + .seconds(1800)) == now + .seconds(1800))
+        // A second step in the same boot moves it again, the next boot does not.
+        let later = ClockWatch(previous: settled, reading: reading(boot: 4_860_000, wall: now + .seconds(90_000)))
+        #expect(later.best(behind) > settled.best(behind))
+        var next = reading(boot: 0, wall: now + .seconds(200_000))
+        next.bootID = "another"
+        #expect(ClockWatch(previous: later, reading: next).best(behind) == later.best(behind))
+    }
+
     @Test(
         "After a jump forward or back nothing expires until the clock was steady for an hour", arguments: [86_400 * 365, -86_400])
     func jump(seconds: Int) {

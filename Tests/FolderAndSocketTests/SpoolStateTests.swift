@@ -169,9 +169,10 @@ struct SpoolStateTests {
         #expect(try spool.ledgerTotals()[.evicted].segments == 2)
     }
 
-    @Test("A clock that jumped ahead expires nothing")
+    @Test("A clock that jumped ahead expires nothing for an hour, and then nothing of the hours before the jump")
     func clockJump() throws {
         let spool = try folder.spool()
+        let old = try spool.put(Segments.gzip("{}\n"), as: Segments.name(second: -86_400))
         let name = try spool.put(Segments.gzip("{}\n"))
         let limits = RetentionLimits(maxAge: .seconds(86_400))
         let time = Timestamp(rfc3339: "2026-11-21T04:00:00Z")!
@@ -179,10 +180,11 @@ struct SpoolStateTests {
         let jumped = try spool.applyRetention(
             limits, clock: .init(bootID: "a", sinceBoot: 7_201_000, wall: time + .seconds(86_400 * 400)))
         #expect(jumped.isClockSettling)
-        #expect(try spool.pending() == [name])
+        #expect(try spool.pending() == [old, name])
         let steady = try spool.applyRetention(
             limits, clock: .init(bootID: "a", sinceBoot: 14_400_000, wall: time + .seconds(86_400 * 400 + 7199)))
         #expect(steady.expired.segments == 1)
+        #expect(try spool.pending() == [name])
     }
 
     @Test("At the first look at a clock nothing expires by age: it may be ahead")

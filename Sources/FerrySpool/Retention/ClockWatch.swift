@@ -22,6 +22,31 @@ public struct ClockWatch: Codable, Equatable, Sendable {
     /// How long that row is, in milliseconds.
     public var agreedFor: Int64?
 
+    /// Times that a clock showed which was behind, and was then set right. The last ones.
+    public var misdated: [Misdated]?
+
+    /// What a boot's clock showed before it jumped ahead: what is dated so is younger than it looks.
+    public struct Misdated: Codable, Equatable, Sendable {
+        var bootID: String
+        /// The clock's time when the machine booted, and before it jumped.
+        var from: Timestamp
+        var to: Timestamp
+        /// How far it jumped, in milliseconds.
+        var by: Int64
+
+        init(bootID: String, from: Timestamp, to: Timestamp, by: Int64) {
+            (self.bootID, self.from, self.to, self.by) = (bootID, from, to, by)
+        }
+
+        public init(from decoder: any Decoder) throws {
+            let container = try decoder.container(keyedBy: CodingKeys.self)
+            bootID = try container.decode(String.self, forKey: .bootID)
+            from = try container.decode(Timestamp.self, forKey: .from)
+            to = try container.decode(Timestamp.self, forKey: .to)
+            by = try container.decode(.by, in: 0...Timestamp.distantFuture.milliseconds)
+        }
+    }
+
     /// Two clocks at one moment.
     public struct Reading: Equatable, Sendable {
         public var bootID: String
@@ -36,7 +61,7 @@ public struct ClockWatch: Codable, Equatable, Sendable {
     }
 
     enum CodingKeys: String, CodingKey {
-        case bootID, sinceBoot, wall, steadySince, borneOut, agreedSince, agreedFor
+        case bootID, sinceBoot, wall, steadySince, borneOut, agreedSince, agreedFor, misdated
     }
 
     public init(from decoder: any Decoder) throws {
@@ -51,6 +76,7 @@ public struct ClockWatch: Codable, Equatable, Sendable {
         borneOut = try container.decodeIfPresent(Timestamp.self, forKey: .borneOut)
         agreedSince = try container.decodeIfPresent(Timestamp.self, forKey: .agreedSince)
         agreedFor = try container.decodeIfPresent(.agreedFor, in: uptimes)
+        misdated = try container.decodeIfPresent([Misdated].self, forKey: .misdated).map { Array($0.suffix(Self.mostMisdated)) }
     }
 
     /// What NTP may step, and a leap second, many times over.
@@ -72,9 +98,11 @@ public struct ClockWatch: Codable, Equatable, Sendable {
         // Whatever clock there is may have been wrong from the start, or is since it jumped.
         (steadySince, agreedSince, agreedFor) = (reading.sinceBoot, reading.wall, 0)
         guard let previous else { return }
+        misdated = previous.misdated
         let passed = reading.wall - previous.wall
         if previous.bootID == reading.bootID {
             let elapsed = Duration.milliseconds(reading.sinceBoot - previous.sinceBoot)
+            noteJump(of: (passed - elapsed).wholeMilliseconds, after: previous, elapsed)
             guard abs((passed - elapsed).wholeMilliseconds) <= Self.tolerance.wholeMilliseconds else { return }
             // Two processes may write down their looks the other way round.
             steadySince = previous.steadySince.map { min($0, reading.sinceBoot) }
@@ -83,6 +111,23 @@ public struct ClockWatch: Codable, Equatable, Sendable {
         } else if passed >= .zero - Self.tolerance {
             follow(previous, after: passed)
         }
+    }
+
+    private mutating func noteJump(of milliseconds: Int64, after previous: ClockWatch, _ elapsed: Duration) {
+        guard milliseconds > Self.tolerance.wholeMilliseconds else { return }
+        var all = misdated ?? []
+        for index in all.indices where all[index].bootID == bootID { all[index].by = all[index].by.adding(milliseconds) }
+        let start = previous.wall - .milliseconds(previous.sinceBoot) - Self.tolerance
+        all.append(Misdated(bootID: bootID, from: start, to: previous.wall + elapsed + Self.tolerance, by: milliseconds))
+        misdated = Array(all.suffix(Self.mostMisdated))
+    }
+
+    private static let mostMisdated = 8
+
+    /// The best time known for something that is dated by this machine's clock: later than it says if the clock was behind then, or may have been.
+    public func best(_ date: Timestamp) -> Timestamp {
+        let shifts = (misdated ?? []).filter { ($0.from...max($0.from, $0.to)).contains(date) }.map(\.by)
+        return date + .milliseconds(shifts.max() ?? 0)
     }
 
     /// Takes over what the last look, in an earlier boot or on another machine, makes certain.

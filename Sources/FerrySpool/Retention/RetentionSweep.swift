@@ -27,13 +27,14 @@ extension Spool {
     ) throws(FileError) -> RetentionReport {
         var report = RetentionReport()
         guard !limits.isUnlimited else { return report }
-        let trustedNow = limits.maxAge == nil ? nil : watchClock(clock, warn: warn).trustedNow
+        let watch = limits.maxAge == nil ? nil : watchClock(clock, warn: warn)
+        let trustedNow = watch?.trustedNow
         report.isClockSettling = limits.maxAge != nil && trustedNow == nil
         let listing = try scan(sizes: true)
         report.problems = listing.problems
         let plan = EvictionPlan(
             candidates: listing.entries.lazy.map {
-                .init(priority: $0.priority, created: $0.created, size: $0.size ?? .zero)
+                .init(priority: $0.priority, created: watch?.best($0.created) ?? $0.created, size: $0.size ?? .zero)
             },
             limits: limits, overhead: listing.sidecarBytes + room, now: trustedNow, atMost: atMost)
 

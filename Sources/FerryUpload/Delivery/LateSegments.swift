@@ -3,10 +3,12 @@ import FerrySpool
 extension Spool {
     /// Drops what missed its deadline, if that is what the user wants.
     func dropLate(_ deadline: DeliveryDeadline, now: Timestamp) throws(FileError) -> LedgerTotals.Count {
-        guard deadline.late == .drop, let trusted = trusted(now) else { return LedgerTotals.Count() }
-        let standing = deadline.standing(at: trusted)
+        guard deadline.late == .drop else { return LedgerTotals.Count() }
+        let watch = watchClock()
+        guard let trusted = watch.trustedNow else { return LedgerTotals.Count() }
+        let standing = deadline.standing(at: min(trusted, now))
         return try dropAll(at: now, why: "missed its deadline, \(deadline.time) in \(deadline.zone.name)") { created in
-            created < standing.lateBefore && created >= RetentionLimits.earliestCredibleTime
+            watch.best(created) < standing.lateBefore && created >= RetentionLimits.earliestCredibleTime
         }
     }
 }
