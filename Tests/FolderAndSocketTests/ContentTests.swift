@@ -303,7 +303,7 @@ struct SalvageTests {
     @Test("A salvaged segment is not brought back: its events would be sent twice")
     func notBroughtBack() throws {
         let spool = try folder.spool()
-        let name = try reject(Segments.gzip(Segments.lines(0..<9)), in: spool)
+        let name = try reject(Segments.gzip(Segments.lines(0..<9)) + [1, 2, 3], in: spool)
         let other = try reject(Segments.gzip(Segments.lines(9..<20)), as: Segments.name(second: 1), in: spool)
         guard case .saved(let saved, 9, 0, 0) = try spool.salvageRejected(name, at: .now(), inflateLimit: .mebibytes(1)) else {
             Issue.record("nothing was saved")
@@ -341,7 +341,7 @@ struct SalvageTests {
         arguments: ["unpublished", "pending", "sent"])
     func cutShort(_ stage: String) throws {
         let spool = try folder.spool()
-        let name = try reject(Segments.gzip(Segments.lines(0..<9)), in: spool)
+        let name = try reject(Segments.gzip(Segments.lines(0..<9)) + [1, 2, 3], in: spool)
         guard case .saved(let saved, 9, 0, 0) = try spool.salvageRejected(name, at: .now(), inflateLimit: .mebibytes(1)) else {
             throw InVain(what: "the salvage")
         }

@@ -155,6 +155,30 @@ struct GzipTests {
         try spool.salvageRejected(name, at: .now(), inflateLimit: .mebibytes(1), takesUnverified: takesUnverified)
     }
 
+    @Test("What came whole under its name, and is pending or was sent, is not salvaged", arguments: [false, true])
+    func cameWhole(isSent: Bool) throws {
+        let spool = try folder.spool()
+        let whole = Segments.gzip(Segments.lines(0..<1000))
+        let name = try reject(Array(whole.dropLast(9)), in: spool)
+        try spool.put(whole, as: #require(SegmentName(name)))
+        if isSent {
+            guard case .claimed(let claim) = spool.claim(name) else { throw CancellationError() }
+            let line = LedgerEntry(at: .now(), segment: name, outcome: .sent, bytes: claim.status.size)
+            try spool.settle([Ending(claim, .sent(keep: false), line)])
+        }
+        #expect(try salvage(name, in: spool) == .cameWhole)
+        #expect(try spool.pending() == (isSent ? [] : [name]))
+    }
+
+    @Test("What has no damage is not salvaged: under another key its events would come twice")
+    func soundIsNotSalvaged() throws {
+        let spool = try folder.spool()
+        let name = try reject(Segments.gzip("{\"n\":1}\n\n{\"n\":2}"), in: spool)
+        #expect(try salvage(name, in: spool) == .sound)
+        #expect(try spool.retryRejected(name, at: .now()) == .pending)
+        #expect(try spool.pending() == [name])
+    }
+
     @Test(
         "Salvage takes members whose checksum is right, and tells how many lines it leaves out of the one whose checksum is wrong"
     )

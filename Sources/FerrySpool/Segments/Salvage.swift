@@ -9,17 +9,21 @@ extension OpenFile {
     func salvage(into target: OpenFile, limit: ByteCount, takesUnverified: Bool = false) throws(FileError) -> Salvaged {
         let (trusted, isWhole) = try trusted(limit: limit)
         var salvage = try LineSalvage(target: target, trusted: trusted, takesUnverified: takesUnverified)
+        var isSound = true
         do {
-            do { try inflate(limit: limit) { try salvage.add($0) } } catch is GzipDamage {}
+            do { try inflate(limit: limit) { try salvage.add($0) } } catch is GzipDamage { isSound = false }
             if isWhole { try salvage.endLastLine() }
         } catch is SalvageEnd {
             // What came before it is what can be saved.
+            isSound = false
         } catch let error as FileError {
             throw error
         } catch {
             preconditionFailure("salvaging reads gzip and writes a file: \(error)")
         }
-        return try salvage.finish()
+        var saved = try salvage.finish()
+        saved.isSound = isSound && saved.tooLong == 0
+        return saved
     }
 
     /// Returns how many inflated bytes can be trusted, and whether the last member of the file is whole.
@@ -70,6 +74,8 @@ struct Salvaged: Equatable {
     var tooLong: Int64 = 0
     /// Whole lines of a member whose checksum is wrong, taken or not.
     var unverified: Int64 = 0
+    /// There is no damage in it: every line is saved.
+    var isSound = false
 }
 
 /// The first line that is no JSON: what follows corrupt data is not to be trusted.

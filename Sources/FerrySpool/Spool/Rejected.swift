@@ -33,6 +33,10 @@ public enum SalvageResult: Equatable, Sendable {
     case saved(as: String, events: Int64, tooLong: Int64, unverified: Int64)
     /// It was salvaged before, as this segment.
     case savedBefore(as: String)
+    /// Another file of its name is pending, or was sent: its events would come twice.
+    case cameWhole
+    /// There is no damage in it: it can be brought back as it is, under its own key.
+    case sound
     /// There is no whole event in it that can be trusted.
     case nothing(unverified: Int64)
     case notFound
@@ -114,6 +118,11 @@ extension Spool {
         let known = try folder.readStateOfAnyKind(RejectionReason.self, from: reasonName) { _ in }
         if let salvaged = known?.salvagedAs { return .savedBefore(as: salvaged) }
         let original = SegmentName(name.withoutCopyNumber)
+        // A copy that was broken off, say, and made anew.
+        if let original {
+            if try directory.contains(original.fileName) { return .cameWhole }
+            if try hasEnded(original.fileName, .sent) { return .cameWhole }
+        }
         let status = try file.status()
         // A name of the format says the same in every spool that it was copied to; another tool's does not.
         let place = original == nil ? id : ""
@@ -138,6 +147,8 @@ extension Spool {
         publication.file.inheritAttributes(of: file)
         let saved = try file.salvage(into: publication.file, limit: inflateLimit, takesUnverified: takesUnverified)
         guard saved.events > 0 else { return .nothing(unverified: saved.unverified) }
+        // Under another key its events would come a second time where they came before.
+        if saved.isSound { return .sound }
         let segment = segment(takesUnverified: takesUnverified && saved.unverified > 0)
         // Before it is published: whatever comes in between, it is known under which name to look for it.
         try remember(segment, isPublished: false)

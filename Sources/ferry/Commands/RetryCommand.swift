@@ -7,7 +7,7 @@ struct RetryCommand: ParsableCommand {
         abstract: "Bring rejected segments back, or save what a damaged one still holds.",
         discussion: """
             Without --salvage a segment becomes pending again as it is, unless it was salvaged before. With --salvage the whole lines before its damage become a \
-            new segment, once, and the damaged file stays in rejected/. Lines longer than 1 MiB are left out, and so is what comes from a gzip member whose \
+            new segment, once, and the damaged file stays in rejected/; one without damage becomes pending as it is. Lines longer than 1 MiB are left out, and so is what comes from a gzip member whose \
             checksum is wrong: a flipped bit alters events that still look sound. --unverified takes these too.
 
             Example: ferry retry --all
@@ -94,6 +94,12 @@ struct RetryCommand: ParsableCommand {
                 text += unverified ? " among them" : " left out; the file in rejected/ has them"
             }
             return text
+        case .cameWhole:
+            let stays =
+                "\(name) stays in rejected/: another file of its name is pending, or was sent, and its events would be sent twice"
+            guard all else { throw CommandFailure(.badData, stays) }
+            return stays
+        case .sound: return try retry(name, in: spool) + ": it is not damaged"
         case .savedBefore(let segment): return "\(name) was saved before, as \(segment)"
         case .nothing(unverified: 0):
             throw CommandFailure(.badData, "\(name): no whole event can be read from it; it stays in rejected/")
