@@ -39,8 +39,16 @@ public final class Spool: Sendable {
 
     /// Whether its path leads to it: the folder may have been moved away or made anew, or its file system unmounted.
     public var isAtItsPath: Bool {
-        guard let there = try? Directory.open(path), let state = try? there.directory(Self.stateFolderName) else { return false }
-        return there.isSame(as: directory) && (stateDirectory.map(state.isSame) ?? true)
+        do throws(FileError) {
+            let there = try Directory.open(path)
+            guard try there.identity() == directory.identity() else { return false }
+            let state = try there.directory(Self.stateFolderName)
+            guard let stateDirectory else { return true }
+            return try state.identity() == stateDirectory.identity()
+        } catch {
+            // Of another failure, too many open files perhaps, nothing follows.
+            return ![ENOENT, ENOTDIR].contains(error.code)
+        }
     }
 
     /// Leaves the descriptors' numbers to whatever files have them now.

@@ -35,8 +35,13 @@ struct KeygenCommand: ParsableCommand {
 
     private static func write(_ text: String, to path: String) throws(FileError) -> OpenFile {
         let file = try OpenFile.creatingNew(path)
-        try file.write(Array(text.utf8))
-        try file.sync()
+        do throws(FileError) {
+            try file.write(Array(text.utf8))
+            try file.sync()
+        } catch {
+            unlink(path)
+            throw error
+        }
         return file
     }
 }

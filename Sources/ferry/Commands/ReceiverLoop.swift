@@ -1,3 +1,4 @@
+import Dispatch
 import FerryReceiver
 import FerrySpool
 import FerryUpload
@@ -27,7 +28,7 @@ struct ReceiverLoop {
         var options = options
         while try await serve(spool, &options, signals) == .lost {
             log.warn("the folder of the spool \(spool.path) is gone, or another one: nothing is received until a spool is there")
-            guard let found = await Self.first(signals, reopened) else { return }
+            guard let found = await Self.first(signals, reopen) else { return }
             spool = found
         }
     }
@@ -50,7 +51,7 @@ struct ReceiverLoop {
         let state = Mutex((end: End.lost, port: options.port))
         do {
             try await receiver.run {
-                guard await Self.first(signals, { await Self.loss(of: spool) }) == nil else { return }
+                guard await Self.first(signals, { spool.isAtItsPath ? nil : End.lost }) == nil else { return }
                 state.withLock { $0.end = .signal }
                 // A second one ends the process at once: what was answered is on the disk.
                 for number in EarlySignals.ofCommand { signal(number, SIG_DFL) }
@@ -69,39 +70,42 @@ struct ReceiverLoop {
         return state.withLock(\.end)
     }
 
-    /// How soon a folder that went or came is seen.
-    private static let pause = Duration.seconds(2)
-
-    /// Waits until the spool's path leads to it no more.
-    private static func loss(of spool: Spool) async -> Void? {
-        while !Task.isCancelled {
-            try? await Task.sleep(for: pause)
-            if await !blocking({ spool.isAtItsPath }) { return () }
-        }
-        return nil
+    private func reopen() -> Spool? {
+        // One that is being copied back has none yet.
+        guard Glibc.access("\(spoolOptions.path)/.ferry/spool-id", F_OK) == 0 else { return nil }
+        return try? spoolOptions.open(.write)
     }
 
-    /// Waits until there is a spool.
-    private func reopened() async -> Spool? {
-        while !Task.isCancelled {
-            try? await Task.sleep(for: Self.pause)
-            if let spool = try? spoolOptions.open(.write) { return spool }
-        }
-        return nil
-    }
-
-    /// What `body` returns; `nil` if a signal comes before.
+    /// What `ask` returns as soon as that is something; `nil` if a signal comes before.
     private static func first<Value: Sendable>(
-        _ signals: SignalQueue, _ body: @escaping @Sendable () async -> Value?
+        _ signals: SignalQueue, _ ask: @escaping @Sendable () -> Value?
     ) async -> Value? {
         await withTaskGroup(of: Value?.self) { tasks in
             tasks.addTask {
                 _ = await signals.next()
                 return nil
             }
-            tasks.addTask { await body() }
+            tasks.addTask {
+                let (answers, continuation) = AsyncStream.makeStream(of: Value?.self, bufferingPolicy: .bufferingNewest(1))
+                Self.poll(continuation, on: DispatchQueue(label: "ferry.folder"), ask)
+                for await case let answer? in answers { return answer }
+                return nil
+            }
             defer { tasks.cancelAll() }
             return await tasks.next() ?? nil
+        }
+    }
+
+    /// How soon a folder that went or came is seen.
+    private static let pause = DispatchTimeInterval.seconds(2)
+
+    /// Asks again and again, on a thread of its own until nobody waits: a file system that does not answer keeps no signal waiting.
+    private static func poll<Value: Sendable>(
+        _ continuation: AsyncStream<Value?>.Continuation, on queue: DispatchQueue, _ ask: @escaping @Sendable () -> Value?
+    ) {
+        queue.asyncAfter(deadline: .now() + pause) {
+            if case .terminated = continuation.yield(ask()) { return }
+            poll(continuation, on: queue, ask)
         }
     }
 }

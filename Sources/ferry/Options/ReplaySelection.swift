@@ -52,7 +52,7 @@ struct ReplaySelection: ParsableArguments {
 
     @Flag(
         help:
-            "Keep the original keys: a receiver that knows them answers that it has them. Only for whole segments as they are, at full speed."
+            "Keep the original keys: a receiver that knows them answers that it has them. Only for whole segments as they are, at full speed; files of other tools get new ones."
     )
     var sameKeys = false
 
