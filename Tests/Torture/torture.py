@@ -37,6 +37,8 @@ def main():
         keep=arguments.keep,
         jobs=arguments.jobs,
     )
+    # In the programs' environment it would be a setting.
+    os.environ.pop("FERRY_OLD", None)
     if not os.access(options.ferry, os.X_OK):
         sys.exit(f"{options.ferry} is no program: build it, or name one with FERRY=")
 

@@ -45,6 +45,8 @@ class Write(Power):
         place.note(machine.run([place.ferry, "write", "--create", "--spool", place("spool"), "--roll-events", "300"], environment, data))
 
     def look(self, place, calls, world):
+        # Cut off before anything was in the folder, it is no spool yet.
+        place.undisturbed("write", "--create", "--spool", place("spool"), data=b"")
         server = KeyServer()
         try:
             place.drain(server.url, accepted=(0,))
