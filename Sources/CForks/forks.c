@@ -46,6 +46,11 @@ static __thread int is_counted = 0;
 // In pauses of a millisecond. Whoever waits may hold what the other one needs.
 enum { longest_wait = 1000 };
 
+// In a fork's child one thread works at a time: the Swift runtime remembers the number of the thread that forked, which the child's has no more, and
+// two threads that ask for the same type at once wait for each other for ever (futex(2), FUTEX_UNLOCK_PI by a thread that is not the owner: EPERM).
+static pthread_mutex_t turn = PTHREAD_MUTEX_INITIALIZER;
+static __thread int has_turn = 0;
+
 static void pause_briefly(void) {
     struct timespec millisecond = {.tv_nsec = 1000 * 1000};
     nanosleep(&millisecond, NULL);
@@ -117,6 +122,8 @@ static void note_fork(int is_late) {
     // Of the other threads none is there. What is noticed late may be a thread of the child's own: it is waited for no more.
     __atomic_store_n(&forking, 0, __ATOMIC_SEQ_CST);
     __atomic_store_n(&working, is_counted, __ATOMIC_SEQ_CST);
+    pthread_mutex_init(&turn, NULL);
+    has_turn = 0;
     __atomic_fetch_add(&forks, 1, __ATOMIC_RELAXED);
     for (int index = 0; index < handler_count; index++) handlers[index](is_late);
     give_up_owned(is_late);
@@ -207,10 +214,16 @@ static void count_this_thread(void) {
         pause_briefly();
     }
     is_counted = 1;
+    for (int waited = 0; !has_turn && __atomic_load_n(&forks, __ATOMIC_RELAXED) > 0 && waited <= longest_wait; waited++) {
+        has_turn = pthread_mutex_trylock(&turn) == 0;
+        if (!has_turn) pause_briefly();
+    }
 }
 
 static void count_this_thread_no_more(void) {
     is_counted = 0;
+    if (has_turn) pthread_mutex_unlock(&turn);
+    has_turn = 0;
     __atomic_fetch_sub(&working, 1, __ATOMIC_SEQ_CST);
 }
 

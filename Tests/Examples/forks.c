@@ -384,6 +384,42 @@ static void early(const char *spool) {
     }
 }
 
+// Of the library's own, for all that it does for a call or on its thread.
+void ferry_begin_work(void);
+void ferry_end_work(void);
+
+static int in_work = 0;
+
+static void *take_turns(void *unused) {
+    for (int number = 0; number < 200; number++) {
+        ferry_begin_work();
+        if (__atomic_fetch_add(&in_work, 1, __ATOMIC_SEQ_CST) != 0) printf("two threads work at once\n");
+        usleep(100);
+        __atomic_fetch_sub(&in_work, 1, __ATOMIC_SEQ_CST);
+        ferry_end_work();
+    }
+    return unused;
+}
+
+// In a child one thread works at a time: see forks.c of the library.
+static void turns(const char *spool) {
+    ferry_tracker *tracker = opened(spool);
+    fflush(stdout);
+    pid_t child = fork();
+    if (child == 0) {
+        alarm(60);
+        pthread_t threads[2];
+        for (int thread = 0; thread < 2; thread++) pthread_create(&threads[thread], NULL, take_turns, NULL);
+        for (int thread = 0; thread < 2; thread++) pthread_join(threads[thread], NULL);
+        fflush(stdout);
+        _exit(0);
+    }
+    int status = 0;
+    waitpid(child, &status, 0);
+    if (status != 0) printf("the child ended with %x\n", status);
+    wants(ferry_close(tracker), FERRY_OK, "close");
+}
+
 int main(int count, char **arguments) {
     if (count < 3) return 64;
     // Programs that start others may leave signals blocked in them.
@@ -396,7 +432,7 @@ int main(int count, char **arguments) {
     } modes[] = {{"prefork", prefork}, {"daemonise", daemonise}, {"terminate", terminate},
                  {"orphan", orphan},   {"race", race},           {"crash", crash},
                  {"raw", raw},         {"generations", generations}, {"close_all", close_all},
-                 {"print_on", print_on}, {"sender", sender},   {"early", early}};
+                 {"print_on", print_on}, {"sender", sender},   {"early", early},     {"turns", turns}};
     for (unsigned mode = 0; mode < sizeof modes / sizeof modes[0]; mode++) {
         if (strcmp(modes[mode].name, arguments[1]) == 0) modes[mode].run(arguments[2]);
     }

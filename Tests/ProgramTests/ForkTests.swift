@@ -50,6 +50,12 @@ struct ForkTests {
         #expect(try counts() == ["parent": 150, "child": 30])
     }
 
+    @Test("In a child the library's threads work one at a time: the runtime does not know the number of the one that forked")
+    func turns() async throws {
+        guard let result = try await run("turns") else { return }
+        #expect(result.status == 0 && result.output == "", "\(result.output)\(result.errors)")
+    }
+
     @Test("A daemon that closed every file it inherited tracks, and closing the inherited tracker closes nothing of its own")
     func daemonise() async throws {
         guard let result = try await run("daemonise") else { return }
