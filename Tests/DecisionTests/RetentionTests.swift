@@ -79,6 +79,11 @@ struct RetentionTests {
         // A second step in the same boot moves it again, the next boot does not.
         let later = ClockWatch(previous: settled, reading: reading(boot: 4_860_000, wall: now + .seconds(90_000)))
         #expect(later.best(behind) > settled.best(behind))
+        // Ahead for a while, and right again: nothing is moved for it.
+        let ahead = ClockWatch(previous: settled, reading: reading(boot: 4_860_000, wall: now + .seconds(3_000_000_000)))
+        let right = ClockWatch(previous: ahead, reading: reading(boot: 4_920_000, wall: now + .seconds(3720)))
+        #expect(abs((right.best(behind) - settled.best(behind)).wholeMilliseconds) <= 600_000)
+        #expect(abs((right.best(now + .seconds(600)) - (now + .seconds(600))).wholeMilliseconds) <= 600_000)
         var next = reading(boot: 0, wall: now + .seconds(200_000))
         next.bootID = "another"
         #expect(ClockWatch(previous: later, reading: next).best(behind) == later.best(behind))

@@ -114,12 +114,15 @@ public struct ClockWatch: Codable, Equatable, Sendable {
     }
 
     private mutating func noteJump(of milliseconds: Int64, after previous: ClockWatch, _ elapsed: Duration) {
-        guard milliseconds > Self.tolerance.wholeMilliseconds else { return }
+        guard abs(milliseconds) > Self.tolerance.wholeMilliseconds else { return }
         var all = misdated ?? []
-        for index in all.indices where all[index].bootID == bootID { all[index].by = all[index].by.adding(milliseconds) }
+        // A clock that was ahead for a while, and was set right again, takes back what it said of those before.
+        for index in all.indices where all[index].bootID == bootID { all[index].by = max(0, all[index].by.adding(milliseconds)) }
+        all.removeAll { $0.by == 0 }
+        defer { misdated = all.isEmpty ? nil : Array(all.suffix(Self.mostMisdated)) }
+        guard milliseconds > 0 else { return }
         let start = previous.wall - .milliseconds(previous.sinceBoot) - Self.tolerance
         all.append(Misdated(bootID: bootID, from: start, to: previous.wall + elapsed + Self.tolerance, by: milliseconds))
-        misdated = Array(all.suffix(Self.mostMisdated))
     }
 
     private static let mostMisdated = 8
