@@ -155,18 +155,22 @@ struct GzipTests {
         try spool.salvageRejected(name, at: .now(), inflateLimit: .mebibytes(1), takesUnverified: takesUnverified)
     }
 
-    @Test("What came whole under its name, and is pending or was sent, is not salvaged", arguments: [false, true])
-    func cameWhole(isSent: Bool) throws {
+    @Test(
+        "What came whole and is pending or was sent, as it is, with another priority or as a half, is not salvaged",
+        arguments: [false, true], 0..<3)
+    func cameWhole(isSent: Bool, form: Int) throws {
         let spool = try folder.spool()
         let whole = Segments.gzip(Segments.lines(0..<1000))
-        let name = try reject(Array(whole.dropLast(9)), in: spool)
-        try spool.put(whole, as: #require(SegmentName(name)))
+        let rejected = try reject(Array(whole.dropLast(9)), in: spool)
+        let segment = try #require(SegmentName(rejected))
+        let names = [segment, Segments.name(0, id: segment.id), Segments.name(id: segment.id + "0")]
+        let name = try spool.put(whole, as: names[form])
         if isSent {
             guard case .claimed(let claim) = spool.claim(name) else { throw CancellationError() }
             let line = LedgerEntry(at: .now(), segment: name, outcome: .sent, bytes: claim.status.size)
             try spool.settle([Ending(claim, .sent(keep: false), line)])
         }
-        #expect(try salvage(name, in: spool) == .cameWhole)
+        #expect(try salvage(rejected, in: spool) == .cameWhole)
         #expect(try spool.pending() == (isSent ? [] : [name]))
     }
 

@@ -58,17 +58,18 @@ extension Spool {
     }
 
     /// Whether the ledger has a line of a segment whose name has the form of the format.
-    ///
-    /// - Parameter outcome: Such a line; `nil`: any.
-    func hasEnded(_ name: String, _ outcome: LedgerEntry.Outcome? = nil) throws(FileError) -> Bool {
-        let ending = outcome.map { Array("\"outcome\":\"\($0.rawValue)\"".utf8) } ?? []
-        let field = Array("\"segment\":\"\(name)\"".utf8)
+    func hasEnded(_ name: String) throws(FileError) -> Bool { try hasLine(with: ["\"segment\":\"\(name)\""]) }
+
+    /// Whether a segment of this ID was sent, or a half of it, or another one whose ID begins so.
+    func hasSent(id: String) throws(FileError) -> Bool { try hasLine(with: ["-\(id)", "\"outcome\":\"sent\""]) }
+
+    private func hasLine(with texts: [String]) throws(FileError) -> Bool {
+        let texts = texts.map { Array($0.utf8) }
         var isFound = false
         for ledger in try ledgerNames() where !isFound {
             try stateDirectory?.open(ledger)?.forEachLine { line in
                 guard !isFound, let start = line.baseAddress else { return }
-                isFound =
-                    memmem(start, line.count, field, field.count) != nil && memmem(start, line.count, ending, ending.count) != nil
+                isFound = texts.allSatisfy { memmem(start, line.count, $0, $0.count) != nil }
             }
         }
         return isFound

@@ -33,7 +33,7 @@ public enum SalvageResult: Equatable, Sendable {
     case saved(as: String, events: Int64, tooLong: Int64, unverified: Int64)
     /// It was salvaged before, as this segment.
     case savedBefore(as: String)
-    /// Another file of its name is pending, or was sent: its events would come twice.
+    /// Another file of its ID is pending, or was sent, in whole or in halves: its events would come twice.
     case cameWhole
     /// There is no damage in it: it can be brought back as it is, under its own key.
     case sound
@@ -120,8 +120,8 @@ extension Spool {
         let original = SegmentName(name.withoutCopyNumber)
         // A copy that was broken off, say, and made anew.
         if let original {
-            if try directory.contains(original.fileName) { return .cameWhole }
-            if try hasEnded(original.fileName, .sent) { return .cameWhole }
+            if try !pendingForms(of: original).isEmpty { return .cameWhole }
+            if try hasSent(id: original.id) { return .cameWhole }
         }
         let status = try file.status()
         // A name of the format says the same in every spool that it was copied to; another tool's does not.
