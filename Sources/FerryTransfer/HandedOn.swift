@@ -16,7 +16,7 @@ struct HandedOn {
             case .travels(let bundle):
                 "it travels in this spool's own bundle \(bundle): acknowledge that one's receipt, or forget that bundle, and import again"
             case .wentThere:
-                "this spool handed it over to the one that brings it back: send it on from there another way, or it goes in a circle"
+                "this spool handed it over to the one that brings it back: send it on from there to another spool than this one, or it goes in a circle"
             }
         }
     }

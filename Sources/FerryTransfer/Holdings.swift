@@ -17,8 +17,8 @@ struct Holdings {
     /// Read when they are first asked for.
     private var sent: Set<FileName>?
     private var ended: Set<String>?
-    /// The IDs of what is pending: it may have got another priority since it came.
-    private var pending: Set<String>?
+    /// By their IDs the names of what is pending: it may have got another priority since it came.
+    private var pending: [String: String]?
     private var handedOn: HandedOn
 
     /// - Parameter keys: The keys that will be asked for.
@@ -126,8 +126,15 @@ struct Holdings {
         if let rejected = try hub.rejectedFolder(), try rejected.contains(entry.segment) { return true }
         if ended == nil { ended = Set(try hub.endedSegments().map(Self.identity)) }
         if ended?.contains(Self.identity(entry.segment)) == true { return true }
-        if pending == nil { pending = Set(try hub.directory.names().compactMap { SegmentName($0)?.id }) }
-        return pending?.contains(Self.identity(entry.segment)) ?? false
+        if pending == nil { pending = try pendingNames() }
+        guard let name = pending?[Self.identity(entry.segment)], name != entry.segment else { return false }
+        return try holds(name, entry, in: hub.directory)
+    }
+
+    private func pendingNames() throws(FileError) -> [String: String] {
+        try hub.directory.names().reduce(into: [:]) { names, name in
+            if let id = SegmentName(name)?.id { names[id] = name }
+        }
     }
 
     /// The ID of a segment; of another tool's its name.

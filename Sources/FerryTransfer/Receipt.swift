@@ -181,6 +181,8 @@ extension Spool {
         let newNames = try newNames(of: [mark])[0]
         let givesWay = sentMayGiveWay()
         if !receipt.segments.isEmpty { try prepareSentFolder(at: now) }
+        let exported = Dictionary(mark.segments.map { (FileName($0.name), $0.file) }, uniquingKeysWith: { first, _ in first })
+        var received: Set<String>?
         // Each claim is an open file.
         let batch = min(128, OpenFiles.raiseLimit())
         for segment in receipt.segments where !settled.contains(segment.name) {
@@ -197,6 +199,14 @@ extension Spool {
                 guard digest.hexadecimal == segment.sha256 else {
                     result.changed += 1
                     continue
+                }
+                // What this spool gave away and got back is another file of the same name: nobody else may have it any more.
+                if let file = exported[segment.name] ?? nil, file != ExportedFile(claim.status) {
+                    if received == nil { received = try receivedSegments() }
+                    guard received?.contains(segment.name) == false else {
+                        result.changed += 1
+                        continue
+                    }
                 }
                 result.sent += 1
                 result.bytes += claim.status.size
@@ -217,6 +227,14 @@ extension Spool {
         }
         try settle(&endings, sentGivesWay: givesWay)
         return result
+    }
+
+    /// The names of the segments that came here from elsewhere.
+    private func receivedSegments() throws(FileError) -> Set<String> {
+        var names: Set<String> = []
+        var place = ReceivedLogPlace()
+        try forEachReceived(after: &place) { names.insert($0.segment) }
+        return names
     }
 
     /// Whether delivered segments make room where the disk is full: as the uploader of this spool was told, and where none ever kept one, as it

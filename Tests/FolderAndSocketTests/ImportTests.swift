@@ -209,6 +209,19 @@ struct ImportTests {
         #expect(events.sorted() == [2, 5])
     }
 
+    @Test("What is damaged at the hub since it came is not vouched for", arguments: [0, 7])
+    func damagedSince(size: Int) throws {
+        let hub = try folder.spool("hub")
+        let spool = try folder.spool("source")
+        let name = try spool.put(Segments.gzip("1\n2\n"))
+        _ = try export(spool, to: stick())
+        #expect(try #require(try take(stick(), into: hub).first).get().stored == 1)
+        #expect(truncate("\(hub.path)/\(name)", off_t(size)) == 0)
+        let again = try #require(try take(stick(), into: hub).first).get()
+        #expect(again.receipt.segments.isEmpty)
+        #expect(again.damaged.map(\.name) == [name])
+    }
+
     @Test("An arrival that is logged and gets no name stays, and those beside it get theirs")
     func leftArrival() throws {
         let hub = try folder.spool("hub")

@@ -336,6 +336,27 @@ struct TransferTests {
         #expect(read.soundSegments.map(\.name) == [manifest.segments[0].name])
     }
 
+    @Test("A receipt does not end what was given away, ended by another bundle's receipt, and came back")
+    func cameBack() throws {
+        let (spool, other) = (try source("source", 1), try folder.spool("other"))
+        _ = try export(spool, to: stick("one"))
+        _ = try export(spool, to: stick("two")) { $0.includesExported = true }
+        let receipts = try ["one", "two"].map { try #require(try take(stick($0), into: other).first).get() }
+        #expect(try spool.acknowledge(receipts[1].receiptBytes, from: nil, at: Self.moment).sent == 1)
+        let name = try #require(try other.pending().first)
+        let bytes = try #require(try other.directory.open(name)).readBytes(1 << 20, at: 0)
+        let came = try spool.put(bytes, as: try #require(SegmentName(name)))
+        try spool.logReceived([
+            ReceivedEntry(
+                at: Self.moment, key: try #require(SegmentName(came)).id, sha256: String(repeating: "0", count: 64),
+                segment: came,
+                bytes: Int64(bytes.count), events: 1)
+        ])
+        let late = try spool.acknowledge(receipts[0].receiptBytes, from: nil, at: Self.moment)
+        #expect(late.sent == 0)
+        #expect(try spool.pending() == [came])
+    }
+
     @Test("What is no whole gzip does not travel: a receipt would end it while it is still on its way")
     func damaged() throws {
         let spool = try source()
