@@ -22,8 +22,8 @@ struct ReceiverLoop {
     }
 
     func run(_ spool: Spool) async throws {
-        // What is being received may take long on a slow line, and is waited for.
-        let signals = try SignalQueue(EarlySignals.ofCommand, endsHanging: false)
+        // What is being received may take long on a slow line, and is waited for; the end of a TLS connection takes some seconds more.
+        let signals = try SignalQueue(EarlySignals.ofCommand, patience: options.endPatience + .seconds(10))
         var spool = spool
         var options = options
         while try await serve(spool, &options, signals) == .lost {

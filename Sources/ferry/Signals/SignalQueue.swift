@@ -12,14 +12,15 @@ final class SignalQueue: Sendable {
     private let state = Mutex(State())
     private let source: any DispatchSourceRead
 
-    /// - Parameter endsHanging: Whether a process that does not end within a bounded time after SIGINT or SIGTERM is ended all the same.
-    init(_ numbers: [Int32], endsHanging: Bool = true) throws(CommandFailure) {
+    /// - Parameter patience: How long what is under way may take after SIGINT or SIGTERM. A process that has not ended some seconds later is ended
+    ///   all the same.
+    init(_ numbers: [Int32], patience: Duration = Interruptible.patience) throws(CommandFailure) {
         let pipe = try SignalPipe(numbers)
-        let lastResort = LastResort()
+        let lastResort = LastResort(patience)
         source = DispatchSource.makeReadSource(fileDescriptor: pipe.readEnd, queue: lastResort.queue)
         source.setEventHandler { [weak self] in
             for number in pipe.received() {
-                if endsHanging, number == SIGINT || number == SIGTERM { lastResort.told() }
+                if number == SIGINT || number == SIGTERM { lastResort.told() }
                 self?.add(number)
             }
         }
@@ -64,8 +65,11 @@ final class SignalQueue: Sendable {
 private final class LastResort: Sendable {
     let queue = DispatchQueue(label: "ferry.signals")
     private let times = Mutex(0)
+    private let patience: Duration
 
-    /// After the first signal, what is under way has ``Interruptible/patience``, and then as long as this for its end.
+    init(_ patience: Duration) { self.patience = patience }
+
+    /// After the first signal, what is under way has its time, and then as long as this for its end.
     private static let grace = 5
 
     /// SIGINT or SIGTERM came.
@@ -74,7 +78,7 @@ private final class LastResort: Sendable {
             times += 1
             return times == 1
         }
-        let seconds = (isFirst ? Int(Interruptible.patience.components.seconds) : 0) + Self.grace
+        let seconds = (isFirst ? Int(patience.components.seconds) : 0) + Self.grace
         queue.asyncAfter(deadline: .now() + .seconds(seconds)) {
             StandardError.write("ferry: error: a folder does not answer; what was under way stays pending\n")
             _exit(ExitStatus.localFailure.rawValue)
