@@ -56,8 +56,7 @@ struct Recognition: Sendable {
 
     /// - Parameter way: Noted before the look: an uploader that claims the segment later reads it, and one that has claimed it is seen.
     private func fate(of segment: SegmentName, whichCame way: Trail) throws(FileError) -> Vouching.Fate {
-        // What may go back where it comes from is not vouched for: the sender waits until it has left.
-        guard try spool.note(way, of: segment) else { return .underWay }
+        try spool.note(way, of: segment)
         for name in try spool.pendingForms(of: segment) where try spool.isLeaving(name) { return .underWay }
         guard let id = SegmentID(segment.id) else { return .kept }
         return try sentOn.contains(id, in: spool) ? .sentOn : .kept

@@ -7,10 +7,7 @@ extension OpenFile {
     public var trail: Trail { attribute(Self.trailName, longest: Trail.longestText).flatMap { Trail($0) } ?? .none }
 
     /// Where it cannot be noted, only the keys stop a circle.
-    ///
-    /// - Returns: Whether it is noted.
-    @discardableResult
-    public func setTrail(_ trail: Trail) -> Bool { setAttribute(Self.trailName, trail.text) }
+    public func setTrail(_ trail: Trail) { setAttribute(Self.trailName, trail.text) }
 
     /// What the clock said when the segment was opened, where that is not the time in its name.
     public var clockReading: Timestamp? {
@@ -38,9 +35,8 @@ extension OpenFile {
         }
     }
 
-    @discardableResult
-    private func setAttribute(_ name: String, _ value: String) -> Bool {
+    private func setAttribute(_ name: String, _ value: String) {
         let text = Array(value.utf8)
-        return fsetxattr(descriptor, name, text, text.count, 0) == 0
+        _ = fsetxattr(descriptor, name, text, text.count, 0)
     }
 }

@@ -13,19 +13,11 @@ extension Spool {
 
     /// Notes of what is here of a segment that it came another way too, so that it goes back on neither: of what is pending, and of what was
     /// rejected and may be tried again.
-    ///
-    /// - Returns: Whether everything that is here has the note now.
-    @discardableResult
-    public func note(_ trail: Trail, of segment: SegmentName) throws(FileError) -> Bool {
-        var isNoted = true
+    public func note(_ trail: Trail, of segment: SegmentName) throws(FileError) {
         for folder in [directory, try rejectedFolder()] {
             guard let folder else { continue }
-            for name in try folder.forms(of: segment) {
-                guard let file = try folder.open(name) else { continue }
-                if !file.add(trail) { isNoted = false }
-            }
+            for name in try folder.forms(of: segment) { try folder.open(name)?.add(trail) }
         }
-        return isNoted
     }
 }
 
@@ -51,10 +43,10 @@ extension Directory {
 }
 
 extension OpenFile {
-    /// Adds a way that the segment came. Returns whether it is noted.
-    fileprivate func add(_ other: Trail) -> Bool {
+    /// Adds a way that the segment came.
+    fileprivate func add(_ other: Trail) {
         let before = trail
         let merged = before.merging(other)
-        return merged == before || setTrail(merged)
+        if merged != before { setTrail(merged) }
     }
 }

@@ -130,8 +130,9 @@ struct Courier: ~Copyable {
             body: String(decoding: answer.body, as: UTF8.self), isToWholeRequest: answer.isToWholeRequest)
         if case .delivered = verdict {
             trace.duplicates = Self.duplicates(answer.body)
+            // What a gateway has compressed cannot be read.
             let isCoded = answer.header("content-encoding") != nil
-            trace.receiver = Self.receiver(answer.header("ferry-spool"), isCoded ? [] : answer.body)
+            trace.receiver = isCoded ? nil : Self.receiver(answer.header("ferry-spool"), answer.body)
         }
         if !verdict.leavesBody { trace.departure = max(trace.departure, answer.departure) }
         return verdict
@@ -140,10 +141,16 @@ struct Courier: ~Copyable {
     /// Which spool a segment was put into, or that it was put into none; `nil`: that is not known.
     ///
     /// A gateway may drop the header, and the receivers of Ferry's first version did not send it: a word of their answer tells them from others,
-    /// however a gateway writes that anew. One that drops the answer's text too leaves nothing to know them by.
+    /// however a gateway writes that anew. Of one that drops the text too nothing can be told from a server that answers nothing, as most collectors do.
     static func receiver(_ header: String?, _ body: [UInt8]) -> String? {
         if let header { return Spool.isID(header) ? header : nil }
-        return body.isEmpty || body.firstRange(of: "duplicate".utf8) != nil ? nil : LedgerEntry.noSpool
+        var rest = body[...]
+        while let word = rest.firstRange(of: "duplicate".utf8) {
+            rest = rest[word.upperBound...]
+            // Not `duplicates`, which others count.
+            if rest.first != UInt8(ascii: "s") { return nil }
+        }
+        return LedgerEntry.noSpool
     }
 
     /// What a receiver says of each segment of a request: `"duplicate":true`, or `false`, in their order. The answer may be cut off.
