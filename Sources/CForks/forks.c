@@ -43,7 +43,7 @@ static int forking = 0;
 // How often this thread has begun to work, and whether it is counted: it may rest meanwhile.
 static __thread int begun = 0;
 static __thread int is_counted = 0;
-// In pauses of a millisecond. Whoever waits may hold what the other one needs.
+// In pauses of a millisecond. A thread that waits may hold what the other one needs.
 enum { longest_wait = 1000 };
 
 // In a fork's child one thread works at a time: the Swift runtime remembers the number of the thread that forked, which the child's has no more, and

@@ -200,7 +200,7 @@ extension Spool {
                     result.changed += 1
                     continue
                 }
-                // What this spool gave away and got back is another file of the same name: nobody else may have it any more.
+                // What this spool gave away and got back is another file of the same name: the other side has ended its own.
                 if let file = exported[segment.name] ?? nil, file != ExportedFile(claim.status) {
                     if received == nil { received = try receivedSegments() }
                     guard received?.contains(segment.name) == false else {

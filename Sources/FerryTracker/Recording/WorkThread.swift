@@ -39,6 +39,7 @@ final class WorkThread: Sendable {
             &thread, nil,
             { argument in
                 ferry_begin_work()
+                // What pthread_create was given below.
                 if Body.run(argument!) { ferry_end_work() }
                 return nil
             }, body.toOpaque())

@@ -99,7 +99,7 @@ struct ReceiverLoop {
     /// How soon a folder that went or came is seen.
     private static let pause = DispatchTimeInterval.seconds(2)
 
-    /// Asks again and again, on a thread of its own until nobody waits: a file system that does not answer keeps no signal waiting.
+    /// Asks again and again, on a thread of its own, until no task waits: a file system that does not answer keeps no signal waiting.
     private static func poll<Value: Sendable>(
         _ continuation: AsyncStream<Value?>.Continuation, on queue: DispatchQueue, _ ask: @escaping @Sendable () -> Value?
     ) {
