@@ -135,6 +135,15 @@ public struct Peer: Sendable {
     /// Waits until the other side closes.
     public func waitForClose() { while let more = read(), !more.isEmpty {} }
 
+    /// `POLLRDHUP`, which Glibc's module lacks.
+    private static let endOfPeer: Int16 = 0x2000
+
+    /// Waits, without reading anything, until the other side ends the connection: orderly, or with a reset.
+    public func waitForEnd() {
+        var poll = pollfd(fd: descriptor, events: Self.endOfPeer, revents: 0)
+        while Glibc.poll(&poll, 1, -1) < 0, errno == EINTR {}
+    }
+
     @discardableResult
     public func send(_ text: String) -> Bool { send(Array(text.utf8)) }
 
