@@ -46,9 +46,12 @@ actor Admission {
 
     /// The parts of a request with what came under their keys before; `nil` unless all are known and vouched for.
     ///
+    /// - Throws: ``FileError`` when it cannot be noted which way a segment comes that is here: it might go back on it.
     /// - Parameter looksAround: Whether to look also for what other processes have logged meanwhile, and for segments that came another
     ///   way, by rsync say: reads them whole.
-    func known(_ parts: [JoinedSegments.Part], from sender: String?, looksAround: Bool) async -> [KnownBody.Part]? {
+    func known(
+        _ parts: [JoinedSegments.Part], from sender: String?, looksAround: Bool
+    ) async throws(FileError) -> [KnownBody.Part]? {
         if looksAround, parts.contains(where: { recognition.vouchedFor($0, from: sender) == nil }) {
             // What cannot be read is not known.
             await blocking { [spool, recognition] in try? spool.follow(recognition.keys.log, at: .now()) }
@@ -57,7 +60,10 @@ actor Admission {
         for part in parts {
             var before = recognition.vouchedFor(part, from: sender)
             if before == nil, looksAround, sender != nil, part.identity.key != nil {
-                before = await blocking { [spool] in Self.cameAnotherWay(part, from: sender, to: spool) }
+                let looked = await blocking { [spool] in
+                    Result { () throws(FileError) in try Self.cameAnotherWay(part, from: sender, to: spool) }
+                }
+                before = try looked.get()
             }
             guard let before else { return nil }
             known.append(KnownBody.Part(part: part, before: before))
@@ -65,9 +71,11 @@ actor Admission {
         return known
     }
 
-    private static func cameAnotherWay(_ part: JoinedSegments.Part, from sender: String?, to spool: Spool) -> KnownKey? {
+    private static func cameAnotherWay(
+        _ part: JoinedSegments.Part, from sender: String?, to spool: Spool
+    ) throws(FileError) -> KnownKey? {
         let name = part.identity.name.fileName
-        try? spool.note(part.trail.adding(sender), of: part.identity.name)
+        try spool.note(part.trail.adding(sender), of: part.identity.name)
         guard part.trail == .none || (try? spool.isLeaving(name)) == false else { return nil }
         let digest = (try? spool.directory.open(name)?.digest().digest) ?? nil
         return digest.map(KnownKey.came)

@@ -63,10 +63,10 @@ struct Recognition: Sendable {
     }
 
     /// Notes of what is pending here that it came another way too: it must not go back on that, where it is known now, and has ended.
-    func note(_ way: Trail, of part: JoinedSegments.Part, events: Int64?) {
+    func note(_ way: Trail, of part: JoinedSegments.Part, events: Int64?) throws(FileError) {
         let identity = part.identity
         let known = identity.key.flatMap { keys.known($0, segment: identity.givenName, events: events ?? 0) }
         let segments = known?.arrivals.map { arrival in arrival.id.map { identity.name.with(id: $0) } ?? identity.name }
-        for segment in segments ?? [identity.name] { try? spool.note(way, of: segment) }
+        for segment in segments ?? [identity.name] { try spool.note(way, of: segment) }
     }
 }

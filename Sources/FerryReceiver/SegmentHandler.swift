@@ -31,14 +31,16 @@ struct SegmentHandler: Sendable {
         do throws(IntakeRefusal) {
             let received: [ReceivedSegment]
             // The key before the size: a sender that is told 413 sends the same events again, in halves with keys of their own.
-            if let known = await admission.known(parts, from: sender, looksAround: isTooLarge) {
+            if let known = try await known(parts, from: sender, looksAround: isTooLarge) {
                 received = try await compare(request, known)
             } else if isTooLarge {
                 throw IntakeRefusal.tooLarge(limit: options.maxBody)
             } else {
                 received = try await take(request, parts, from: sender)
             }
-            if sender != nil, received.contains(where: \.isDuplicate) { await noteTrails(of: parts, as: received, from: sender) }
+            if sender != nil, received.contains(where: \.isDuplicate) {
+                try await noteTrails(of: parts, as: received, from: sender)
+            }
             for segment in received { onReceived(segment) }
             return Answer.accepted(received, in: spool.id)
         } catch {
@@ -50,13 +52,31 @@ struct SegmentHandler: Sendable {
         }
     }
 
+    private func known(
+        _ parts: [JoinedSegments.Part], from sender: String?, looksAround: Bool
+    ) async throws(IntakeRefusal) -> [KnownBody.Part]? {
+        do throws(FileError) {
+            return try await admission.known(parts, from: sender, looksAround: looksAround)
+        } catch {
+            throw .file(error)
+        }
+    }
+
     /// What is known here, and pending, must not go back where it comes from now: there it is known too, and has ended.
-    private func noteTrails(of parts: [JoinedSegments.Part], as received: [ReceivedSegment], from sender: String?) async {
-        await blocking { [recognition = admission.recognition] in
-            for (part, segment) in zip(parts, received) where segment.isDuplicate {
-                recognition.note(part.trail.adding(sender), of: part, events: segment.events)
+    private func noteTrails(
+        of parts: [JoinedSegments.Part], as received: [ReceivedSegment], from sender: String?
+    ) async throws(IntakeRefusal) {
+        let failure = await blocking { [recognition = admission.recognition] () -> FileError? in
+            do throws(FileError) {
+                for (part, segment) in zip(parts, received) where segment.isDuplicate {
+                    try recognition.note(part.trail.adding(sender), of: part, events: segment.events)
+                }
+                return nil
+            } catch {
+                return error
             }
         }
+        if let failure { throw .file(failure) }
     }
 
     /// Takes a body that came before.

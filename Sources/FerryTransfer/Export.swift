@@ -47,6 +47,7 @@ public struct Export {
     private let spool: Spool
     private let options: ExportOptions
     private let now: Timestamp
+    private let ways = Ways()
 
     public init(_ spool: Spool, options: ExportOptions, now: Timestamp) {
         self.spool = spool
@@ -188,11 +189,12 @@ public struct Export {
                     continue
                 }
                 let status = try file.status()
+                let trail = try ways.trail(of: file, SegmentName(name), in: spool)
                 let (digest, bytes) = try file.digest(size: status.size.bytes)
                 let segment = BundleManifest.Segment(
                     file: "", name: name, key: try SegmentKey.key(of: name, spoolID: spool.id) { digest },
                     created: SegmentName(name)?.created ?? status.modified, bytes: bytes, sha256: digest.hexadecimal,
-                    events: try spool.notedEvents(of: name))
+                    events: try spool.notedEvents(of: name), trail: trail == .none ? nil : trail.text)
                 if let flaw = segment.flaw {
                     report.leftOut.append((name, "it \(flaw)"))
                 } else {

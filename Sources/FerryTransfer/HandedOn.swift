@@ -10,6 +10,8 @@ struct HandedOn {
         case travels(bundle: String)
         /// It went to the spool that brings it back.
         case wentThere
+        /// It was in this spool, and came back round others.
+        case wentOn
 
         var description: String {
             switch self {
@@ -17,6 +19,8 @@ struct HandedOn {
                 "it travels in this spool's own bundle \(bundle): acknowledge that one's receipt, or forget that bundle, and import again"
             case .wentThere:
                 "this spool handed it over to the one that brings it back: send it on from there to another spool than this one, or it goes in a circle"
+            case .wentOn:
+                "it was in this spool before, and was handed on from here: send it on from there to another spool than this one, or it goes in a circle"
             }
         }
     }

@@ -104,10 +104,14 @@ struct Holdings {
     ///
     /// - Parameters:
     ///   - name: The segment's name in the hub's spool.
+    ///   - segment: As the bundle describes it.
     ///   - head: Of the bundle that brings it again.
-    mutating func ownClaim(on name: String, key: String, against head: BundleManifest.Head) throws(FileError) -> HandedOn.Claim? {
+    mutating func ownClaim(
+        on name: String, _ segment: BundleManifest.Segment, against head: BundleManifest.Head
+    ) throws(FileError) -> HandedOn.Claim? {
+        if segment.way.spools.contains(hub.id) { return .wentOn }
         // It came with this very bundle: that was exported before any bundle of the hub's that has the segment.
-        if entries[key]?.bundle == head.bundle { return nil }
+        if entries[segment.key]?.bundle == head.bundle { return nil }
         return try handedOn.claim(on: name, against: head.spool)
     }
 

@@ -146,6 +146,8 @@ private struct BundleIntake {
             return
         }
         let arrival = try hub.beginArrival()
+        let way = segment.way.adding(manifest.head.spool)
+        arrival.file.setTrail(way)
         let events: Int64
         do {
             try copy(region, segment, to: arrival)
@@ -158,7 +160,7 @@ private struct BundleIntake {
         }
         let entry = ReceivedEntry(
             at: now, key: segment.key, sha256: segment.sha256, segment: Self.name(for: segment), bytes: segment.bytes,
-            events: events, bundle: manifest.head.bundle)
+            events: events, bundle: manifest.head.bundle, trail: way)
         batch.append(Item(arrival: arrival, entry: entry, segment: segment))
         batchKeys.insert(segment.key)
     }
@@ -237,7 +239,7 @@ private struct BundleIntake {
 
     /// Whether what the hub has of a segment is none to vouch for.
     private mutating func withholds(_ segment: BundleManifest.Segment, _ holdings: inout Holdings) throws(FileError) -> Bool {
-        let claim = try holdings.ownClaim(on: Self.name(for: segment), key: segment.key, against: manifest.head)
+        let claim = try holdings.ownClaim(on: Self.name(for: segment), segment, against: manifest.head)
         guard let claim else { return false }
         report.withheld.append((segment.name, claim.description))
         return true

@@ -10,68 +10,6 @@ import Testing
 struct CircleTests {
     private let folder = TemporaryFolder()
 
-    /// Runs a receiver into a spool meanwhile.
-    private func whileReceiving<Value: Sendable>(
-        into spool: Spool, _ body: @escaping @Sendable (Int) async throws -> Value
-    ) async throws -> Value {
-        var options = ReceiverOptions()
-        options.port = 0
-        let receiver = try Receiver(spool, options: options)
-        let (ports, continuation) = AsyncStream.makeStream(of: Int.self)
-        return try await withThrowingTaskGroup(of: Value?.self) { group in
-            group.addTask {
-                try await receiver.run(onRunning: { continuation.yield($0) })
-                return nil
-            }
-            group.addTask {
-                for await port in ports { return try await body(port) }
-                return nil
-            }
-            defer { group.cancelAll() }
-            while let result = try await group.next() { if let result { return result } }
-            throw CancellationError()
-        }
-    }
-
-    /// Sends all of a spool, deleting what arrived. Returns how many are left.
-    private func send(_ source: Spool, to target: Spool, coalesce: ByteCount? = nil) async throws -> Int {
-        try await whileReceiving(into: target) { port in
-            var options = UploadOptions(destination: try DestinationURL("http://127.0.0.1:\(port)/v1/segments"))
-            options.keepsSent = false
-            options.ignoresWaits = true
-            options.coalesce = coalesce
-            return try await UploadPass(source, options: options).run().remaining
-        }
-    }
-
-    /// Sends one segment, and loses the answer.
-    private func lose(_ name: String, _ source: Spool, to target: Spool) async throws {
-        let file = try #require(try source.directory.open(name))
-        let bytes = try file.readBytes(1 << 20, at: 0)
-        let trail = file.trail
-        let id = try #require(SegmentName(name)).id
-        let headers = [
-            "Idempotency-Key": "\"\(id)\"", "Ferry-Segment": name, "Ferry-Spool": source.id, "Ferry-Hops": "\(trail.hops)",
-            "Ferry-Via": trail.spools.isEmpty ? "-" : trail.spools.joined(separator: " "),
-        ]
-        let answer = try await whileReceiving(into: target) { try await RawClient.post(bytes, port: $0, headers: headers) }
-        #expect(answer.status == 200)
-    }
-
-    private func fill(_ spool: Spool, _ count: Int = 3) throws -> [String] {
-        try (0..<count).map { try spool.put(Segments.gzip("{\"n\":\($0)}\n"), as: Segments.name(second: $0)) }
-    }
-
-    /// Whether trails can be noted here.
-    private func notesTrails(_ spool: Spool) throws -> Bool {
-        let name = try spool.put(Segments.gzip("{}\n"), as: Segments.name(second: 1000))
-        try spool.directory.open(name)?.setTrail(#require(Trail(hops: 1)))
-        defer { try? spool.directory.remove(name) }
-        let isNoted = try spool.directory.open(name)?.trail.hops == 1
-        if !isNoted { print("NOT TESTED: this file system has no extended attributes") }
-        return isNoted
-    }
-
     @Test("What comes back to the spool that it is from stays pending at the sender", arguments: [nil, ByteCount.mebibytes(1)])
     func back(coalesce: ByteCount?) async throws {
         let (a, b) = (try folder.spool("a"), try folder.spool("b"))

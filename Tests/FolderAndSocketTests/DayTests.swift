@@ -163,7 +163,7 @@ struct DayTests {
         private mutating func lookAround() {
             let next = state.update(&delivery, at: clock.moment)
             if let next { events.add(.look(life: life), at: max(next, clock.now + .milliseconds(1))) }
-            let preparer = Preparer(spool: spool, options: options.upload, travel: TravelWatch()) { _ in }
+            let preparer = Preparer(spool: spool, options: options.upload, travel: TravelWatch(), ways: Ways()) { _ in }
             while case .job(let job) = delivery.next() {
                 var ready: [(Dispatcher.Item, PreparedSegment)] = []
                 for item in job.items {

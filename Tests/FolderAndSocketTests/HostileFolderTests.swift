@@ -189,28 +189,6 @@ struct HostileFolderTests {
         #expect(logged == 2)
     }
 
-    private func whileReceiving(into spool: Spool, _ body: @escaping @Sendable (Int) async throws -> Void) async throws {
-        var options = ReceiverOptions()
-        options.port = 0
-        let receiver = try Receiver(spool, options: options)
-        let (ports, continuation) = AsyncStream.makeStream(of: Int.self)
-        try await withThrowingTaskGroup(of: Bool.self) { group in
-            group.addTask {
-                try await receiver.run(onRunning: { continuation.yield($0) })
-                return false
-            }
-            group.addTask {
-                for await port in ports {
-                    try await body(port)
-                    break
-                }
-                return true
-            }
-            defer { group.cancelAll() }
-            while let isDone = try await group.next(), !isDone {}
-        }
-    }
-
     @Test("A spool ID that could break a header is made anew")
     func spoolID() throws {
         let path = try folder.spool().path

@@ -1,7 +1,8 @@
-import FerrySpool
 import Foundation
 import TestSupport
 import Testing
+
+@testable import FerrySpool
 
 @Suite("One user writes, another sends, a third looks")
 struct TwoUserTests {
@@ -10,13 +11,16 @@ struct TwoUserTests {
 
     private enum User: String { case writer = "65501", sender = "65502", reader = "65503" }
 
-    private func run(_ user: User, _ arguments: String..., input: String? = nil) async throws -> Program.Result {
-        try await Program("/usr/bin/env", environment: ["FERRY": Program.ferry]).start(
+    private func start(_ user: User, _ arguments: [String], input: String? = nil) throws -> Running {
+        try Program("/usr/bin/env", environment: ["FERRY": Program.ferry]).start(
             [
                 "setpriv", "--reuid=\(user.rawValue)", "--regid=\(user.rawValue)", "--groups=\(Self.group)", "sh", "-c",
                 "umask 077; exec \"$FERRY\" \"$@\"", "ferry",
-            ] + arguments, input: input
-        ).end()
+            ] + arguments, input: input)
+    }
+
+    private func run(_ user: User, _ arguments: String..., input: String? = nil) async throws -> Program.Result {
+        try await start(user, arguments, input: input).end()
     }
 
     /// A spool that the three share; `nil` where other users cannot be had.
@@ -110,6 +114,27 @@ struct TwoUserTests {
         #expect(upload.errors.contains(journal))
         #expect(try Spool.open(folder("hub"), access: .read).events(in: [.pending]) == ["1", "3"])
         #expect(try opened.directory.contains(journal))
+    }
+
+    @Test("What comes another way too, and lies here as another user's file, does not go back on it")
+    func foreignNotes() async throws {
+        guard let path = try await sharedSpool() else { return }
+        let (spool, other) = (try Spool.open(path, access: .write), try Spool.open(folder("other"), access: .create))
+        let name = try other.put(Segments.gzip("1\n"))
+        try spool.put(Segments.gzip("1\n"), as: #require(SegmentName(name)))
+        chmod("\(path)/\(name)", 0o644)
+        let relay = try start(.sender, ["receive", "--listen", "127.0.0.1:0", "--spool", path])
+        let port = try await relay.waitFor("listening on http://127.0.0.1:").prefix { $0.isNumber }
+        let there = try await Program().run("upload", "--spool", other.path, "--to", "http://127.0.0.1:\(port)/v1/segments")
+        #expect(there.status == 0, "\(there.errors)")
+        relay.send(SIGTERM)
+        _ = await relay.end()
+        #expect(try spool.stateDirectory?.names().contains { $0.hasPrefix("ways-") } == true)
+        let hub = try await Hub(other.path)
+        let back = try await run(.sender, "upload", "--spool", path, "--to", hub.url)
+        await hub.stop()
+        #expect(back.status == 75, "\(back.errors)")
+        #expect(try spool.pending() == [name])
     }
 
     @Test("A segment that one may not open and that a limit would drop is named: prune ends with 74, and drops the others")

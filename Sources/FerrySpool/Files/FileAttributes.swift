@@ -6,15 +6,16 @@ extension OpenFile {
     /// The way that the segment came; ``Trail/none`` where that is not noted.
     public var trail: Trail { attribute(Self.trailName, longest: Trail.longestText).flatMap { Trail($0) } ?? .none }
 
-    /// Where it cannot be noted, only the keys stop a circle.
-    public func setTrail(_ trail: Trail) { setAttribute(Self.trailName, trail.text) }
+    /// - Returns: Whether it is noted: not on a file system without extended attributes, nor in another user's file.
+    @discardableResult
+    public func setTrail(_ trail: Trail) -> Bool { setAttribute(Self.trailName, trail.text) }
 
     /// What the clock said when the segment was opened, where that is not the time in its name.
     public var clockReading: Timestamp? {
         attribute(Self.clockName, longest: Self.longestTime).flatMap { Timestamp(rfc3339: $0) }
     }
 
-    public func setClockReading(_ reading: Timestamp) { setAttribute(Self.clockName, reading.rfc3339) }
+    public func setClockReading(_ reading: Timestamp) { _ = setAttribute(Self.clockName, reading.rfc3339) }
 
     /// Takes over what another file's segment has noted.
     func inheritAttributes(of other: OpenFile) {
@@ -35,8 +36,8 @@ extension OpenFile {
         }
     }
 
-    private func setAttribute(_ name: String, _ value: String) {
+    private func setAttribute(_ name: String, _ value: String) -> Bool {
         let text = Array(value.utf8)
-        _ = fsetxattr(descriptor, name, text, text.count, 0)
+        return fsetxattr(descriptor, name, text, text.count, 0) == 0
     }
 }

@@ -84,7 +84,13 @@ extension Spool {
         }
     }
 
-    private static func receivedName(_ day: String) -> String { "received-\(day).jsonl" }
+    /// The names of the logs of received keys.
+    func receivedNames() throws(FileError) -> [String] {
+        try stateDirectory?.names().filter { $0.hasPrefix(Self.receivedPrefix) && $0.hasSuffix(".jsonl") } ?? []
+    }
+
+    static let receivedPrefix = "received-"
+    private static func receivedName(_ day: String) -> String { "\(receivedPrefix)\(day).jsonl" }
 
     /// Every key ever accepted, oldest first. Torn lines are passed over: their arrivals were not answered.
     public func forEachReceived(_ body: (ReceivedEntry) -> Void) throws(FileError) {
@@ -97,9 +103,7 @@ extension Spool {
         var names: Set<String> = []
         try stateDirectory?.open(Self.receivedName(entry.at.compactDay))?.forEachLine { line in
             // The field alone, in the form that the log is written in: the day may have been long.
-            guard let start = line.end(of: "\"file\":\""), let end = line[start...].firstIndex(of: UInt8(ascii: "\""))
-            else { return }
-            names.insert(String(decoding: line[start..<end], as: UTF8.self))
+            if let name = line.text(after: "\"file\":\"") { names.insert(name) }
         }
         return names
     }

@@ -13,9 +13,8 @@ extension Spool {
     public func forEachReceived(
         after place: inout ReceivedLogPlace, _ body: (ReceivedEntry) -> Void
     ) throws(FileError) {
-        guard let stateDirectory else { return }
-        for name in try stateDirectory.names() where name.hasPrefix("received-") && name.hasSuffix(".jsonl") {
-            guard let file = try stateDirectory.open(name) else { continue }
+        for name in try receivedNames() {
+            guard let file = try stateDirectory?.open(name) else { continue }
             try file.forEachReceived(name, after: &place, body)
         }
     }

@@ -6,8 +6,7 @@ import Synchronization
 /// may get lost on its way, and earlier versions noted nothing.
 public final class SentOn: Sendable {
     private struct State {
-        /// How far each ledger was read, and how large it was then.
-        var places: [String: (offset: Int64, size: Int64)] = [:]
+        var places = LogPlaces()
         var ids: Set<SegmentID> = []
     }
 
@@ -25,21 +24,12 @@ public final class SentOn: Sendable {
     }
 
     private static func catchUp(_ state: inout State, _ spool: Spool) throws(FileError) {
+        guard let folder = spool.stateDirectory else { return }
         for name in try spool.ledgerNames() {
-            guard let file = try spool.stateDirectory?.open(name) else { continue }
-            let size = try file.status().size.bytes
-            let place = state.places[name]
-            if size == place?.size { continue }
-            // A ledger that became shorter is another one.
-            let start = place.flatMap { $0.size < size ? $0.offset : nil } ?? 0
             var ids: [SegmentID] = []
-            var (last, end) = (start, start)
-            try file.forEachLine(from: start) { line in
-                (last, end) = (end, end + Int64(line.count) + 1)
+            try state.places.forEachNewLine(of: name, in: folder) { line in
                 if let id = sentSegment(line) { ids.append(id) }
             }
-            // The last line may be without its end yet: it is read again with what follows.
-            state.places[name] = (min(last, size), size)
             for id in ids {
                 state.ids.insert(id)
                 for whole in SegmentID.ancestors(of: id.text) { state.ids.insert(whole) }
@@ -51,9 +41,8 @@ public final class SentOn: Sendable {
 
     private static func sentSegment(_ line: UnsafeBufferPointer<UInt8>) -> SegmentID? {
         guard line.end(of: "\"outcome\":\"sent\"") != nil, line.end(of: toNoSpool) == nil,
-            let start = line.end(of: "\"segment\":\""),
-            let end = line[start...].firstIndex(of: UInt8(ascii: "\""))
+            let segment = line.text(after: "\"segment\":\"")
         else { return nil }
-        return SegmentName(String(decoding: line[start..<end], as: UTF8.self)).flatMap { SegmentID($0.id) }
+        return SegmentName(segment).flatMap { SegmentID($0.id) }
     }
 }

@@ -38,6 +38,8 @@ extension Spool {
             results[index] = name(arrivals[index].arrival, as: arrivals[index].entry.segment)
         }
         try directory.sync()
+        // They are anybody's to claim from now on, before the last who used the files here has closed them.
+        for index in new where results[index] == .stored { arrivals[index].arrival.file.unlock() }
         return results
     }
 

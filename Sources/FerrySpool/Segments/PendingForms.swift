@@ -12,12 +12,20 @@ extension Spool {
     }
 
     /// Notes of what is here of a segment that it came another way too, so that it goes back on neither: of what is pending, and of what was
-    /// rejected and may be tried again.
+    /// rejected and may be tried again. What no file takes goes into the spool's own notes (``Ways``).
     public func note(_ trail: Trail, of segment: SegmentName) throws(FileError) {
+        var isNoted = true
         for folder in [directory, try rejectedFolder()] {
             guard let folder else { continue }
-            for name in try folder.forms(of: segment) { try folder.open(name)?.add(trail) }
+            for name in try folder.forms(of: segment) {
+                do throws(FileError) {
+                    if let file = try folder.open(name), !file.add(trail) { isNoted = false }
+                } catch {
+                    isNoted = false
+                }
+            }
         }
+        if !isNoted { try noteWay(trail, of: segment) }
     }
 }
 
@@ -43,10 +51,10 @@ extension Directory {
 }
 
 extension OpenFile {
-    /// Adds a way that the segment came.
-    fileprivate func add(_ other: Trail) {
+    /// Adds a way that the segment came. Returns whether it is noted.
+    fileprivate func add(_ other: Trail) -> Bool {
         let before = trail
         let merged = before.merging(other)
-        if merged != before { setTrail(merged) }
+        return merged == before || setTrail(merged)
     }
 }

@@ -1,6 +1,6 @@
 extension Spool {
-    /// Removes what killed processes left: sidecars without a segment, and hidden files that no process is writing. What cannot be removed
-    /// stays.
+    /// Removes what killed processes left: sidecars without a segment, and hidden files that no process is writing; and the notes of ways of
+    /// segments that have ended. What cannot be removed stays.
     ///
     /// - Returns: How many files were removed.
     public func cleanUp(_ listing: SpoolListing) -> Int {
@@ -9,6 +9,7 @@ extension Spool {
             if (try? directory.remove("\(stem)\(EntryKind.sidecarSuffix)")) != nil { removed += 1 }
         }
         for name in listing.temporaries where (try? removeIfLeft(name)) == true { removed += 1 }
+        try? removeEndedWays(listing)
         return removed
     }
 

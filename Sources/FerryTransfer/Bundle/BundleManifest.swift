@@ -30,6 +30,8 @@ public struct BundleManifest: Equatable, Sendable {
         /// Of the segment's bytes before any encryption, in hexadecimal.
         public var sha256: String
         public var events: Int64?
+        /// The way that it came to the bundle's spool, as ``Trail/text``; `nil` for what was made there.
+        public var trail: String?
     }
 
     public var head: Head
@@ -124,6 +126,10 @@ extension BundleManifest.Segment {
         guard bytes > 0, BodyDigest(hexadecimal: sha256) != nil, ForeignName.keyLengths.contains(key.utf8.count),
             key.utf8.allSatisfy({ $0 > 0x20 && $0 < 0x7f })
         else { return "has no proper size, checksum or key" }
-        return events ?? 0 < 0 ? "has no proper number of events" : nil
+        if events ?? 0 < 0 { return "has no proper number of events" }
+        return trail.map { Trail($0) == nil } ?? false ? "has no proper trail" : nil
     }
+
+    /// The way that it came to the bundle's spool.
+    var way: Trail { trail.flatMap { Trail($0) } ?? .none }
 }

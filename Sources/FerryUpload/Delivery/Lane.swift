@@ -14,6 +14,7 @@ struct LaneTools: Sendable {
     let settler: Settler
     let bookkeeper: Bookkeeper
     let travel = TravelWatch()
+    let ways = Ways()
     let onEvent: @Sendable (UploadEvent) -> Void
     /// No wait that was meant is longer.
     let longestWait: Duration

@@ -41,6 +41,7 @@ struct Preparer: Sendable {
     let spool: Spool
     let options: UploadOptions
     let travel: TravelWatch
+    let ways: Ways
     let warn: @Sendable (String) -> Void
 
     /// Whether a look may take microseconds. Inflating a whole file, and putting its events in another form, may take seconds.
@@ -92,7 +93,9 @@ struct Preparer: Sendable {
             : try claim.examineQuickly(verification, content: content)
         guard let examination = examined else { return .needsInflating }
         if let unready = unready(claim, examination, sidecar, now: now) { return unready }
-        let facts = try SegmentFacts(claim, spoolID: spool.id, events: examination.events, isLate: item.isLate)
+        let facts = try SegmentFacts(
+            claim, spoolID: spool.id, trail: try ways.trail(of: claim.file, claim.segmentName, in: spool),
+            events: examination.events, isLate: item.isLate)
         do throws(TranscodingFailure) {
             return .ready(
                 PreparedSegment(

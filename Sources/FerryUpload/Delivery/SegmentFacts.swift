@@ -21,10 +21,10 @@ struct SegmentFacts: Sendable {
     /// What the clock said when the segment was opened, where that is not ``created``.
     let clockReading: Timestamp?
 
-    init(_ claim: Claim, spoolID: String, events: Int64?, isLate: Bool) throws(FileError) {
+    init(_ claim: Claim, spoolID: String, trail: Trail, events: Int64?, isLate: Bool) throws(FileError) {
         self.isLate = isLate
         self.spoolID = spoolID
-        trail = claim.file.trail
+        self.trail = trail
         clockReading = claim.file.clockReading
         name = claim.name
         bytes = claim.status.size

@@ -197,7 +197,9 @@ struct Workers: Sendable {
     private func look(at item: Dispatcher.Item, _ tools: LaneTools) async -> Preparation {
         let spool: Spool
         do throws(FileError) { spool = try tools.lease.spool() } catch { return .unusable(error) }
-        let preparer = Preparer(spool: spool, options: options, travel: tools.travel) { tools.onEvent(.warning($0)) }
+        let preparer = Preparer(spool: spool, options: options, travel: tools.travel, ways: tools.ways) {
+            tools.onEvent(.warning($0))
+        }
         let time = now()
         if Preparer.isQuick(isForeign: item.entry.isForeign, options) {
             let preparation = preparer.prepare(item, now: time, inflates: false)

@@ -1,0 +1,35 @@
+/// How far logs that only grow were read, by their names.
+struct LogPlaces: Sendable {
+    private var places: [String: (offset: Int64, size: Int64)] = [:]
+
+    /// Whether a log was read, as far as it went then.
+    func isKnown(_ name: String) -> Bool { places[name] != nil }
+
+    /// Reads the lines that a log has got since the last look. The last line of that look is read again: it may have been without its end.
+    mutating func forEachNewLine(
+        of name: String, in folder: Directory, _ body: (UnsafeBufferPointer<UInt8>) -> Void
+    ) throws(FileError) {
+        guard let file = try folder.open(name) else { return }
+        let size = try file.status().size.bytes
+        let place = places[name]
+        if size == place?.size { return }
+        // A log that became shorter is another one.
+        let start = place.flatMap { $0.size < size ? $0.offset : nil } ?? 0
+        var (last, end) = (start, start)
+        try file.forEachLine(from: start) { line in
+            (last, end) = (end, end + Int64(line.count) + 1)
+            body(line)
+        }
+        places[name] = (min(last, size), size)
+    }
+}
+
+extension UnsafeBufferPointer<UInt8> {
+    /// The text of a field of a log's line, in the form that Ferry writes; `nil` where the line has none of that name.
+    ///
+    /// - Parameter start: The field's name as it is written, with the quote that begins its text.
+    func text(after start: StaticString) -> String? {
+        guard let start = end(of: start), let end = self[start...].firstIndex(of: UInt8(ascii: "\"")) else { return nil }
+        return String(decoding: self[start..<end], as: UTF8.self)
+    }
+}

@@ -1,0 +1,150 @@
+import Glibc
+import Synchronization
+
+/// The ways that segments came, where their files do not tell: a file system may keep no extended attributes, a copy by another tool may have
+/// lost them, and another user's file takes none.
+///
+/// The log of received keys has the way of whatever came; what came another way too, and could not be noted in its file, is in `ways-YYYYMMDD.jsonl`.
+/// Each is read when it is first asked for, and from there on what is new.
+public final class Ways: Sendable {
+    fileprivate struct State {
+        var names = WayLogs()
+        var places = LogPlaces()
+        var arrivals: [SegmentID: Int] = [:]
+        /// The ways of the arrivals. There are few.
+        var trails: [Trail] = []
+        var numbers: [String?: Int] = [:]
+        var further: [SegmentID: Trail] = [:]
+    }
+
+    /// Held while a log is read: a second reader would only read the same.
+    private let state = Mutex(State())
+
+    public init() {}
+
+    /// The way that a segment came; ``Trail/none`` for what was made here, and for another tool's file.
+    ///
+    /// - Parameter segment: The file's name as that of a segment; `nil` for another tool's.
+    public func trail(of file: OpenFile, _ segment: SegmentName?, in spool: Spool) throws(FileError) -> Trail {
+        let noted = file.trail
+        guard let folder = spool.stateDirectory, let segment, let id = SegmentID(segment.id) else { return noted }
+        let family = [id] + SegmentID.ancestors(of: segment.id)
+        return try state.withLock { state throws(FileError) in
+            try state.names.look(into: spool, folder)
+            var trail = noted
+            if noted == .none {
+                for name in state.names.received where state.mayHaveGrown(name, among: state.names.received) {
+                    try state.readArrivals(name, in: folder)
+                }
+                if let id = family.first(where: { state.arrivals[$0] != nil }), let number = state.arrivals[id] {
+                    trail = state.trails[number]
+                }
+            }
+            for name in state.names.ways where state.mayHaveGrown(name, among: state.names.ways) {
+                try state.readFurther(name, in: folder)
+            }
+            for id in family { trail = state.further[id].map { trail.merging($0) } ?? trail }
+            return trail
+        }
+    }
+}
+
+/// The names of the logs that tell ways, listed again when their folder has changed.
+private struct WayLogs: Sendable {
+    private var changed: FolderTime?
+    private(set) var received: [String] = []
+    private(set) var ways: [String] = []
+
+    mutating func look(into spool: Spool, _ folder: Directory) throws(FileError) {
+        let changed = try spool.directory.status(Spool.stateFolderName).map { FolderTime($0) }
+        if let changed, changed == self.changed, !changed.isFresh(at: .now()) { return }
+        let names = try folder.names().filter { $0.hasSuffix(".jsonl") }
+        received = names.filter { $0.hasPrefix(Spool.receivedPrefix) }
+        ways = names.filter { $0.hasPrefix(Spool.wayPrefix) }
+        self.changed = changed
+    }
+}
+
+extension Ways.State {
+    /// Old days' logs are read once. The day before may still be written to, by an import that began before midnight.
+    fileprivate func mayHaveGrown(_ name: String, among names: [String]) -> Bool {
+        !places.isKnown(name) || names.suffix(2).contains(name)
+    }
+
+    fileprivate mutating func readArrivals(_ name: String, in folder: Directory) throws(FileError) {
+        var arrivals: [(SegmentID, String?)] = []
+        try places.forEachNewLine(of: name, in: folder) { line in
+            guard let segment = line.text(after: "\"segment\":\"").flatMap({ SegmentName($0) }), let id = SegmentID(segment.id)
+            else { return }
+            arrivals.append((id, line.text(after: "\"trail\":\"")))
+        }
+        for (id, way) in arrivals { self.arrivals[id] = number(of: way) }
+    }
+
+    /// - Parameter way: `nil`: an earlier version noted none. It came, from wherever.
+    private mutating func number(of way: String?) -> Int {
+        if let known = numbers[way] { return known }
+        trails.append(way.flatMap { Trail($0) } ?? Trail.none.adding(nil))
+        numbers[way] = trails.count - 1
+        return trails.count - 1
+    }
+
+    fileprivate mutating func readFurther(_ name: String, in folder: Directory) throws(FileError) {
+        var ways: [(SegmentID, Trail)] = []
+        try places.forEachNewLine(of: name, in: folder) { line in
+            guard let id = line.text(after: "\"id\":\"").flatMap({ SegmentID($0) }),
+                let trail = line.text(after: "\"trail\":\"").flatMap({ Trail($0) })
+            else { return }
+            ways.append((id, trail))
+        }
+        for (id, way) in ways { further[id] = further[id]?.merging(way) ?? way }
+    }
+}
+
+extension Spool {
+    /// One line of `.ferry/ways-YYYYMMDD.jsonl`.
+    private struct WayEntry: Codable {
+        let id: String
+        let trail: String
+    }
+
+    /// Notes of a segment that it came another way too, durably.
+    func noteWay(_ trail: Trail, of segment: SegmentName, at now: Timestamp = .now()) throws(FileError) {
+        guard let stateDirectory else { throw FileError("write into", path, code: EROFS) }
+        let line = JSONLine.encode(WayEntry(id: segment.id, trail: trail.text))
+        let name = "\(Self.wayPrefix)\(now.compactDay).jsonl"
+        try lendingReserve { () throws(FileError) in
+            try stateDirectory.appendLines(to: name) { size throws(FileError) -> [UInt8] in
+                // A sender that tries again and again comes the same way each time.
+                let end = min(size, 1 << 16)
+                let recent = try stateDirectory.open(name)?.readBytes(Int(end), at: size - end) ?? []
+                return recent.split(separator: UInt8(ascii: "\n")).contains(line.dropLast()) ? [] : line
+            }
+        }
+    }
+
+    fileprivate static let wayPrefix = "ways-"
+
+    /// Removes the notes of days whose segments have all ended. Today's may be written to, and yesterday's.
+    func removeEndedWays(_ listing: SpoolListing) throws(FileError) {
+        guard let stateDirectory else { return }
+        let names = try stateDirectory.names().filter { $0.hasPrefix(Self.wayPrefix) && $0.hasSuffix(".jsonl") }
+        if names.isEmpty { return }
+        var here: Set<String> = []
+        for name in try listing.entries.map(listing.name) + (rejectedFolder()?.names() ?? []) {
+            guard let id = SegmentName(name.withoutCopyNumber)?.id else { continue }
+            here.formUnion([id] + SegmentID.ancestors(of: id).map(\.text))
+        }
+        for name in names {
+            guard let status = try stateDirectory.status(name), Timestamp.now() - status.modified > Self.wayAge else { continue }
+            var isHere = false
+            var places = LogPlaces()
+            try places.forEachNewLine(of: name, in: stateDirectory) { line in
+                if let id = line.text(after: "\"id\":\""), here.contains(id) { isHere = true }
+            }
+            if !isHere { try stateDirectory.remove(name) }
+        }
+    }
+
+    private static let wayAge = Duration.seconds(2 * 24 * 3600)
+}

@@ -1,0 +1,165 @@
+import Glibc
+import TestSupport
+import Testing
+
+@testable import FerrySpool
+@testable import FerryTransfer
+
+@Suite("Ways that files do not tell")
+struct WaysTests {
+    private let folder = TemporaryFolder()
+
+    /// Takes the notes from a spool's files, as a copy by another tool does.
+    private func strip(_ spool: Spool) throws {
+        for name in try spool.pending() {
+            let bytes = try #require(try spool.directory.contents(of: name))
+            try spool.directory.replace(name, with: bytes, durable: false)
+        }
+    }
+
+    @Test("What comes back to the spool that it is from stays pending at the sender")
+    func back() async throws {
+        let (a, b) = (try folder.spool("a"), try folder.spool("b"))
+        let names = try fill(a)
+        #expect(try await send(a, to: b) == 0)
+        try strip(b)
+        #expect(try await send(b, to: a) == 3)
+        #expect(try b.pending() == names)
+    }
+
+    @Test("What comes back through two relays, and was split on its way, stays pending too")
+    func halves() async throws {
+        let (a, b, c) = (try folder.spool("a"), try folder.spool("b"), try folder.spool("c"))
+        try a.put(Segments.gzip("1\n2\n"))
+        #expect(try await send(a, to: b) == 0)
+        try strip(b)
+        #expect(try await send(b, to: c) == 0)
+        try strip(c)
+        let whole = try #require(try c.pending().first)
+        try c.directory.remove(whole)
+        let half = try #require(SegmentName(whole)?.halves).second
+        try c.put(Segments.gzip("2\n"), as: half)
+        #expect(try await send(c, to: b) == 1)
+        #expect(try c.pending() == [half.fileName])
+    }
+
+    @Test("What two relays have got from one source ends at one of them only")
+    func twoCopies() async throws {
+        let (edge, a, b) = (try folder.spool("edge"), try folder.spool("a"), try folder.spool("b"))
+        let names = try fill(edge)
+        for name in names { try await lose(name, edge, to: a) }
+        #expect(try await send(edge, to: b) == 0)
+        for spool in [a, b] { try strip(spool) }
+        #expect(try await send(b, to: a) == 0)
+        try strip(a)
+        // It may come round once; it is never nowhere.
+        let left = try await send(a, to: b)
+        #expect(try a.pending().count + b.pending().count >= names.count)
+        #expect(try left == a.pending().count)
+    }
+
+    @Test("A second way that no file takes is noted by the spool, and keeps the segment from going back on it")
+    func further() async throws {
+        let (a, b) = (try folder.spool("a"), try folder.spool("b"))
+        let name = try b.put(Segments.gzip("{}\n"))
+        let segment = try #require(SegmentName(name))
+        try b.noteWay(Trail.none.adding(a.id), of: segment)
+        try b.noteWay(Trail.none.adding(a.id), of: segment)
+        #expect(try b.stateDirectory?.contents(of: "ways-\(Timestamp.now().compactDay).jsonl")?.count { $0 == 10 } == 1)
+        #expect(try await send(b, to: a) == 1)
+        #expect(try b.pending() == [name])
+    }
+
+    @Test("Ways are read once, and from there on what is new")
+    func news() throws {
+        let spool = try folder.spool()
+        let names = try fill(spool, 2)
+        let segments = names.compactMap { SegmentName($0) }
+        let files = try names.map { try #require(try spool.directory.open($0)) }
+        let ways = Ways()
+        #expect(try ways.trail(of: files[0], segments[0], in: spool) == .none)
+        for (number, segment) in segments.enumerated() {
+            try spool.noteWay(Trail.none.adding("a"), of: segment)
+            #expect(try ways.trail(of: files[number], segment, in: spool).spools == ["a"])
+            try spool.noteWay(Trail.none.adding("b"), of: segment)
+            #expect(try ways.trail(of: files[number], segment, in: spool).spools == ["a", "b"])
+        }
+    }
+
+    @Test("A line of an earlier version tells that a segment came, if not from where")
+    func earlierVersion() throws {
+        let spool = try folder.spool()
+        let name = try #require(try fill(spool, 1).first)
+        let segment = try #require(SegmentName(name))
+        let digest = String(repeating: "0", count: 64)
+        try spool.logReceived([ReceivedEntry(at: .now(), key: segment.id, sha256: digest, segment: name, bytes: 1, events: 1)])
+        let file = try #require(try spool.directory.open(name))
+        #expect(try Ways().trail(of: file, segment, in: spool) == Trail(hops: 1))
+    }
+
+    @Test("Notes of ways are removed when their segments have ended, and no day sooner", arguments: [true, false])
+    func housekeeping(isThere: Bool) throws {
+        let spool = try folder.spool()
+        let name = try #require(try fill(spool, 1).first)
+        let state = try #require(spool.stateDirectory)
+        let half = try #require(SegmentName(name)?.halves).first
+        let line = "{\"id\":\"\(try #require(SegmentName(name)).id)\",\"trail\":\"1 a\"}\n"
+        try state.replace("ways-20200101.jsonl", with: Array(line.utf8), durable: false)
+        let old = timespec(tv_sec: 1_577_836_800, tv_nsec: 0)
+        #expect(utimensat(AT_FDCWD, state.pathOf("ways-20200101.jsonl"), [old, old], 0) == 0)
+        try spool.directory.rename(name, to: isThere ? half.fileName : "gone")
+        try spool.noteWay(Trail.none.adding("a"), of: half)
+        _ = spool.cleanUp(try spool.scan())
+        #expect(try state.contains("ways-20200101.jsonl") == isThere)
+        #expect(try state.contains("ways-\(Timestamp.now().compactDay).jsonl"))
+    }
+
+    /// Carries all of a spool to another by a stick, and back the receipt. Returns how many the hub withheld.
+    private func carry(_ source: Spool, to hub: Spool) throws -> Int {
+        try endWriting(in: source)
+        let stick = folder("stick-\(source.id)-\(hub.id)")
+        _ = try Directory.make(stick)
+        let now = Timestamp.now()
+        let path = try #require(try Export(source, options: ExportOptions(), now: now).run(to: stick).path)
+        let report = try #require(try Import(hub, options: ImportOptions()).run(path, at: now).first).get()
+        if !report.receipt.segments.isEmpty { _ = try source.acknowledge(report.receiptBytes, from: nil, at: now) }
+        return report.withheld.count
+    }
+
+    @Test("What goes round by stick and over HTTP comes back to no spool that it was in")
+    func byStick() async throws {
+        let (made, hub, edge) = (try folder.spool("made"), try folder.spool("hub"), try folder.spool("edge"))
+        let names = try fill(made)
+        #expect(try await send(made, to: hub) == 0)
+        #expect(try carry(hub, to: edge) == 0)
+        #expect(try await send(edge, to: hub) == 3)
+        #expect(try edge.pending() == names)
+    }
+
+    @Test("What goes round by three sticks is not vouched for by the spool that gave it")
+    func byThreeSticks() async throws {
+        let (made, hub) = (try folder.spool("made"), try folder.spool("hub"))
+        let (near, far) = (try folder.spool("near"), try folder.spool("far"))
+        let names = try fill(made)
+        #expect(try await send(made, to: hub) == 0)
+        #expect(try carry(hub, to: near) == 0)
+        #expect(try carry(near, to: far) == 0)
+        #expect(try carry(far, to: hub) == 3)
+        #expect(try far.pending() == names)
+    }
+
+    @Test("A manifest's trail that is none makes its segment a flaw, and no other")
+    func manifest() throws {
+        func segment(_ number: Int, trail: String?) -> BundleManifest.Segment {
+            BundleManifest.Segment(
+                file: BundleManifest.fileName(number), name: Segments.name(second: number).fileName, key: "k\(number)",
+                created: .now(), bytes: 1, sha256: String(repeating: "0", count: 64), trail: trail)
+        }
+        let head = BundleManifest.Head(
+            bundle: SegmentID.random().text, spool: "s", createdAt: .now(), segments: 3, bytes: 3, isEncrypted: false)
+        let segments = [segment(1, trail: nil), segment(2, trail: "two a"), segment(3, trail: "1 a")]
+        let manifest = try BundleManifest(BundleManifest(head: head, segments: segments).bytes)
+        #expect(manifest.flaws == [1: "has no proper trail"])
+        #expect(manifest.soundSegments.map(\.way) == [.none, Trail.none.adding("a")])
+    }
+}
