@@ -174,6 +174,36 @@ struct GzipTests {
         #expect(try spool.pending() == (isSent ? [] : [name]))
     }
 
+    @Test("Of two damaged copies of a segment one is salvaged; the other stays, and does not become pending either")
+    func copies() throws {
+        let spool = try folder.spool()
+        let whole = Segments.gzip(Segments.lines(0..<1000))
+        let first = try reject(Array(whole.dropLast(9)), in: spool)
+        let copy = "\(first)~1"
+        try spool.directory.makeDirectory(Spool.rejectedName).replace(copy, with: Array(whole.dropLast(200)), durable: false)
+        guard case .saved(let saved, _, _, _) = try salvage(copy, in: spool) else { throw CancellationError() }
+        #expect(try salvage(first, in: spool) == .copySaved(as: saved))
+        #expect(try spool.retryRejected(first, at: .now()) == .salvagedBefore(as: saved))
+        #expect(try spool.pending() == [saved])
+        #expect(try spool.rejected().map(\.name) == [first, copy])
+    }
+
+    @Test("A salvage that died before it published keeps no copy from being saved")
+    func diedBeforePublishing() throws {
+        let spool = try folder.spool()
+        let whole = Segments.gzip(Segments.lines(0..<1000))
+        let name = try reject(Array(whole.dropLast(9)), in: spool)
+        try spool.appendToLedger([
+            LedgerEntry(
+                at: .now(), segment: "\(name)~1", outcome: .salvaged, bytes: .zero,
+                detail: "its whole lines are now \(Segments.name(second: 9).fileName); 1 lines longer than 1 MiB are left out")
+        ])
+        guard case .saved = try salvage(name, in: spool) else {
+            Issue.record("nothing was saved")
+            return
+        }
+    }
+
     @Test("What has no damage is not salvaged: under another key its events would come twice")
     func soundIsNotSalvaged() throws {
         let spool = try folder.spool()

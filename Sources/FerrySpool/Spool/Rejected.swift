@@ -33,6 +33,8 @@ public enum SalvageResult: Equatable, Sendable {
     case saved(as: String, events: Int64, tooLong: Int64, unverified: Int64)
     /// It was salvaged before, as this segment.
     case savedBefore(as: String)
+    /// Another copy of it was salvaged, as this segment: the events that both hold would come twice.
+    case copySaved(as: String)
     /// Another file of its ID is pending, or was sent, in whole or in halves: its events would come twice.
     case cameWhole
     /// There is no damage in it: it can be brought back as it is, under its own key.
@@ -78,6 +80,7 @@ extension Spool {
         if let begun = reason?.salvagingAs.flatMap({ SegmentName($0) }), try isHereOrEnded(begun) {
             return .salvagedBefore(as: begun.fileName)
         }
+        if let copy = try salvagedCopy(of: SegmentName(original)) { return .salvagedBefore(as: copy) }
         guard try !directory.contains(original) else { return .nameTaken }
         // What cannot be moved has no line in the ledger.
         try folder.requireMoves(into: directory)
@@ -143,6 +146,7 @@ extension Spool {
             try remember(segment, isPublished: true)
             return .savedBefore(as: segment.fileName)
         }
+        if let copy = try salvagedCopy(of: original) { return .copySaved(as: copy) }
         let publication = try publication()
         publication.file.inheritAttributes(of: file)
         let saved = try file.salvage(into: publication.file, limit: inflateLimit, takesUnverified: takesUnverified)
@@ -174,6 +178,16 @@ extension Spool {
 }
 
 extension Spool {
+    /// What some copy of a segment was salvaged as; `nil` when none was, and for another tool's file, whose name says little.
+    private func salvagedCopy(of segment: SegmentName?) throws(FileError) -> String? {
+        guard let segment else { return nil }
+        for name in try salvages(of: segment.id) {
+            // The line comes before the segment, which a kill may have kept from coming.
+            if let saved = SegmentName(name), try isHereOrEnded(saved) { return name }
+        }
+        return nil
+    }
+
     /// Whether a segment is pending, or had an ending that the ledger tells.
     private func isHereOrEnded(_ segment: SegmentName) throws(FileError) -> Bool {
         if try directory.contains(segment.fileName) { return true }

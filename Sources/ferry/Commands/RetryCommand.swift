@@ -7,7 +7,7 @@ struct RetryCommand: ParsableCommand {
         abstract: "Bring rejected segments back, or save what a damaged one still holds.",
         discussion: """
             Without --salvage a segment becomes pending again as it is, unless it was salvaged before. With --salvage the whole lines before its damage become a \
-            new segment, once, and the damaged file stays in rejected/; one without damage becomes pending as it is. Lines longer than 1 MiB are left out, and so is what comes from a gzip member whose \
+            new segment, once, and the damaged file stays in rejected/; one without damage becomes pending as it is, and of several copies of one segment the largest is saved. Lines longer than 1 MiB are left out, and so is what comes from a gzip member whose \
             checksum is wrong: a flipped bit alters events that still look sound. --unverified takes these too.
 
             Example: ferry retry --all
@@ -44,8 +44,10 @@ struct RetryCommand: ParsableCommand {
         let spool = try spoolOptions.open(.write)
         let rejected = all ? try spool.rejected() : []
         for other in rejected where !other.isSegment { spoolOptions.log.note(Self.stays(other.name)) }
+        // Of several copies one is saved: the one that holds most.
+        let order = salvage ? rejected.sorted { $0.size > $1.size } : rejected
         let names =
-            all ? rejected.filter(\.isSegment).map(\.name) : segments.map { $0.split(separator: "/").last.map(String.init) ?? $0 }
+            all ? order.filter(\.isSegment).map(\.name) : segments.map { $0.split(separator: "/").last.map(String.init) ?? $0 }
         if names.isEmpty, !spoolOptions.quiet { try StandardOutput.print("nothing is rejected") }
         var statuses: Set<ExitStatus> = []
         for name in names {
@@ -78,10 +80,15 @@ struct RetryCommand: ParsableCommand {
         case .nameTaken: throw CommandFailure(.badData, "\(name): a pending segment has this name; send that one first")
         case .busy: throw CommandFailure(.badData, "\(name): another process is working on it")
         case .salvagedBefore(let segment):
-            let stays = "\(name) stays in rejected/: its events were saved as \(segment), and would be sent twice"
-            guard all else { throw CommandFailure(.badData, stays) }
-            return stays
+            return try stays(name, "its events were saved as \(segment), and would be sent twice")
         }
+    }
+
+    /// Where it was named, that is a failure.
+    private func stays(_ name: String, _ reason: String) throws -> String {
+        let text = "\(name) stays in rejected/: \(reason)"
+        guard all else { throw CommandFailure(.badData, text) }
+        return text
     }
 
     private func salvage(_ name: String, in spool: Spool) throws -> String {
@@ -95,10 +102,9 @@ struct RetryCommand: ParsableCommand {
             }
             return text
         case .cameWhole:
-            let stays =
-                "\(name) stays in rejected/: another file of its name is pending, or was sent, and its events would be sent twice"
-            guard all else { throw CommandFailure(.badData, stays) }
-            return stays
+            return try stays(name, "another file of its name is pending, or was sent, and its events would be sent twice")
+        case .copySaved(let segment):
+            return try stays(name, "a copy of it was saved, as \(segment), and events that both hold would be sent twice")
         case .sound: return try retry(name, in: spool) + ": it is not damaged"
         case .savedBefore(let segment): return "\(name) was saved before, as \(segment)"
         case .nothing(unverified: 0):
