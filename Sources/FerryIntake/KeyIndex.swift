@@ -48,7 +48,7 @@ public struct KeyIndex: Sendable {
     private struct Arrival: Sendable {
         let digest: BodyDigest
         let events: Int64
-        /// What of the segment's name its halves have too; `nil` for another tool's name.
+        /// What of the segment's name its halves have too, whatever priority they have got since; `nil` for another tool's name.
         let kin: Int?
         let way: UInt32
     }
@@ -88,7 +88,7 @@ public struct KeyIndex: Sendable {
 
     /// What is known of a segment: by its key, as a half of one that came whole, or as one that came in halves; `nil` when it is new.
     ///
-    /// Halves have the name of their whole, but for what is appended to its ID, and half of its events. Keys that only look alike, as those that
+    /// Halves have the time and the stream of their whole, its ID with what is appended to it, and half of its events. Keys that only look alike, as those that
     /// end in a counter, are other segments'.
     ///
     /// - Parameters:
@@ -154,7 +154,6 @@ public struct KeyIndex: Sendable {
     private static func kin(of segment: SegmentName?) -> Int? {
         guard let segment else { return nil }
         var hasher = Hasher()
-        hasher.combine(segment.priority)
         hasher.combine(segment.created)
         hasher.combine(segment.stream)
         return hasher.finalize()

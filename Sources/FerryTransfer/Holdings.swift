@@ -97,7 +97,7 @@ struct Holdings {
 
     private static func areKin(_ one: String, _ other: String) -> Bool {
         guard let one = SegmentName(one), let other = SegmentName(other) else { return false }
-        return (one.priority, one.created, one.stream) == (other.priority, other.created, other.stream)
+        return (one.created, one.stream) == (other.created, other.stream)
     }
 
     /// Why what the hub has of a key is none to vouch for; `nil` when it is.

@@ -87,7 +87,8 @@ struct ImportTests {
         ])
         let spool = try folder.spool("source")
         for (half, line) in [("0", "1\n"), ("1", "2\n")] {
-            try spool.put(Segments.gzip(line), as: Segments.name(id: whole.id + half))
+            // One was given another priority before it was split.
+            try spool.put(Segments.gzip(line), as: Segments.name(half == "0" ? 5 : 7, id: whole.id + half))
         }
         _ = try export(spool, to: stick())
         let report = try #require(try take(stick(), into: hub).first).get()
