@@ -11,6 +11,18 @@ enum JoinedSegments {
         var clock: Timestamp?
         /// The way that it came to the sender.
         var trail = Trail.none
+        /// How long before now it was opened, by the sender's word; `nil` where that gives none.
+        var age: Duration?
+
+        /// When it was opened, by this machine's clock, where the one was behind that gave it its name.
+        func dated(at now: Timestamp) -> Timestamp? {
+            guard let age else { return nil }
+            let dated = now - age
+            return dated - identity.name.created > Self.tolerance ? dated : nil
+        }
+
+        /// What NTP may step, many times over, and what a request may take on its way.
+        private static let tolerance = Duration.seconds(600)
     }
 
     /// `Ferry-Segment` names one segment, or lists several with the bytes of each: `NAME;bytes=4096, NAME;bytes=512`.
@@ -21,7 +33,11 @@ enum JoinedSegments {
             let identity = try SegmentIdentity(headers, now: now())
             // One segment's IDs may be a list of the header's.
             let ids = headers[.ferryVia].map { $0.replacing(",", with: " ")[...] }
-            return [Part(identity: identity, bytes: nil, clock: clocks.first ?? nil, trail: try trail(hops, ids))]
+            return [
+                Part(
+                    identity: identity, bytes: nil, clock: clocks.first ?? nil, trail: try trail(hops, ids),
+                    age: age(0, of: identity.name, headers))
+            ]
         }
         let ways = headers[.ferryVia]?.split(separator: ",") ?? []
         var parts: [Part] = []
@@ -33,7 +49,10 @@ enum JoinedSegments {
             let clock = clocks.indices.contains(parts.count) ? clocks[parts.count] : nil
             let way = ways.indices.contains(parts.count) ? ways[parts.count] : nil
             let trail = try trail(hops, way)
-            parts.append(Part(identity: SegmentIdentity(name), bytes: ByteCount(bytes), clock: clock, trail: trail))
+            parts.append(
+                Part(
+                    identity: SegmentIdentity(name), bytes: ByteCount(bytes), clock: clock, trail: trail,
+                    age: age(parts.count, of: name, headers)))
         }
         guard !parts.isEmpty, Set(parts.map(\.identity.key)).count == parts.count else { throw .parts }
         return parts
@@ -52,6 +71,18 @@ enum JoinedSegments {
         guard let trail = Trail(hops: hops, spools: ids == ["-"] ? [] : ids) else { throw .via }
         return trail
     }
+
+    /// `Ferry-Age` has the seconds since each segment was opened; without it both times are the sender's clock's.
+    private static func age(_ number: Int, of name: SegmentName, _ headers: HTTPFields) -> Duration? {
+        let ages = headers[.ferryAge]?.split(separator: ",") ?? []
+        if ages.indices.contains(number), let age = Int64(ages[number].filter { $0 != " " }), longestAge.contains(age) {
+            return .seconds(age)
+        }
+        return headers[.ferrySentAt].flatMap { Timestamp(rfc3339: $0) }.map { max(.zero, $0 - name.created) }
+    }
+
+    /// A hundred years.
+    private static let longestAge: ClosedRange<Int64> = 0...3_155_760_000
 
     /// `Ferry-Created-Clock` has a time for each segment, or `-` for one whose clock was right.
     private static func clocks(_ headers: HTTPFields) -> [Timestamp?] {

@@ -23,6 +23,7 @@ struct PartIntake: ~Copyable {
         do throws(FileError) { arrival = try spool.beginArrival() } catch { throw .file(error) }
         arrival.file.setTrail(way)
         if let clock = part.clock { arrival.file.setClockReading(clock) }
+        if let dated = part.dated(at: .now()) { arrival.file.setDated(dated) }
         intake = BodyIntake(into: arrival.file, inflateLimit: options.inflateLimit)
     }
 

@@ -67,6 +67,8 @@ struct SegmentIdentity: Equatable, Sendable {
 // Constants that hold nothing but letters and hyphens are names.
 extension HTTPField.Name {
     static let ferrySegment = HTTPField.Name("Ferry-Segment")!
+    static let ferryAge = HTTPField.Name("Ferry-Age")!
+    static let ferrySentAt = HTTPField.Name("Ferry-Sent-At")!
     static let ferryCreatedClock = HTTPField.Name("Ferry-Created-Clock")!
     static let ferryCreated = HTTPField.Name("Ferry-Created")!
     static let ferrySpool = HTTPField.Name("Ferry-Spool")!

@@ -39,6 +39,34 @@ struct ReceiverDecisionTests {
         #expect(try clocks(", ,x, -9", segment) == [nil])
     }
 
+    @Test("What a clock that is behind has dated is as young as its sender says, or its sender's clock")
+    func ages() throws {
+        let other = segment.replacing("8f3k", with: "9f3k")
+        func dated(_ names: String, age: String? = nil, sentAt: String? = nil) throws -> [Timestamp?] {
+            var fields = HTTPFields()
+            fields[.ferrySegment] = names
+            fields[.ferryAge] = age
+            fields[.ferrySentAt] = sentAt
+            return try JoinedSegments.parts(fields, now: now).map { $0.dated(at: now) }
+        }
+        let created = try #require(SegmentName(segment)).created
+        // By this clock sixty days later.
+        let now = created + .seconds(60 * 86_400)
+        #expect(try dated(segment) == [nil])
+        #expect(try dated(segment, age: "5") == [now - .seconds(5)])
+        #expect(try dated(segment, sentAt: (created + .seconds(7)).rfc3339) == [now - .seconds(7)])
+        #expect(try dated(segment, age: "5", sentAt: now.rfc3339) == [now - .seconds(5)])
+        #expect(try dated(segment, sentAt: now.rfc3339) == [nil])
+        #expect(try dated(segment, sentAt: (now - .seconds(500)).rfc3339) == [nil])
+        // Its clock was ahead when it was opened.
+        #expect(try dated(segment, sentAt: (created - .seconds(7)).rfc3339) == [now])
+        #expect(try dated(segment, age: "-5") == [nil])
+        #expect(try dated(segment, age: "99999999999999999999") == [nil])
+        #expect(try dated(segment, age: "3155760001") == [nil])
+        #expect(try dated("\(segment);bytes=5, \(other);bytes=7", age: "5, 6") == [now - .seconds(5), now - .seconds(6)])
+        #expect(try dated("\(segment);bytes=5, \(other);bytes=7", age: "5") == [now - .seconds(5), nil])
+    }
+
     @Test("A list without a segment is refused", arguments: [",", " , ,", ",,,"])
     func emptyList(header: String) throws {
         var headers = HTTPFields()

@@ -27,6 +27,21 @@ struct RetentionTests {
         #expect(plan.remaining == ByteCount(50))
     }
 
+    @Test("What is larger than the limit by itself goes before everything else, the lowest priority and the oldest first")
+    func oversized() {
+        let candidates = [
+            candidate(0, ageInHours: 9, 30), candidate(5, ageInHours: 8), candidate(5, ageInHours: 2, 21),
+            candidate(5, ageInHours: 1, 20), candidate(9, ageInHours: 3),
+        ]
+        let plan = EvictionPlan(candidates: candidates, limits: .init(maxBytes: ByteCount(20)), now: now)
+        #expect(plan.evicted == [2, 0, 4, 1, 3])
+        #expect(plan.oversized == 2)
+        let cautious = EvictionPlan(
+            candidates: candidates, limits: .init(maxBytes: ByteCount(20)), now: now, atMost: .normal)
+        #expect(cautious.evicted == [2, 4, 1, 3])
+        #expect(cautious.oversized == 1)
+    }
+
     @Test("Exactly at the limit nothing is dropped; sidecars and wanted room count")
     func limitIsInclusive() {
         let candidates = [candidate(5, ageInHours: 1)]

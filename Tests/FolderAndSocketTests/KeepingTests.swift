@@ -30,6 +30,24 @@ struct KeepingTests {
         #expect(try spool.ledgerTotals()[.evicted].segments == 1, "\(name) alone")
     }
 
+    @Test("A file that is larger than the limit, and is being copied, drives nothing else out")
+    func largeCopy() throws {
+        let spool = try folder.spool()
+        let names = try (1...3).map { try spool.put(Segments.gzip(Segments.lines(0..<9)), as: Segments.name(second: $0)) }
+        let bytes = try Segments.gzip(Segments.noise(100_000))
+        try spool.directory.replace("export.jsonl.gz", with: bytes, durable: false)
+        let limits = RetentionLimits(maxBytes: ByteCount(50_000))
+        let report = try spool.applyRetention(limits)
+        #expect(report.evicted.segments == 0)
+        #expect(report.stillOver > ByteCount(50_000))
+        #expect(try spool.pending() == names + ["export.jsonl.gz"])
+        try spool.directory.open("export.jsonl.gz")?.endWriting()
+        // Whole, and under the format's name, it goes, and it alone.
+        try spool.directory.rename("export.jsonl.gz", to: Segments.name(second: 9).fileName)
+        #expect(try spool.applyRetention(limits).evicted.segments == 1)
+        #expect(try spool.pending() == names)
+    }
+
     @Test("A size limit leaves a segment that is cut off and changed a moment ago")
     func cutOff() throws {
         let spool = try folder.spool()

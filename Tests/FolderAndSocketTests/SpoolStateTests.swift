@@ -187,6 +187,23 @@ struct SpoolStateTests {
         #expect(try spool.pending() == [name])
     }
 
+    @Test("What a clock that was behind has dated expires when it is old, as far as its age is known", arguments: [3600, 90_000])
+    func dated(secondsAgo: Int) throws {
+        let spool = try folder.spool()
+        let time = Timestamp(rfc3339: "2026-11-21T04:00:00Z")!
+        spool.settleClock(at: time)
+        let name = try spool.put(Segments.gzip("{}\n"), as: Segments.name(second: -60 * 86_400))
+        let dated = time - .seconds(secondsAgo)
+        try spool.directory.open(name)?.setDated(dated)
+        guard try spool.directory.open(name)?.dated == dated else { return print("NOT TESTED: no extended attributes here") }
+        let report = try spool.applyRetention(
+            RetentionLimits(maxAge: .seconds(86_400)), clock: .init(bootID: "a", sinceBoot: 7_201_000, wall: time))
+        #expect(report.expired.segments == (secondsAgo > 86_400 ? 1 : 0))
+        let limit = time - .seconds(86_400)
+        #expect(try spool.dropAll(at: time, why: "late") { $0 < limit }.segments == 0)
+        #expect(try spool.pending() == (secondsAgo > 86_400 ? [] : [name]))
+    }
+
     @Test("At the first look at a clock nothing expires by age: it may be ahead")
     func firstLook() throws {
         let spool = try folder.spool()

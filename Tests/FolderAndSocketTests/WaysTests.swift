@@ -148,6 +148,26 @@ struct WaysTests {
         #expect(try far.pending() == names)
     }
 
+    @Test("Through two relays a segment stays as young as it is, though its name says that it is old")
+    func ages() async throws {
+        let (a, b) = (try folder.spool("a"), try folder.spool("b"))
+        let old = Timestamp.now() - .seconds(60 * 86_400)
+        let name = SegmentName(priority: .normal, created: old, id: .random())
+        let headers = [
+            "Idempotency-Key": "\"\(name.id)\"", "Ferry-Segment": name.fileName, "Ferry-Created": old.rfc3339,
+            "Ferry-Sent-At": (old + .seconds(100)).rfc3339, "Ferry-Spool": "device",
+        ]
+        let bytes = Segments.gzip("{}\n")
+        let answer = try await whileReceiving(into: a) { try await RawClient.post(bytes, port: $0, headers: headers) }
+        #expect(answer.status == 200)
+        guard try a.directory.open(name.fileName)?.dated != nil else { return print("NOT TESTED: no extended attributes here") }
+        #expect(try await send(a, to: b) == 0)
+        let dated = try #require(try b.directory.open(name.fileName)?.dated)
+        let age = Timestamp.now() - dated
+        #expect(age >= .seconds(99))
+        #expect(age < .seconds(600))
+    }
+
     @Test("A manifest's trail that is none makes its segment a flaw, and no other")
     func manifest() throws {
         func segment(_ number: Int, trail: String?) -> BundleManifest.Segment {

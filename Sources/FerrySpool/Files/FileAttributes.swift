@@ -17,15 +17,22 @@ extension OpenFile {
 
     public func setClockReading(_ reading: Timestamp) { _ = setAttribute(Self.clockName, reading.rfc3339) }
 
+    /// When the segment was opened, as far as that is known, where the clock that dated it was behind.
+    public var dated: Timestamp? { attribute(Self.datedName, longest: Self.longestTime).flatMap { Timestamp(rfc3339: $0) } }
+
+    public func setDated(_ dated: Timestamp) { _ = setAttribute(Self.datedName, dated.rfc3339) }
+
     /// Takes over what another file's segment has noted.
     func inheritAttributes(of other: OpenFile) {
         let trail = other.trail
         if trail != .none { setTrail(trail) }
         if let reading = other.clockReading { setClockReading(reading) }
+        if let dated = other.dated { setDated(dated) }
     }
 
     private static let trailName = "user.ferry.hops"
     private static let clockName = "user.ferry.clock"
+    private static let datedName = "user.ferry.dated"
     private static let longestTime = 32
 
     /// - Parameter longest: A longer value is none of Ferry's.

@@ -19,11 +19,14 @@ struct DropGroup {
 
     /// Adds a segment, and settles the group when it is large enough.
     ///
+    /// - Parameter stays: Asked with the time that the file says it was opened at, where the clock was behind that gave it its name.
     /// - Returns: How large the segment was; `nil` when it stays, because another process has it or is still writing it.
     mutating func add(
-        _ name: String, _ disposal: Ending.Disposal, _ outcome: LedgerEntry.Outcome, why: String
+        _ name: String, _ disposal: Ending.Disposal, _ outcome: LedgerEntry.Outcome, why: String,
+        unlessDated stays: (Timestamp) -> Bool = { _ in false }
     ) throws(FileError) -> ByteCount? {
         guard let claim = try claim(name) else { return nil }
+        if let dated = claim.file.dated, stays(dated) { return nil }
         let walk = try? claim.file.walkMembers(length: claim.status.size.bytes)
         guard !claim.mayBeBeingWritten(walk) else { return nil }
         let entry = LedgerEntry(

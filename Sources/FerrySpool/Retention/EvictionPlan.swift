@@ -17,6 +17,8 @@ public struct EvictionPlan: Equatable, Sendable {
     public private(set) var expired: [Int] = []
     /// Indexes of candidates to drop for room, in the order of dropping. Whoever finds one claimed goes on with the next.
     public private(set) var evicted: [Int] = []
+    /// How many of the first of ``evicted`` are larger than the limit by themselves. No other gives way to one of these.
+    public private(set) var oversized = 0
     /// What the spool holds when the expired ones are gone.
     public private(set) var remaining: ByteCount
 
@@ -31,9 +33,8 @@ public struct EvictionPlan: Equatable, Sendable {
     ) {
         remaining = overhead
         var kept: [(index: Int, candidate: Candidate)] = []
-        let oldest = limits.maxAge.flatMap { age in now.map { $0 - age } }
         for (index, candidate) in candidates.enumerated() {
-            if let oldest, candidate.created < oldest, candidate.created >= RetentionLimits.earliestCredibleTime {
+            if limits.isTooOld(candidate.created, at: now) {
                 expired.append(index)
             } else {
                 remaining += candidate.size
@@ -41,14 +42,23 @@ public struct EvictionPlan: Equatable, Sendable {
             }
         }
         guard let maxBytes = limits.maxBytes, remaining > maxBytes else { return }
-        // The lowest priority first, in it the oldest: from the back by priority, from the front by time.
+        // Nothing else makes room for what is larger than the limit by itself.
+        let evicted = Self.order(kept.filter { $0.candidate.size > maxBytes }, atMost)
+        oversized = evicted.count
+        self.evicted = evicted + Self.order(kept.filter { $0.candidate.size <= maxBytes }, atMost)
+    }
+
+    /// The lowest priority first, in it the oldest: from the back by priority, from the front by time.
+    private static func order(_ kept: [(index: Int, candidate: Candidate)], _ atMost: Priority) -> [Int] {
+        var order: [Int] = []
         var groupEnd = kept.count
         while groupEnd > 0 {
             let priority = kept[groupEnd - 1].candidate.priority
-            if priority < atMost { return }
+            if priority < atMost { break }
             let groupStart = kept[..<groupEnd].lastIndex { $0.candidate.priority != priority }.map { $0 + 1 } ?? 0
-            evicted += kept[groupStart..<groupEnd].map(\.index)
+            order += kept[groupStart..<groupEnd].map(\.index)
             groupEnd = groupStart
         }
+        return order
     }
 }

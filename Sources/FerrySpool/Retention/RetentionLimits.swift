@@ -2,7 +2,8 @@
 public struct RetentionLimits: Equatable, Sendable {
     /// Pending segments and their sidecars together.
     public var maxBytes: ByteCount?
-    /// Counted from the time in the segment's name, or a foreign file's modification.
+    /// Counted from the time in the segment's name, or a foreign file's modification; where the clock was behind that gave it, from the time that
+    /// is known better (``OpenFile/dated``).
     public var maxAge: Duration?
 
     public init(maxBytes: ByteCount? = nil, maxAge: Duration? = nil) {
@@ -11,6 +12,14 @@ public struct RetentionLimits: Equatable, Sendable {
     }
 
     public var isUnlimited: Bool { maxBytes == nil && maxAge == nil }
+
+    /// Whether the age limit drops what was created then.
+    ///
+    /// - Parameter now: `nil` when the clock cannot be trusted: nothing is too old then.
+    func isTooOld(_ created: Timestamp, at now: Timestamp?) -> Bool {
+        guard let maxAge, let now else { return false }
+        return created < now - maxAge && created >= Self.earliestCredibleTime
+    }
 
     /// Earlier names come from machines whose clock was not set yet (they boot in 1970 or 2000): Ferry is younger. Their real
     /// age is unknown, so the age limit leaves them alone.

@@ -43,23 +43,29 @@ extension Spool {
         var drops = DropGroup(self, at: clock.wall)
         for index in plan.expired {
             let name = listing.name(of: listing.entries[index])
-            let size = try drops.add(name, .expired, .expired, why: "older than \(limits.maxAge?.forPeople ?? "the limit")")
+            let size = try drops.add(
+                name, .expired, .expired, why: "older than \(limits.maxAge?.forPeople ?? "the limit")",
+                unlessDated: { !limits.isTooOld($0, at: trustedNow) })
             report.expired.add(size)
             report.dropped(size, listing.entries[index].priority)
         }
         var remaining = plan.remaining
+        // What is too large by itself, and is still being written or sent.
+        var held = ByteCount.zero
         let makesRoom = inVain || canMakeRoom(plan, limits, listing, drops)
-        for index in plan.evicted where makesRoom {
+        for (position, index) in plan.evicted.enumerated() where makesRoom {
             guard let maxBytes = limits.maxBytes, remaining > maxBytes else { break }
-            let name = listing.name(of: listing.entries[index])
-            let size = try drops.add(name, .evicted, .evicted, why: "the spool was larger than \(maxBytes)")
+            let entry = listing.entries[index]
+            let size = try drops.add(
+                listing.name(of: entry), .evicted, .evicted, why: "the spool was larger than \(maxBytes)")
             report.evicted.add(size)
-            report.dropped(size, listing.entries[index].priority)
-            remaining = remaining - (size ?? .zero)
+            report.dropped(size, entry.priority)
+            if size == nil, position < plan.oversized { held += entry.size ?? .zero }
+            remaining = remaining - (size ?? (position < plan.oversized ? entry.size : nil) ?? .zero)
         }
         try drops.settle()
         report.problems += drops.problems
-        if let maxBytes = limits.maxBytes, remaining > maxBytes { report.stillOver = remaining - maxBytes }
+        if let maxBytes = limits.maxBytes, remaining + held > maxBytes { report.stillOver = remaining + held - maxBytes }
         return report
     }
 
@@ -84,7 +90,9 @@ extension Spool {
         let listing = try scan()
         var drops = DropGroup(self, at: now)
         for entry in listing.entries where isDropped(entry.created) {
-            dropped.add(try drops.add(listing.name(of: entry), .expired, .expired, why: why))
+            let size = try drops.add(
+                listing.name(of: entry), .expired, .expired, why: why, unlessDated: { !isDropped($0) })
+            dropped.add(size)
         }
         try drops.settle()
         return dropped

@@ -113,6 +113,10 @@ final class RequestTemplate: Sendable {
             head.writeString("\r\nFerry-Created-Clock: ")
             head.writeString(shipment.facts.map { $0.clockReading?.rfc3339 ?? "-" }.joined(separator: ", "))
         }
+        if shipment.facts.contains(where: { $0.dated != nil }) {
+            head.writeString("\r\nFerry-Age: ")
+            head.writeString(shipment.facts.map { "\($0.age(at: now).components.seconds)" }.joined(separator: ", "))
+        }
         head.writeString("\r\nFerry-Sent-At: ")
         head.writeString(now.rfc3339)
         head.writeString("\r\nFerry-Spool: ")

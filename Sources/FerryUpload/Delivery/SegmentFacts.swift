@@ -20,12 +20,15 @@ struct SegmentFacts: Sendable {
     let trail: Trail
     /// What the clock said when the segment was opened, where that is not ``created``.
     let clockReading: Timestamp?
+    /// When it was opened, as far as that is known, where the clock was behind that gave ``created``.
+    let dated: Timestamp?
 
     init(_ claim: Claim, spoolID: String, trail: Trail, events: Int64?, isLate: Bool) throws(FileError) {
         self.isLate = isLate
         self.spoolID = spoolID
         self.trail = trail
         clockReading = claim.file.clockReading
+        dated = claim.file.dated
         name = claim.name
         bytes = claim.status.size
         self.events = events
@@ -43,4 +46,7 @@ struct SegmentFacts: Sendable {
             stream = nil
         }
     }
+
+    /// How long ago it was opened, as far as that is known.
+    func age(at now: Timestamp) -> Duration { max(.zero, now - (dated ?? created)) }
 }

@@ -80,7 +80,7 @@ enum Settings {
             problem: oneOf(DeliveryDeadline.Late.allCases.map(\.rawValue))),
         Setting(
             "max-spool-bytes", default: "off", profiles: [.appcenter: "10MB"],
-            "Drop the oldest of the lowest priority above this.", problem: off(size)),
+            "Drop the oldest of the lowest priority above this, and first what is larger by itself.", problem: off(size)),
         Setting(
             "max-spool-age", default: "off", profiles: [.appcenter: "25d"], "Drop pending segments that are older.",
             problem: off(positive)),

@@ -4,7 +4,9 @@ import FerrySpool
 /// The limits of a spool.
 struct RetentionOptions: ParsableArguments {
     @Option(
-        help: ArgumentHelp("Drop the oldest of the lowest priority while pending data is larger than this.", valueName: "size"))
+        help: ArgumentHelp(
+            "Drop the oldest of the lowest priority while pending data is larger than this, and first what is larger by itself.",
+            valueName: "size"))
     var maxSpoolBytes: ByteCount?
 
     @Option(help: ArgumentHelp("Drop pending segments that are older than this.", valueName: "duration"))

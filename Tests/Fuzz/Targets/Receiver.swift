@@ -21,6 +21,7 @@ extension FuzzTarget {
             try expect(SegmentName(part.identity.name.fileName) == part.identity.name, "a segment gets a name of the format")
             let keyLength = part.identity.key?.utf8.count ?? 1
             try expect(ForeignName.keyLengths.contains(keyLength), "a key has its length")
+            if let dated = part.dated(at: now) { try expect(dated > part.identity.name.created, "what is known better is later") }
             try expect(part.bytes.map { $0 > .zero } ?? (parts.count == 1), "each of several segments has a size")
         }
         try expect(Set(parts.map(\.identity.name)).count == parts.count, "no name comes twice")
