@@ -2,7 +2,9 @@
 
 import argparse
 import os
+import pathlib
 import re
+import signal
 import subprocess
 import sys
 import tempfile
@@ -32,7 +34,14 @@ def toolchain_can():
 def build():
     """Builds the fuzzer beside the usual build, whose dependencies serve both, and returns its path."""
     environment = {**os.environ, "FERRY_FUZZ": "1"}
-    subprocess.run(["swift", "build", "--product", "fuzz"], env=environment, check=True)
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))
+    try:
+        subprocess.run(["swift", "build", "--product", "fuzz"], env=environment, check=True)
+    except BaseException:
+        # Half a build leaves objects that the usual build takes for its own, and cannot link.
+        for source in pathlib.Path("Sources").rglob("*.swift"):
+            source.touch()
+        raise
     command = ["swift", "build", "--show-bin-path"]
     return os.path.join(subprocess.check_output(command, env=environment, text=True).strip(), "fuzz")
 
