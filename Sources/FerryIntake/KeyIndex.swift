@@ -24,6 +24,11 @@ public enum KnownKey: Equatable, Sendable {
 public struct KnownSegment: Equatable, Sendable {
     public let key: KnownKey
     public let arrivals: [KnownArrival]
+
+    public init(key: KnownKey, arrivals: [KnownArrival]) {
+        self.key = key
+        self.arrivals = arrivals
+    }
 }
 
 /// A segment that came before: the one that is asked for, the whole of it, or one of its halves.
@@ -32,6 +37,11 @@ public struct KnownArrival: Equatable, Sendable {
     public let id: SegmentID?
     /// The way that it came, with the spool that sent it; `nil` where that was not noted.
     public let way: Trail?
+
+    public init(id: SegmentID?, way: Trail?) {
+        self.id = id
+        self.way = way
+    }
 }
 
 /// The keys that were accepted, the digests of their bodies, how many events they held and which way they came: 80 bytes each, so that

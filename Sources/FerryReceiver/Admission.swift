@@ -60,8 +60,8 @@ actor Admission {
         for part in parts {
             var before = recognition.vouchedFor(part, from: sender)
             if before == nil, looksAround, sender != nil, part.identity.key != nil {
-                let looked = await blocking { [spool] in
-                    Result { () throws(FileError) in try Self.cameAnotherWay(part, from: sender, to: spool) }
+                let looked = await blocking { [spool, recognition] in
+                    Result { () throws(FileError) in try Self.cameAnotherWay(part, from: sender, to: spool, recognition.ways) }
                 }
                 before = try looked.get()
             }
@@ -72,10 +72,10 @@ actor Admission {
     }
 
     private static func cameAnotherWay(
-        _ part: JoinedSegments.Part, from sender: String?, to spool: Spool
+        _ part: JoinedSegments.Part, from sender: String?, to spool: Spool, _ ways: Ways
     ) throws(FileError) -> KnownKey? {
         let name = part.identity.name.fileName
-        try spool.note(part.trail.adding(sender), of: part.identity.name)
+        try spool.note(part.trail.adding(sender), of: part.identity.name, besides: ways)
         guard part.trail == .none || (try? spool.isLeaving(name)) == false else { return nil }
         let digest = (try? spool.directory.open(name)?.digest().digest) ?? nil
         return digest.map(KnownKey.came)
@@ -86,9 +86,11 @@ actor Admission {
     /// - Parameter vouchesForNames: A segment that came another way, by rsync say, counts as received. Only where the sender is known to be
     ///   another spool than this one: what it sends may be the very file that lies here.
     func admit(_ candidates: [Candidate], vouchesForNames: Bool) async throws(FileError) -> [AdmissionResult] {
-        let keys = Set(candidates.compactMap(\.identity.key))
+        let given = Set(candidates.compactMap(\.identity.key))
         // Requests with one key race: the second waits and finds the first one's result, as a half waits for its whole. All keys at once, or
         // two would wait for each other.
+        // Another tool's key, and the ID that is made of it, are one.
+        let keys = given.union(given.lazy.filter { SegmentID($0) == nil }.map { ReceivedID($0).text })
         let awaited = keys.union(keys.flatMap { SegmentID.ancestors(of: $0).map(\.text) })
         while !underWay.isDisjoint(with: awaited) { await withCheckedContinuation { waiters.append($0) } }
         var results = candidates.map { recognition.result(withoutLook: $0) }
@@ -150,7 +152,7 @@ actor Admission {
         let name = candidate.entry.segment
         guard try spool.directory.open(name)?.digest().digest == candidate.digest else { return .conflict }
         guard vouchesForNames || recognition.isKnown(candidate) else { return .notReceived }
-        if let segment = SegmentName(name) { try spool.note(candidate.way, of: segment) }
+        if let segment = SegmentName(name) { try spool.note(candidate.way, of: segment, besides: recognition.ways) }
         if !candidate.isOriginal, try spool.isLeaving(name) { return .leaving }
         try spool.logReceived([candidate.entry])
         return .duplicate

@@ -6,6 +6,7 @@ struct Recognition: Sendable {
     private let spool: Spool
     let keys: ReceivedKeys
     private let sentOn = SentOn()
+    let ways = Ways()
 
     init(_ spool: Spool) throws(FileError) {
         self.spool = spool
@@ -56,7 +57,7 @@ struct Recognition: Sendable {
 
     /// - Parameter way: Noted before the look: an uploader that claims the segment later reads it, and one that has claimed it is seen.
     private func fate(of segment: SegmentName, whichCame way: Trail) throws(FileError) -> Vouching.Fate {
-        try spool.note(way, of: segment)
+        try spool.note(way, of: segment, besides: ways)
         for name in try spool.pendingForms(of: segment) where try spool.isLeaving(name) { return .underWay }
         guard let id = SegmentID(segment.id) else { return .kept }
         return try sentOn.contains(id, in: spool) ? .sentOn : .kept
@@ -67,6 +68,6 @@ struct Recognition: Sendable {
         let identity = part.identity
         let known = identity.key.flatMap { keys.known($0, segment: identity.givenName, events: events ?? 0) }
         let segments = known?.arrivals.map { arrival in arrival.id.map { identity.name.with(id: $0) } ?? identity.name }
-        for segment in segments ?? [identity.name] { try spool.note(way, of: segment) }
+        for segment in segments ?? [identity.name] { try spool.note(way, of: segment, besides: ways) }
     }
 }

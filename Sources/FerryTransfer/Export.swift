@@ -189,7 +189,7 @@ public struct Export {
                     continue
                 }
                 let status = try file.status()
-                let trail = try ways.trail(of: file, SegmentName(name), in: spool)
+                let trail = ways.trail(of: file, SegmentName(name), in: spool)
                 let (digest, bytes) = try file.digest(size: status.size.bytes)
                 let segment = BundleManifest.Segment(
                     file: "", name: name, key: try SegmentKey.key(of: name, spoolID: spool.id) { digest },

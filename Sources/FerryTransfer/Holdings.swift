@@ -19,7 +19,11 @@ struct Holdings {
     private var ended: Set<String>?
     /// By their IDs the names of what is pending: it may have got another priority since it came.
     private var pending: [String: String]?
+    /// By the IDs of segments the names of what is pending of them: themselves, and their halves.
+    private var families: [String: [String]]?
     private var handedOn: HandedOn
+    private let sentOn = SentOn()
+    let ways = Ways()
 
     /// - Parameter keys: The keys that will be asked for.
     init(of hub: Spool, keys: Set<String>) throws(FileError) {
@@ -50,7 +54,7 @@ struct Holdings {
         handedOn = HandedOn(from: hub)
         sent = nil
         ended = nil
-        pending = nil
+        (pending, families) = (nil, nil)
     }
 
     /// What is known of a key; `nil` when the hub does not have it.
@@ -58,9 +62,9 @@ struct Holdings {
     /// - Parameters:
     ///   - segment: The segment's name, which a half has from its whole but for what is appended to the ID.
     ///   - events: How many it holds, which tells halves from what only has such an ID; `nil`: not known yet.
-    mutating func known(_ key: String, segment: String, events: Int64?) throws(FileError) -> KnownKey? {
+    mutating func known(_ key: String, segment: String, events: Int64?) throws(FileError) -> KnownSegment? {
         if let entry = entries[key], let digest = BodyDigest(hexadecimal: entry.sha256), try isHere(entry) {
-            return .came(digest)
+            return KnownSegment(key: .came(digest), arrivals: [entry.arrival])
         }
         guard let events else { return nil }
         for parent in SegmentID.ancestors(of: key) {
@@ -68,36 +72,80 @@ struct Holdings {
                 entry.key != parent.text || Self.areKin(entry.segment, segment),
                 KeyIndex.share(of: entry.events, splits: key.dropFirst(parent.text.count)) == events
             else { continue }
-            if try isHere(entry) { return .cameInParent }
+            if try isHere(entry) { return KnownSegment(key: .cameInParent, arrivals: [entry.arrival]) }
         }
         // An ID made from a key is that key's alone, whatever time the name says.
-        let halves = try knownHalves(of: SegmentID(key) ?? ReceivedID(key).id, SegmentID(key) == nil ? nil : segment, events)
-        return halves.isAny ? (halves.isAll ? .cameInParent : .cameInPart) : nil
+        var halves: [KnownArrival] = []
+        let isAll = try findHalves(
+            of: SegmentID(key) ?? ReceivedID(key).id, SegmentID(key) == nil ? nil : segment, events, &halves)
+        return halves.isEmpty ? nil : KnownSegment(key: isAll ? .cameInParent : .cameInPart, arrivals: halves)
     }
 
+    /// Whether both halves of a segment are here, or halves of theirs.
+    ///
     /// - Parameter segment: The segment's name; `nil`: its halves may have any.
-    private mutating func knownHalves(
-        of id: SegmentID, _ segment: String?, _ events: Int64
-    ) throws(FileError) -> (isAny: Bool, isAll: Bool) {
-        guard events > 1, wholes.contains(id.text), let halves = id.halves else { return (false, false) }
-        var found = (isAny: false, isAll: true)
+    private mutating func findHalves(
+        of id: SegmentID, _ segment: String?, _ events: Int64, _ found: inout [KnownArrival]
+    ) throws(FileError) -> Bool {
+        guard events > 1, wholes.contains(id.text), let halves = id.halves else { return false }
+        var isAll = true
         for half in [halves.first, halves.second] {
             let share = KeyIndex.share(of: events, splits: half.text.suffix(1))
             if let entry = entries[half.text], entry.events == share, segment.map({ Self.areKin(entry.segment, $0) }) ?? true,
                 try isHere(entry)
             {
-                found.isAny = true
-            } else {
-                let deeper = try knownHalves(of: half, segment, share)
-                found = (found.isAny || deeper.isAny, found.isAll && deeper.isAll)
+                found.append(entry.arrival)
+            } else if try !findHalves(of: half, segment, share, &found) {
+                isAll = false
             }
         }
-        return found
+        return isAll
     }
 
     private static func areKin(_ one: String, _ other: String) -> Bool {
         guard let one = SegmentName(one), let other = SegmentName(other) else { return false }
         return (one.created, one.stream) == (other.created, other.stream)
+    }
+
+    /// Whether the hub may vouch for a segment that it knows.
+    ///
+    /// - Parameters:
+    ///   - way: The way that the segment came to the bundle's spool.
+    ///   - spool: The bundle's.
+    ///   - name: The segment's name in the hub's spool.
+    mutating func vouching(
+        for known: KnownSegment, whichCame way: Trail, from spool: String, as name: String
+    ) throws(FileError) -> Vouching {
+        let whole = way.adding(spool)
+        if let vouching = Vouching(way: whole, isOriginal: way == .none, arrivals: known.arrivals) { return vouching }
+        var fates: [Vouching.Fate] = []
+        for arrival in known.arrivals {
+            guard let id = arrival.id ?? SegmentName(name).flatMap({ SegmentID($0.id) }) else { continue }
+            fates.append(try fate(of: id, whichCame: whole))
+        }
+        return Vouching(fates)
+    }
+
+    /// - Parameter way: Noted before the look, as a receiver does.
+    private mutating func fate(of id: SegmentID, whichCame way: Trail) throws(FileError) -> Vouching.Fate {
+        for form in try pendingForms(of: id) {
+            guard let segment = SegmentName(form) else { continue }
+            try hub.note(way, of: segment, besides: ways)
+            if try hub.isLeaving(form) { return .underWay }
+        }
+        return try sentOn.contains(id, in: hub) ? .sentOn : .kept
+    }
+
+    /// The names of the pending files that hold a segment's events.
+    private mutating func pendingForms(of id: SegmentID) throws(FileError) -> [String] {
+        if families == nil {
+            var found: [String: [String]] = [:]
+            for (pending, name) in try names() {
+                for id in [pending] + SegmentID.ancestors(of: pending).map(\.text) { found[id, default: []].append(name) }
+            }
+            families = found
+        }
+        return families?[id.text] ?? []
     }
 
     /// Why what the hub has of a key is none to vouch for; `nil` when it is.
@@ -110,10 +158,12 @@ struct Holdings {
         on name: String, _ segment: BundleManifest.Segment, against head: BundleManifest.Head
     ) throws(FileError) -> HandedOn.Claim? {
         if segment.way.spools.contains(hub.id) { return .wentOn }
-        // It came with this very bundle: that was exported before any bundle of the hub's that has the segment.
-        if entries[segment.key]?.bundle == head.bundle { return nil }
+        if came(segment.key, with: head.bundle) { return nil }
         return try handedOn.claim(on: name, against: head.spool)
     }
+
+    /// Whether a segment came with this very bundle: that was exported before any bundle of the hub's that has the segment.
+    func came(_ key: String, with bundle: String) -> Bool { entries[key]?.bundle == bundle }
 
     mutating func add(_ entry: ReceivedEntry) {
         entries[entry.key] = entry
@@ -130,15 +180,18 @@ struct Holdings {
         if let rejected = try hub.rejectedFolder(), try rejected.contains(entry.segment) { return true }
         if ended == nil { ended = Set(try hub.endedSegments().map(Self.identity)) }
         if ended?.contains(Self.identity(entry.segment)) == true { return true }
-        if pending == nil { pending = try pendingNames() }
-        guard let name = pending?[Self.identity(entry.segment)], name != entry.segment else { return false }
+        guard let name = try names()[Self.identity(entry.segment)], name != entry.segment else { return false }
         return try holds(name, entry, in: hub.directory)
     }
 
-    private func pendingNames() throws(FileError) -> [String: String] {
-        try hub.directory.names().reduce(into: [:]) { names, name in
+    /// By their IDs the names of what is pending.
+    private mutating func names() throws(FileError) -> [String: String] {
+        if let pending { return pending }
+        let names = try hub.directory.names().reduce(into: [String: String]()) { names, name in
             if let id = SegmentName(name)?.id { names[id] = name }
         }
+        pending = names
+        return names
     }
 
     /// The ID of a segment; of another tool's its name.
@@ -169,6 +222,8 @@ struct Holdings {
 }
 
 extension ReceivedEntry {
+    fileprivate var arrival: KnownArrival { KnownArrival(id: SegmentID(id), way: trail.flatMap { Trail($0) }) }
+
     /// Of its segment: the key, unless that is another tool's. The halves of such a segment have it in their IDs.
     fileprivate var id: String { SegmentName(segment)?.id ?? key }
 }

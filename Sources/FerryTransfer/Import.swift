@@ -131,9 +131,7 @@ private struct BundleIntake {
 
     private mutating func take(_ segment: BundleManifest.Segment, _ holdings: inout Holdings) throws(FileError) {
         if batch.count == batchSize || batchKeys.contains(segment.key) { try admit(&holdings) }
-        if let known = try holdings.known(segment.key, segment: segment.name, events: segment.events) {
-            return try noteKnown(segment, known, &holdings)
-        }
+        if let known = try known(segment, events: segment.events, &holdings) { return try noteKnown(segment, known, &holdings) }
         let region: FileRegion?
         do throws(FileError) { region = try self.region(segment.file) } catch {
             // It is not the file's fault.
@@ -184,17 +182,18 @@ private struct BundleIntake {
         // The copying and the forced writes take long: another import, or a receiver, may have brought the same meanwhile, and an uploader
         // may have sent it on.
         var hasLookedAgain = false
+        let bySegment = Dictionary(items.map { ($0.entry.key, $0.segment) }) { first, _ in first }
         let results = try hub.admit(items.map { ($0.arrival, $0.entry) }, isBulk: true) { entry throws(FileError) -> Bool in
             if !hasLookedAgain { try holdings.lookAgain() }
             hasLookedAgain = true
-            return try holdings.known(entry.key, segment: entry.segment, events: entry.events) != nil
+            guard let segment = bySegment[entry.key] else { return false }
+            return try known(segment, events: entry.events, &holdings) != nil
         }
         for (item, admitted) in zip(items, results) {
             switch admitted {
             case .known:
-                let segment = item.segment
-                let known = try holdings.known(segment.key, segment: segment.name, events: item.entry.events)
-                try noteKnown(segment, known, &holdings)
+                let known = try known(item.segment, events: item.entry.events, &holdings)
+                try noteKnown(item.segment, known, &holdings)
                 continue
             case .stored:
                 report.stored += 1
@@ -208,6 +207,9 @@ private struct BundleIntake {
                     continue
                 }
                 if try withholds(item.segment, &holdings) { continue }
+                if let segment = SegmentName(item.entry.segment) {
+                    try hub.note(item.segment.way.adding(manifest.head.spool), of: segment, besides: holdings.ways)
+                }
                 try hub.logReceived([item.entry])
                 report.known += 1
             case .left(let error):
@@ -219,20 +221,41 @@ private struct BundleIntake {
         }
     }
 
-    /// - Parameter known: What is known of its key.
+    /// What is known of a segment; `nil` when it is new, or was sent on to another spool, which may be where it comes from: then it is taken again.
+    private func known(
+        _ segment: BundleManifest.Segment, events: Int64?, _ holdings: inout Holdings
+    ) throws(FileError) -> Known? {
+        guard let known = try holdings.known(segment.key, segment: segment.name, events: events) else { return nil }
+        // The claim has its own words.
+        if known.key == .cameInPart || segment.way.spools.contains(hub.id) { return Known(key: known.key, vouching: .vouched) }
+        if holdings.came(segment.key, with: manifest.head.bundle) { return Known(key: known.key, vouching: .vouched) }
+        let vouching = try holdings.vouching(
+            for: known, whichCame: segment.way, from: manifest.head.spool, as: Self.name(for: segment))
+        return vouching == .takenAgain ? nil : Known(key: known.key, vouching: vouching)
+    }
+
+    private struct Known {
+        let key: KnownKey
+        let vouching: Vouching
+    }
+
     private mutating func noteKnown(
-        _ segment: BundleManifest.Segment, _ known: KnownKey?, _ holdings: inout Holdings
+        _ segment: BundleManifest.Segment, _ known: Known?, _ holdings: inout Holdings
     ) throws(FileError) {
-        if known == .cameInPart {
+        if known?.key == .cameInPart {
             report.damaged.append(
                 (segment.name, "a half of it is here already: take the other half's bundle, or let it be sent over HTTP"))
             return
         }
-        guard known?.agrees(with: BodyDigest(hexadecimal: segment.sha256)) ?? false else {
+        guard known?.key.agrees(with: BodyDigest(hexadecimal: segment.sha256)) ?? false else {
             report.damaged.append((segment.name, "its key came before, with other bytes"))
             return
         }
         if try withholds(segment, &holdings) { return }
+        if known?.vouching == .underWay {
+            report.withheld.append((segment.name, HandedOn.Claim.leaving.description))
+            return
+        }
         report.known += 1
         vouch(for: segment)
     }

@@ -104,6 +104,30 @@ struct RetentionTests {
         #expect(ClockWatch(previous: later, reading: next).best(behind) == later.best(behind))
     }
 
+    @Test("What a clock dated that was behind stays young when the clock is behind once more, and right again")
+    func misdatedTwice() {
+        let behind = now - .seconds(60 * 86_400)
+        var watch = ClockWatch(previous: nil, reading: reading(boot: 600_000, wall: behind))
+        watch = ClockWatch(previous: watch, reading: reading(boot: 1_200_000, wall: now))
+        let once = watch.best(behind)
+        watch = ClockWatch(previous: watch, reading: reading(boot: 7_800_000, wall: behind))
+        watch = ClockWatch(previous: watch, reading: reading(boot: 7_860_000, wall: now + .seconds(6660)))
+        #expect(abs((watch.best(behind - .seconds(60)) - once).wholeMilliseconds) <= 7_200_000)
+    }
+
+    @Test("What was dated before this boot began, in this boot, was dated by a clock that was behind")
+    func datedBeforeTheBoot() {
+        var watch = ClockWatch(previous: nil, reading: reading(boot: 600_000, wall: now))
+        let behind = now - .seconds(60 * 86_400)
+        watch.note(dated: behind)
+        #expect(watch.best(behind) == now)
+        #expect(watch.best(behind - .seconds(599)) == now - .seconds(599))
+        #expect(watch.best(behind - .seconds(601)) == behind - .seconds(601))
+        let ordinary = now - .seconds(800)
+        watch.note(dated: ordinary)
+        #expect(watch.best(ordinary) == ordinary)
+    }
+
     @Test(
         "After a jump forward or back nothing expires until the clock was steady for an hour", arguments: [86_400 * 365, -86_400])
     func jump(seconds: Int) {

@@ -170,7 +170,7 @@ struct GzipTests {
             let line = LedgerEntry(at: .now(), segment: name, outcome: .sent, bytes: claim.status.size)
             try spool.settle([Ending(claim, .sent(keep: false), line)])
         }
-        #expect(try salvage(rejected, in: spool) == .cameWhole)
+        #expect(try salvage(rejected, in: spool) == .cameAlready)
         #expect(try spool.pending() == (isSent ? [] : [name]))
     }
 
@@ -181,27 +181,71 @@ struct GzipTests {
         let first = try reject(Array(whole.dropLast(9)), in: spool)
         let copy = "\(first)~1"
         try spool.directory.makeDirectory(Spool.rejectedName).replace(copy, with: Array(whole.dropLast(200)), durable: false)
-        guard case .saved(let saved, _, _, _) = try salvage(copy, in: spool) else { throw CancellationError() }
-        #expect(try salvage(first, in: spool) == .copySaved(as: saved))
-        #expect(try spool.retryRejected(first, at: .now()) == .salvagedBefore(as: saved))
-        #expect(try spool.pending() == [saved])
+        #expect(try salvage(copy, in: spool) == .heldBetter(by: first))
+        guard case .saved(let saved, _, _, _) = try salvage(first, in: spool) else { throw CancellationError() }
+        #expect(saved == first)
+        #expect(try salvage(copy, in: spool) == .cameAlready)
+        #expect(try spool.retryRejected(copy, at: .now()) == .nameTaken)
+        #expect(try spool.pending() == [first])
         #expect(try spool.rejected().map(\.name) == [first, copy])
+        #expect(try salvage(first, in: spool) == .savedBefore(as: first))
+        #expect(try spool.retryRejected(first, at: .now()) == .salvagedBefore(as: first))
     }
 
-    @Test("A salvage that died before it published keeps no copy from being saved")
-    func diedBeforePublishing() throws {
+    @Test(
+        "Beside a sound copy, larger or not, or beside its halves, nothing is salvaged: those are brought back",
+        arguments: [0, 99])
+    func soundCopy(surplus: Int) throws {
+        let spool = try folder.spool()
+        let sound = Segments.gzip(Segments.lines(0..<100)) + Segments.gzip(Segments.lines(100..<300))
+        var damaged = sound
+        damaged[damaged.count - 8] ^= 1
+        let name = try reject(damaged + [UInt8](repeating: 7, count: surplus), in: spool)
+        let rejected = try spool.directory.makeDirectory(Spool.rejectedName)
+        try rejected.replace("\(name)~1", with: sound, durable: false)
+        #expect(try salvage(name, in: spool) == .heldBetter(by: "\(name)~1"))
+        #expect(try salvage("\(name)~1", in: spool) == .sound)
+        let half = try #require(SegmentName(name)?.halves).second
+        try rejected.rename("\(name)~1", to: half.fileName)
+        #expect(try salvage(name, in: spool) == .heldBetter(by: half.fileName))
+        try rejected.rename(half.fileName, to: "aside")
+        guard case .saved(let saved, 100, 0, _) = try salvage(name, in: spool) else { throw CancellationError() }
+        try rejected.rename("aside", to: half.fileName)
+        #expect(saved == name)
+        #expect(try spool.retryRejected(half.fileName, at: .now()) == .wholeCame)
+        #expect(try salvage(half.fileName, in: spool) == .cameAlready)
+    }
+
+    @Test("Of two copies of another tool's file that broke off the longer one is salvaged; another file of its name is another")
+    func foreignCopies() throws {
+        let spool = try folder.spool()
+        let whole = try Segments.gzip(Segments.noise(3000).map { "{\"n\":\($0)}\n" }.joined())
+        let rejected = try spool.directory.makeDirectory(Spool.rejectedName)
+        let other = Segments.gzip(Segments.lines(0..<1000))
+        let files = ["a.jsonl.gz": whole.dropLast(900), "a.jsonl.gz~1": whole.dropLast(300), "a.jsonl.gz~2": other.dropLast(9)]
+        for (name, bytes) in files { try rejected.replace(name, with: Array(bytes), durable: false) }
+        #expect(try salvage("a.jsonl.gz", in: spool) == .heldBetter(by: "a.jsonl.gz~1"))
+        for name in ["a.jsonl.gz~1", "a.jsonl.gz~2"] {
+            guard case .saved = try salvage(name, in: spool) else { throw CancellationError() }
+        }
+        #expect(try salvage("a.jsonl.gz", in: spool) == .heldBetter(by: "a.jsonl.gz~1"))
+        #expect(try spool.pending().count == 2)
+    }
+
+    @Test("A salvage that was killed before its end is known by what is pending or was sent, and goes on where nothing is")
+    func killedSalvage() throws {
         let spool = try folder.spool()
         let whole = Segments.gzip(Segments.lines(0..<1000))
         let name = try reject(Array(whole.dropLast(9)), in: spool)
-        try spool.appendToLedger([
-            LedgerEntry(
-                at: .now(), segment: "\(name)~1", outcome: .salvaged, bytes: .zero,
-                detail: "its whole lines are now \(Segments.name(second: 9).fileName); 1 lines longer than 1 MiB are left out")
-        ])
-        guard case .saved = try salvage(name, in: spool) else {
-            Issue.record("nothing was saved")
-            return
-        }
+        let rejected = try spool.directory.makeDirectory(Spool.rejectedName)
+        var reason = RejectionReason(at: .now(), kind: "truncated", message: "", attempts: 0)
+        reason.salvagingAs = name
+        try rejected.writeState(reason, to: Spool.reasonName(of: name))
+        try spool.put(whole, as: #require(SegmentName(name)))
+        #expect(try salvage(name, in: spool) == .savedBefore(as: name))
+        try spool.directory.remove(name)
+        try rejected.writeState(reason, to: Spool.reasonName(of: name))
+        guard case .saved(as: name, _, _, _) = try salvage(name, in: spool) else { throw CancellationError() }
     }
 
     @Test("What has no damage is not salvaged: under another key its events would come twice")

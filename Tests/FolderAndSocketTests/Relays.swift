@@ -27,7 +27,7 @@ func lose(_ name: String, _ source: Spool, to target: Spool) async throws {
     let file = try #require(try source.directory.open(name))
     let bytes = try file.readBytes(1 << 20, at: 0)
     let segment = try #require(SegmentName(name))
-    let trail = try Ways().trail(of: file, segment, in: source)
+    let trail = Ways().trail(of: file, segment, in: source)
     let headers = [
         "Idempotency-Key": "\"\(segment.id)\"", "Ferry-Segment": name, "Ferry-Spool": source.id, "Ferry-Hops": "\(trail.hops)",
         "Ferry-Via": trail.spools.isEmpty ? "-" : trail.spools.joined(separator: " "),

@@ -204,6 +204,23 @@ struct SpoolStateTests {
         #expect(try spool.pending() == (secondsAgo > 86_400 ? [] : [name]))
     }
 
+    @Test("What was written before the clock was set, and before any look at it, does not expire when the clock has settled")
+    func writtenBeforeTheFirstLook() throws {
+        let spool = try folder.spool()
+        let now = Timestamp(rfc3339: "2026-11-21T04:00:00Z")!
+        let boot = LatestCreation.thisBoot
+        let created = spool.dateSegment(now - .seconds(60 * 86_400)).created
+        let name = try spool.put(
+            Segments.gzip("{}\n"), as: SegmentName(priority: .normal, created: created, id: .random()))
+        let limits = RetentionLimits(maxAge: .seconds(86_400))
+        _ = try spool.applyRetention(limits, clock: .init(bootID: boot, sinceBoot: 600_000, wall: now))
+        let report = try spool.applyRetention(
+            limits, clock: .init(bootID: boot, sinceBoot: 4_300_000, wall: now + .seconds(3700)))
+        #expect(!report.isClockSettling)
+        #expect(report.expired.segments == 0)
+        #expect(try spool.pending() == [name])
+    }
+
     @Test("At the first look at a clock nothing expires by age: it may be ahead")
     func firstLook() throws {
         let spool = try folder.spool()

@@ -77,12 +77,12 @@ struct WaysTests {
         let segments = names.compactMap { SegmentName($0) }
         let files = try names.map { try #require(try spool.directory.open($0)) }
         let ways = Ways()
-        #expect(try ways.trail(of: files[0], segments[0], in: spool) == .none)
+        #expect(ways.trail(of: files[0], segments[0], in: spool) == .none)
         for (number, segment) in segments.enumerated() {
             try spool.noteWay(Trail.none.adding("a"), of: segment)
-            #expect(try ways.trail(of: files[number], segment, in: spool).spools == ["a"])
+            #expect(ways.trail(of: files[number], segment, in: spool).spools == ["a"])
             try spool.noteWay(Trail.none.adding("b"), of: segment)
-            #expect(try ways.trail(of: files[number], segment, in: spool).spools == ["a", "b"])
+            #expect(ways.trail(of: files[number], segment, in: spool).spools == ["a", "b"])
         }
     }
 
@@ -94,7 +94,56 @@ struct WaysTests {
         let digest = String(repeating: "0", count: 64)
         try spool.logReceived([ReceivedEntry(at: .now(), key: segment.id, sha256: digest, segment: name, bytes: 1, events: 1)])
         let file = try #require(try spool.directory.open(name))
-        #expect(try Ways().trail(of: file, segment, in: spool) == Trail(hops: 1))
+        #expect(Ways().trail(of: file, segment, in: spool) == Trail(hops: 1))
+    }
+
+    @Test("What came once more adds its way to the first one, in the log and where a copy has lost its note")
+    func adds() throws {
+        let spool = try folder.spool()
+        let name = try #require(try fill(spool, 1).first)
+        let segment = try #require(SegmentName(name))
+        func log(_ trail: String, file: String?) throws {
+            try spool.logReceived([
+                ReceivedEntry(
+                    at: .now(), key: segment.id, sha256: String(repeating: "0", count: 64), segment: name, bytes: 1, events: 1,
+                    file: file, trail: Trail(trail))
+            ])
+        }
+        try log("1 old", file: ".w")
+        try log("1 a", file: ".x")
+        try log("2 b c", file: nil)
+        let ways = Ways()
+        func file() throws -> OpenFile { try #require(try spool.directory.open(name)) }
+        #expect(ways.trail(of: try file(), segment, in: spool).spools == ["a", "b", "c"])
+        try spool.note(Trail.none.adding("d"), of: segment, besides: Ways())
+        #expect(ways.trail(of: try file(), segment, in: spool).spools == ["a", "b", "c", "d"])
+    }
+
+    @Test(
+        "Where a log cannot be read what may have come counts as come, and goes out all the same",
+        arguments: ["received", "ways"])
+    func unreadable(log: String) async throws {
+        let (spool, hub) = (try folder.spool("a"), try folder.spool("b"))
+        let names = try fill(spool)
+        _ = try #require(spool.stateDirectory).makeDirectory("\(log)-20260101.jsonl")
+        let file = try #require(try spool.directory.open(names[0]))
+        #expect(Ways().trail(of: file, SegmentName(names[0]), in: spool) == Trail(hops: 1))
+        #expect(try await send(spool, to: hub) == 0)
+        #expect(try hub.pending() == names)
+    }
+
+    @Test("What is logged on an earlier day than the last, as by a clock that was ahead, is read")
+    func earlierDay() throws {
+        let spool = try folder.spool()
+        let state = try #require(spool.stateDirectory)
+        for day in ["20300101", "20300102"] { try state.replace("ways-\(day).jsonl", with: [], durable: false) }
+        let segment = try #require(fill(spool, 1).compactMap { SegmentName($0) }.first)
+        let file = try #require(try spool.directory.open(segment.fileName))
+        let ways = Ways()
+        for spoolID in ["a", "b"] {
+            try spool.noteWay(Trail.none.adding(spoolID), of: segment)
+            #expect(ways.trail(of: file, segment, in: spool).spools.last == spoolID)
+        }
     }
 
     @Test("Notes of ways are removed when their segments have ended, and no day sooner", arguments: [true, false])
@@ -166,6 +215,33 @@ struct WaysTests {
         let age = Timestamp.now() - dated
         #expect(age >= .seconds(99))
         #expect(age < .seconds(600))
+    }
+
+    @Test("What an import knows, and has sent on to another spool, it takes again: it may be what comes back")
+    func threeSpools() async throws {
+        let (a, b) = (try folder.spool("a"), try folder.spool("b"))
+        let (hub, c) = (try folder.spool("hub"), try folder.spool("c"))
+        let names = try fill(a)
+        for name in names { try await lose(name, a, to: hub) }
+        #expect(try carry(a, to: b) == 0)
+        #expect(try carry(b, to: hub) == 0)
+        #expect(try hub.pending() == names)
+        #expect(try await send(hub, to: c) == 0)
+        // It came to the hub from b too: what c has must not end at b.
+        #expect(try carry(c, to: b) == 3)
+        #expect(try c.pending() == names)
+    }
+
+    @Test("What an import knows, and gave to a third spool, is taken again")
+    func givenToAThird() async throws {
+        let (a, b, c) = (try folder.spool("a"), try folder.spool("b"), try folder.spool("c"))
+        let end = try folder.spool("end")
+        let names = try fill(a)
+        for name in names { try await lose(name, a, to: c) }
+        #expect(try carry(a, to: b) == 0)
+        #expect(try await send(c, to: end) == 0)
+        #expect(try carry(b, to: c) == 0)
+        #expect(try c.pending() == names)
     }
 
     @Test("A manifest's trail that is none makes its segment a flaw, and no other")

@@ -75,19 +75,14 @@ extension Spool {
         return isFound
     }
 
-    /// The names of the segments that whatever had an ID was salvaged as: a segment, and further copies of it.
-    func salvages(of id: String) throws(FileError) -> [String] {
-        var names: [String] = []
-        for ledger in try ledgerNames() {
-            try stateDirectory?.open(ledger)?.forEachLine { line in
-                guard line.end(of: "\"outcome\":\"salvaged\"") != nil, let segment = line.text(after: "\"segment\":\""),
-                    SegmentName(segment.withoutCopyNumber)?.id == id,
-                    let name = line.text(after: "\"detail\":\"its whole lines are now ")?.prefix(while: { $0 != ";" })
-                else { return }
-                names.append(String(name))
-            }
-        }
-        return names
+    /// Whether one of some segments was sent, by their IDs.
+    func hasSent(anyOf ids: Set<String>) throws(FileError) -> Bool {
+        try !segments { line in
+            guard line.end(of: "\"outcome\":\"sent\"") != nil,
+                let segment = line.text(after: "\"segment\":\"").flatMap({ SegmentName($0) })
+            else { return false }
+            return ids.contains(segment.id)
+        }.isEmpty
     }
 
     /// The names of the segments that a spool took: by hand, as its receipts told, or over HTTP, as its answers did.

@@ -2,17 +2,15 @@
 struct LogPlaces: Sendable {
     private var places: [String: (offset: Int64, size: Int64)] = [:]
 
-    /// Whether a log was read, as far as it went then.
-    func isKnown(_ name: String) -> Bool { places[name] != nil }
-
     /// Reads the lines that a log has got since the last look. The last line of that look is read again: it may have been without its end.
     mutating func forEachNewLine(
         of name: String, in folder: Directory, _ body: (UnsafeBufferPointer<UInt8>) -> Void
     ) throws(FileError) {
+        let place = places[name]
+        // Most logs are of old days: one look each.
+        if let place, try folder.status(name)?.size.bytes == place.size { return }
         guard let file = try folder.open(name) else { return }
         let size = try file.status().size.bytes
-        let place = places[name]
-        if size == place?.size { return }
         // A log that became shorter is another one.
         let start = place.flatMap { $0.size < size ? $0.offset : nil } ?? 0
         var (last, end) = (start, start)

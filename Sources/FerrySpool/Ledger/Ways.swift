@@ -24,27 +24,25 @@ public final class Ways: Sendable {
 
     /// The way that a segment came; ``Trail/none`` for what was made here, and for another tool's file.
     ///
+    /// Where a log cannot be read, whatever may have come counts as come, from wherever: it can be sent, and no spool ends its own copy on its word.
+    ///
     /// - Parameter segment: The file's name as that of a segment; `nil` for another tool's.
-    public func trail(of file: OpenFile, _ segment: SegmentName?, in spool: Spool) throws(FileError) -> Trail {
+    public func trail(of file: OpenFile, _ segment: SegmentName?, in spool: Spool) -> Trail {
         let noted = file.trail
         guard let folder = spool.stateDirectory, let segment, let id = SegmentID(segment.id) else { return noted }
         let family = [id] + SegmentID.ancestors(of: segment.id)
-        return try state.withLock { state throws(FileError) in
-            try state.names.look(into: spool, folder)
+        return state.withLock { state in
+            var isWhole = state.names.look(into: spool, folder)
             var trail = noted
             if noted == .none {
-                for name in state.names.received where state.mayHaveGrown(name, among: state.names.received) {
-                    try state.readArrivals(name, in: folder)
-                }
+                for name in state.names.received where !state.readArrivals(name, in: folder) { isWhole = false }
                 if let id = family.first(where: { state.arrivals[$0] != nil }), let number = state.arrivals[id] {
                     trail = state.trails[number]
                 }
             }
-            for name in state.names.ways where state.mayHaveGrown(name, among: state.names.ways) {
-                try state.readFurther(name, in: folder)
-            }
+            for name in state.names.ways where !state.readFurther(name, in: folder) { isWhole = false }
             for id in family { trail = state.further[id].map { trail.merging($0) } ?? trail }
-            return trail
+            return isWhole || trail != .none ? trail : Trail.none.adding(nil)
         }
     }
 }
@@ -55,49 +53,72 @@ private struct WayLogs: Sendable {
     private(set) var received: [String] = []
     private(set) var ways: [String] = []
 
-    mutating func look(into spool: Spool, _ folder: Directory) throws(FileError) {
-        let changed = try spool.directory.status(Spool.stateFolderName).map { FolderTime($0) }
-        if let changed, changed == self.changed, !changed.isFresh(at: .now()) { return }
-        let names = try folder.names().filter { $0.hasSuffix(".jsonl") }
-        received = names.filter { $0.hasPrefix(Spool.receivedPrefix) }
-        ways = names.filter { $0.hasPrefix(Spool.wayPrefix) }
-        self.changed = changed
+    /// - Returns: Whether the folder could be listed.
+    mutating func look(into spool: Spool, _ folder: Directory) -> Bool {
+        do throws(FileError) {
+            let changed = try spool.directory.status(Spool.stateFolderName).map { FolderTime($0) }
+            if let changed, changed == self.changed, !changed.isFresh(at: .now()) { return true }
+            let names = try folder.names().filter { $0.hasSuffix(".jsonl") }
+            received = names.filter { $0.hasPrefix(Spool.receivedPrefix) }
+            ways = names.filter { $0.hasPrefix(Spool.wayPrefix) }
+            self.changed = changed
+            return true
+        } catch {
+            return false
+        }
     }
 }
 
 extension Ways.State {
-    /// Old days' logs are read once. The day before may still be written to, by an import that began before midnight.
-    fileprivate func mayHaveGrown(_ name: String, among names: [String]) -> Bool {
-        !places.isKnown(name) || names.suffix(2).contains(name)
-    }
-
-    fileprivate mutating func readArrivals(_ name: String, in folder: Directory) throws(FileError) {
-        var arrivals: [(SegmentID, String?)] = []
-        try places.forEachNewLine(of: name, in: folder) { line in
+    /// - Returns: Whether the log could be read.
+    fileprivate mutating func readArrivals(_ name: String, in folder: Directory) -> Bool {
+        var arrivals: [(id: SegmentID, way: String?, isNew: Bool)] = []
+        let isRead = read(name, in: folder) { line in
             guard let segment = line.text(after: "\"segment\":\"").flatMap({ SegmentName($0) }), let id = SegmentID(segment.id)
             else { return }
-            arrivals.append((id, line.text(after: "\"trail\":\"")))
+            arrivals.append((id, line.text(after: "\"trail\":\""), line.end(of: "\"file\":\"") != nil))
         }
-        for (id, way) in arrivals { self.arrivals[id] = number(of: way) }
+        for (id, way, isNew) in arrivals {
+            // A line without a file is of what was here already.
+            let known = isNew ? nil : self.arrivals[id].map { trails[$0] }
+            self.arrivals[id] = known.map { number(of: $0.merging(Self.trail(way)).text) } ?? number(of: way)
+        }
+        return isRead
     }
 
-    /// - Parameter way: `nil`: an earlier version noted none. It came, from wherever.
+    /// - Parameter way: `nil`: an earlier version noted none.
     private mutating func number(of way: String?) -> Int {
         if let known = numbers[way] { return known }
-        trails.append(way.flatMap { Trail($0) } ?? Trail.none.adding(nil))
+        trails.append(Self.trail(way))
         numbers[way] = trails.count - 1
         return trails.count - 1
     }
 
-    fileprivate mutating func readFurther(_ name: String, in folder: Directory) throws(FileError) {
+    /// - Parameter way: `nil`: it came, from wherever.
+    private static func trail(_ way: String?) -> Trail { way.flatMap { Trail($0) } ?? Trail.none.adding(nil) }
+
+    /// - Returns: Whether the log could be read.
+    fileprivate mutating func readFurther(_ name: String, in folder: Directory) -> Bool {
         var ways: [(SegmentID, Trail)] = []
-        try places.forEachNewLine(of: name, in: folder) { line in
+        let isRead = read(name, in: folder) { line in
             guard let id = line.text(after: "\"id\":\"").flatMap({ SegmentID($0) }),
                 let trail = line.text(after: "\"trail\":\"").flatMap({ Trail($0) })
             else { return }
             ways.append((id, trail))
         }
         for (id, way) in ways { further[id] = further[id]?.merging(way) ?? way }
+        return isRead
+    }
+
+    private mutating func read(
+        _ name: String, in folder: Directory, _ body: (UnsafeBufferPointer<UInt8>) -> Void
+    ) -> Bool {
+        do throws(FileError) {
+            try places.forEachNewLine(of: name, in: folder, body)
+            return true
+        } catch {
+            return false
+        }
     }
 }
 

@@ -31,8 +31,10 @@ public struct ClockWatch: Codable, Equatable, Sendable {
         /// The clock's time when the machine booted, and before it jumped.
         var from: Timestamp
         var to: Timestamp
-        /// How far it jumped, in milliseconds.
+        /// How far it jumped, in milliseconds; 0 and less: it was set back again since.
         var by: Int64
+
+        static let shifts = -Timestamp.distantFuture.milliseconds...Timestamp.distantFuture.milliseconds
 
         init(bootID: String, from: Timestamp, to: Timestamp, by: Int64) {
             (self.bootID, self.from, self.to, self.by) = (bootID, from, to, by)
@@ -43,7 +45,7 @@ public struct ClockWatch: Codable, Equatable, Sendable {
             bootID = try container.decode(String.self, forKey: .bootID)
             from = try container.decode(Timestamp.self, forKey: .from)
             to = try container.decode(Timestamp.self, forKey: .to)
-            by = try container.decode(.by, in: 0...Timestamp.distantFuture.milliseconds)
+            by = try container.decode(.by, in: Self.shifts)
         }
     }
 
@@ -117,12 +119,25 @@ public struct ClockWatch: Codable, Equatable, Sendable {
         guard abs(milliseconds) > Self.tolerance.wholeMilliseconds else { return }
         var all = misdated ?? []
         // A clock that was ahead for a while, and was set right again, takes back what it said of those before.
-        for index in all.indices where all[index].bootID == bootID { all[index].by = max(0, all[index].by.adding(milliseconds)) }
-        all.removeAll { $0.by == 0 }
+        for index in all.indices where all[index].bootID == bootID {
+            all[index].by = min(max(all[index].by.adding(milliseconds), Misdated.shifts.lowerBound), Misdated.shifts.upperBound)
+        }
         defer { misdated = all.isEmpty ? nil : Array(all.suffix(Self.mostMisdated)) }
         guard milliseconds > 0 else { return }
         let start = previous.wall - .milliseconds(previous.sinceBoot) - Self.tolerance
         all.append(Misdated(bootID: bootID, from: start, to: previous.wall + elapsed + Self.tolerance, by: milliseconds))
+    }
+
+    /// Takes a time into account that a writer dated a segment with in this boot, before the first look at the clocks.
+    ///
+    /// Nothing of this boot is older than the boot: where the clock of now says so, it was behind then.
+    package mutating func note(dated: Timestamp) {
+        let began = wall - .milliseconds(sinceBoot)
+        guard dated < began - Self.tolerance else { return }
+        let entry = Misdated(
+            bootID: bootID, from: dated - .milliseconds(sinceBoot), to: dated + Self.tolerance,
+            by: (wall - dated).wholeMilliseconds)
+        misdated = Array(((misdated ?? []) + [entry]).suffix(Self.mostMisdated))
     }
 
     private static let mostMisdated = 8
@@ -130,7 +145,7 @@ public struct ClockWatch: Codable, Equatable, Sendable {
     /// The best time known for something that is dated by this machine's clock: later than it says if the clock was behind then, or may have been.
     public func best(_ date: Timestamp) -> Timestamp {
         let shifts = (misdated ?? []).filter { ($0.from...max($0.from, $0.to)).contains(date) }.map(\.by)
-        return date + .milliseconds(shifts.max() ?? 0)
+        return date + .milliseconds(max(0, shifts.max() ?? 0))
     }
 
     /// Takes over what the last look, in an earlier boot or on another machine, makes certain.

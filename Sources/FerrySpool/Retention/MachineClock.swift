@@ -27,7 +27,10 @@ extension Spool {
         } catch {
             failure = error
         }
-        let watch = ClockWatch(previous: previous, reading: reading)
+        var watch = ClockWatch(previous: previous, reading: reading)
+        if previous?.bootID != reading.bootID, let latest = latestCreation(), latest.boot == reading.bootID {
+            watch.note(dated: latest.created)
+        }
         do throws(FileError) {
             try stateDirectory?.writeState(watch, to: Self.clockName)
         } catch {

@@ -82,6 +82,11 @@ extension Spool {
     private func name(_ arrival: Arrival, as segment: String) -> Admitted {
         do throws(FileError) {
             if try directory.renameWithoutReplacing(arrival.fileName, to: segment) { return .stored }
+            if let there = try directory.open(segment), try there.hasSameContent(as: arrival.file) {
+                // It came under another key, or another way, at the same moment.
+                discard(arrival)
+                return .stored
+            }
             return .left(FileError("rename", "\(directory.pathOf(arrival.fileName)) to \(segment)", code: EEXIST))
         } catch {
             return .left(error)

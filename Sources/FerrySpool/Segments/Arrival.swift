@@ -75,16 +75,20 @@ extension Spool {
 extension OpenFile {
     /// Whether two files hold the same bytes.
     func hasSameContent(as other: OpenFile) throws(FileError) -> Bool {
-        let (mine, others) = (try status(), try other.status())
-        guard mine.identity != others.identity else { return true }
-        guard mine.size == others.size else { return false }
+        guard try status().size == other.status().size else { return false }
+        return try begins(as: other)
+    }
+
+    /// Whether a file begins with all the bytes of another.
+    func begins(as other: OpenFile) throws(FileError) -> Bool {
+        guard try status().identity != other.status().identity else { return true }
         let step = 1 << 16
         var offset: Int64 = 0
         while true {
-            let (left, right) = (try readBytes(step, at: offset), try other.readBytes(step, at: offset))
-            guard left == right else { return false }
-            if left.isEmpty { return true }
-            offset += Int64(left.count)
+            let wanted = try other.readBytes(step, at: offset)
+            if wanted.isEmpty { return true }
+            guard try readBytes(wanted.count, at: offset) == wanted else { return false }
+            offset += Int64(wanted.count)
         }
     }
 }

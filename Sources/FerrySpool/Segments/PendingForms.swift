@@ -12,14 +12,19 @@ extension Spool {
     }
 
     /// Notes of what is here of a segment that it came another way too, so that it goes back on neither: of what is pending, and of what was
-    /// rejected and may be tried again. What no file takes goes into the spool's own notes (``Ways``).
-    public func note(_ trail: Trail, of segment: SegmentName) throws(FileError) {
+    /// rejected and may be tried again. What no file takes goes into the spool's own notes.
+    ///
+    /// - Parameter ways: Tell how it came before, where its file does not.
+    public func note(_ trail: Trail, of segment: SegmentName, besides ways: Ways) throws(FileError) {
         var isNoted = true
         for folder in [directory, try rejectedFolder()] {
             guard let folder else { continue }
             for name in try folder.forms(of: segment) {
                 do throws(FileError) {
-                    if let file = try folder.open(name), !file.add(trail) { isNoted = false }
+                    guard let file = try folder.open(name) else { continue }
+                    let before = ways.trail(of: file, SegmentName(name.withoutCopyNumber), in: self)
+                    let merged = before.merging(trail)
+                    if merged != before, !file.setTrail(merged) { isNoted = false }
                 } catch {
                     isNoted = false
                 }
@@ -47,14 +52,5 @@ extension Directory {
             forms.append(name)
         }
         return forms
-    }
-}
-
-extension OpenFile {
-    /// Adds a way that the segment came. Returns whether it is noted.
-    fileprivate func add(_ other: Trail) -> Bool {
-        let before = trail
-        let merged = before.merging(other)
-        return merged == before || setTrail(merged)
     }
 }

@@ -25,6 +25,9 @@ extension SegmentName {
         SegmentID(id)?.halves.map { (with(id: $0.first), with(id: $0.second)) }
     }
 
+    /// Whether this one may be a half of another, or a half of a half.
+    func isPart(of other: SegmentName) -> Bool { SegmentID.ancestors(of: id).contains { $0.text == other.id } }
+
     /// The segment that this one may be a half of.
     var splitParent: SegmentName? {
         guard id.hasSuffix("0") || id.hasSuffix("1"), let parent = SegmentID(String(id.dropLast())) else { return nil }

@@ -24,6 +24,13 @@ extension Spool {
         return time
     }
 
+    /// What a writer last dated; `nil` where that cannot be read.
+    func latestCreation() -> LatestCreation? {
+        ((try? stateDirectory?.open(Self.creationName)) ?? nil).flatMap { file in
+            (try? file.readBytes(LatestCreation.length, at: 0)).flatMap { LatestCreation($0) }
+        }
+    }
+
     private static let creationName = "created.json"
 
     /// The times in the names of what is pending, being written, or was delivered last.

@@ -94,7 +94,7 @@ struct Preparer: Sendable {
         guard let examination = examined else { return .needsInflating }
         if let unready = unready(claim, examination, sidecar, now: now) { return unready }
         let facts = try SegmentFacts(
-            claim, spoolID: spool.id, trail: try ways.trail(of: claim.file, claim.segmentName, in: spool),
+            claim, spoolID: spool.id, trail: ways.trail(of: claim.file, claim.segmentName, in: spool),
             events: examination.events, isLate: item.isLate)
         do throws(TranscodingFailure) {
             return .ready(

@@ -6,9 +6,11 @@ struct RetryCommand: ParsableCommand {
         commandName: "retry",
         abstract: "Bring rejected segments back, or save what a damaged one still holds.",
         discussion: """
-            Without --salvage a segment becomes pending again as it is, unless it was salvaged before. With --salvage the whole lines before its damage become a \
-            new segment, once, and the damaged file stays in rejected/; one without damage becomes pending as it is, and of several copies of one segment the largest is saved. Lines longer than 1 MiB are left out, and so is what comes from a gzip member whose \
-            checksum is wrong: a flipped bit alters events that still look sound. --unverified takes these too.
+            Without --salvage a segment becomes pending again as it is, unless it was salvaged before. With --salvage the whole lines before its damage become \
+            pending under its name and key, once, and the damaged file stays in rejected/; one without damage becomes pending as it is, and of several copies of one segment the one that holds most is saved. Lines longer than 1 MiB are left out, and so is what comes from a gzip member whose \
+            checksum is wrong: a flipped bit alters events that still look sound. --unverified takes these too. A receiver of \
+            Ferry's that gets it whole as well, from elsewhere, takes the first and answers 422 to the second, which is kept in rejected/. Another tool's \
+            file is saved under a new name and key: what is still to come whole is better waited for.
 
             Example: ferry retry --all
 
@@ -22,7 +24,7 @@ struct RetryCommand: ParsableCommand {
     @Flag(help: "All rejected segments.")
     var all = false
 
-    @Flag(help: "Publish the whole lines that a damaged segment still holds as a new segment.")
+    @Flag(help: "Publish the whole lines that a damaged segment still holds.")
     var salvage = false
 
     @Flag(help: "With --salvage: also lines of gzip members whose checksum is wrong. They may be altered.")
@@ -44,10 +46,8 @@ struct RetryCommand: ParsableCommand {
         let spool = try spoolOptions.open(.write)
         let rejected = all ? try spool.rejected() : []
         for other in rejected where !other.isSegment { spoolOptions.log.note(Self.stays(other.name)) }
-        // Of several copies one is saved: the one that holds most.
-        let order = salvage ? rejected.sorted { $0.size > $1.size } : rejected
         let names =
-            all ? order.filter(\.isSegment).map(\.name) : segments.map { $0.split(separator: "/").last.map(String.init) ?? $0 }
+            all ? rejected.filter(\.isSegment).map(\.name) : segments.map { $0.split(separator: "/").last.map(String.init) ?? $0 }
         if names.isEmpty, !spoolOptions.quiet { try StandardOutput.print("nothing is rejected") }
         var statuses: Set<ExitStatus> = []
         for name in names {
@@ -79,6 +79,8 @@ struct RetryCommand: ParsableCommand {
         case .noSegment: throw CommandFailure(.badData, Self.stays(name))
         case .nameTaken: throw CommandFailure(.badData, "\(name): a pending segment has this name; send that one first")
         case .busy: throw CommandFailure(.badData, "\(name): another process is working on it")
+        case .wholeCame:
+            return try stays(name, "it is a half, and the whole is pending or was sent: its events would be sent twice")
         case .salvagedBefore(let segment):
             return try stays(name, "its events were saved as \(segment), and would be sent twice")
         }
@@ -101,10 +103,12 @@ struct RetryCommand: ParsableCommand {
                 text += unverified ? " among them" : " left out; the file in rejected/ has them"
             }
             return text
-        case .cameWhole:
-            return try stays(name, "another file of its name is pending, or was sent, and its events would be sent twice")
-        case .copySaved(let segment):
-            return try stays(name, "a copy of it was saved, as \(segment), and events that both hold would be sent twice")
+        case .cameAlready:
+            return try stays(
+                name,
+                "another file of its ID, or a half or the whole of it, is pending or was sent: its events would be sent twice")
+        case .heldBetter(let other):
+            return try stays(name, "\(other) beside it is a half of it, or holds as much: bring that one back")
         case .sound: return try retry(name, in: spool) + ": it is not damaged"
         case .savedBefore(let segment): return "\(name) was saved before, as \(segment)"
         case .nothing(unverified: 0):

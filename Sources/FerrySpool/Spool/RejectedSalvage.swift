@@ -1,0 +1,145 @@
+/// What came of salvaging a rejected segment.
+public enum SalvageResult: Equatable, Sendable {
+    /// - Parameters:
+    ///   - tooLong: Lines that are longer than 1 MiB and were left out.
+    ///   - unverified: Whole lines of a gzip member whose checksum is wrong: left out, or among the events where that was asked for.
+    case saved(as: String, events: Int64, tooLong: Int64, unverified: Int64)
+    /// It was salvaged before, as this segment.
+    case savedBefore(as: String)
+    /// Another file of its ID, a half of it or what it is a half of is pending, or was sent: its events would come twice.
+    case cameAlready
+    /// A file beside it is a half of it, or a copy that holds as much or more.
+    case heldBetter(by: String)
+    /// There is no damage in it: it can be brought back as it is.
+    case sound
+    /// There is no whole event in it that can be trusted.
+    case nothing(unverified: Int64)
+    case notFound
+    /// Somebody else works on it.
+    case busy
+}
+
+extension Spool {
+    /// Publishes the whole lines that a damaged segment still holds before its damage, and keeps the damaged file.
+    ///
+    /// Under the segment's own name and key: who has it whole, or gets it whole from elsewhere, sees that the bytes are others, and takes one of
+    /// the two. Another tool's file gets a name made from its content. Once: the reason file remembers it.
+    ///
+    /// - Parameter takesUnverified: Take what comes from a gzip member whose checksum is wrong too: it may be altered.
+    public func salvageRejected(
+        _ name: String, at now: Timestamp, inflateLimit: ByteCount, takesUnverified: Bool = false
+    ) throws(FileError) -> SalvageResult {
+        guard let folder = try rejectedFolder() else { return .notFound }
+        let file: OpenFile
+        switch try folder.openLocked(name) {
+        case .absent: return .notFound
+        case .heldByAnother: return .busy
+        case .locked(let opened): file = opened
+        }
+        let reasonName = Self.reasonName(of: name)
+        var reason =
+            try folder.readStateOfAnyKind(RejectionReason.self, from: reasonName) { _ in }
+            ?? RejectionReason(at: now, kind: "unknown", message: "no reason was found beside it", attempts: 0)
+        func remember(_ segment: String, isPublished: Bool) throws(FileError) {
+            reason.salvagedAs = isPublished ? segment : nil
+            reason.salvagingAs = isPublished ? nil : segment
+            try lendingReserve { () throws(FileError) in try folder.writeState(reason, to: reasonName, durable: true) }
+        }
+        if let salvaged = try salvaged(reason) {
+            if reason.salvagedAs == nil { try remember(salvaged, isPublished: true) }
+            return .savedBefore(as: salvaged)
+        }
+        let original = SegmentName(name.withoutCopyNumber)
+        if let original, try hasCome(original) { return .cameAlready }
+        if let other = try better(than: name, file, in: folder, inflateLimit, takesUnverified) { return .heldBetter(by: other) }
+        let status = try file.status()
+        let publication = try publication()
+        publication.file.inheritAttributes(of: file)
+        let saved = try file.salvage(into: publication.file, limit: inflateLimit, takesUnverified: takesUnverified)
+        guard saved.events > 0 else { return .nothing(unverified: saved.unverified) }
+        if saved.isSound { return .sound }
+        var segment = original?.fileName ?? ""
+        if original == nil { segment = try nameForSalvaged(name, file, status).fileName }
+        // Before it is published: whatever comes in between, it is known under which name to look for it.
+        try remember(segment, isPublished: false)
+        var leftOut = saved.tooLong > 0 ? "; \(saved.tooLong) lines longer than 1 MiB are left out" : ""
+        if saved.unverified > 0 {
+            leftOut += "; \(saved.unverified) lines with a wrong checksum are \(takesUnverified ? "among them" : "left out")"
+        }
+        try appendToLedger([
+            LedgerEntry(
+                at: now, segment: name, outcome: .salvaged, bytes: status.size, events: saved.events,
+                detail: "its whole lines are now \(segment)\(leftOut)")
+        ])
+        guard try publication.publish(as: segment) else { return .cameAlready }
+        do throws(FileError) {
+            try remember(segment, isPublished: true)
+        } catch {
+            // What was noted before says as much to who looks.
+            guard error.isOutOfSpace else { throw error }
+        }
+        return .saved(as: segment, events: saved.events, tooLong: saved.tooLong, unverified: saved.unverified)
+    }
+
+    /// What a file in `rejected/` was salvaged as; `nil` when it was not.
+    func salvaged(_ reason: RejectionReason?) throws(FileError) -> String? {
+        if let salvaged = reason?.salvagedAs { return salvaged }
+        // A salvage that was killed, or found no room, may have published it and not said so.
+        guard let begun = reason?.salvagingAs, let segment = SegmentName(begun) else { return nil }
+        return try hasCome(segment) ? begun : nil
+    }
+
+    /// Whether a segment is pending or was sent, whatever priority it has: itself, a half of it, or what it is a half of.
+    private func hasCome(_ segment: SegmentName) throws(FileError) -> Bool {
+        if try !pendingForms(of: segment).isEmpty { return true }
+        if try hasSent(id: segment.id) { return true }
+        return try hasWholeCome(of: segment)
+    }
+
+    /// Whether what a segment may be a half of is pending, or was sent.
+    func hasWholeCome(of segment: SegmentName) throws(FileError) -> Bool {
+        let wholes = Set(SegmentID.ancestors(of: segment.id).map(\.text))
+        if wholes.isEmpty { return false }
+        for name in try directory.names() {
+            if let id = SegmentName(name)?.id, wholes.contains(id) { return true }
+        }
+        return try hasSent(anyOf: wholes)
+    }
+
+    /// The same for the same file in the same spool, so that it is found after a crash.
+    private func nameForSalvaged(_ name: String, _ file: OpenFile, _ status: FileStatus) throws(FileError) -> SegmentName {
+        let content = "\(name.withoutCopyNumber)~\(id)~\(try file.digest().digest.hexadecimal)"
+        return SegmentName(priority: .normal, created: status.modified, id: ReceivedID("salvaged~\(content)").id)
+    }
+
+    /// A file beside one in `rejected/` that has its events, and is to be brought back first: a half, or a copy that holds as much or more;
+    /// `nil` when there is none. Two processes come to the same.
+    private func better(
+        than name: String, _ file: OpenFile, in folder: Directory, _ limit: ByteCount, _ takesUnverified: Bool
+    ) throws(FileError) -> String? {
+        let segment = SegmentName(name.withoutCopyNumber)
+        var own: Salvaged?
+        for other in try folder.names() where other != name {
+            let relative = SegmentName(other.withoutCopyNumber)
+            if let segment, relative?.isPart(of: segment) ?? false { return other }
+            let isCopy = segment == nil ? other.withoutCopyNumber == name.withoutCopyNumber : relative?.id == segment?.id
+            guard isCopy, let copy = try folder.open(other) else { continue }
+            if segment == nil {
+                // Another tool's name says little: only the bytes tell.
+                if try copy.begins(as: file), try copy.status().size > file.status().size || other < name { return other }
+                continue
+            }
+            if own == nil { own = try worth(of: file, limit, takesUnverified) }
+            let others = try worth(of: copy, limit, takesUnverified)
+            guard let own else { continue }
+            let (mine, its) = ((own.isSound ? 1 : 0, own.events), (others.isSound ? 1 : 0, others.events))
+            if its > mine || its == mine && other < name { return other }
+        }
+        return nil
+    }
+
+    /// What would be saved of a file.
+    private func worth(of file: OpenFile, _ limit: ByteCount, _ takesUnverified: Bool) throws(FileError) -> Salvaged {
+        try file.salvage(into: publication().file, limit: limit, takesUnverified: takesUnverified)
+    }
+}
