@@ -194,7 +194,7 @@ public struct Export {
                 let segment = BundleManifest.Segment(
                     file: "", name: name, key: try SegmentKey.key(of: name, spoolID: spool.id) { digest },
                     created: SegmentName(name)?.created ?? status.modified, bytes: bytes, sha256: digest.hexadecimal,
-                    events: try spool.notedEvents(of: name), trail: trail == .none ? nil : trail.text)
+                    events: try spool.notedEvents(of: name), trail: trail.text)
                 if let flaw = segment.flaw {
                     report.leftOut.append((name, "it \(flaw)"))
                 } else {

@@ -315,10 +315,13 @@ struct SalvageTests {
         #expect(try spool.rejected().map(\.name) == [name])
     }
 
-    @Test("A crash before the reason remembers it is followed by no second segment, pending or sent", arguments: [false, true])
-    func crash(isSent: Bool) throws {
+    @Test(
+        "A crash before the reason remembers it is followed by no second segment, pending or sent", arguments: [false, true],
+        [Segments.name().fileName, "export.jsonl.gz"])
+    func crash(isSent: Bool, name: String) throws {
         let spool = try folder.spool()
-        let name = try reject(Array(Segments.gzip(Segments.lines(0..<3000)).dropLast(50)), in: spool)
+        let bytes = Array(Segments.gzip(Segments.lines(0..<3000)).dropLast(50))
+        try spool.directory.makeDirectory(Spool.rejectedName).replace(name, with: bytes, durable: false)
         guard case .saved(let saved, _, _, 0) = try spool.salvageRejected(name, at: .now(), inflateLimit: .mebibytes(1)) else {
             Issue.record("nothing was saved")
             return
@@ -331,9 +334,8 @@ struct SalvageTests {
         let reason = RejectionReason(at: .now(), kind: "truncated", message: "cut", attempts: 1)
         try OpenFile.creating(folder("spool/rejected/\(name).reason.json")).write(JSONLine.encode(reason))
         let second = try spool.salvageRejected(name, at: .now() + .seconds(9), inflateLimit: .mebibytes(1))
-        #expect(second == .savedBefore(as: saved))
+        #expect(second == .cameAlready)
         #expect(try spool.pending().count == (isSent ? 0 : 1))
-        #expect(try spool.rejected().first?.reason?.salvagedAs == saved)
     }
 
     @Test(

@@ -439,13 +439,14 @@ struct ImportTests {
         #expect(again.receipt.segments.count == 2)
     }
 
-    @Test("A receipt that names a segment twice changes nothing")
-    func twice() throws {
+    @Test("A receipt that names a segment twice, or with another checksum, changes nothing", arguments: [true, false])
+    func contradicts(isTwice: Bool) throws {
         let spool = try source()
         _ = try export(spool, to: stick())
         let report = try #require(try take(stick(), into: try folder.spool("hub")).first).get()
         var receipt = report.receipt
-        receipt.segments.append(receipt.segments[0])
+        let other = Receipt.Segment(name: receipt.segments[0].name, sha256: String(repeating: "0", count: 64))
+        if isTwice { receipt.segments.append(receipt.segments[0]) } else { receipt.segments[0] = other }
         #expect(throws: ReceiptProblem.contradicts(receipt.segments[0].name)) {
             try spool.acknowledge(receipt.bytes(signedBy: nil), from: nil, at: Self.moment)
         }

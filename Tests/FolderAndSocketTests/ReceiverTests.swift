@@ -352,6 +352,25 @@ struct ReceiverTests {
         #expect(try spool.pending().count == 1)
     }
 
+    @Test("What a killed receiver had accepted gets its name when the next one starts, before it takes anything")
+    func takesOver() async throws {
+        let spool = try folder.spool("hub")
+        let name = Segments.name().fileName
+        func accept() throws {
+            let arrival = try spool.beginArrival()
+            try arrival.file.write(Segments.gzip("{}\n"))
+            let digest = String(repeating: "0", count: 64)
+            try spool.logReceived([
+                ReceivedEntry(at: .now(), key: "k", sha256: digest, segment: name, bytes: 1, events: 1, file: arrival.fileName)
+            ])
+        }
+        try accept()
+        #expect(try spool.pending().isEmpty)
+        try await whileReceiving(into: spool) { (_: Int) async throws in
+            #expect(try spool.pending() == [name])
+        }
+    }
+
     @Test("Too large a body, or one that inflates to too much, is refused with 413")
     func tooLarge() async throws {
         let spool = try folder.spool("hub")

@@ -1,7 +1,8 @@
-import FerrySpool
 import Foundation
 import TestSupport
 import Testing
+
+@testable import FerrySpool
 
 @Suite("What is forced to the disk, and in which order")
 struct ForcedWritesTests {
@@ -65,6 +66,26 @@ struct ForcedWritesTests {
         expect(
             try await calls(),
             inOrder: [["fdatasync(", ".ferry-tmp>"], ["rename", ".jsonl.gz\""], ["fsync(", "/spool>"], ["unlink", ".open\""]])
+        let removals = try await calls().prefix { !$0.contains("rename") || !$0.contains(".jsonl.gz\"") }
+        #expect(!removals.contains { $0.contains("unlink") && $0.contains(".open\"") })
+    }
+
+    @Test("The halves of a split are forced before they have their names, and the folder before their parent goes")
+    func split() async throws {
+        guard let strace = strace() else { return }
+        let name = try folder.spool().put(Segments.gzip(Segments.lines(0..<100)))
+        let limit = try #require(try folder.spool().directory.status(name)).size.bytes
+        let server = ScriptedServer.answering { request in
+            ScriptedServer.answer(request.body.count >= limit ? 413 : 200)
+        }
+        let result = try await start(strace, "upload", "--spool", folder("spool"), "--to", server.url).end()
+        #expect(result.status == 0, "\(result.errors)")
+        let half = try #require(SegmentName(name)?.halves).first.fileName
+        try expect(
+            await calls(),
+            inOrder: [
+                ["fdatasync(", ".ferry-tmp>"], ["rename", "\"\(half)\""], ["fsync(", "/spool>"], ["unlink", "\"\(name)\""],
+            ])
     }
 
     @Test("A receiver forces the body and its key before the segment has its name, and the folder before it answers")

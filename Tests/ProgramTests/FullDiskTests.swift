@@ -1,4 +1,3 @@
-import FerrySpool
 import FerryTracker
 import FerryTrackerUpload
 import FerryUpload
@@ -6,6 +5,8 @@ import Foundation
 import Synchronization
 import TestSupport
 import Testing
+
+@testable import FerrySpool
 
 @Suite("A full disk")
 struct FullDiskTests {
@@ -27,6 +28,20 @@ struct FullDiskTests {
         let mounted = try await shell("mkdir -p \"$DIR/m\" && mount -t tmpfs -o size=\(size)k none \"$DIR/m\"")
         if mounted.status != 0 { print("NOT TESTED: mounting a tmpfs is not allowed here: \(mounted.errors)") }
         return mounted.status == 0
+    }
+
+    @Test("A log on a full disk gets whole lines or none")
+    func wholeLines() async throws {
+        guard try await mount(256) else { return }
+        let disk = try Directory.open(folder("m"))
+        // The end of a page, so that a part of the next line finds room.
+        let start = [UInt8](repeating: UInt8(ascii: "a"), count: 4090) + [UInt8(ascii: "\n")]
+        try disk.replace("log", with: start, durable: false)
+        let filler = try disk.create("filler")
+        while (try? filler.write([UInt8](repeating: 0, count: 4096))) != nil {}
+        #expect(throws: FileError.self) { try disk.appendLines([UInt8](repeating: UInt8(ascii: "b"), count: 500) + [10], to: "log") }
+        #expect(try disk.contents(of: "log") == start)
+        #expect(try await shell("umount -l \"$DIR/m\"").status == 0)
     }
 
     @Test("A writer says up to which line its input is stored: going on behind it loses none and doubles none, at twenty sizes")

@@ -6,7 +6,8 @@ public enum SalvageResult: Equatable, Sendable {
     case saved(as: String, events: Int64, tooLong: Int64, unverified: Int64)
     /// It was salvaged before, as this segment.
     case savedBefore(as: String)
-    /// Another file of its ID, a half of it or what it is a half of is pending, or was sent: its events would come twice.
+    /// Another file of its ID, a half of it or what it is a half of is pending, or was sent, or of another tool's file what was salvaged of it: its
+    /// events would come twice.
     case cameAlready
     /// A file beside it is a half of it, or a copy that holds as much or more.
     case heldBetter(by: String)
@@ -49,19 +50,19 @@ extension Spool {
             if reason.salvagedAs == nil { try remember(salvaged, isPublished: true) }
             return .savedBefore(as: salvaged)
         }
-        let original = SegmentName(name.withoutCopyNumber)
-        if let original, try hasCome(original) { return .cameAlready }
-        if let other = try better(than: name, file, in: folder, inflateLimit, takesUnverified) { return .heldBetter(by: other) }
         let status = try file.status()
+        let original = SegmentName(name.withoutCopyNumber)
+        let segment: SegmentName
+        if let original { segment = original } else { segment = try nameForSalvaged(name, file, status) }
+        if try hasCome(segment) { return .cameAlready }
+        if let other = try better(than: name, file, in: folder, inflateLimit, takesUnverified) { return .heldBetter(by: other) }
         let publication = try publication()
         publication.file.inheritAttributes(of: file)
         let saved = try file.salvage(into: publication.file, limit: inflateLimit, takesUnverified: takesUnverified)
         guard saved.events > 0 else { return .nothing(unverified: saved.unverified) }
         if saved.isSound { return .sound }
-        var segment = original?.fileName ?? ""
-        if original == nil { segment = try nameForSalvaged(name, file, status).fileName }
         // Before it is published: whatever comes in between, it is known under which name to look for it.
-        try remember(segment, isPublished: false)
+        try remember(segment.fileName, isPublished: false)
         var leftOut = saved.tooLong > 0 ? "; \(saved.tooLong) lines longer than 1 MiB are left out" : ""
         if saved.unverified > 0 {
             leftOut += "; \(saved.unverified) lines with a wrong checksum are \(takesUnverified ? "among them" : "left out")"
@@ -69,16 +70,16 @@ extension Spool {
         try appendToLedger([
             LedgerEntry(
                 at: now, segment: name, outcome: .salvaged, bytes: status.size, events: saved.events,
-                detail: "its whole lines are now \(segment)\(leftOut)")
+                detail: "its whole lines are now \(segment.fileName)\(leftOut)")
         ])
-        guard try publication.publish(as: segment) else { return .cameAlready }
+        guard try publication.publish(as: segment.fileName) else { return .cameAlready }
         do throws(FileError) {
-            try remember(segment, isPublished: true)
+            try remember(segment.fileName, isPublished: true)
         } catch {
             // What was noted before says as much to who looks.
             guard error.isOutOfSpace else { throw error }
         }
-        return .saved(as: segment, events: saved.events, tooLong: saved.tooLong, unverified: saved.unverified)
+        return .saved(as: segment.fileName, events: saved.events, tooLong: saved.tooLong, unverified: saved.unverified)
     }
 
     /// What a file in `rejected/` was salvaged as; `nil` when it was not.

@@ -30,7 +30,7 @@ public struct BundleManifest: Equatable, Sendable {
         /// Of the segment's bytes before any encryption, in hexadecimal.
         public var sha256: String
         public var events: Int64?
-        /// The way that it came to the bundle's spool, as ``Trail/text``; `nil` for what was made there.
+        /// The way that it came to the bundle's spool, as ``Trail/text``; `nil` in bundles of earlier versions.
         public var trail: String?
     }
 
@@ -130,6 +130,6 @@ extension BundleManifest.Segment {
         return trail.map { Trail($0) == nil } ?? false ? "has no proper trail" : nil
     }
 
-    /// The way that it came to the bundle's spool.
-    var way: Trail { trail.flatMap { Trail($0) } ?? .none }
+    /// The way that it came to the bundle's spool. Where that is not told it may have come from anywhere.
+    var way: Trail { trail.flatMap { Trail($0) } ?? Trail.none.adding(nil) }
 }
