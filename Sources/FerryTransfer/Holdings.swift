@@ -131,7 +131,13 @@ struct Holdings {
         for form in try pendingForms(of: id) {
             guard let segment = SegmentName(form) else { continue }
             try hub.note(way, of: segment, besides: ways)
-            if try hub.isLeaving(form) { return .underWay }
+            do throws(FileError) {
+                if try hub.isLeaving(form) { return .underWay }
+            } catch {
+                if error.isOutOfFiles { throw error }
+                // Another user's, say: it cannot be told.
+                return .underWay
+            }
         }
         return try sentOn.contains(id, in: hub) ? .sentOn : .kept
     }

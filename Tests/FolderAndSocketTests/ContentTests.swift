@@ -358,7 +358,7 @@ struct SalvageTests {
             try spool.settle([Ending(claim, .sent(keep: false), entry)])
         }
         let retried = try spool.retryRejected(name, at: .now())
-        #expect(retried == (stage == "unpublished" ? .pending : .salvagedBefore(as: saved)))
+        #expect(retried == (stage == "unpublished" ? .pending : stage == "sent" ? .salvagedBefore(as: saved) : .nameTaken))
         #expect(try spool.pending().count == (stage == "sent" ? 0 : 1))
     }
 

@@ -208,14 +208,16 @@ struct SpoolStateTests {
     func writtenBeforeTheFirstLook() throws {
         let spool = try folder.spool()
         let now = Timestamp(rfc3339: "2026-11-21T04:00:00Z")!
-        let boot = LatestCreation.thisBoot
+        let (boot, up) = (LatestCreation.thisBoot, ClockWatch.Reading.now().sinceBoot)
         let created = spool.dateSegment(now - .seconds(60 * 86_400)).created
         let name = try spool.put(
             Segments.gzip("{}\n"), as: SegmentName(priority: .normal, created: created, id: .random()))
         let limits = RetentionLimits(maxAge: .seconds(86_400))
-        _ = try spool.applyRetention(limits, clock: .init(bootID: boot, sinceBoot: 600_000, wall: now))
+        // Written on after it was set, too.
+        _ = spool.dateSegment(now + .seconds(60))
+        _ = try spool.applyRetention(limits, clock: .init(bootID: boot, sinceBoot: up + 600_000, wall: now + .seconds(600)))
         let report = try spool.applyRetention(
-            limits, clock: .init(bootID: boot, sinceBoot: 4_300_000, wall: now + .seconds(3700)))
+            limits, clock: .init(bootID: boot, sinceBoot: up + 4_300_000, wall: now + .seconds(4300)))
         #expect(!report.isClockSettling)
         #expect(report.expired.segments == 0)
         #expect(try spool.pending() == [name])
@@ -324,6 +326,8 @@ struct SpoolStateTests {
         let name = "export.json.gz"
         let now = Timestamp.now()
         try spool.directory.replace(name, with: Segments.gzip("1234\n"), durable: false)
+        // The kernel's clock may not have ticked when the other file is written.
+        try spool.directory.open(name)?.endWriting()
         let state = RetryState(
             attempts: 9, failures: 9, firstAttemptAt: now, lastAttemptAt: now, nextAttemptAt: now + .seconds(3600),
             lastError: .init(scope: .segment, kind: "status", status: 500, message: "HTTP 500"))

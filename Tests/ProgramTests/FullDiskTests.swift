@@ -39,7 +39,8 @@ struct FullDiskTests {
         try disk.replace("log", with: start, durable: false)
         let filler = try disk.create("filler")
         while (try? filler.write([UInt8](repeating: 0, count: 4096))) != nil {}
-        #expect(throws: FileError.self) { try disk.appendLines([UInt8](repeating: UInt8(ascii: "b"), count: 500) + [10], to: "log") }
+        let line = [UInt8](repeating: UInt8(ascii: "b"), count: 500) + [UInt8(ascii: "\n")]
+        #expect(throws: FileError.self) { try disk.appendLines(line, to: "log") }
         #expect(try disk.contents(of: "log") == start)
         #expect(try await shell("umount -l \"$DIR/m\"").status == 0)
     }

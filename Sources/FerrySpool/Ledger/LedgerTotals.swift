@@ -75,10 +75,10 @@ extension Spool {
         return isFound
     }
 
-    /// Whether one of some segments was sent, by their IDs.
-    func hasSent(anyOf ids: Set<String>) throws(FileError) -> Bool {
+    /// Whether one of some segments, by their IDs, was sent to a server that is no receiver of Ferry's: such a one does not know halves.
+    func hasSentAway(anyOf ids: Set<String>) throws(FileError) -> Bool {
         try !segments { line in
-            guard line.end(of: "\"outcome\":\"sent\"") != nil,
+            guard line.end(of: "\"outcome\":\"sent\"") != nil, line.end(of: "\"receiver\":\"\"") != nil,
                 let segment = line.text(after: "\"segment\":\"").flatMap({ SegmentName($0) })
             else { return false }
             return ids.contains(segment.id)

@@ -23,8 +23,8 @@ public enum SalvageResult: Equatable, Sendable {
 extension Spool {
     /// Publishes the whole lines that a damaged segment still holds before its damage, and keeps the damaged file.
     ///
-    /// Under the segment's own name and key: who has it whole, or gets it whole from elsewhere, sees that the bytes are others, and takes one of
-    /// the two. Another tool's file gets a name made from its content. Once: the reason file remembers it.
+    /// Under the segment's own ID, and so its key: who has it whole, or gets it whole from elsewhere, sees that the bytes are others, and takes one
+    /// of the two. Another tool's file gets a name made from its content. Once: the reason file remembers it.
     ///
     /// - Parameter takesUnverified: Take what comes from a gzip member whose checksum is wrong too: it may be altered.
     public func salvageRejected(
@@ -46,14 +46,20 @@ extension Spool {
             reason.salvagingAs = isPublished ? nil : segment
             try lendingReserve { () throws(FileError) in try folder.writeState(reason, to: reasonName, durable: true) }
         }
-        if let salvaged = try salvaged(reason) {
-            if reason.salvagedAs == nil { try remember(salvaged, isPublished: true) }
-            return .savedBefore(as: salvaged)
-        }
+        if let salvaged = try salvaged(reason) { return .savedBefore(as: salvaged) }
         let status = try file.status()
         let original = SegmentName(name.withoutCopyNumber)
         let segment: SegmentName
-        if let original { segment = original } else { segment = try nameForSalvaged(name, file, status) }
+        if let original { segment = original.salvaged } else { segment = try nameForSalvaged(name, file, status) }
+        if reason.salvagingAs == segment.fileName, let there = try directory.open(segment.fileName) {
+            // A salvage that was killed may have published it, and another file may have got its name since.
+            let publication = try publication()
+            _ = try file.salvage(into: publication.file, limit: inflateLimit, takesUnverified: takesUnverified)
+            if try there.hasSameContent(as: publication.file) {
+                try remember(segment.fileName, isPublished: true)
+                return .savedBefore(as: segment.fileName)
+            }
+        }
         if try hasCome(segment) { return .cameAlready }
         if let other = try better(than: name, file, in: folder, inflateLimit, takesUnverified) { return .heldBetter(by: other) }
         let publication = try publication()
@@ -72,7 +78,11 @@ extension Spool {
                 at: now, segment: name, outcome: .salvaged, bytes: status.size, events: saved.events,
                 detail: "its whole lines are now \(segment.fileName)\(leftOut)")
         ])
-        guard try publication.publish(as: segment.fileName) else { return .cameAlready }
+        guard try publication.publish(as: segment.fileName) else {
+            (reason.salvagedAs, reason.salvagingAs) = (nil, nil)
+            try lendingReserve { () throws(FileError) in try folder.writeState(reason, to: reasonName, durable: true) }
+            return .cameAlready
+        }
         do throws(FileError) {
             try remember(segment.fileName, isPublished: true)
         } catch {
@@ -82,12 +92,12 @@ extension Spool {
         return .saved(as: segment.fileName, events: saved.events, tooLong: saved.tooLong, unverified: saved.unverified)
     }
 
-    /// What a file in `rejected/` was salvaged as; `nil` when it was not.
+    /// What a file in `rejected/` was salvaged as; `nil` when it was not, or that cannot be told from what the reason says.
     func salvaged(_ reason: RejectionReason?) throws(FileError) -> String? {
         if let salvaged = reason?.salvagedAs { return salvaged }
         // A salvage that was killed, or found no room, may have published it and not said so.
         guard let begun = reason?.salvagingAs, let segment = SegmentName(begun) else { return nil }
-        return try hasCome(segment) ? begun : nil
+        return try hasSent(id: segment.id) ? begun : nil
     }
 
     /// Whether a segment is pending or was sent, whatever priority it has: itself, a half of it, or what it is a half of.
@@ -97,14 +107,14 @@ extension Spool {
         return try hasWholeCome(of: segment)
     }
 
-    /// Whether what a segment may be a half of is pending, or was sent.
+    /// Whether what a segment may be a half of is pending, or was sent to a server that does not know halves.
     func hasWholeCome(of segment: SegmentName) throws(FileError) -> Bool {
         let wholes = Set(SegmentID.ancestors(of: segment.id).map(\.text))
         if wholes.isEmpty { return false }
         for name in try directory.names() {
             if let id = SegmentName(name)?.id, wholes.contains(id) { return true }
         }
-        return try hasSent(anyOf: wholes)
+        return try hasSentAway(anyOf: wholes)
     }
 
     /// The same for the same file in the same spool, so that it is found after a crash.
@@ -122,17 +132,22 @@ extension Spool {
         var own: Salvaged?
         for other in try folder.names() where other != name {
             let relative = SegmentName(other.withoutCopyNumber)
-            if let segment, relative?.isPart(of: segment) ?? false { return other }
+            if let segment, relative?.isPart(of: segment) ?? false, let half = try? folder.open(other),
+                (try? worth(of: half, limit, takesUnverified))?.events ?? 0 > 0
+            {
+                return other
+            }
             let isCopy = segment == nil ? other.withoutCopyNumber == name.withoutCopyNumber : relative?.id == segment?.id
-            guard isCopy, let copy = try folder.open(other) else { continue }
+            // What cannot be read brings nothing back.
+            guard isCopy, let copy = try? folder.open(other) else { continue }
             if segment == nil {
                 // Another tool's name says little: only the bytes tell.
-                if try copy.begins(as: file), try copy.status().size > file.status().size || other < name { return other }
+                guard (try? copy.begins(as: file)) ?? false else { continue }
+                if try copy.status().size > file.status().size || other < name { return other }
                 continue
             }
             if own == nil { own = try worth(of: file, limit, takesUnverified) }
-            let others = try worth(of: copy, limit, takesUnverified)
-            guard let own else { continue }
+            guard let own, let others = try? worth(of: copy, limit, takesUnverified) else { continue }
             let (mine, its) = ((own.isSound ? 1 : 0, own.events), (others.isSound ? 1 : 0, others.events))
             if its > mine || its == mine && other < name { return other }
         }
@@ -142,5 +157,12 @@ extension Spool {
     /// What would be saved of a file.
     private func worth(of file: OpenFile, _ limit: ByteCount, _ takesUnverified: Bool) throws(FileError) -> Salvaged {
         try file.salvage(into: publication().file, limit: limit, takesUnverified: takesUnverified)
+    }
+}
+
+extension SegmentName {
+    /// The name of what is salvaged of a segment. The time is another: halves of the whole are no halves of it, whatever the numbers of events.
+    var salvaged: SegmentName {
+        SegmentID(id).map { with(id: $0, created: created + .milliseconds(1)) } ?? self
     }
 }

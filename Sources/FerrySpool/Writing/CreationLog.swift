@@ -18,7 +18,13 @@ extension Spool {
         try? file.lock(within: .milliseconds(2))
         let latest = (try? file.readBytes(LatestCreation.length, at: 0)).flatMap { LatestCreation($0) }
         if let latest { earlier.append(latest.created) }
-        if latest?.boot != LatestCreation.thisBoot { earlier += datedNames() }
+        if latest?.boot != LatestCreation.thisBoot {
+            earlier += datedNames()
+            // The first look in a boot: when the clock is set right later, it shows that this was dated by one that was wrong.
+            var clock = ClockWatch.Reading.now()
+            clock.wall = reading
+            _ = watchClock(clock)
+        }
         let time = CreationTime(reading: reading, after: earlier)
         try? file.write(LatestCreation(boot: LatestCreation.thisBoot, created: time.created).line, at: 0)
         return time

@@ -7,7 +7,7 @@ struct RetryCommand: ParsableCommand {
         abstract: "Bring rejected segments back, or save what a damaged one still holds.",
         discussion: """
             Without --salvage a segment becomes pending again as it is, unless it was salvaged before. With --salvage the whole lines before its damage become \
-            pending under its name and key, once, and the damaged file stays in rejected/; one without damage becomes pending as it is, and of several copies of one segment the one that holds most is saved. Lines longer than 1 MiB are left out, and so is what comes from a gzip member whose \
+            pending under its ID and key, once, and the damaged file stays in rejected/; one without damage becomes pending as it is, and of several copies of one segment the one that holds most is saved. Lines longer than 1 MiB are left out, and so is what comes from a gzip member whose \
             checksum is wrong: a flipped bit alters events that still look sound. --unverified takes these too. A receiver of \
             Ferry's that gets it whole as well, from elsewhere, takes the first and answers 422 to the second, which is kept in rejected/. Another tool's \
             file is saved under a new name and key: what is still to come whole is better waited for.
@@ -77,7 +77,7 @@ struct RetryCommand: ParsableCommand {
         case .pending: return "\(name) is pending again"
         case .notFound: throw CommandFailure(.badData, "\(name) is not in rejected/")
         case .noSegment: throw CommandFailure(.badData, Self.stays(name))
-        case .nameTaken: throw CommandFailure(.badData, "\(name): a pending segment has this name; send that one first")
+        case .nameTaken: throw CommandFailure(.badData, "\(name): a pending segment has this name or ID; send that one first")
         case .busy: throw CommandFailure(.badData, "\(name): another process is working on it")
         case .wholeCame:
             return try stays(name, "it is a half, and the whole is pending or was sent: its events would be sent twice")
