@@ -219,6 +219,23 @@ struct GzipTests {
         #expect(try salvage(half.fileName, in: spool) == .cameAlready)
     }
 
+    @Test(
+        "A half comes back whose whole went to a receiver of Ferry's, which knows it, and stays where that was another server",
+        arguments: [true, false])
+    func halfOfSent(knowsHalves: Bool) throws {
+        let spool = try folder.spool()
+        let whole = Segments.name()
+        let half = try #require(whole.halves).first
+        let rejected = try spool.directory.makeDirectory(Spool.rejectedName)
+        try rejected.replace(half.fileName, with: Segments.gzip("1\n"), durable: false)
+        try spool.appendToLedger([
+            LedgerEntry(
+                at: .now(), segment: whole.fileName, outcome: .sent, bytes: .zero,
+                receiver: knowsHalves ? "hub" : LedgerEntry.noSpool)
+        ])
+        #expect(try spool.retryRejected(half.fileName, at: .now()) == (knowsHalves ? .pending : .wholeCame))
+    }
+
     @Test("Of two copies of another tool's file that broke off the longer one is salvaged; another file of its name is another")
     func foreignCopies() throws {
         let spool = try folder.spool()

@@ -244,6 +244,19 @@ struct WaysTests {
         #expect(try c.pending() == names)
     }
 
+    @Test("What is pending under its own name, and just being sent, is not vouched for")
+    func leaving() async throws {
+        let (a, b, hub) = (try folder.spool("a"), try folder.spool("b"), try folder.spool("hub"))
+        let name = try #require(try fill(a, 1).first)
+        try hub.directory.replace(name, with: #require(try a.directory.contents(of: name)), durable: false)
+        #expect(try await send(a, to: b) == 0)
+        try endWriting(in: hub)
+        guard case .claimed(let claim) = hub.claim(name) else { throw CancellationError() }
+        #expect(try carry(b, to: hub) == 1)
+        #expect(try b.pending() == [name])
+        withExtendedLifetime(claim) {}
+    }
+
     @Test("A manifest's trail that is none makes its segment a flaw, and no other")
     func manifest() throws {
         func segment(_ number: Int, trail: String?) -> BundleManifest.Segment {
