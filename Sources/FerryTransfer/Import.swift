@@ -210,7 +210,7 @@ private struct BundleIntake {
                 if let segment = SegmentName(item.entry.segment) {
                     try hub.note(item.segment.way.adding(manifest.head.spool), of: segment, besides: holdings.ways)
                 }
-                if item.segment.way != .none, try hub.isLeaving(item.entry.segment) {
+                if try hub.isLeaving(item.entry.segment) {
                     report.withheld.append((item.segment.name, HandedOn.Claim.leaving.description))
                     continue
                 }
