@@ -54,6 +54,7 @@ public struct Receiver: Sendable {
     public func run(
         until end: (@Sendable () async -> Void)? = nil, onRunning: @escaping @Sendable (Int) -> Void = { _ in }
     ) async throws {
+        HandlerTypes.areKnown
         let router = Router()
         router.get("healthz") { _, _ in "ok\n" }
         router.post("v1/segments") { [options, handler] request, _ in

@@ -20,6 +20,7 @@ struct Connector: Sendable {
         self.options = options
         security = TransportSecurity(options, home: home)
         throttle = Throttle(limit: bandwidth)
+        HandlerTypes.areKnown
         if home.isSecure { try security.check() }
     }
 
