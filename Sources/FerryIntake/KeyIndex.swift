@@ -115,7 +115,19 @@ public struct KeyIndex: Sendable {
             else { continue }
             return KnownSegment(key: .cameInParent, arrivals: [KnownArrival(id: whole, way: ways[Int(arrival.way)])])
         }
-        return knownInHalves(id, kin, events)
+        return knownInHalves(id, kin, events) ?? segment.flatMap { knownSalvaged(id, $0) }
+    }
+
+    /// What is known of a segment of which, or of whose whole or half, another version came: what was salvaged of it, or what a salvage was made of.
+    /// It has some of its events.
+    private func knownSalvaged(_ id: SegmentID, _ segment: SegmentName) -> KnownSegment? {
+        let kins = [segment.salvaged, segment.beforeSalvage].map { Self.kin(of: $0) }
+        let halves = wholes.contains(KeyHash(id.text)) ? id.halves.map { [$0.first, $0.second] } ?? [] : []
+        for other in SegmentID.ancestors(of: id.text).prefix(Self.deepest) + halves {
+            guard let arrival = arrivals[KeyHash(other.text)], arrival.kin != nil, kins.contains(arrival.kin) else { continue }
+            return KnownSegment(key: .came(arrival.digest), arrivals: [KnownArrival(id: other, way: ways[Int(arrival.way)])])
+        }
+        return nil
     }
 
     private func arrival(of key: String, _ segment: SegmentName?) -> Arrival? {

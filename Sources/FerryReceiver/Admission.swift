@@ -120,6 +120,9 @@ actor Admission {
         return await blocking { () -> Result<[AdmissionResult], FileError> in
             do throws(FileError) {
                 var known: [String: AdmissionResult] = [:]
+                if vouchesForNames {
+                    for candidate in candidates { try recognition.adoptKin(of: candidate.identity.name) }
+                }
                 let byFile = Dictionary(candidates.map { ($0.arrival.fileName, $0) }) { first, _ in first }
                 let admitted = try spool.admit(candidates.map { ($0.arrival, $0.entry) }, following: recognition.keys.log) {
                     entry throws(FileError) -> Bool in
@@ -152,6 +155,8 @@ actor Admission {
         let name = candidate.entry.segment
         guard try spool.directory.open(name)?.digest().digest == candidate.digest else { return .conflict }
         guard vouchesForNames || recognition.isKnown(candidate) else { return .notReceived }
+        if let result = try recognition.result(candidate) { return result }
+        // It got its name a moment ago.
         if let segment = SegmentName(name) { try spool.note(candidate.way, of: segment, besides: recognition.ways) }
         if !candidate.isOriginal, try spool.isLeaving(name) { return .leaving }
         try spool.logReceived([candidate.entry])

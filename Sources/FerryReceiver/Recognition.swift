@@ -58,9 +58,18 @@ struct Recognition: Sendable {
     /// - Parameter way: Noted before the look: an uploader that claims the segment later reads it, and one that has claimed it is seen.
     private func fate(of segment: SegmentName, whichCame way: Trail) throws(FileError) -> Vouching.Fate {
         try spool.note(way, of: segment, besides: ways)
-        for name in try spool.pendingForms(of: segment) where try spool.isLeaving(name) { return .underWay }
+        let forms = try spool.pendingForms(of: segment)
+        for name in forms where try spool.isLeaving(name) { return .underWay }
+        // It came again since it was sent on.
+        if forms.contains(where: { SegmentName($0)?.id == segment.id }) { return .kept }
         guard let id = SegmentID(segment.id) else { return .kept }
         return try sentOn.contains(id, in: spool) ? .sentOn : .kept
+    }
+
+    /// Makes known what is pending here of what comes, and came another way than over this receiver, by rsync say.
+    func adoptKin(of segment: SegmentName) throws(FileError) {
+        let isNew = try spool.adoptKin(of: segment, ways) { keys.known($0.id, segment: $0) != nil }
+        if isNew { try spool.follow(keys.log, at: .now()) }
     }
 
     /// Notes of what is pending here that it came another way too: it must not go back on that, where it is known now, and has ended.

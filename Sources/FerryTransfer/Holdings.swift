@@ -48,6 +48,12 @@ struct Holdings {
         for entry in new { add(entry) }
     }
 
+    /// Makes known what is pending at the hub of what comes, and came another way, by rsync say.
+    func adoptKin(of segment: String) throws(FileError) {
+        guard let segment = SegmentName(segment) else { return }
+        try hub.adoptKin(of: segment, ways) { entries[$0.id] != nil }
+    }
+
     /// Reads what was logged, and sent on, since the last look.
     mutating func lookAgain() throws(FileError) {
         try readLog()
@@ -78,7 +84,21 @@ struct Holdings {
         var halves: [KnownArrival] = []
         let isAll = try findHalves(
             of: SegmentID(key) ?? ReceivedID(key).id, SegmentID(key) == nil ? nil : segment, events, &halves)
-        return halves.isEmpty ? nil : KnownSegment(key: isAll ? .cameInParent : .cameInPart, arrivals: halves)
+        if halves.isEmpty { return try knownSalvaged(key, segment) }
+        return KnownSegment(key: isAll ? .cameInParent : .cameInPart, arrivals: halves)
+    }
+
+    /// What is known of a segment of which, or of whose whole or half, another version came, as a receiver knows it.
+    private mutating func knownSalvaged(_ key: String, _ segment: String) throws(FileError) -> KnownSegment? {
+        guard let id = SegmentID(key), let segment = SegmentName(segment) else { return nil }
+        let versions = [segment.salvaged.fileName, segment.beforeSalvage.fileName]
+        for other in SegmentID.ancestors(of: key) + (id.halves.map { [$0.first, $0.second] } ?? []) {
+            guard let entry = entries[other.text], versions.contains(where: { Self.areKin($0, entry.segment) }),
+                let digest = BodyDigest(hexadecimal: entry.sha256), try isHere(entry)
+            else { continue }
+            return KnownSegment(key: .came(digest), arrivals: [entry.arrival])
+        }
+        return nil
     }
 
     /// Whether both halves of a segment are here, or halves of theirs.
@@ -128,8 +148,10 @@ struct Holdings {
 
     /// - Parameter way: Noted before the look, as a receiver does.
     private mutating func fate(of id: SegmentID, whichCame way: Trail) throws(FileError) -> Vouching.Fate {
+        var isPending = false
         for form in try pendingForms(of: id) {
             guard let segment = SegmentName(form) else { continue }
+            isPending = isPending || segment.id == id.text
             try hub.note(way, of: segment, besides: ways)
             do throws(FileError) {
                 if try hub.isLeaving(form) { return .underWay }
@@ -139,6 +161,8 @@ struct Holdings {
                 return .underWay
             }
         }
+        // One that is pending came again since it was sent on.
+        if isPending { return .kept }
         return try sentOn.contains(id, in: hub) ? .sentOn : .kept
     }
 
@@ -183,8 +207,12 @@ struct Holdings {
         if try holds(entry.segment, entry, in: hub.directory) { return true }
         if sent == nil { sent = try sentNames() }
         if sent?.contains(entry.segment) == true { return true }
-        if let rejected = try hub.rejectedFolder(), try rejected.contains(entry.segment) { return true }
-        if ended == nil { ended = Set(try hub.endedSegments().map(Self.identity)) }
+        if let rejected = try hub.rejectedFolder()?.open(entry.segment),
+            try rejected.digest().digest == BodyDigest(hexadecimal: entry.sha256)
+        {
+            return true
+        }
+        if ended == nil { ended = Set(try hub.takenSegments().map(Self.identity)) }
         if ended?.contains(Self.identity(entry.segment)) == true { return true }
         guard let name = try names()[Self.identity(entry.segment)], name != entry.segment else { return false }
         return try holds(name, entry, in: hub.directory)

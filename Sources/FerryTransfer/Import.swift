@@ -182,6 +182,7 @@ private struct BundleIntake {
         // The copying and the forced writes take long: another import, or a receiver, may have brought the same meanwhile, and an uploader
         // may have sent it on.
         var hasLookedAgain = false
+        for item in items { try holdings.adoptKin(of: item.entry.segment) }
         let bySegment = Dictionary(items.map { ($0.entry.key, $0.segment) }) { first, _ in first }
         let results = try hub.admit(items.map { ($0.arrival, $0.entry) }, isBulk: true) { entry throws(FileError) -> Bool in
             if !hasLookedAgain { try holdings.lookAgain() }

@@ -1,4 +1,5 @@
 import FerryReceiver
+import FerryTransfer
 import FerryUpload
 import TestSupport
 import Testing
@@ -34,6 +35,19 @@ func lose(_ name: String, _ source: Spool, to target: Spool) async throws {
     ]
     let answer = try await whileReceiving(into: target) { try await RawClient.post(bytes, port: $0, headers: headers) }
     #expect(answer.status == 200)
+}
+
+/// Carries all of a spool to another by a stick, and back the receipt. Returns how many the hub withheld.
+func carry(_ source: Spool, to hub: Spool, on folder: TemporaryFolder) throws -> Int {
+    try endWriting(in: source)
+    let stick = folder("stick-\(source.id)-\(hub.id)")
+    _ = try Directory.make(stick)
+    let now = Timestamp.now()
+    let exported = try Export(source, options: ExportOptions(), now: now).run(to: stick)
+    let path = try #require(exported.path)
+    let report = try #require(try Import(hub, options: ImportOptions()).run(path, at: now).first).get()
+    if !report.receipt.segments.isEmpty { _ = try source.acknowledge(report.receiptBytes, from: nil, at: now) }
+    return report.withheld.count
 }
 
 /// Publishes segments of one event each.

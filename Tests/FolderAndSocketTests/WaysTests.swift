@@ -163,24 +163,12 @@ struct WaysTests {
         #expect(try state.contains("ways-\(Timestamp.now().compactDay).jsonl"))
     }
 
-    /// Carries all of a spool to another by a stick, and back the receipt. Returns how many the hub withheld.
-    private func carry(_ source: Spool, to hub: Spool) throws -> Int {
-        try endWriting(in: source)
-        let stick = folder("stick-\(source.id)-\(hub.id)")
-        _ = try Directory.make(stick)
-        let now = Timestamp.now()
-        let path = try #require(try Export(source, options: ExportOptions(), now: now).run(to: stick).path)
-        let report = try #require(try Import(hub, options: ImportOptions()).run(path, at: now).first).get()
-        if !report.receipt.segments.isEmpty { _ = try source.acknowledge(report.receiptBytes, from: nil, at: now) }
-        return report.withheld.count
-    }
-
     @Test("What goes round by stick and over HTTP comes back to no spool that it was in")
     func byStick() async throws {
         let (made, hub, edge) = (try folder.spool("made"), try folder.spool("hub"), try folder.spool("edge"))
         let names = try fill(made)
         #expect(try await send(made, to: hub) == 0)
-        #expect(try carry(hub, to: edge) == 0)
+        #expect(try carry(hub, to: edge, on: folder) == 0)
         #expect(try await send(edge, to: hub) == 3)
         #expect(try edge.pending() == names)
     }
@@ -191,9 +179,9 @@ struct WaysTests {
         let (near, far) = (try folder.spool("near"), try folder.spool("far"))
         let names = try fill(made)
         #expect(try await send(made, to: hub) == 0)
-        #expect(try carry(hub, to: near) == 0)
-        #expect(try carry(near, to: far) == 0)
-        #expect(try carry(far, to: hub) == 3)
+        #expect(try carry(hub, to: near, on: folder) == 0)
+        #expect(try carry(near, to: far, on: folder) == 0)
+        #expect(try carry(far, to: hub, on: folder) == 3)
         #expect(try far.pending() == names)
     }
 
@@ -223,12 +211,12 @@ struct WaysTests {
         let (hub, c) = (try folder.spool("hub"), try folder.spool("c"))
         let names = try fill(a)
         for name in names { try await lose(name, a, to: hub) }
-        #expect(try carry(a, to: b) == 0)
-        #expect(try carry(b, to: hub) == 0)
+        #expect(try carry(a, to: b, on: folder) == 0)
+        #expect(try carry(b, to: hub, on: folder) == 0)
         #expect(try hub.pending() == names)
         #expect(try await send(hub, to: c) == 0)
         // It came to the hub from b too: what c has must not end at b.
-        #expect(try carry(c, to: b) == 3)
+        #expect(try carry(c, to: b, on: folder) == 3)
         #expect(try c.pending() == names)
     }
 
@@ -238,9 +226,9 @@ struct WaysTests {
         let end = try folder.spool("end")
         let names = try fill(a)
         for name in names { try await lose(name, a, to: c) }
-        #expect(try carry(a, to: b) == 0)
+        #expect(try carry(a, to: b, on: folder) == 0)
         #expect(try await send(c, to: end) == 0)
-        #expect(try carry(b, to: c) == 0)
+        #expect(try carry(b, to: c, on: folder) == 0)
         #expect(try c.pending() == names)
     }
 
@@ -255,7 +243,7 @@ struct WaysTests {
         if !isOriginal { #expect(try await send(a, to: b) == 0) }
         try endWriting(in: hub)
         guard case .claimed(let claim) = hub.claim(name) else { throw CancellationError() }
-        #expect(try carry(b, to: hub) == 1)
+        #expect(try carry(b, to: hub, on: folder) == 1)
         #expect(try b.pending() == [name])
         withExtendedLifetime(claim) {}
     }

@@ -1,0 +1,66 @@
+extension Spool {
+    /// Notes the keys of pending segments that came another way than over a receiver or in a bundle, by rsync say: what comes as well is
+    /// known then, whatever priority it has there or here, and in whatever halves.
+    ///
+    /// Looked for by their names, one by one, since a scan of a large folder would cost each request more than its forced writes: under every
+    /// priority the segment itself, its halves and what it may be a half of; and what was salvaged of these, or they of that. Halves of halves
+    /// are not.
+    ///
+    /// - Parameters:
+    ///   - segment: What comes.
+    ///   - ways: Tell how the files came that do not.
+    ///   - isLogged: Whether the key of a segment is known.
+    /// - Returns: Whether keys were noted.
+    @discardableResult
+    public func adoptKin(
+        of segment: SegmentName, _ ways: Ways, unless isLogged: (SegmentName) -> Bool
+    ) throws(FileError) -> Bool {
+        var entries: [ReceivedEntry] = []
+        for kin in segment.kin {
+            guard try directory.contains(kin.fileName), !isLogged(kin), let entry = try entry(of: kin, ways) else { continue }
+            entries.append(entry)
+        }
+        try logReceived(entries)
+        return !entries.isEmpty
+    }
+
+    /// - Returns: `nil` for a file that goes as one looks, that is not whole yet, or that may not be read.
+    private func entry(of segment: SegmentName, _ ways: Ways) throws(FileError) -> ReceivedEntry? {
+        do throws(FileError) {
+            guard let file = try directory.open(segment.fileName), let events = try file.wholeEvents() else { return nil }
+            let (digest, bytes) = try file.digest()
+            return ReceivedEntry(
+                at: .now(), key: segment.id, sha256: digest.hexadecimal, segment: segment.fileName, bytes: bytes,
+                events: events, trail: ways.trail(of: file, segment, in: self))
+        } catch {
+            if error.isOutOfFiles { throw error }
+            return nil
+        }
+    }
+}
+
+extension OpenFile {
+    /// How many events a segment holds; `nil` where a part of it is missing.
+    fileprivate func wholeEvents() throws(FileError) -> Int64? {
+        if let noted = try notedEvents() { return noted }
+        do { return try countLines(limit: .mebibytes(1024)) } catch {
+            if let error = error as? FileError { throw error }
+            return nil
+        }
+    }
+}
+
+extension SegmentName {
+    /// The names that files with the same events may have.
+    fileprivate var kin: [SegmentName] {
+        guard let id = SegmentID(id) else { return [] }
+        let ids = [id] + SegmentID.ancestors(of: id.text) + (id.halves.map { [$0.first, $0.second] } ?? [])
+        let names = ids.map { with(id: $0) }
+        let versions = names.flatMap { [$0.salvaged, $0.beforeSalvage] }
+        return names.flatMap { name in (0..<Priority.levels).compactMap { Priority($0).map(name.with(priority:)) } } + versions
+    }
+
+    private func with(priority: Priority) -> SegmentName {
+        SegmentName(priority: priority, created: created, id: id, stream: stream) ?? self
+    }
+}

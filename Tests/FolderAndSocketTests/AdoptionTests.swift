@@ -1,0 +1,134 @@
+import TestSupport
+import Testing
+
+@testable import FerrySpool
+
+@Suite("What came another way than over a receiver")
+struct AdoptionTests {
+    private let folder = TemporaryFolder()
+    private let lines = Segments.gzip(Segments.lines(0..<4))
+
+    private enum Road: CaseIterable { case http, stick }
+
+    /// Brings all of a spool to a hub, and ends there what the hub vouches for. Returns how many are left.
+    private func bring(_ source: Spool, to hub: Spool, by road: Road) async throws -> Int {
+        if road == .http { return try await send(source, to: hub) }
+        _ = try carry(source, to: hub, on: folder)
+        return try source.pending().count
+    }
+
+    @Test("It is known when it comes again, whatever priority it has got", arguments: Road.allCases, [5, 9])
+    private func priorities(_ road: Road, _ priority: Int) async throws {
+        let (source, hub) = (try folder.spool("source"), try folder.spool("hub"))
+        let name = Segments.name()
+        try source.put(lines, as: name)
+        let there = try hub.put(lines, as: Segments.name(priority, id: name.id))
+        #expect(try await bring(source, to: hub, by: road) == 0)
+        #expect(try hub.pending() == [there])
+    }
+
+    @Test("Its halves are known when they come", arguments: Road.allCases)
+    private func halves(_ road: Road) async throws {
+        let (source, hub) = (try folder.spool("source"), try folder.spool("hub"))
+        let whole = Segments.name()
+        let there = try hub.put(lines, as: whole)
+        let halves = try #require(whole.halves)
+        try source.put(Segments.gzip(Segments.lines(0..<2)), as: halves.first)
+        try source.put(Segments.gzip(Segments.lines(2..<4)), as: halves.second)
+        #expect(try await bring(source, to: hub, by: road) == 0)
+        #expect(try hub.pending() == [there])
+    }
+
+    @Test("A whole is known when its halves came", arguments: Road.allCases)
+    private func whole(_ road: Road) async throws {
+        let (source, hub) = (try folder.spool("source"), try folder.spool("hub"))
+        let whole = Segments.name()
+        try source.put(lines, as: whole)
+        let halves = try #require(whole.halves)
+        try hub.put(Segments.gzip(Segments.lines(0..<2)), as: halves.first)
+        try hub.put(Segments.gzip(Segments.lines(2..<4)), as: halves.second)
+        #expect(try await bring(source, to: hub, by: road) == 0)
+        #expect(try hub.pending().count == 2)
+    }
+
+    @Test("What was salvaged of it is another version: the whole stays at its sender", arguments: Road.allCases)
+    private func salvaged(_ road: Road) async throws {
+        let (source, hub) = (try folder.spool("source"), try folder.spool("hub"))
+        let whole = Segments.name()
+        try source.put(lines, as: whole)
+        let there = try hub.put(Segments.gzip(Segments.lines(0..<3)), as: whole.salvaged)
+        _ = try await bring(source, to: hub, by: road)
+        #expect(try source.pending() + source.rejected().map(\.name) == [whole.fileName])
+        #expect(try hub.pending() == [there])
+    }
+
+    @Test("Neither are the halves of the whole taken beside what was salvaged of it", arguments: Road.allCases)
+    private func halvesOfSalvaged(_ road: Road) async throws {
+        let (source, hub) = (try folder.spool("source"), try folder.spool("hub"))
+        let whole = Segments.name()
+        let there = try hub.put(Segments.gzip(Segments.lines(0..<3)), as: whole.salvaged)
+        let halves = try #require(whole.halves)
+        try source.put(Segments.gzip(Segments.lines(0..<2)), as: halves.first)
+        _ = try await bring(source, to: hub, by: road)
+        #expect(try source.pending() + source.rejected().map(\.name) == [halves.first.fileName])
+        #expect(try hub.pending() == [there])
+    }
+
+    @Test("Nor is what was salvaged taken beside a half of the whole", arguments: Road.allCases)
+    private func salvagedOfHalves(_ road: Road) async throws {
+        let (source, hub) = (try folder.spool("source"), try folder.spool("hub"))
+        let whole = Segments.name()
+        let there = try hub.put(Segments.gzip(Segments.lines(0..<2)), as: try #require(whole.halves).first)
+        let salvaged = try source.put(Segments.gzip(Segments.lines(0..<3)), as: whole.salvaged)
+        _ = try await bring(source, to: hub, by: road)
+        #expect(try source.pending() + source.rejected().map(\.name) == [salvaged])
+        #expect(try hub.pending() == [there])
+    }
+
+    @Test("A copy that is not whole yet is not vouched for", arguments: Road.allCases)
+    private func half(_ road: Road) async throws {
+        let (source, hub) = (try folder.spool("source"), try folder.spool("hub"))
+        let name = Segments.name()
+        try source.put(lines, as: name)
+        try hub.put(Array(lines.prefix(lines.count / 2)), as: name)
+        _ = try await bring(source, to: hub, by: road)
+        #expect(try source.pending() + source.rejected().map(\.name) == [name.fileName])
+        try hub.directory.remove(name.fileName)
+        try hub.put(lines, as: Segments.name(9, id: name.id))
+        _ = try source.retryRejected(name.fileName, at: .now())
+        #expect(try await bring(source, to: hub, by: .http) == 0)
+        #expect(try hub.pending().count == 1)
+    }
+
+    @Test("What came again since it was sent on is known, whatever priority it has got", arguments: Road.allCases)
+    private func pendingAgain(_ road: Road) async throws {
+        let (source, hub, next) = (try folder.spool("source"), try folder.spool("hub"), try folder.spool("next"))
+        let name = Segments.name()
+        try source.put(lines, as: name)
+        #expect(try await send(source, to: hub) == 0)
+        #expect(try await send(hub, to: next) == 0)
+        let there = try hub.put(lines, as: Segments.name(9, id: name.id))
+        let other = try folder.spool("other")
+        try other.put(lines, as: name)
+        try #require(try other.directory.open(name.fileName)).setTrail(Trail.none.adding("elsewhere"))
+        #expect(try await bring(other, to: hub, by: road) == 0)
+        #expect(try hub.pending() == [there])
+    }
+
+    @Test("What was rejected at the hub, damaged on its disk, and then removed, is taken again from a bundle")
+    func removed() async throws {
+        let (source, hub) = (try folder.spool("source"), try folder.spool("hub"))
+        let name = try source.put(lines, as: Segments.name())
+        try await lose(name, source, to: hub)
+        try endWriting(in: hub)
+        guard case .claimed(let claim) = hub.claim(name) else { throw CancellationError() }
+        let line = LedgerEntry(at: .now(), segment: name, outcome: .rejected, bytes: claim.status.size)
+        let reason = RejectionReason(at: .now(), kind: "corrupt", message: "damaged", attempts: 0)
+        try hub.settle([Ending(claim, .rejected(reason), line)])
+        let folder = try hub.rejectedFolder()
+        let rejected = try #require(folder)
+        for file in try rejected.names() { try rejected.remove(file) }
+        #expect(try await bring(source, to: hub, by: .stick) == 0)
+        #expect(try hub.pending() == [name])
+    }
+}
