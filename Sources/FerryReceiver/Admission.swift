@@ -77,8 +77,10 @@ actor Admission {
         let name = part.identity.name.fileName
         try spool.note(part.trail.adding(sender), of: part.identity.name, besides: ways)
         guard part.trail == .none || (try? spool.isLeaving(name)) == false else { return nil }
-        let digest = (try? spool.directory.open(name)?.digest().digest) ?? nil
-        return digest.map(KnownKey.came)
+        guard let file = try? spool.directory.open(name), let digest = try? file.digest().digest else { return nil }
+        try file.sync()
+        try spool.directory.sync()
+        return .came(digest)
     }
 
     /// Admits what is new, and removes what is not. No two candidates have one key.
@@ -89,6 +91,9 @@ actor Admission {
         let given = Set(candidates.compactMap(\.identity.key))
         // Requests with one key race: the second waits and finds the first one's result, as a half waits for its whole. All keys at once, or
         // two would wait for each other.
+        if given.contains(where: { SegmentID.ancestors(of: $0).contains { given.contains($0.text) } }) {
+            return try await admitOneByOne(candidates, vouchesForNames: vouchesForNames)
+        }
         // Another tool's key, and the ID that is made of it, are one.
         let keys = given.union(given.lazy.filter { SegmentID($0) == nil }.map { ReceivedID($0).text })
         let awaited = keys.union(keys.flatMap { SegmentID.ancestors(of: $0).map(\.text) })
@@ -112,6 +117,22 @@ actor Admission {
         _ = try stored.get()
         // Each had a result from the index, or has got one from being stored.
         return results.map { $0 ?? .conflict }
+    }
+
+    /// A whole and halves of it: each is judged by what came before it.
+    private func admitOneByOne(
+        _ candidates: [Candidate], vouchesForNames: Bool
+    ) async throws(FileError) -> [AdmissionResult] {
+        var results: [AdmissionResult] = []
+        for candidate in candidates {
+            do throws(FileError) {
+                results += try await admit([candidate], vouchesForNames: vouchesForNames)
+            } catch {
+                for left in candidates.dropFirst(results.count + 1) { spool.discard(left.arrival) }
+                throw error
+            }
+        }
+        return results
     }
 
     private func store(_ candidates: [Candidate], _ vouchesForNames: Bool) async -> Result<[AdmissionResult], FileError> {
@@ -153,12 +174,14 @@ actor Admission {
         _ candidate: Candidate, in spool: Spool, _ recognition: Recognition, _ vouchesForNames: Bool
     ) throws(FileError) -> AdmissionResult {
         let name = candidate.entry.segment
-        guard try spool.directory.open(name)?.digest().digest == candidate.digest else { return .conflict }
+        guard let file = try spool.directory.open(name), try file.digest().digest == candidate.digest else { return .conflict }
         guard vouchesForNames || recognition.isKnown(candidate) else { return .notReceived }
         if let result = try recognition.result(candidate) { return result }
         // It got its name a moment ago.
         if let segment = SegmentName(name) { try spool.note(candidate.way, of: segment, besides: recognition.ways) }
         if !candidate.isOriginal, try spool.isLeaving(name) { return .leaving }
+        try file.sync()
+        try spool.directory.sync()
         try spool.logReceived([candidate.entry])
         return .duplicate
     }

@@ -56,6 +56,8 @@ private struct BundleIntake {
     private var spares = SpareFiles()
     private var batch: [Item] = []
     private var batchKeys: Set<String> = []
+    /// What those of the batch may be halves of.
+    private var batchWholes: Set<String> = []
 
     private struct Item {
         let arrival: Arrival
@@ -108,13 +110,20 @@ private struct BundleIntake {
     }
 
     private mutating func takeOrMakeRoom(_ segment: BundleManifest.Segment, _ holdings: inout Holdings) throws(FileError) {
-        do throws(FileError) {
-            try take(segment, &holdings)
-        } catch {
-            guard error.isOutOfFiles, !batch.isEmpty else { throw error }
-            // The batch gives its files back.
-            try admit(&holdings)
-            try take(segment, &holdings)
+        while true {
+            do throws(FileError) {
+                return try take(segment, &holdings)
+            } catch {
+                if error.isOutOfFiles, !batch.isEmpty {
+                    // The batch gives its files back.
+                    try admit(&holdings)
+                } else {
+                    guard error.isDiskFull, hub.sentGivesWay,
+                        let deleted = hub.freeSent(atLeast: ByteCount(segment.bytes))
+                    else { throw error }
+                    report.sentDeleted.add(deleted)
+                }
+            }
         }
     }
 
@@ -130,7 +139,7 @@ private struct BundleIntake {
     }
 
     private mutating func take(_ segment: BundleManifest.Segment, _ holdings: inout Holdings) throws(FileError) {
-        if batch.count == batchSize || batchKeys.contains(segment.key) { try admit(&holdings) }
+        if batch.count == batchSize || isKinOfBatch(segment.key) { try admit(&holdings) }
         if let known = try known(segment, events: segment.events, &holdings) { return try noteKnown(segment, known, &holdings) }
         let region: FileRegion?
         do throws(FileError) { region = try self.region(segment.file) } catch {
@@ -161,6 +170,13 @@ private struct BundleIntake {
             events: events, bundle: manifest.head.bundle, trail: way)
         batch.append(Item(arrival: arrival, entry: entry, segment: segment))
         batchKeys.insert(segment.key)
+        batchWholes.formUnion(SegmentID.ancestors(of: segment.key).map(\.text))
+    }
+
+    /// Whether the batch has a segment of this key, a half of it, or what it is a half of: each is judged by what came before it.
+    private func isKinOfBatch(_ key: String) -> Bool {
+        batchKeys.contains(key) || batchWholes.contains(key)
+            || SegmentID.ancestors(of: key).contains { batchKeys.contains($0.text) }
     }
 
     /// Counts the events of a segment that does not note how many it holds: by their number halves are known. 0 for what cannot be inflated.
@@ -175,7 +191,7 @@ private struct BundleIntake {
     private mutating func admit(_ holdings: inout Holdings) throws(FileError) {
         let items = batch
         batch = []
-        batchKeys = []
+        (batchKeys, batchWholes) = ([], [])
         guard !items.isEmpty else { return }
         spares.giveBack()
         defer { spares.fill() }
@@ -215,6 +231,8 @@ private struct BundleIntake {
                     report.withheld.append((item.segment.name, HandedOn.Claim.leaving.description))
                     continue
                 }
+                try file.sync()
+                try hub.directory.sync()
                 try hub.logReceived([item.entry])
                 report.known += 1
             case .left(let error):

@@ -51,12 +51,13 @@ struct AdoptionTests {
         #expect(try hub.pending().count == 2)
     }
 
-    @Test("What was salvaged of it is another version: the whole stays at its sender", arguments: Road.allCases)
-    private func salvaged(_ road: Road) async throws {
+    @Test("What was salvaged of it is another version: the whole stays at its sender", arguments: Road.allCases, [5, 9])
+    private func salvaged(_ road: Road, _ priority: Int) async throws {
         let (source, hub) = (try folder.spool("source"), try folder.spool("hub"))
         let whole = Segments.name()
         try source.put(lines, as: whole)
-        let there = try hub.put(Segments.gzip(Segments.lines(0..<3)), as: whole.salvaged)
+        let version = Segments.name(priority, id: whole.id).salvaged
+        let there = try hub.put(Segments.gzip(Segments.lines(0..<3)), as: version)
         _ = try await bring(source, to: hub, by: road)
         #expect(try source.pending() + source.rejected().map(\.name) == [whole.fileName])
         #expect(try hub.pending() == [there])
@@ -98,6 +99,46 @@ struct AdoptionTests {
         _ = try source.retryRejected(name.fileName, at: .now())
         #expect(try await bring(source, to: hub, by: .http) == 0)
         #expect(try hub.pending().count == 1)
+    }
+
+    @Test("For a copy that is damaged nothing is ended, though it notes how many events it holds", arguments: Road.allCases)
+    private func damaged(_ road: Road) async throws {
+        let (source, hub) = (try folder.spool("source"), try folder.spool("hub"))
+        let whole = Segments.name()
+        let publication = try hub.publication()
+        var writer = try GzipWriter(file: publication.file, level: .fastest)
+        try Array(Segments.lines(0..<4000).utf8).withUnsafeBytes { try writer.write($0, events: 4000) }
+        try writer.finish()
+        try publication.file.write([UInt8](repeating: 0, count: 50), at: 5000)
+        publication.file.endWriting()
+        _ = try publication.publish(as: whole.fileName)
+        let halves = try #require(whole.halves)
+        try source.put(Segments.gzip(Segments.lines(0..<2000)), as: halves.first)
+        try source.put(Segments.gzip(Segments.lines(2000..<4000)), as: halves.second)
+        #expect(try await bring(source, to: hub, by: road) == 0)
+        #expect(try hub.pending() == [whole, halves.first, halves.second].map(\.fileName))
+    }
+
+    @Test("A whole and its halves that come together are taken once", arguments: Road.allCases, [false, true])
+    private func together(_ road: Road, _ isWholeFirst: Bool) async throws {
+        let (source, hub) = (try folder.spool("source"), try folder.spool("hub"))
+        let whole = Segments.name(isWholeFirst ? 1 : 5)
+        try source.put(lines, as: whole)
+        let halves = try #require(Segments.name(id: whole.id).halves)
+        try source.put(Segments.gzip(Segments.lines(0..<2)), as: halves.first)
+        try source.put(Segments.gzip(Segments.lines(2..<4)), as: halves.second)
+        try endWriting(in: source)
+        if road == .http {
+            let names = try source.pending()
+            let bodies = try names.map { try #require(try source.directory.contents(of: $0)) }
+            let header = zip(names, bodies).map { "\($0);bytes=\($1.count)" }.joined(separator: ", ")
+            let headers = ["Ferry-Segment": header, "Idempotency-Key": "\"joined\"", "Ferry-Spool": source.id]
+            let body = Array(bodies.joined())
+            _ = try await whileReceiving(into: hub) { try await RawClient.post(body, port: $0, headers: headers) }
+        } else {
+            _ = try carry(source, to: hub, on: folder)
+        }
+        #expect(try hub.events(in: [.pending]).sorted() == (0..<4).map { "{\"n\":\($0)}" })
     }
 
     @Test("What came again since it was sent on is known, whatever priority it has got", arguments: Road.allCases)

@@ -106,6 +106,23 @@ struct ForcedWritesTests {
             ])
     }
 
+    @Test("What was copied into a receiver's folder is forced, and the folder, before it is vouched for")
+    func adopt() async throws {
+        guard let strace = strace() else { return }
+        let bytes = Segments.gzip("{}\n")
+        let segment = Segments.name()
+        let copy = try folder.spool("hub").put(bytes, as: Segments.name(9, id: segment.id))
+        let hub = try start(strace, "receive", "--listen", "127.0.0.1:0", "--spool", folder("hub"))
+        let line = try await hub.waitFor("listening on http://127.0.0.1:")
+        let answer = try await RawClient.post(
+            bytes, port: try #require(Int(line.prefix { $0.isNumber })),
+            headers: ["Ferry-Segment": segment.fileName, "Idempotency-Key": "\"\(segment.id)\"", "Ferry-Spool": "another"])
+        #expect(answer.status == 200 && answer.body.contains("\"duplicate\":true"))
+        hub.send(SIGTERM)
+        _ = await hub.end()
+        expect(try await calls(), inOrder: [["fdatasync(", "\(copy)>"], ["fsync(", "/hub>"], ["fdatasync(", "/received-"]])
+    }
+
     @Test("An uploader forces the ledger and its line before the segment moves into sent/, and the folders after that")
     func upload() async throws {
         guard let strace = strace() else { return }

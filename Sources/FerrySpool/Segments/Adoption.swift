@@ -20,14 +20,18 @@ extension Spool {
             guard try directory.contains(kin.fileName), !isLogged(kin), let entry = try entry(of: kin, ways) else { continue }
             entries.append(entry)
         }
+        guard !entries.isEmpty else { return false }
+        // Their names must be on the disk before a line says that they are here.
+        try directory.sync()
         try logReceived(entries)
-        return !entries.isEmpty
+        return true
     }
 
-    /// - Returns: `nil` for a file that goes as one looks, that is not whole yet, or that may not be read.
+    /// - Returns: `nil` for a file that goes as one looks, that is damaged or not whole yet, or that may not be read.
     private func entry(of segment: SegmentName, _ ways: Ways) throws(FileError) -> ReceivedEntry? {
         do throws(FileError) {
-            guard let file = try directory.open(segment.fileName), let events = try file.wholeEvents() else { return nil }
+            guard let file = try directory.open(segment.fileName), let events = try file.soundEvents() else { return nil }
+            try file.sync()
             let (digest, bytes) = try file.digest()
             return ReceivedEntry(
                 at: .now(), key: segment.id, sha256: digest.hexadecimal, segment: segment.fileName, bytes: bytes,
@@ -40,9 +44,8 @@ extension Spool {
 }
 
 extension OpenFile {
-    /// How many events a segment holds; `nil` where a part of it is missing.
-    fileprivate func wholeEvents() throws(FileError) -> Int64? {
-        if let noted = try notedEvents() { return noted }
+    /// How many events a segment holds; `nil` where it is damaged, or a part of it is missing: it is inflated, since its events are vouched for.
+    fileprivate func soundEvents() throws(FileError) -> Int64? {
         do { return try countLines(limit: .mebibytes(1024)) } catch {
             if let error = error as? FileError { throw error }
             return nil
@@ -55,9 +58,8 @@ extension SegmentName {
     fileprivate var kin: [SegmentName] {
         guard let id = SegmentID(id) else { return [] }
         let ids = [id] + SegmentID.ancestors(of: id.text) + (id.halves.map { [$0.first, $0.second] } ?? [])
-        let names = ids.map { with(id: $0) }
-        let versions = names.flatMap { [$0.salvaged, $0.beforeSalvage] }
-        return names.flatMap { name in (0..<Priority.levels).compactMap { Priority($0).map(name.with(priority:)) } } + versions
+        let names = ids.map { with(id: $0) }.flatMap { [$0, $0.salvaged, $0.beforeSalvage] }
+        return names.flatMap { name in (0..<Priority.levels).compactMap { Priority($0).map(name.with(priority:)) } }
     }
 
     private func with(priority: Priority) -> SegmentName {
