@@ -31,15 +31,18 @@ public struct Receiver: Sendable {
     ///   - spool: Opened for writing.
     ///   - onReceived: Called for every segment that is answered with 200.
     ///   - onFailure: Called when a request is refused for the spool's folder or its disk.
+    ///   - onSentDeleted: Called when delivered segments were deleted from `sent/`, because the disk was full.
     public init(
         _ spool: Spool, options: ReceiverOptions, onReceived: @escaping @Sendable (ReceivedSegment) -> Void = { _ in },
-        onFailure: @escaping @Sendable (FileError) -> Void = { _ in }
+        onFailure: @escaping @Sendable (FileError) -> Void = { _ in },
+        onSentDeleted: @escaping @Sendable (LedgerTotals.Count) -> Void = { _ in }
     ) throws(ReceiverError) {
         self.options = options
         do throws(FileError) {
             _ = try spool.recover()
             handler = SegmentHandler(
-                spool: spool, options: options, admission: try Admission(spool), onReceived: onReceived, onFailure: onFailure)
+                spool: spool, options: options, admission: try Admission(spool), onReceived: onReceived, onFailure: onFailure,
+                onSentDeleted: onSentDeleted)
         } catch {
             throw .file(error)
         }

@@ -11,6 +11,7 @@ struct SegmentHandler: Sendable {
     let admission: Admission
     let onReceived: @Sendable (ReceivedSegment) -> Void
     let onFailure: @Sendable (FileError) -> Void
+    let onSentDeleted: @Sendable (LedgerTotals.Count) -> Void
 
     func handle(_ request: Request) async throws -> Response {
         if let control = try? spool.control(), control.isDisabled {
@@ -45,11 +46,22 @@ struct SegmentHandler: Sendable {
             return Answer.accepted(received, in: spool.id)
         } catch {
             switch error {
-            case .file(let failure), .notAdmitted(let failure): onFailure(failure)
+            case .file(let failure), .notAdmitted(let failure):
+                onFailure(failure)
+                if failure.isDiskFull { await makeRoom(for: request) }
             default: break
             }
             return Answer.response(error)
         }
+    }
+
+    /// Delivered segments make room for the sender's next try.
+    private func makeRoom(for request: Request) async {
+        let wanted = request.headers[.contentLength].flatMap(Int64.init).map { ByteCount($0) } ?? options.maxBody
+        let deleted = await blocking { [spool] in
+            spool.sentGivesWay ? spool.freeSent(atLeast: max(wanted, .mebibytes(1))) : nil
+        }
+        if let deleted, deleted.segments > 0 { onSentDeleted(deleted) }
     }
 
     private func known(

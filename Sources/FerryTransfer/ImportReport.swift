@@ -57,6 +57,8 @@ public struct ImportReport: Sendable {
     public var damaged: [(name: String, reason: String)] = []
     /// Here, and not vouched for, each with the reason: the spool that the bundle comes from may rely on this hub, or the hub on it.
     public var withheld: [(name: String, reason: String)] = []
+    /// Delivered segments of the hub that gave way, because its disk was full.
+    public var sentDeleted = LedgerTotals.Count()
     /// Why the hub's spool could not take all of it; what was taken until then is kept.
     public var failure: FileError?
     /// Segments that were not taken because of the failure.

@@ -300,6 +300,27 @@ struct SalvageTests {
         #expect(try spool.rejected().map(\.reason?.kind) == ["truncated"])
     }
 
+    @Test("What was salvaged and then damaged in its turn, before it was sent, is salvaged anew")
+    func damagedAgain() throws {
+        let spool = try folder.spool()
+        let bytes = Array(Segments.gzip(Segments.lines(0..<3000)).dropLast(50))
+        let name = try reject(bytes, in: spool)
+        let limit = ByteCount.mebibytes(1)
+        guard case .saved(let saved, let events, 0, 0) = try spool.salvageRejected(name, at: .now(), inflateLimit: limit) else {
+            throw InVain(what: "the salvage")
+        }
+        let sound = try #require(try spool.directory.contents(of: saved))
+        try spool.directory.remove(saved)
+        let again = try #require(SegmentName(saved))
+        #expect(try reject(sound.prefix(sound.count / 2) + sound.suffix(20), as: again, in: spool) == saved)
+        #expect(try spool.salvageRejected(saved, at: .now(), inflateLimit: limit) == .heldBetter(by: name))
+        #expect(
+            try spool.salvageRejected(name, at: .now(), inflateLimit: limit)
+                == .saved(as: saved, events: events, tooLong: 0, unverified: 0))
+        #expect(try spool.salvageRejected(name, at: .now(), inflateLimit: limit) == .savedBefore(as: saved))
+        #expect(try spool.pending() == [saved])
+    }
+
     @Test("A salvaged segment is not brought back: its events would be sent twice")
     func notBroughtBack() throws {
         let spool = try folder.spool()

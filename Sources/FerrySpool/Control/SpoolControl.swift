@@ -71,7 +71,10 @@ extension Spool {
             change(&control)
             control.changedAt = now
             control.isUnreadable = false
-            try state.writeState(control, to: Self.controlFileName, durable: true)
+            // What waits on a full disk must be let go.
+            try lendingReserve { () throws(FileError) in
+                try state.writeState(control, to: Self.controlFileName, durable: true)
+            }
             return control
         }
     }

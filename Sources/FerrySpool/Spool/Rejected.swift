@@ -66,9 +66,8 @@ extension Spool {
         try folder.requireChanges()
         try folder.requireTaking(name, owner: try file.status().owner)
         if let status = try folder.status(reasonName) { try folder.requireTaking(reasonName, owner: status.owner) }
-        try appendToLedger([
-            LedgerEntry(at: now, segment: original, outcome: .retried, bytes: try file.status().size)
-        ])
+        let line = LedgerEntry(at: now, segment: original, outcome: .retried, bytes: try file.status().size)
+        try lendingReserve { () throws(FileError) in try appendToLedger([line]) }
         guard try folder.renameWithoutReplacing(name, to: original, in: directory) else { return .nameTaken }
         do throws(FileError) {
             try folder.remove(reasonName)

@@ -94,10 +94,18 @@ extension Spool {
 
     /// What a file in `rejected/` was salvaged as; `nil` when it was not, or that cannot be told from what the reason says.
     func salvaged(_ reason: RejectionReason?) throws(FileError) -> String? {
-        if let salvaged = reason?.salvagedAs { return salvaged }
+        if let salvaged = reason?.salvagedAs { return try isLost(salvaged) ? nil : salvaged }
         // A salvage that was killed, or found no room, may have published it and not said so.
         guard let begun = reason?.salvagingAs, let segment = SegmentName(begun) else { return nil }
         return try hasSent(id: segment.id) ? begun : nil
+    }
+
+    /// Whether what was salvaged was damaged in its turn, and never sent: it lies in `rejected/` as well, and no other of its ID anywhere else.
+    private func isLost(_ salvaged: String) throws(FileError) -> Bool {
+        guard let segment = SegmentName(salvaged), let names = try rejectedFolder()?.names(),
+            names.contains(where: { $0.withoutCopyNumber == salvaged })
+        else { return false }
+        return try !hasCome(segment)
     }
 
     /// Whether a segment is pending or was sent, whatever priority it has: itself, a half of it, or what it is a half of.

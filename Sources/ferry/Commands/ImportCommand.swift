@@ -137,6 +137,7 @@ struct ImportCommand: ParsableCommand {
                     untaken: report.untaken, failure: report.failure?.description, receipt: receipt
                 ).jsonLine())
         }
+        if report.sentDeleted.segments > 0 { spoolOptions.log.note(sentDeletedText(report.sentDeleted)) }
         for (name, reason) in report.damaged { spoolOptions.log.error("\(report.path): \(name) is not taken: \(reason)") }
         for (name, reason) in report.withheld.prefix(20) {
             spoolOptions.log.error("\(report.path): \(name) is here, and the receipt does not vouch for it: \(reason)")

@@ -42,6 +42,8 @@ struct ReceiverLoop {
                 log.note("\(segment.isDuplicate ? "known" : "received") \(segment.name)\(events), \(segment.bytes)")
             } onFailure: {
                 failures.add($0)
+            } onSentDeleted: { [log] in
+                log.note(sentDeletedText($0))
             }
         } catch {
             throw CommandFailure(.localFailure, error.description)

@@ -91,10 +91,7 @@ struct WriteCommand: ParsableCommand {
         let writer = SegmentWriter(spool: spool, options: options)
         defer {
             let deleted = writer.sentDeleted
-            if deleted.segments > 0 {
-                spoolOptions.log.note(
-                    "deleted \(counted(deleted.segments, "delivered segment")) (\(deleted.bytes)) from sent/: the disk was full")
-            }
+            if deleted.segments > 0 { spoolOptions.log.note(sentDeletedText(deleted)) }
         }
         var session = WriteSession(
             writer: writer, invalidLines: invalidLines, interrupt: interrupt, log: spoolOptions.log)

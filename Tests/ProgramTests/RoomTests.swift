@@ -1,0 +1,75 @@
+import FerrySpool
+import TestSupport
+import Testing
+
+@Suite("What makes room on a full disk, and what finds some")
+struct RoomTests {
+    private let folder = TemporaryFolder()
+
+    private func shell(_ script: String) async throws -> Program.Result {
+        try await Program("/bin/sh", environment: ["FERRY": Program.ferry, "DIR": folder.path]).run("-c", script)
+    }
+
+    private func mount(_ size: Int) async throws -> Bool {
+        let mounted = try await shell("mkdir \"$DIR/m\" \"$DIR/stick\" && mount -t tmpfs -o size=\(size)k none \"$DIR/m\"")
+        if mounted.status != 0 { print("NOT TESTED: mounting a tmpfs is not allowed here: \(mounted.errors)") }
+        return mounted.status == 0
+    }
+
+    @Test("What a relay has delivered makes room for what comes, over HTTP and by stick", arguments: ["http", "stick"])
+    func givesWay(road: String) async throws {
+        guard try await mount(800) else { return }
+        let end = try await Hub(folder("end"))
+        let relay = try await Hub(folder("m/relay"))
+        for round in 0..<5 {
+            let written = try await shell(
+                """
+                head -c 150000 /dev/urandom | od -An -v -tx1 -w32 | tr -d ' ' | sed 's/.*/{"x":"&"}/' |
+                    "$FERRY" write -q --create --spool "$DIR/edge"
+                """)
+            #expect(written.status == 0, "\(written.errors)")
+            if road == "http" {
+                try await eventually("round \(round) arrives: \(relay.running.errors)") {
+                    try await shell(
+                        "\"$FERRY\" upload -q --retry-now --spool \"$DIR/edge\" --to http://127.0.0.1:\(relay.port)/v1/segments"
+                    ).status == 0
+                }
+            } else {
+                let carried = try await shell(
+                    """
+                    set -e; cd "$DIR"; rm -rf stick/*; "$FERRY" export -q stick --spool edge; "$FERRY" import stick --spool m/relay
+                    "$FERRY" acknowledge -q stick/ferry-receipt* --spool edge
+                    """)
+                #expect(carried.status == 0, "round \(round): \(carried.errors)")
+            }
+            let sent = try await shell(
+                "\"$FERRY\" upload -q --retry-now --spool \"$DIR/m/relay\" --to http://127.0.0.1:\(end.port)/v1/segments")
+            #expect(sent.status == 0, "\(sent.errors)")
+        }
+        await relay.stop()
+        await end.stop()
+        #expect(try Spool.open(folder("end"), access: .read).pending().count == 5)
+        #expect(try await shell("umount -l \"$DIR/m\"").status == 0)
+    }
+
+    @Test("A paused spool on a full disk can be told to go on, and drains; a rejected segment can be brought back")
+    func resume() async throws {
+        guard try await mount(600) else { return }
+        let end = try await Hub(folder("end"))
+        let filled = try await shell(
+            """
+            set -e; seq 2000 | sed 's/.*/{"n":&}/' | "$FERRY" write -q --create --spool "$DIR/m/s" --roll-events 500
+            mkdir "$DIR/m/s/rejected"; mv "$(ls "$DIR"/m/s/*.gz | head -1)" "$DIR/m/s/rejected/"
+            "$FERRY" pause --spool "$DIR/m/s"
+            dd if=/dev/zero of="$DIR/m/fill" bs=1k 2>/dev/null || true
+            """)
+        #expect(filled.status == 0, "\(filled.errors)")
+        let resumed = try await shell("\"$FERRY\" resume --spool \"$DIR/m/s\" && \"$FERRY\" retry --all --spool \"$DIR/m/s\"")
+        #expect(resumed.status == 0, "\(resumed.errors)")
+        let sent = try await shell("\"$FERRY\" upload --spool \"$DIR/m/s\" --to http://127.0.0.1:\(end.port)/v1/segments")
+        #expect(sent.status == 0, "\(sent.errors)")
+        await end.stop()
+        #expect(try Spool.open(folder("end"), access: .read).events(in: [.pending]).count == 2000)
+        #expect(try await shell("umount -l \"$DIR/m\"").status == 0)
+    }
+}
