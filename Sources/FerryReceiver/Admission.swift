@@ -15,6 +15,8 @@ enum AdmissionResult: Equatable, Sendable {
     case leaving
     /// The bytes are here under its name, but never came over this receiver.
     case notReceived
+    /// Another file has its name that is damaged, or is just being copied in.
+    case unsoundThere
     /// It is logged and kept, and could not get its name yet.
     case left(FileError)
 }
@@ -174,7 +176,10 @@ actor Admission {
         _ candidate: Candidate, in spool: Spool, _ recognition: Recognition, _ vouchesForNames: Bool
     ) throws(FileError) -> AdmissionResult {
         let name = candidate.entry.segment
-        guard let file = try spool.directory.open(name), try file.digest().digest == candidate.digest else { return .conflict }
+        guard let file = try spool.directory.open(name) else { return .unsoundThere }
+        guard try file.digest().digest == candidate.digest else {
+            return try file.soundEvents() == nil ? .unsoundThere : .conflict
+        }
         guard vouchesForNames || recognition.isKnown(candidate) else { return .notReceived }
         if let result = try recognition.result(candidate) { return result }
         // It got its name a moment ago.

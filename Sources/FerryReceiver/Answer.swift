@@ -50,6 +50,9 @@ enum Answer {
             Self.refusal(
                 .misdirectedRequest,
                 "\(name) is pending in this receiver's spool and was never received: is it sent from that spool?")
+        // A state that passes: the copy ends, or is rejected.
+        case .unsoundThere(let name):
+            Self.refusal(.conflict, "another \(name) lies in this receiver's folder, and is damaged or not whole yet")
         case .longerThanNamed: Self.refusal(.badRequest, "more follows the last segment that Ferry-Segment names")
         case .shorterThanNamed: Self.refusal(.badRequest, "the body ends before the last segment that Ferry-Segment names")
         // The link's fault: the sender tries again.

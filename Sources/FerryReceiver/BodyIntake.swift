@@ -16,6 +16,8 @@ enum IntakeRefusal: Error, Equatable {
     case circle(Circle)
     /// It is pending here under its name, was never received, and may be what is being sent.
     case ownSegment(name: String)
+    /// A pending file of its name is damaged, or is just being copied in.
+    case unsoundThere(name: String)
     /// Something follows the last segment that the request names.
     case longerThanNamed
     /// The body ends before the last segment that the request names.

@@ -178,6 +178,7 @@ struct SegmentHandler: Sendable {
             case .conflict: throw .conflict(key: candidate.entry.key)
             case .inPart: throw .inPart(name: candidate.entry.segment)
             case .leaving: throw .circle(.leaving)
+            case .unsoundThere: throw .unsoundThere(name: candidate.entry.segment)
             case .notReceived: throw .ownSegment(name: candidate.entry.segment)
             case .left(let error): throw .notAdmitted(error)
             case .stored, .duplicate: break

@@ -45,7 +45,7 @@ extension Spool {
 
 extension OpenFile {
     /// How many events a segment holds; `nil` where it is damaged, or a part of it is missing: it is inflated, since its events are vouched for.
-    fileprivate func soundEvents() throws(FileError) -> Int64? {
+    package func soundEvents() throws(FileError) -> Int64? {
         do { return try countLines(limit: .mebibytes(1024)) } catch {
             if let error = error as? FileError { throw error }
             return nil
