@@ -122,12 +122,21 @@ public struct KeyIndex: Sendable {
     /// It has some of its events.
     private func knownSalvaged(_ id: SegmentID, _ segment: SegmentName) -> KnownSegment? {
         let kins = [segment.salvaged, segment.beforeSalvage].map { Self.kin(of: $0) }
-        let halves = wholes.contains(KeyHash(id.text)) ? id.halves.map { [$0.first, $0.second] } ?? [] : []
-        for other in SegmentID.ancestors(of: id.text).prefix(Self.deepest) + halves {
-            guard let arrival = arrivals[KeyHash(other.text)], arrival.kin != nil, kins.contains(arrival.kin) else { continue }
+        func known(_ other: SegmentID) -> KnownSegment? {
+            guard let arrival = arrivals[KeyHash(other.text)], arrival.kin != nil, kins.contains(arrival.kin) else { return nil }
             return KnownSegment(key: .came(arrival.digest), arrivals: [KnownArrival(id: other, way: ways[Int(arrival.way)])])
         }
-        return nil
+        func knownPart(of whole: SegmentID, _ depth: Int) -> KnownSegment? {
+            guard depth > 0, wholes.contains(KeyHash(whole.text)), let halves = whole.halves else { return nil }
+            for half in [halves.first, halves.second] {
+                if let known = known(half) ?? knownPart(of: half, depth - 1) { return known }
+            }
+            return nil
+        }
+        for whole in SegmentID.ancestors(of: id.text).prefix(Self.deepest) {
+            if let known = known(whole) { return known }
+        }
+        return knownPart(of: id, Self.deepest)
     }
 
     private func arrival(of key: String, _ segment: SegmentName?) -> Arrival? {

@@ -79,7 +79,8 @@ actor Admission {
         let name = part.identity.name.fileName
         try spool.note(part.trail.adding(sender), of: part.identity.name, besides: ways)
         guard part.trail == .none || (try? spool.isLeaving(name)) == false else { return nil }
-        guard let file = try? spool.directory.open(name), let digest = try? file.digest().digest else { return nil }
+        guard let file = try? spool.directory.open(name), (try? file.soundEvents()) != nil, let digest = try? file.digest().digest
+        else { return nil }
         try file.sync()
         try spool.directory.sync()
         return .came(digest)
@@ -93,11 +94,11 @@ actor Admission {
         let given = Set(candidates.compactMap(\.identity.key))
         // Requests with one key race: the second waits and finds the first one's result, as a half waits for its whole. All keys at once, or
         // two would wait for each other.
-        if given.contains(where: { SegmentID.ancestors(of: $0).contains { given.contains($0.text) } }) {
-            return try await admitOneByOne(candidates, vouchesForNames: vouchesForNames)
-        }
         // Another tool's key, and the ID that is made of it, are one.
         let keys = given.union(given.lazy.filter { SegmentID($0) == nil }.map { ReceivedID($0).text })
+        if candidates.count > 1, keys.contains(where: { SegmentID.ancestors(of: $0).contains { keys.contains($0.text) } }) {
+            return try await admitOneByOne(candidates, vouchesForNames: vouchesForNames)
+        }
         let awaited = keys.union(keys.flatMap { SegmentID.ancestors(of: $0).map(\.text) })
         while !underWay.isDisjoint(with: awaited) { await withCheckedContinuation { waiters.append($0) } }
         var results = candidates.map { recognition.result(withoutLook: $0) }
@@ -144,7 +145,12 @@ actor Admission {
             do throws(FileError) {
                 var known: [String: AdmissionResult] = [:]
                 if vouchesForNames {
-                    for candidate in candidates { try recognition.adoptKin(of: candidate.identity.name) }
+                    for candidate in candidates {
+                        guard try recognition.adoptKin(of: candidate.identity.name) else {
+                            for candidate in candidates { spool.discard(candidate.arrival) }
+                            return .success(candidates.map { _ in .unsoundThere })
+                        }
+                    }
                 }
                 let byFile = Dictionary(candidates.map { ($0.arrival.fileName, $0) }) { first, _ in first }
                 let admitted = try spool.admit(candidates.map { ($0.arrival, $0.entry) }, following: recognition.keys.log) {

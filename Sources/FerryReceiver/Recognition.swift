@@ -67,9 +67,15 @@ struct Recognition: Sendable {
     }
 
     /// Makes known what is pending here of what comes, and came another way than over this receiver, by rsync say.
-    func adoptKin(of segment: SegmentName) throws(FileError) {
-        let isNew = try spool.adoptKin(of: segment, ways) { keys.known($0.id, segment: $0) != nil }
-        if isNew { try spool.follow(keys.log, at: .now()) }
+    ///
+    /// - Returns: `false` when some of it is just coming, and cannot be judged yet.
+    func adoptKin(of segment: SegmentName) throws(FileError) -> Bool {
+        switch try spool.adoptKin(of: segment, ways, unless: { keys.known($0.id, segment: $0) != nil }) {
+        case .nothingNew: break
+        case .logged: try spool.follow(keys.log, at: .now())
+        case .unfinished: return false
+        }
+        return true
     }
 
     /// Notes of what is pending here that it came another way too: it must not go back on that, where it is known now, and has ended.

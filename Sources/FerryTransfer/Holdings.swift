@@ -49,9 +49,11 @@ struct Holdings {
     }
 
     /// Makes known what is pending at the hub of what comes, and came another way, by rsync say.
-    func adoptKin(of segment: String) throws(FileError) {
-        guard let segment = SegmentName(segment) else { return }
-        try hub.adoptKin(of: segment, ways) { entries[$0.id] != nil }
+    ///
+    /// - Returns: `false` when some of it is just coming, and cannot be judged yet.
+    func adoptKin(of segment: String) throws(FileError) -> Bool {
+        guard let segment = SegmentName(segment) else { return true }
+        return try hub.adoptKin(of: segment, ways) { entries[$0.id] != nil } != .unfinished
     }
 
     /// Reads what was logged, and sent on, since the last look.
@@ -92,7 +94,15 @@ struct Holdings {
     private mutating func knownSalvaged(_ key: String, _ segment: String) throws(FileError) -> KnownSegment? {
         guard let id = SegmentID(key), let segment = SegmentName(segment) else { return nil }
         let versions = [segment.salvaged.fileName, segment.beforeSalvage.fileName]
-        for other in SegmentID.ancestors(of: key) + (id.halves.map { [$0.first, $0.second] } ?? []) {
+        var others = SegmentID.ancestors(of: key)
+        // Its halves, theirs, …
+        var next = [id]
+        while let whole = next.popLast() {
+            guard wholes.contains(whole.text), let halves = whole.halves else { continue }
+            others += [halves.first, halves.second]
+            next += [halves.first, halves.second]
+        }
+        for other in others {
             guard let entry = entries[other.text], versions.contains(where: { Self.areKin($0, entry.segment) }),
                 let digest = BodyDigest(hexadecimal: entry.sha256), try isHere(entry)
             else { continue }

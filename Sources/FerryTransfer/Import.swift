@@ -110,6 +110,7 @@ private struct BundleIntake {
     }
 
     private mutating func takeOrMakeRoom(_ segment: BundleManifest.Segment, _ holdings: inout Holdings) throws(FileError) {
+        if batch.count == batchSize || isKinOfBatch(segment.key) { try admit(&holdings) }
         while true {
             do throws(FileError) {
                 return try take(segment, &holdings)
@@ -118,13 +119,19 @@ private struct BundleIntake {
                     // The batch gives its files back.
                     try admit(&holdings)
                 } else {
-                    guard error.isDiskFull, hub.sentGivesWay,
-                        let deleted = hub.freeSent(atLeast: ByteCount(segment.bytes))
-                    else { throw error }
-                    report.sentDeleted.add(deleted)
+                    guard makeRoom(ByteCount(segment.bytes), after: error) else { throw error }
                 }
             }
         }
+    }
+
+    /// Deletes delivered segments of the hub, if they give way. Returns whether there is more room now.
+    private mutating func makeRoom(_ wanted: ByteCount, after error: FileError) -> Bool {
+        guard error.isDiskFull, hub.sentGivesWay, let deleted = hub.freeSent(atLeast: max(wanted, .kibibytes(64))) else {
+            return false
+        }
+        report.sentDeleted.add(deleted)
+        return true
     }
 
     /// A file of the bundle; `nil` when it is not there.
@@ -139,7 +146,6 @@ private struct BundleIntake {
     }
 
     private mutating func take(_ segment: BundleManifest.Segment, _ holdings: inout Holdings) throws(FileError) {
-        if batch.count == batchSize || isKinOfBatch(segment.key) { try admit(&holdings) }
         if let known = try known(segment, events: segment.events, &holdings) { return try noteKnown(segment, known, &holdings) }
         let region: FileRegion?
         do throws(FileError) { region = try self.region(segment.file) } catch {
@@ -169,15 +175,18 @@ private struct BundleIntake {
             at: now, key: segment.key, sha256: segment.sha256, segment: Self.name(for: segment), bytes: segment.bytes,
             events: events, bundle: manifest.head.bundle, trail: way)
         batch.append(Item(arrival: arrival, entry: entry, segment: segment))
-        batchKeys.insert(segment.key)
+        batchKeys.formUnion(Self.names(of: segment.key))
         batchWholes.formUnion(SegmentID.ancestors(of: segment.key).map(\.text))
     }
 
     /// Whether the batch has a segment of this key, a half of it, or what it is a half of: each is judged by what came before it.
     private func isKinOfBatch(_ key: String) -> Bool {
-        batchKeys.contains(key) || batchWholes.contains(key)
+        Self.names(of: key).contains { batchKeys.contains($0) || batchWholes.contains($0) }
             || SegmentID.ancestors(of: key).contains { batchKeys.contains($0.text) }
     }
+
+    /// Another tool's key, and the ID that is made of it, are one.
+    private static func names(of key: String) -> [String] { SegmentID(key) == nil ? [key, ReceivedID(key).text] : [key] }
 
     /// Counts the events of a segment that does not note how many it holds: by their number halves are known. 0 for what cannot be inflated.
     private static func count(_ file: OpenFile) throws(FileError) -> Int64 {
@@ -187,18 +196,29 @@ private struct BundleIntake {
         }
     }
 
-    /// Hands the batch over to the hub's spool, which decides what becomes of its files.
+    /// Hands the batch over to the hub's spool. Where the disk is full for it, its copies are gone, and are made again when there is room.
     private mutating func admit(_ holdings: inout Holdings) throws(FileError) {
-        let items = batch
-        batch = []
-        (batchKeys, batchWholes) = ([], [])
-        guard !items.isEmpty else { return }
+        while !batch.isEmpty {
+            let items = batch
+            batch = []
+            (batchKeys, batchWholes) = ([], [])
+            do throws(FileError) {
+                try admit(items, &holdings)
+            } catch {
+                guard makeRoom(items.reduce(.zero) { $0 + ByteCount($1.entry.bytes) }, after: error) else { throw error }
+                for item in items { try takeOrMakeRoom(item.segment, &holdings) }
+            }
+        }
+    }
+
+    /// The hub's spool decides what becomes of the files.
+    private mutating func admit(_ items: [Item], _ holdings: inout Holdings) throws(FileError) {
         spares.giveBack()
         defer { spares.fill() }
         // The copying and the forced writes take long: another import, or a receiver, may have brought the same meanwhile, and an uploader
         // may have sent it on.
         var hasLookedAgain = false
-        for item in items { try holdings.adoptKin(of: item.entry.segment) }
+        let items = try judgeable(items, holdings)
         let bySegment = Dictionary(items.map { ($0.entry.key, $0.segment) }) { first, _ in first }
         let results = try hub.admit(items.map { ($0.arrival, $0.entry) }, isBulk: true) { entry throws(FileError) -> Bool in
             if !hasLookedAgain { try holdings.lookAgain() }
@@ -242,6 +262,21 @@ private struct BundleIntake {
             holdings.add(item.entry)
             vouch(for: item.segment)
         }
+    }
+
+    /// Without those of which a copy is just coming another way, by rsync say.
+    private mutating func judgeable(_ items: [Item], _ holdings: Holdings) throws(FileError) -> [Item] {
+        var judgeable: [Item] = []
+        for item in items {
+            if try holdings.adoptKin(of: item.entry.segment) {
+                judgeable.append(item)
+            } else {
+                hub.discard(item.arrival)
+                let reason = "a file with its events is just being copied into the hub: import again"
+                report.damaged.append((item.segment.name, reason))
+            }
+        }
+        return judgeable
     }
 
     /// What is known of a segment; `nil` when it is new, or was sent on to another spool, which may be where it comes from: then it is taken again.

@@ -1,3 +1,4 @@
+import Glibc
 import TestSupport
 import Testing
 
@@ -63,6 +64,18 @@ struct AdoptionTests {
         #expect(try hub.pending() == [there])
     }
 
+    @Test("Where both versions are, the one that comes is known", arguments: Road.allCases, [true, false])
+    private func versions(_ road: Road, _ isSalvaged: Bool) async throws {
+        let (source, hub) = (try folder.spool("source"), try folder.spool("hub"))
+        let whole = Segments.name()
+        try hub.put(lines, as: whole)
+        try hub.put(Segments.gzip(Segments.lines(0..<3)), as: whole.salvaged)
+        try source.put(isSalvaged ? Segments.gzip(Segments.lines(0..<3)) : lines, as: isSalvaged ? whole.salvaged : whole)
+        #expect(try await bring(source, to: hub, by: road) == 0)
+        #expect(try source.rejected().isEmpty)
+        #expect(try hub.pending().count == 2)
+    }
+
     @Test("Neither are the halves of the whole taken beside what was salvaged of it", arguments: Road.allCases)
     private func halvesOfSalvaged(_ road: Road) async throws {
         let (source, hub) = (try folder.spool("source"), try folder.spool("hub"))
@@ -73,6 +86,24 @@ struct AdoptionTests {
         _ = try await bring(source, to: hub, by: road)
         #expect(try source.pending() + source.rejected().map(\.name) == [halves.first.fileName])
         #expect(try hub.pending() == [there])
+    }
+
+    @Test("A whole is not taken beside halves of halves of what was salvaged of it", arguments: Road.allCases)
+    private func quartersOfSalvaged(_ road: Road) async throws {
+        let (source, hub) = (try folder.spool("source"), try folder.spool("hub"))
+        let whole = Segments.name()
+        let salvaged = try #require(whole.salvaged.halves)
+        let quarters = try [salvaged.first, salvaged.second].flatMap { half in
+            let halves = try #require(half.halves)
+            return [halves.first, halves.second]
+        }
+        let first = try folder.spool("first")
+        for (index, name) in quarters.enumerated() { try first.put(Segments.gzip(Segments.lines(index..<index + 1)), as: name) }
+        #expect(try await send(first, to: hub) == 0)
+        try source.put(Segments.gzip(Segments.lines(0..<5)), as: whole)
+        _ = try await bring(source, to: hub, by: road)
+        #expect(try source.pending() + source.rejected().map(\.name) == [whole.fileName])
+        #expect(try hub.pending() == quarters.map(\.fileName))
     }
 
     @Test("Nor is what was salvaged taken beside a half of the whole", arguments: Road.allCases)
@@ -99,8 +130,10 @@ struct AdoptionTests {
         #expect(try hub.pending() == [name])
     }
 
-    @Test("For a copy that is damaged nothing is ended, though it notes how many events it holds", arguments: Road.allCases)
-    private func damaged(_ road: Road) async throws {
+    @Test(
+        "For a copy that is damaged nothing is ended, though it notes how many events it holds; beside one that may be just coming nothing is taken",
+        arguments: Road.allCases, [true, false])
+    private func damaged(_ road: Road, _ isYoung: Bool) async throws {
         let (source, hub) = (try folder.spool("source"), try folder.spool("hub"))
         let whole = Segments.name()
         let publication = try hub.publication()
@@ -110,11 +143,30 @@ struct AdoptionTests {
         try publication.file.write([UInt8](repeating: 0, count: 50), at: 5000)
         publication.file.endWriting()
         _ = try publication.publish(as: whole.fileName)
+        let old = timespec(tv_sec: time(nil) - (isYoung ? 1 : 3600), tv_nsec: 0)
+        #expect(utimensat(AT_FDCWD, hub.directory.pathOf(whole.fileName), [old, old], 0) == 0)
         let halves = try #require(whole.halves)
         try source.put(Segments.gzip(Segments.lines(0..<2000)), as: halves.first)
         try source.put(Segments.gzip(Segments.lines(2000..<4000)), as: halves.second)
-        #expect(try await bring(source, to: hub, by: road) == 0)
-        #expect(try hub.pending() == [whole, halves.first, halves.second].map(\.fileName))
+        #expect(try await bring(source, to: hub, by: road) == (isYoung ? 2 : 0))
+        #expect(try hub.pending() == (isYoung ? [whole] : [whole, halves.first, halves.second]).map(\.fileName))
+    }
+
+    @Test("Another tool's file and the halves that were made of it are taken once out of one bundle", arguments: [false, true])
+    func foreign(isWholeFirst: Bool) async throws {
+        let (source, hub) = (try folder.spool("source"), try folder.spool("hub"))
+        let name = isWholeFirst ? "1-export.jsonl.gz" : "export.jsonl.gz"
+        try source.directory.replace(name, with: lines, durable: false)
+        let file = try #require(try source.directory.open(name))
+        let key = try SegmentKey.key(of: name, spoolID: source.id) { () throws(FileError) in try file.digest().digest }
+        let id = ReceivedID(key).id
+        let modified = try file.status().modified
+        let whole = SegmentName(priority: .normal, created: modified, id: id)
+        let halves = try #require(whole.halves)
+        try source.put(Segments.gzip(Segments.lines(0..<2)), as: halves.first)
+        try source.put(Segments.gzip(Segments.lines(2..<4)), as: halves.second)
+        _ = try carry(source, to: hub, on: folder)
+        #expect(try hub.events(in: [.pending]).sorted() == (0..<4).map { "{\"n\":\($0)}" })
     }
 
     @Test("A whole and its halves that come together are taken once", arguments: Road.allCases, [false, true])

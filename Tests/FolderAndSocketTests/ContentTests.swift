@@ -321,6 +321,22 @@ struct SalvageTests {
         #expect(try spool.pending() == [saved])
     }
 
+    @Test("What was salvaged and then refused stays what is to be brought back, not the damaged segment")
+    func refusedAfterSalvage() throws {
+        let spool = try folder.spool()
+        let name = try reject(Array(Segments.gzip(Segments.lines(0..<3000)).dropLast(50)), in: spool)
+        let limit = ByteCount.mebibytes(1)
+        guard case .saved(let saved, _, 0, 0) = try spool.salvageRejected(name, at: .now(), inflateLimit: limit) else {
+            throw InVain(what: "the salvage")
+        }
+        let sound = try #require(try spool.directory.contents(of: saved))
+        try spool.directory.remove(saved)
+        #expect(try reject(sound, as: try #require(SegmentName(saved)), in: spool) == saved)
+        #expect(try spool.retryRejected(name, at: .now()) == .salvagedBefore(as: saved))
+        #expect(try spool.salvageRejected(name, at: .now(), inflateLimit: limit) == .savedBefore(as: saved))
+        #expect(try spool.retryRejected(saved, at: .now()) == .pending)
+    }
+
     @Test("A salvaged segment is not brought back: its events would be sent twice")
     func notBroughtBack() throws {
         let spool = try folder.spool()

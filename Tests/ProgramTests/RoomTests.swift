@@ -72,4 +72,33 @@ struct RoomTests {
         #expect(try Spool.open(folder("end"), access: .read).events(in: [.pending]).count == 2000)
         #expect(try await shell("umount -l \"$DIR/m\"").status == 0)
     }
+
+    @Test(
+        "An import on a disk that is full of delivered segments takes all of a bundle, in parts and with few open files",
+        arguments: [1024, 60])
+    func fullImport(files: Int) async throws {
+        guard try await mount(900) else { return }
+        let prepared = try await shell(
+            """
+            set -e; cd "$DIR"
+            head -c 420000 /dev/urandom | od -An -v -tx1 -w32 | tr -d ' ' | sed 's/.*/{"x":"&"}/' |
+                "$FERRY" write -q --create --spool m/hub --roll-events 500
+            "$FERRY" export -q stick --spool m/hub; "$FERRY" import -q stick --spool end
+            "$FERRY" acknowledge -q stick/ferry-receipt* --spool m/hub; rm -r stick/*; touch m/hub/.ferry/sent-gives-way
+            head -c 200000 /dev/urandom | od -An -v -tx1 -w32 | tr -d ' ' | sed 's/.*/{"x":"&"}/' |
+                "$FERRY" write -q --create --spool edge --roll-events 100
+            "$FERRY" export -q stick --spool edge; dd if=/dev/zero of=m/fill bs=1k 2>/dev/null || true
+            """)
+        #expect(prepared.status == 0, "\(prepared.errors)")
+        let taken = try await shell(
+            """
+            set -e; cd "$DIR"; ulimit -n \(files); "$FERRY" import stick --spool m/hub --receipts .
+            "$FERRY" acknowledge ferry-receipt* --spool edge
+            """)
+        #expect(taken.status == 0, "\(taken.errors)")
+        let (hub, edge) = try (Spool.open(folder("m/hub"), access: .read), Spool.open(folder("edge"), access: .read))
+        #expect(try edge.pending().isEmpty)
+        #expect(try hub.events(in: [.pending]).count == 6250)
+        #expect(try await shell("umount -l \"$DIR/m\"").status == 0)
+    }
 }

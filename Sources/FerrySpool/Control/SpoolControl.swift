@@ -72,8 +72,15 @@ extension Spool {
             control.changedAt = now
             control.isUnreadable = false
             // What waits on a full disk must be let go.
-            try lendingReserve { () throws(FileError) in
-                try state.writeState(control, to: Self.controlFileName, durable: true)
+            do throws(FileError) {
+                try lendingReserve { () throws(FileError) in
+                    try state.writeState(control, to: Self.controlFileName, durable: true)
+                }
+            } catch {
+                // No file means that everything is allowed, and needs none where there is room for no other.
+                guard error.lacksFiles, !control.stopsSending, control.flushRequestedAt == nil else { throw error }
+                try state.remove(Self.controlFileName)
+                try state.sync()
             }
             return control
         }

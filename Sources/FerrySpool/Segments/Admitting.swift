@@ -83,7 +83,8 @@ extension Spool {
         do throws(FileError) {
             if try directory.renameWithoutReplacing(arrival.fileName, to: segment) { return .stored }
             if let there = try directory.open(segment), try there.hasSameContent(as: arrival.file) {
-                // It came under another key, or another way, at the same moment.
+                // It came under another key, or another way, at the same moment: by a tool that does not force it, perhaps.
+                try there.sync()
                 discard(arrival)
                 return .stored
             }

@@ -11,36 +11,59 @@ extension Spool {
     ///   - ways: Tell how the files came that do not.
     ///   - isLogged: Whether the key of a segment is known.
     /// - Returns: Whether keys were noted.
-    @discardableResult
     public func adoptKin(
         of segment: SegmentName, _ ways: Ways, unless isLogged: (SegmentName) -> Bool
-    ) throws(FileError) -> Bool {
+    ) throws(FileError) -> Adoption {
         var entries: [ReceivedEntry] = []
         for kin in segment.kin {
-            guard try directory.contains(kin.fileName), !isLogged(kin), let entry = try entry(of: kin, ways) else { continue }
-            entries.append(entry)
+            guard try directory.contains(kin.fileName), !isLogged(kin) else { continue }
+            switch try look(at: kin, ways) {
+            case .sound(let entry): entries.append(entry)
+            // Its own name says so to who comes with it.
+            case .unfinished: if kin != segment { return .unfinished }
+            case .useless: continue
+            }
         }
-        guard !entries.isEmpty else { return false }
+        guard !entries.isEmpty else { return .nothingNew }
         // Their names must be on the disk before a line says that they are here.
         try directory.sync()
         try logReceived(entries)
-        return true
+        return .logged
     }
 
-    /// - Returns: `nil` for a file that goes as one looks, that is damaged or not whole yet, or that may not be read.
-    private func entry(of segment: SegmentName, _ ways: Ways) throws(FileError) -> ReceivedEntry? {
+    private enum Kin {
+        case sound(ReceivedEntry)
+        case unfinished
+        /// It goes as one looks, is damaged, or may not be read.
+        case useless
+    }
+
+    private func look(at segment: SegmentName, _ ways: Ways) throws(FileError) -> Kin {
         do throws(FileError) {
-            guard let file = try directory.open(segment.fileName), let events = try file.soundEvents() else { return nil }
+            guard let file = try directory.open(segment.fileName) else { return .useless }
+            guard let events = try file.soundEvents() else {
+                let isYoung = try Timestamp.now() - file.status().modified < ForeignFile.patience
+                return isYoung ? .unfinished : .useless
+            }
             try file.sync()
             let (digest, bytes) = try file.digest()
-            return ReceivedEntry(
-                at: .now(), key: segment.id, sha256: digest.hexadecimal, segment: segment.fileName, bytes: bytes,
-                events: events, trail: ways.trail(of: file, segment, in: self))
+            return .sound(
+                ReceivedEntry(
+                    at: .now(), key: segment.id, sha256: digest.hexadecimal, segment: segment.fileName, bytes: bytes,
+                    events: events, trail: ways.trail(of: file, segment, in: self)))
         } catch {
             if error.isOutOfFiles { throw error }
-            return nil
+            return .useless
         }
     }
+}
+
+/// What a look for copies that nobody logged came to.
+public enum Adoption: Equatable, Sendable {
+    case nothingNew
+    case logged
+    /// One of them is not whole, and was written into of late: it may be just being copied in.
+    case unfinished
 }
 
 extension OpenFile {
@@ -58,7 +81,8 @@ extension SegmentName {
     fileprivate var kin: [SegmentName] {
         guard let id = SegmentID(id) else { return [] }
         let ids = [id] + SegmentID.ancestors(of: id.text) + (id.halves.map { [$0.first, $0.second] } ?? [])
-        let names = ids.map { with(id: $0) }.flatMap { [$0, $0.salvaged, $0.beforeSalvage] }
+        // Of several versions of one ID the last counts: the one that comes.
+        let names = ids.map { with(id: $0) }.flatMap { [$0.salvaged, $0.beforeSalvage, $0] }
         return names.flatMap { name in (0..<Priority.levels).compactMap { Priority($0).map(name.with(priority:)) } }
     }
 

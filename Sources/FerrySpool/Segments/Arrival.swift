@@ -68,6 +68,9 @@ extension Spool {
         guard let there = try directory.open(segment), try there.hasSameContent(as: file) else {
             throw FileError("name it \(segment), which has other content,", directory.pathOf(name), code: EEXIST)
         }
+        // The arrival was forced; what came by the other way need not be.
+        try there.sync()
+        try directory.sync()
         try directory.remove(name)
     }
 }

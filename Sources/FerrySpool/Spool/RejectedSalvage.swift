@@ -46,7 +46,7 @@ extension Spool {
             reason.salvagingAs = isPublished ? nil : segment
             try lendingReserve { () throws(FileError) in try folder.writeState(reason, to: reasonName, durable: true) }
         }
-        if let salvaged = try salvaged(reason) { return .savedBefore(as: salvaged) }
+        if let salvaged = try salvaged(reason), try !isLost(salvaged, inflateLimit) { return .savedBefore(as: salvaged) }
         let status = try file.status()
         let original = SegmentName(name.withoutCopyNumber)
         let segment: SegmentName
@@ -94,17 +94,21 @@ extension Spool {
 
     /// What a file in `rejected/` was salvaged as; `nil` when it was not, or that cannot be told from what the reason says.
     func salvaged(_ reason: RejectionReason?) throws(FileError) -> String? {
-        if let salvaged = reason?.salvagedAs { return try isLost(salvaged) ? nil : salvaged }
+        if let salvaged = reason?.salvagedAs { return salvaged }
         // A salvage that was killed, or found no room, may have published it and not said so.
         guard let begun = reason?.salvagingAs, let segment = SegmentName(begun) else { return nil }
         return try hasSent(id: segment.id) ? begun : nil
     }
 
     /// Whether what was salvaged was damaged in its turn, and never sent: it lies in `rejected/` as well, and no other of its ID anywhere else.
-    private func isLost(_ salvaged: String) throws(FileError) -> Bool {
-        guard let segment = SegmentName(salvaged), let names = try rejectedFolder()?.names(),
-            names.contains(where: { $0.withoutCopyNumber == salvaged })
-        else { return false }
+    private func isLost(_ salvaged: String, _ limit: ByteCount) throws(FileError) -> Bool {
+        guard let segment = SegmentName(salvaged), let folder = try rejectedFolder() else { return false }
+        let copies = try folder.names().filter { $0.withoutCopyNumber == salvaged }
+        // What is sound was refused: that one is to be brought back.
+        for name in copies {
+            guard let copy = try folder.open(name), try !worth(of: copy, limit, false).isSound else { return false }
+        }
+        if copies.isEmpty { return false }
         return try !hasCome(segment)
     }
 

@@ -63,6 +63,17 @@ class History(World):
     def travelling(self, source):
         return set().union(*self.marks(source).values())
 
+    def waiting_for_hands(self, source):
+        """The pending segments that travel, with the halves of what travels, and what such halves are of: they have the same events."""
+        ids = {name.split("-")[2].split(".")[0] for name in self.travelling(source) if name.count("-") >= 2}
+
+        def is_kin(name):
+            own = name.split("-")[2].split(".")[0] if name.count("-") >= 2 else ""
+            return any((own.startswith(id) and not own[len(id):].strip("01")) or (id.startswith(own) and own and not id[len(own):].strip("01")) for id in ids)
+
+        pending = [name for name in os.listdir(source) if not name.startswith(".") and name.endswith(".jsonl.gz")]
+        return [name for name in pending if name in self.travelling(source) or is_kin(name)]
+
     def due_names(self, source):
         """The pending segments that nothing keeps from leaving."""
         result = self.ferry("list", "--json", "--spool", source, allowed=(0,))
@@ -159,7 +170,7 @@ class History(World):
                 left = json.loads(status.output)["pending"]["segments"]
             except (ValueError, KeyError):
                 return self.violate(f"ferry status of {source.name} says {status.output[:200]} {status.errors[:200]}")
-            waits = len([name for name in self.travelling(source) if (source / name).exists()])
+            waits = len(self.waiting_for_hands(source))
             if left <= waits and result.status in (0, 65):
                 return
             if left <= waits and time.monotonic() > end - 60:
