@@ -97,7 +97,8 @@ private struct BundleIntake {
             }
             try admit(&holdings)
         } catch {
-            // What was copied until then is kept, if there is room for its names: the next import does not begin at zero.
+            // What was copied until then is kept: the next import does not begin at zero. Its names need some room too.
+            if error.isDiskFull { giveUpLast() }
             do throws(FileError) { try admit(&holdings) } catch {}
             report.failure = error
             report.untaken =
@@ -122,6 +123,15 @@ private struct BundleIntake {
                     guard makeRoom(ByteCount(segment.bytes), after: error) else { throw error }
                 }
             }
+        }
+    }
+
+    /// Gives up the last copies of a batch, so that there is room for the log of the others.
+    private mutating func giveUpLast() {
+        var freed = ByteCount.zero
+        while freed < .kibibytes(64), batch.count > 1, let last = batch.popLast() {
+            freed += ByteCount(last.entry.bytes)
+            hub.discard(last.arrival)
         }
     }
 

@@ -101,4 +101,29 @@ struct RoomTests {
         #expect(try hub.events(in: [.pending]).count == 6250)
         #expect(try await shell("umount -l \"$DIR/m\"").status == 0)
     }
+
+    @Test("A bundle that is larger than the room is taken in parts, as often as there is some again")
+    func parts() async throws {
+        guard try await mount(1100) else { return }
+        let end = try await Hub(folder("end"))
+        let exported = try await shell(
+            """
+            set -e; cd "$DIR"
+            head -c 2000000 /dev/urandom | od -An -v -tx1 -w32 | tr -d ' ' | sed 's/.*/{"x":"&"}/' |
+                "$FERRY" write -q --create --spool edge --roll-events 1000
+            "$FERRY" init -q m/hub; "$FERRY" export -q stick --spool edge
+            """)
+        #expect(exported.status == 0, "\(exported.errors)")
+        var statuses: [Int32] = []
+        for _ in 0..<8 where statuses.last != 0 {
+            statuses.append(try await shell("cd \"$DIR\" && \"$FERRY\" import stick --spool m/hub --receipts .").status)
+            let sent = try await shell(
+                "\"$FERRY\" upload -q --retry-now --delete-sent --spool \"$DIR/m/hub\" --to http://127.0.0.1:\(end.port)/v1/segments")
+            #expect(sent.status == 0, "\(sent.errors)")
+        }
+        #expect(statuses.last == 0 && statuses.contains(73), "\(statuses)")
+        await end.stop()
+        #expect(try Spool.open(folder("end"), access: .read).events(in: [.pending]).count == 62_500)
+        #expect(try await shell("umount -l \"$DIR/m\"").status == 0)
+    }
 }

@@ -139,7 +139,7 @@ struct RunConfiguration {
 
     private mutating func checkEnvironment(_ environment: [String: String]) {
         // Ferry's own, which are no settings of `ferry run`.
-        var known: Set<String> = ["FERRY_SPOOL", "FERRY_CONFIG"]
+        var known: Set<String> = ["FERRY_SPOOL", "FERRY_CONFIG", "FERRY_LIBRARY"]
         for setting in Settings.all { known.insert(Self.variable(setting.key)) }
         for name in environment.keys.sorted() where name.hasPrefix("FERRY_") && !known.contains(name) {
             let near = Spelling.nearest(to: name, among: known.sorted())
