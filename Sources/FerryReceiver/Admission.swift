@@ -144,13 +144,8 @@ actor Admission {
         return await blocking { () -> Result<[AdmissionResult], FileError> in
             do throws(FileError) {
                 var known: [String: AdmissionResult] = [:]
-                if vouchesForNames {
-                    for candidate in candidates {
-                        guard try recognition.adoptKin(of: candidate.identity.name) else {
-                            for candidate in candidates { spool.discard(candidate.arrival) }
-                            return .success(candidates.map { _ in .unsoundThere })
-                        }
-                    }
+                if vouchesForNames, try !Self.adoptKin(of: candidates, in: spool, recognition) {
+                    return .success(candidates.map { _ in .unsoundThere })
                 }
                 let byFile = Dictionary(candidates.map { ($0.arrival.fileName, $0) }) { first, _ in first }
                 let admitted = try spool.admit(candidates.map { ($0.arrival, $0.entry) }, following: recognition.keys.log) {
@@ -175,6 +170,23 @@ actor Admission {
                 return .failure(error)
             }
         }
+    }
+
+    /// - Returns: `false` when a copy of one of them is just coming, and cannot be judged yet; then, and with an error, they are removed.
+    private static func adoptKin(
+        of candidates: [Candidate], in spool: Spool, _ recognition: Recognition
+    ) throws(FileError) -> Bool {
+        do throws(FileError) {
+            for candidate in candidates {
+                if try recognition.adoptKin(of: candidate.identity.name) { continue }
+                for candidate in candidates { spool.discard(candidate.arrival) }
+                return false
+            }
+        } catch {
+            for candidate in candidates { spool.discard(candidate.arrival) }
+            throw error
+        }
+        return true
     }
 
     /// What a candidate is whose name a pending file has: one that came another way, by rsync say, or that came before and comes again.

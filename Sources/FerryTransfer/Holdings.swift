@@ -16,8 +16,10 @@ struct Holdings {
     private var place = ReceivedLogPlace()
     /// Read when they are first asked for.
     private var sent: Set<FileName>?
-    private var ended: Set<String>?
-    /// By their IDs the names of what is pending: it may have got another priority since it came.
+    /// What was taken for good: by another spool or server, or by a limit.
+    private var taken: Set<String>?
+    private var split: Set<String>?
+    /// The names of what is pending: it may have got another priority since it came.
     private var pending: [String: String]?
     /// By the IDs of segments the names of what is pending of them: themselves, and their halves.
     private var families: [String: [String]]?
@@ -53,7 +55,12 @@ struct Holdings {
     /// - Returns: `false` when some of it is just coming, and cannot be judged yet.
     func adoptKin(of segment: String) throws(FileError) -> Bool {
         guard let segment = SegmentName(segment) else { return true }
-        return try hub.adoptKin(of: segment, ways) { entries[$0.id] != nil } != .unfinished
+        // A line of what is gone, or of another version, says nothing of what lies here.
+        let adoption = try hub.adoptKin(of: segment, ways) { kin in
+            guard let entry = entries[kin.id], Self.identity(entry.segment) == Self.identity(kin.fileName) else { return false }
+            return ((try? hub.directory.status(kin.fileName)) ?? nil)?.size == ByteCount(entry.bytes)
+        }
+        return adoption != .unfinished
     }
 
     /// Reads what was logged, and sent on, since the last look.
@@ -61,7 +68,7 @@ struct Holdings {
         try readLog()
         handedOn = HandedOn(from: hub)
         sent = nil
-        ended = nil
+        (taken, split) = (nil, nil)
         (pending, families) = (nil, nil)
     }
 
@@ -180,7 +187,8 @@ struct Holdings {
     private mutating func pendingForms(of id: SegmentID) throws(FileError) -> [String] {
         if families == nil {
             var found: [String: [String]] = [:]
-            for (pending, name) in try names() {
+            for name in try names().values {
+                guard let pending = SegmentName(name)?.id else { continue }
                 for id in [pending] + SegmentID.ancestors(of: pending).map(\.text) { found[id, default: []].append(name) }
             }
             families = found
@@ -222,24 +230,47 @@ struct Holdings {
         {
             return true
         }
-        if ended == nil { ended = Set(try hub.takenSegments().map(Self.identity)) }
-        if ended?.contains(Self.identity(entry.segment)) == true { return true }
-        guard let name = try names()[Self.identity(entry.segment)], name != entry.segment else { return false }
-        return try holds(name, entry, in: hub.directory)
+        if try hasEnded(Self.identity(entry.segment)) { return true }
+        let renamed = try names()[Self.identity(entry.segment)]
+        if let renamed, renamed != entry.segment, try holds(renamed, entry, in: hub.directory) { return true }
+        return try SegmentName(entry.segment).map { segment throws(FileError) in try areHalvesHere(segment) } ?? false
     }
 
-    /// By their IDs the names of what is pending.
+    private mutating func hasEnded(_ identity: String) throws(FileError) -> Bool {
+        if taken == nil { taken = Set(try hub.segments(thatWere: [.sent, .expired, .evicted]).map(Self.identity)) }
+        return taken?.contains(identity) ?? false
+    }
+
+    /// Whether a segment was split here, and both halves are pending or have ended, or their halves.
+    private mutating func areHalvesHere(_ segment: SegmentName) throws(FileError) -> Bool {
+        if split == nil { split = Set(try hub.segments(thatWere: [.split]).map(Self.identity)) }
+        guard split?.contains(Self.identity(segment.fileName)) ?? false, let halves = SegmentID(segment.id)?.halves else {
+            return false
+        }
+        for half in [halves.first, halves.second].map({ segment.with(id: $0) }) {
+            let identity = Self.identity(half.fileName)
+            if try names()[identity] != nil { continue }
+            if try hasEnded(identity) { continue }
+            guard try areHalvesHere(half) else { return false }
+        }
+        return true
+    }
+
+    /// The names of what is pending.
     private mutating func names() throws(FileError) -> [String: String] {
         if let pending { return pending }
         let names = try hub.directory.names().reduce(into: [String: String]()) { names, name in
-            if let id = SegmentName(name)?.id { names[id] = name }
+            if SegmentName(name) != nil { names[Self.identity(name)] = name }
         }
         pending = names
         return names
     }
 
-    /// The ID of a segment; of another tool's its name.
-    private static func identity(_ name: String) -> String { SegmentName(name)?.id ?? name }
+    /// What a segment keeps whatever priority and stream it gets: its ID, and its time, which tells versions of one ID apart. Of another tool's
+    /// its name.
+    private static func identity(_ name: String) -> String {
+        SegmentName(name).map { "\($0.created.milliseconds)-\($0.id)" } ?? name
+    }
 
     /// Those of the logged segments that are in `sent/`. One folder after the other is open: there may be one for every day of some years.
     ///

@@ -104,7 +104,7 @@ private struct BundleIntake {
             report.untaken =
                 manifest.segments.count - report.stored - report.known - report.missing.count - report.damaged.count
                 - report.withheld.count
-            if report.receipt.segments.isEmpty { throw .hub(report.path, error) }
+            if report.receipt.segments.isEmpty, report.sentDeleted.segments == 0 { throw .hub(report.path, error) }
         }
         report.receiptBytes = report.receipt.bytes(signedBy: options.keys)
         return report
@@ -277,14 +277,19 @@ private struct BundleIntake {
     /// Without those of which a copy is just coming another way, by rsync say.
     private mutating func judgeable(_ items: [Item], _ holdings: Holdings) throws(FileError) -> [Item] {
         var judgeable: [Item] = []
-        for item in items {
-            if try holdings.adoptKin(of: item.entry.segment) {
-                judgeable.append(item)
-            } else {
-                hub.discard(item.arrival)
-                let reason = "a file with its events is just being copied into the hub: import again"
-                report.damaged.append((item.segment.name, reason))
+        do throws(FileError) {
+            for item in items {
+                if try holdings.adoptKin(of: item.entry.segment) {
+                    judgeable.append(item)
+                } else {
+                    hub.discard(item.arrival)
+                    let reason = "a file with its events is just being copied into the hub: import again"
+                    report.damaged.append((item.segment.name, reason))
+                }
             }
+        } catch {
+            for item in items { hub.discard(item.arrival) }
+            throw error
         }
         return judgeable
     }

@@ -222,4 +222,74 @@ struct AdoptionTests {
         #expect(try await bring(source, to: hub, by: .stick) == 0)
         #expect(try hub.pending() == [name])
     }
+
+    /// What the hub has got over HTTP, of four events, and the spool that it came from, with a copy of it.
+    private func received(_ name: SegmentName = Segments.name()) async throws -> (source: Spool, hub: Spool, name: SegmentName) {
+        let (source, hub) = (try folder.spool("source"), try folder.spool("hub"))
+        try source.put(lines, as: name)
+        try await lose(name.fileName, source, to: hub)
+        try endWriting(in: hub)
+        return (source, hub, name)
+    }
+
+    @Test(
+        "What was rejected, whatever was done about it, and is gone, was split, with a half gone, or was salvaged, is not vouched for",
+        arguments: [[.rejected, .retried, .rejected], [.split, .rejected], [.rejected, .salvaged]] as [[LedgerEntry.Outcome]])
+    private func notEnded(_ outcomes: [LedgerEntry.Outcome]) async throws {
+        let (source, hub, name) = try await received()
+        try hub.directory.remove(name.fileName)
+        let halves = try #require(name.halves)
+        try hub.appendToLedger(outcomes.map { LedgerEntry(at: .now(), segment: name.fileName, outcome: $0, bytes: .zero) })
+        if outcomes[0] == .split { try hub.put(Segments.gzip(Segments.lines(0..<2)), as: halves.first) }
+        _ = try carry(source, to: hub, on: folder)
+        let isTaken = try hub.pending().contains(name.fileName)
+        #expect(try isTaken != source.pending().contains(name.fileName))
+    }
+
+    @Test("What the hub has split is vouched for while its halves are pending, or have been sent")
+    func splitThere() async throws {
+        let (source, hub, name) = try await received()
+        try hub.directory.remove(name.fileName)
+        let halves = try #require(name.halves)
+        try hub.put(Segments.gzip(Segments.lines(0..<2)), as: halves.first)
+        try hub.appendToLedger([
+            LedgerEntry(at: .now(), segment: name.fileName, outcome: .split, bytes: .zero),
+            LedgerEntry(at: .now(), segment: halves.second.fileName, outcome: .sent, bytes: .zero),
+        ])
+        #expect(try await bring(source, to: hub, by: .stick) == 0)
+        #expect(try hub.pending() == [halves.first.fileName])
+    }
+
+    @Test("A line in the log of what is gone hides no other version of it, and no copy that is just coming")
+    func staleLine() async throws {
+        let (source, hub, name) = try await received()
+        try hub.directory.remove(name.fileName)
+        let version = try hub.put(Segments.gzip(Segments.lines(0..<3)), as: name.salvaged)
+        _ = try carry(source, to: hub, on: folder)
+        #expect(try source.pending() == [name.fileName])
+        #expect(try hub.pending() == [version])
+        try hub.directory.remove(version)
+        try hub.put(Array(lines.prefix(lines.count / 2)), as: name)
+        let other = try folder.spool("other")
+        let half = try other.put(Segments.gzip(Segments.lines(0..<2)), as: try #require(name.halves).first)
+        _ = try carry(other, to: hub, on: folder)
+        #expect(try other.pending() == [half])
+    }
+
+    @Test("When a copy's key cannot be logged, nothing of what came stays")
+    func noLog() async throws {
+        let hub = try folder.spool("hub")
+        let name = Segments.name()
+        try hub.put(lines, as: Segments.name(9, id: name.id))
+        let headers = [
+            "Idempotency-Key": "\"\(name.id)\"", "Ferry-Segment": name.fileName, "Ferry-Spool": "anotherspoolsid1",
+        ]
+        let answer = try await whileReceiving(into: hub) { (port: Int) async throws in
+            let state = try #require(hub.stateDirectory)
+            _ = try Directory.make(state.pathOf("received-\(Timestamp.now().compactDay).jsonl"))
+            return try await RawClient.post(lines, port: port, headers: headers)
+        }
+        #expect(answer.status == 500)
+        #expect(try hub.directory.names().filter { $0.hasSuffix(".ferry-in") }.isEmpty)
+    }
 }

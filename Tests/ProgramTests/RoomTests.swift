@@ -118,7 +118,9 @@ struct RoomTests {
         for _ in 0..<8 where statuses.last != 0 {
             statuses.append(try await shell("cd \"$DIR\" && \"$FERRY\" import stick --spool m/hub --receipts .").status)
             let sent = try await shell(
-                "\"$FERRY\" upload -q --retry-now --delete-sent --spool \"$DIR/m/hub\" --to http://127.0.0.1:\(end.port)/v1/segments")
+                """
+                "$FERRY" upload -q --retry-now --delete-sent --spool "$DIR/m/hub" --to http://127.0.0.1:\(end.port)/v1/segments
+                """)
             #expect(sent.status == 0, "\(sent.errors)")
         }
         #expect(statuses.last == 0 && statuses.contains(73), "\(statuses)")

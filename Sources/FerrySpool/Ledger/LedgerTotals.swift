@@ -97,9 +97,11 @@ extension Spool {
     /// The names of all segments that the ledger has a line of; those of the format, which need no escapes.
     public func endedSegments() throws(FileError) -> Set<String> { try segments { _ in true } }
 
-    /// The names of the segments that have ended otherwise than by being rejected: what was rejected may be damaged.
-    public func takenSegments() throws(FileError) -> Set<String> {
-        try segments { $0.end(of: "\"outcome\":\"rejected\"") == nil }
+    /// The names of the segments that the ledger has a line of with one of these outcomes.
+    public func segments(thatWere outcomes: Set<LedgerEntry.Outcome>) throws(FileError) -> Set<String> {
+        try segments { line in
+            line.text(after: "\"outcome\":\"").flatMap { LedgerEntry.Outcome(rawValue: $0) }.map(outcomes.contains) ?? false
+        }
     }
 
     private func segments(where isWanted: (UnsafeBufferPointer<UInt8>) -> Bool) throws(FileError) -> Set<String> {
