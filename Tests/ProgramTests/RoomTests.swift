@@ -128,4 +128,22 @@ struct RoomTests {
         #expect(try Spool.open(folder("end"), access: .read).events(in: [.pending]).count == 62_500)
         #expect(try await shell("umount -l \"$DIR/m\"").status == 0)
     }
+
+    @Test("The note that delivered segments give way is no file that a journal has no room for")
+    func note() async throws {
+        let mounted = try await shell("mkdir \"$DIR/m\" && mount -t tmpfs -o size=2m,nr_inodes=20 none \"$DIR/m\"")
+        guard mounted.status == 0 else { return print("NOT TESTED: mounting a tmpfs is not allowed here: \(mounted.errors)") }
+        let written = try await shell(
+            """
+            echo 1 | "$FERRY" write -q --create --spool "$DIR/m/s"; rm "$DIR"/m/s/*.gz; touch "$DIR/m/s/.ferry/sent-gives-way"
+            for i in $(seq 20); do touch "$DIR/m/f$i" || break; done 2>/dev/null
+            echo 2 | "$FERRY" write --spool "$DIR/m/s"
+            """)
+        #expect([0, 75].contains(written.status), "\(written.errors)")
+        let hub = try await Hub(folder("hub"))
+        _ = try await shell("\"$FERRY\" upload --spool \"$DIR/m/s\" --to http://127.0.0.1:\(hub.port)/v1/segments")
+        await hub.stop()
+        #expect(try Spool.open(folder("hub"), access: .read).events(in: [.pending]) == ["2"])
+        #expect(try await shell("umount -l \"$DIR/m\"").status == 0)
+    }
 }

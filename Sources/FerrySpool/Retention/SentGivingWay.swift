@@ -42,10 +42,15 @@ extension Spool {
                 return try body()
             } catch {
                 // What was stored in part and could not be cut off must not be stored again.
-                guard error.isDiskFull, error.operation != "truncate", sentGivesWay,
-                    let deleted = freeSent(atLeast: .mebibytes(1))
-                else { throw error }
-                freed.add(deleted)
+                guard error.isDiskFull, error.operation != "truncate", sentGivesWay else { throw error }
+                if let deleted = freeSent(atLeast: .mebibytes(1)) {
+                    freed.add(deleted)
+                } else {
+                    // With nothing left to give way, the note is a file in the place of one that is needed. The next uploader makes it again.
+                    guard error.lacksFiles, let stateDirectory, (try? stateDirectory.remove(Self.givesWayName)) != nil else {
+                        throw error
+                    }
+                }
             }
         }
     }
