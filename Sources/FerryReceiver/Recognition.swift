@@ -60,8 +60,11 @@ struct Recognition: Sendable {
         try spool.note(way, of: segment, besides: ways)
         let forms = try spool.pendingForms(of: segment)
         for name in forms where try spool.isLeaving(name) { return .underWay }
-        // It came again since it was sent on.
-        if forms.contains(where: { SegmentName($0)?.id == segment.id }) { return .kept }
+        // It came again since it was sent on: it itself, and no version of another time that was salvaged of it.
+        let isPending = forms.contains { form in
+            SegmentName(form).map { ($0.id, $0.created) == (segment.id, segment.created) } ?? false
+        }
+        if isPending { return .kept }
         guard let id = SegmentID(segment.id) else { return .kept }
         return try sentOn.contains(id, in: spool) ? .sentOn : .kept
     }

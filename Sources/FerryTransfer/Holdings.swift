@@ -158,17 +158,19 @@ struct Holdings {
         var fates: [Vouching.Fate] = []
         for arrival in known.arrivals {
             guard let id = arrival.id ?? SegmentName(name).flatMap({ SegmentID($0.id) }) else { continue }
-            fates.append(try fate(of: id, whichCame: whole))
+            fates.append(try fate(of: id, SegmentName(name)?.created, whichCame: whole))
         }
         return Vouching(fates)
     }
 
     /// - Parameter way: Noted before the look, as a receiver does.
-    private mutating func fate(of id: SegmentID, whichCame way: Trail) throws(FileError) -> Vouching.Fate {
+    private mutating func fate(
+        of id: SegmentID, _ created: Timestamp?, whichCame way: Trail
+    ) throws(FileError) -> Vouching.Fate {
         var isPending = false
         for form in try pendingForms(of: id) {
             guard let segment = SegmentName(form) else { continue }
-            isPending = isPending || segment.id == id.text
+            isPending = isPending || segment.id == id.text && segment.created == created
             try hub.note(way, of: segment, besides: ways)
             do throws(FileError) {
                 if try hub.isLeaving(form) { return .underWay }
@@ -178,7 +180,7 @@ struct Holdings {
                 return .underWay
             }
         }
-        // One that is pending came again since it was sent on.
+        // It came again since it was sent on: it itself, and no version of another time that was salvaged of it.
         if isPending { return .kept }
         return try sentOn.contains(id, in: hub) ? .sentOn : .kept
     }

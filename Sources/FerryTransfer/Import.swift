@@ -216,7 +216,9 @@ private struct BundleIntake {
                 try admit(items, &holdings)
             } catch {
                 guard makeRoom(items.reduce(.zero) { $0 + ByteCount($1.entry.bytes) }, after: error) else { throw error }
-                for item in items { try takeOrMakeRoom(item.segment, &holdings) }
+                // Some of them may have been decided on before.
+                let decided = Set(report.receipt.segments.map(\.name) + (report.damaged + report.withheld).map(\.name))
+                for item in items where !decided.contains(item.segment.name) { try takeOrMakeRoom(item.segment, &holdings) }
             }
         }
     }

@@ -206,6 +206,22 @@ struct AdoptionTests {
         #expect(try hub.pending() == [there])
     }
 
+    @Test("What was sent on is not vouched for on the word of what was salvaged of it", arguments: Road.allCases)
+    private func salvagedSinceSentOn(_ road: Road) async throws {
+        let (source, hub, next) = (try folder.spool("source"), try folder.spool("hub"), try folder.spool("next"))
+        let name = Segments.name()
+        try source.put(lines, as: name)
+        #expect(try await send(source, to: hub) == 0)
+        #expect(try await send(hub, to: next) == 0)
+        try hub.put(Segments.gzip(Segments.lines(0..<3)), as: name.salvaged)
+        let other = try folder.spool("other")
+        try other.put(lines, as: name)
+        try #require(try other.directory.open(name.fileName)).setTrail(Trail.none.adding("elsewhere"))
+        _ = try await bring(other, to: hub, by: road)
+        let held = try hub.pending() + other.pending() + other.rejected().map(\.name)
+        #expect(held.contains(name.fileName))
+    }
+
     @Test("What was rejected at the hub, damaged on its disk, and then removed, is taken again from a bundle")
     func removed() async throws {
         let (source, hub) = (try folder.spool("source"), try folder.spool("hub"))

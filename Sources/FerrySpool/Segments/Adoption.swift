@@ -58,7 +58,7 @@ extension Spool {
     }
 }
 
-/// What a look for copies that nobody logged came to.
+/// What a look for copies that are in no log came to.
 public enum Adoption: Equatable, Sendable {
     case nothingNew
     case logged

@@ -65,14 +65,19 @@ class History(World):
 
     def waiting_for_hands(self, source):
         """The pending segments that travel, with the halves of what travels, and what such halves are of: they have the same events."""
-        ids = {name.split("-")[2].split(".")[0] for name in self.travelling(source) if name.count("-") >= 2}
+        def id_of(name):
+            return name.split("-")[2].split(".")[0] if name.count("-") >= 2 else name
+
+        def is_half(half, whole):
+            return half.startswith(whole) and not half[len(whole):].strip("01")
+
+        ids = [id_of(name) for name in self.travelling(source)]
 
         def is_kin(name):
-            own = name.split("-")[2].split(".")[0] if name.count("-") >= 2 else ""
-            return any((own.startswith(id) and not own[len(id):].strip("01")) or (id.startswith(own) and own and not id[len(own):].strip("01")) for id in ids)
+            return any(is_half(id_of(name), id) or is_half(id, id_of(name)) for id in ids)
 
         pending = [name for name in os.listdir(source) if not name.startswith(".") and name.endswith(".jsonl.gz")]
-        return [name for name in pending if name in self.travelling(source) or is_kin(name)]
+        return [name for name in pending if is_kin(name)]
 
     def due_names(self, source):
         """The pending segments that nothing keeps from leaving."""
