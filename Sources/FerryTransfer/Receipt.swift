@@ -180,7 +180,14 @@ extension Spool {
         // By their names when they were exported.
         let newNames = try newNames(of: [mark])[0]
         let givesWay = sentMayGiveWay()
-        if !receipt.segments.isEmpty { try prepareSentFolder(at: now) }
+        if !receipt.segments.isEmpty {
+            do throws(FileError) {
+                try prepareSentFolder(at: now)
+            } catch {
+                // What finds no room there is deleted.
+                guard givesWay, error.isDiskFull else { throw error }
+            }
+        }
         let exported = Dictionary(mark.segments.map { (FileName($0.name), $0.file) }, uniquingKeysWith: { first, _ in first })
         var received: Set<String>?
         // Each claim is an open file.
@@ -256,7 +263,7 @@ extension Spool {
                 count /= 2
                 continue
             }
-            try carryOut(Array(endings[..<count])).sync()
+            try carryOut(Array(endings[..<count]), sentGivesWay: sentGivesWay).sync()
             endings.removeFirst(count)
         }
     }

@@ -1,4 +1,5 @@
 import FerrySpool
+import Glibc
 import TestSupport
 import Testing
 
@@ -144,6 +145,75 @@ struct RoomTests {
         _ = try await shell("\"$FERRY\" upload --spool \"$DIR/m/s\" --to http://127.0.0.1:\(hub.port)/v1/segments")
         await hub.stop()
         #expect(try Spool.open(folder("hub"), access: .read).events(in: [.pending]) == ["2"])
+        #expect(try await shell("umount -l \"$DIR/m\"").status == 0)
+    }
+
+    @Test("What comes in takes no room from the ledger's reserve, and gives it back its part first")
+    func reserve() async throws {
+        guard try await mount(600) else { return }
+        let relay = try Spool.open(folder("m/relay"), access: .create)
+        let filled = try await shell(
+            """
+            rm "$DIR/m/relay/.ferry/reserve"; head -c 20480 /dev/zero >"$DIR/m/some"
+            head -c 1000000 /dev/zero >"$DIR/m/most"; truncate -s -12288 "$DIR/m/most"
+            """)
+        #expect(filled.status == 0)
+        #expect(throws: FileError.self) { try relay.beginArrival() }
+        #expect(try await shell("echo 1 | \"$FERRY\" write --spool \"$DIR/m/relay\"").status == 73)
+        // What frees room for a part of it.
+        #expect(try await shell("rm \"$DIR/m/some\"").status == 0)
+        #expect(throws: FileError.self) { try relay.openJournal(Segments.name()) }
+        let whole = try await shell(
+            """
+            cd "$DIR/m"; truncate -s -65536 most; echo 1 | "$FERRY" write -q --spool relay; stat -c %s relay/.ferry/reserve
+            """)
+        #expect(whole.output == "32768\n", "\(whole.errors)")
+        #expect(try relay.pending().count == 1)
+        #expect(try await shell("umount -l \"$DIR/m\"").status == 0)
+    }
+
+    @Test("A relay whose disk fills while the next hop is away drains when it is back")
+    func relay() async throws {
+        guard try await mount(800) else { return }
+        let relay = try await Hub(folder("m/relay"))
+        let written = try await shell(
+            """
+            head -c 480000 /dev/urandom | od -An -v -tx1 -w32 | tr -d ' ' | sed 's/.*/{"x":"&"}/' |
+                "$FERRY" write -q --create --spool "$DIR/edge" --roll-events 20
+            """)
+        #expect(written.status == 0, "\(written.errors)")
+        let edge = try Program().start(["run", "--spool", folder("edge"), "--to", relay.url] + Self.impatient)
+        try await eventually("the disk is full: \(edge.errors)") { edge.errors.contains("507") }
+        let end = try await Hub(folder("end"))
+        let run = try Program().start(["run", "--spool", folder("m/relay"), "--to", end.url] + Self.impatient)
+        try await eventually("all arrive: \(run.errors)") {
+            try Spool.open(folder("end"), access: .read).pending().count == 750
+        }
+        for program in [edge, run] {
+            program.send(SIGTERM)
+            _ = await program.end()
+        }
+        await relay.stop()
+        await end.stop()
+        #expect(try await shell("umount -l \"$DIR/m\"").status == 0)
+    }
+
+    private static let impatient = ["--set", "back-off.intervals=200ms", "--set", "back-off.reject-after=1000"]
+
+    @Test("On a disk with room for no new file a receipt is taken, where delivered segments give way and sent/ is empty")
+    func acknowledge() async throws {
+        let mounted = try await shell(
+            "mkdir \"$DIR/m\" \"$DIR/stick\" && mount -t tmpfs -o size=4m,nr_inodes=40 none \"$DIR/m\"")
+        guard mounted.status == 0 else { return print("NOT TESTED: mounting a tmpfs is not allowed here: \(mounted.errors)") }
+        let result = try await shell(
+            """
+            cd "$DIR"; seq 100 | sed 's/.*/{"n":&}/' | "$FERRY" write -q --create --spool m/s --roll-events 20
+            mkdir -p m/s/sent; touch m/s/.ferry/sent-gives-way
+            "$FERRY" export -q --spool m/s stick && "$FERRY" import -q stick --spool hub
+            for i in $(seq 60); do touch m/f$i || break; done 2>/dev/null
+            "$FERRY" acknowledge -q --spool m/s stick/ferry-receipt*; echo $?; ls m/s/*.gz 2>/dev/null | wc -l
+            """)
+        #expect(result.output == "0\n0\n", "\(result.errors)")
         #expect(try await shell("umount -l \"$DIR/m\"").status == 0)
     }
 }

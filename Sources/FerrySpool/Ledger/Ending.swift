@@ -137,12 +137,15 @@ extension Spool {
     }
 
     private func keep(_ name: String, at time: Timestamp, _ changed: inout ChangedFolders) throws(FileError) {
-        do throws(FileError) {
-            try directory.moveAside(name, into: try changed.sentFolder(of: time, in: self))
-        } catch {
-            // What makes room in sent/ also removes the folder of a day that it has emptied, if need be today's.
-            guard error.code == ENOENT, changed.forgetsRemovedSentFolder() else { throw error }
-            try directory.moveAside(name, into: try changed.sentFolder(of: time, in: self))
+        var tries = 1
+        while true {
+            do throws(FileError) {
+                return try directory.moveAside(name, into: try changed.sentFolder(of: time, in: self))
+            } catch {
+                // What makes room in sent/ also removes the folder of a day that it has emptied, if need be today's.
+                guard error.code == ENOENT, tries < Self.mostFolderTries, changed.forgetsRemovedSentFolder() else { throw error }
+                tries += 1
+            }
         }
     }
 

@@ -7,8 +7,9 @@ public struct Arrival: Sendable {
 }
 
 extension Spool {
-    /// Begins a hidden file for what comes in.
+    /// Begins a hidden file for what comes in, where the disk has room besides what the ledger needs.
     public func beginArrival() throws(FileError) -> Arrival {
+        try requireReserve()
         while true {
             let name = ".\(SegmentID.random())\(EntryKind.arrivalSuffix)"
             if let file = try directory.createLocked(name) { return Arrival(file: file, fileName: name) }

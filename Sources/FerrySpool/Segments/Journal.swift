@@ -82,7 +82,7 @@ public final class Journal: Sendable {
 }
 
 extension Spool {
-    /// Opens a new journal for a segment.
+    /// Opens a new journal for a segment, where the disk has room besides what the ledger needs.
     ///
     /// - Parameters:
     ///   - clock: What the clock says, where that is not the time in the segment's name.
@@ -90,6 +90,7 @@ extension Spool {
     public func openJournal(
         _ segment: SegmentName, clock: Timestamp? = nil, isDurable: Bool = false
     ) throws(FileError) -> Journal {
+        try requireReserve()
         let journal = try Journal.create(segment, in: directory)
         if let clock { journal.file.setClockReading(clock) }
         if isDurable { try directory.sync() }

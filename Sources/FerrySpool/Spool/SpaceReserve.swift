@@ -63,16 +63,36 @@ extension Spool {
     }
 
     /// Sets room aside, where it is not and the disk has it: as much as there is.
-    static func keepReserve(in state: Directory) {
+    ///
+    /// - Returns: Whether the disk has less room than that.
+    @discardableResult
+    static func keepReserve(in state: Directory) -> Bool {
         let size = reserve(in: state)
-        guard size < reserveSize else { return }
-        let known = try? state.open(reserveName, flags: O_RDWR | O_NONBLOCK)
-        guard let file = known ?? (try? state.create(reserveName)), (try? file.status())?.isRegular == true else { return }
+        guard size < reserveSize else { return false }
+        let file: OpenFile
+        do throws(FileError) {
+            let isThere = try state.contains(reserveName)
+            file = isThere ? try state.open(reserveName, flags: O_RDWR | O_NONBLOCK) : try state.create(reserveName)
+            guard try file.status().isRegular else { return false }
+        } catch {
+            return error.isDiskFull
+        }
+        var isShort = false
         for wanted in [reserveSize, reserveSize / 2, reserveSize / 4] where wanted > size {
-            if posix_fallocate(file.descriptor, 0, off_t(wanted)) == 0 { return }
+            let code = posix_fallocate(file.descriptor, 0, off_t(wanted))
+            if code == 0 { return isShort }
+            isShort = isShort || code == ENOSPC || code == EDQUOT
             try? file.truncate(to: size)
         }
         if size == 0 { try? state.remove(reserveName) }
+        return isShort
+    }
+
+    /// Sees that the reserve is whole before more is stored. What comes in would take each block that an ending gives back, and what cannot be
+    /// written down cannot be sent: the disk would stay full for ever.
+    func requireReserve() throws(FileError) {
+        guard let stateDirectory, Self.keepReserve(in: stateDirectory) else { return }
+        throw FileError("set room aside for the ledger in", stateDirectory.path, code: ENOSPC)
     }
 
     /// How much is set aside.
@@ -91,7 +111,7 @@ extension Spool {
             let isLent = error.lacksFiles ? Self.giveUpReserve(in: stateDirectory) : lendReserve(in: stateDirectory)
             guard isLent else { throw error }
         }
-        defer { stateDirectory.map(Self.keepReserve) }
+        defer { if let stateDirectory { Self.keepReserve(in: stateDirectory) } }
         do throws(FileError) {
             return try body()
         } catch {
@@ -109,20 +129,32 @@ extension Spool {
     /// Does something that needs room and ends no segment. Where the disk is full, delivered segments go for it if they give way, or else all
     /// of the reserve is lent but for a part that the ledger keeps; what is not needed of it is set aside again.
     func lendingMostOfReserve<Result>(_ body: () throws(FileError) -> Result) throws(FileError) -> Result {
+        var failure: FileError
         do throws(FileError) {
             return try body()
         } catch {
-            guard error.isOutOfSpace, let stateDirectory else { throw error }
-            if sentGivesWay, freeSent(atLeast: ByteCount(Self.reserveSize)) != nil {
-                return try lendingMostOfReserve(body)
-            }
-            guard Self.reserve(in: stateDirectory) > Self.lentSize,
-                let file = try? stateDirectory.open(Self.reserveName, flags: O_RDWR | O_NONBLOCK),
-                (try? file.truncate(to: Self.lentSize)) != nil
-            else { throw error }
+            guard error.isOutOfSpace else { throw error }
+            failure = error
         }
-        defer { stateDirectory.map(Self.keepReserve) }
+        if sentGivesWay, let deleted = freeSent(atLeast: ByteCount(Self.reserveSize)), deleted.segments > 0 {
+            do throws(FileError) {
+                return try body()
+            } catch {
+                guard error.isOutOfSpace else { throw error }
+                failure = error
+            }
+        }
+        guard let stateDirectory, failure.lacksFiles ? Self.giveUpReserve(in: stateDirectory) : Self.lendMost(in: stateDirectory)
+        else { throw failure }
+        defer { Self.keepReserve(in: stateDirectory) }
         return try body()
+    }
+
+    private static func lendMost(in state: Directory) -> Bool {
+        guard reserve(in: state) > lentSize, let file = try? state.open(reserveName, flags: O_RDWR | O_NONBLOCK) else {
+            return false
+        }
+        return (try? file.truncate(to: lentSize)) != nil
     }
 
     private func lendReserve(in state: Directory) -> Bool {
@@ -163,7 +195,7 @@ extension Spool {
         }
         try? stateDirectory?.remove(Self.reserveName)
         // What is left of it is set aside again at once, before another program takes it.
-        defer { stateDirectory.map(Self.keepReserve) }
+        defer { if let stateDirectory { Self.keepReserve(in: stateDirectory) } }
         try body()
         return freed
     }

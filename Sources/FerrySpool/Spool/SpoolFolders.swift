@@ -44,8 +44,20 @@ extension Spool {
 
     /// The folder that segments delivered at `time` are kept in; made when missing.
     func sentFolder(at time: Timestamp) throws(FileError) -> Directory {
-        try directory.makeDirectory(Self.sentName).makeDirectory(time.day)
+        var tries = 1
+        while true {
+            do throws(FileError) {
+                return try directory.makeDirectory(Self.sentName).makeDirectory(time.day)
+            } catch {
+                // What makes room removes the folders that it has emptied, also between the making and the opening.
+                guard error.code == ENOENT, tries < Self.mostFolderTries else { throw error }
+                tries += 1
+            }
+        }
     }
+
+    /// How often a folder in `sent/` is made anew that another process has removed.
+    static let mostFolderTries = 8
 
     /// Makes the folder that segments delivered at `time` are kept in, before what they need of the ledger has taken the room for it.
     package func prepareSentFolder(at time: Timestamp) throws(FileError) {
