@@ -12,8 +12,9 @@ struct VerdictTests {
         "Every status of the delivery table has its meaning",
         arguments: [
             (200, .delivered), (201, .delivered), (202, .delivered), (204, .delivered), (207, .delivered), (429, .unwell),
+            (507, .unwell),
             (408, .doubtful), (409, .doubtful), (425, .doubtful), (500, .doubtful), (502, .doubtful), (503, .doubtful),
-            (507, .doubtful), (508, .circling), (599, .doubtful), (401, .misconfigured), (403, .misconfigured),
+            (508, .circling), (599, .doubtful), (401, .misconfigured), (403, .misconfigured),
             (407, .misconfigured),
             (404, .misconfigured), (405, .misconfigured), (410, .misconfigured), (301, .misconfigured), (302, .misconfigured),
             (303, .misconfigured), (304, .misconfigured), (413, .tooLarge), (400, .refused), (411, .refused), (415, .refused),

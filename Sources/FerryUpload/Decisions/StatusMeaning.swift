@@ -16,7 +16,8 @@ extension Verdict {
     /// | 426 | RFC 9110, 15.5.22 | the protocol: misconfigured |
     /// | 451 | RFC 7725, 3 | a law on the way or at the destination: misconfigured |
     /// | 414, 431 | RFC 9110, 15.5.15; RFC 6585, 5 | the request's line or fields, which hold the segment's name as well as what is the same for all: another segment tells |
-    /// | 408, 409, 423, 425, 5xx | RFC 9110, 15.5.9, 15.5.10, 15.6; RFC 4918, 11.3; RFC 8470, 5.2 | a state that passes, or this segment: another one tells |
+    /// | 507 | RFC 4918, 11.5 | the destination's disk: it waits |
+    /// | 408, 409, 423, 425, other 5xx | RFC 9110, 15.5.9, 15.5.10, 15.6; RFC 4918, 11.3; RFC 8470, 5.2 | a state that passes, or this segment: another one tells |
     /// | 508 | RFC 5842, 7.2 | the way that the segment came, in a circle of receivers: it waits by itself |
     /// | 413 | RFC 9110, 15.5.14 | the size: split |
     /// | 429 | RFC 6585, 4 | how much comes: the destination waits |
@@ -29,9 +30,9 @@ extension Verdict {
     ///   - isToWholeRequest: Whether the answer came after the request's last byte had left. A 2xx to a part is no delivery: the other
     ///     side cannot have the rest.
     public init(status: Int, retryAfter: Duration?, location: String?, body: String, isToWholeRequest: Bool = true) {
-        let says = Self.gist(of: body).map { ": " + $0.printable(limit: 200) } ?? ""
         func reason(_ hint: String = "") -> Reason {
-            Reason(kind: "status", status: status, message: "HTTP \(status)\(says)\(hint)")
+            let says = Self.gist(of: body).map { ": " + $0.printable(limit: 200) } ?? ""
+            return Reason(kind: "status", status: status, message: "HTTP \(status)\(says)\(hint)")
         }
         switch status {
         case 200..<300 where !isToWholeRequest:
@@ -53,7 +54,7 @@ extension Verdict {
         case 400 where Self.complaintsAboutTLS.contains(where: body.contains):
             self = .misconfigured(reason("; check --cert, --key and whether the URL begins with https://"))
         case 413: self = .tooLarge(reason())
-        case 429: self = .unwell(reason(), retryAfter: retryAfter)
+        case 429, 507: self = .unwell(reason(), retryAfter: retryAfter)
         case 414: self = .doubtful(reason("; the URL with the segment's name is too long for it"))
         case 431:
             self = .doubtful(reason("; its header fields are too long for it: are all of --header and --token-file needed?"))
