@@ -1,5 +1,6 @@
 """Times Ferry beside its peers, in turn, and prints medians and ratios. Called by scripts/bench with Ferry's path."""
 import os, shutil, signal, statistics, subprocess, sys, tempfile, time
+from member import member
 
 #: With FERRY_OLD another Ferry, one of before a change, is timed in turn with this one.
 old = os.environ.get("FERRY_OLD")
@@ -104,8 +105,11 @@ def main():
         names = (f"{i % 3}-20261121T{i // 3600 % 24:02d}{i // 60 % 60:02d}{i % 60:02d}.{i % 1000:03d}Z-{i * 2654435761 % 2**64:016x}.jsonl.gz"
                  for i in range(1_000_000))
         folder = os.open(path("spool"), os.O_RDONLY)
+        content = member(b'{"n":1}\n')
         for name in names:
-            os.close(os.open(name, os.O_CREAT | os.O_WRONLY, 0o600, dir_fd=folder))
+            file = os.open(name, os.O_CREAT | os.O_WRONLY, 0o600, dir_fd=folder)
+            os.write(file, content)
+            os.close(file)
         limit = ("limit: list+sort+stat", lambda: measure([path("listing"), path("spool")]))
         status, first = ["status", "--spool", path("spool")], [*upload, "--dry-run", "--limit", "1"]
         compare(

@@ -62,23 +62,47 @@ public struct LedgerEntry: Equatable, Sendable {
 
     /// The line with its line feed. By hand: an upload of small segments writes tens of thousands a second.
     var line: [UInt8] {
-        var text =
-            "{\"at\":\"\(at.rfc3339)\",\"segment\":\(segment.jsonQuoted),\"outcome\":\"\(outcome.rawValue)\",\"bytes\":\(bytes.bytes)"
-        if let events { text += ",\"events\":\(events)" }
-        if let status { text += ",\"status\":\(status)" }
-        if let attempts { text += ",\"attempts\":\(attempts)" }
-        if let destination { text += ",\"destination\":\(destination.jsonQuoted)" }
-        if let receiver { text += ",\"receiver\":\(receiver.jsonQuoted)" }
-        if let detail { text += ",\"detail\":\(detail.jsonQuoted)" }
-        text += "}\n"
-        return Array(text.utf8)
+        var line: [UInt8] = []
+        line.reserveCapacity(320)
+        line.append("{\"at\":\"", at.rfc3339)
+        line.append("\",\"segment\":", quoted: segment)
+        line.append(",\"outcome\":\"", outcome.rawValue)
+        line.append("\",\"bytes\":", String(bytes.bytes))
+        if let events { line.append(",\"events\":", String(events)) }
+        if let status { line.append(",\"status\":", String(status)) }
+        if let attempts { line.append(",\"attempts\":", String(attempts)) }
+        if let destination { line.append(",\"destination\":", quoted: destination) }
+        if let receiver { line.append(",\"receiver\":", quoted: receiver) }
+        if let detail { line.append(",\"detail\":", quoted: detail) }
+        line += "}\n".utf8
+        return line
+    }
+}
+
+extension [UInt8] {
+    fileprivate mutating func append(_ label: StaticString, _ value: String) {
+        append(contentsOf: UnsafeBufferPointer(start: label.utf8Start, count: label.utf8CodeUnitCount))
+        append(contentsOf: value.utf8)
+    }
+
+    fileprivate mutating func append(_ label: StaticString, quoted value: String) {
+        var value = value
+        let isPlain = value.withUTF8 { bytes in
+            guard bytes.allSatisfy(String.isPlainInJSON) else { return false }
+            append(contentsOf: UnsafeBufferPointer(start: label.utf8Start, count: label.utf8CodeUnitCount))
+            append(UInt8(ascii: "\""))
+            append(contentsOf: bytes)
+            append(UInt8(ascii: "\""))
+            return true
+        }
+        if !isPlain { append(label, value.jsonQuoted) }
     }
 }
 
 extension String {
     /// The string as a JSON string with its quotes (RFC 8259, section 7).
     public var jsonQuoted: String {
-        if utf8.allSatisfy({ $0 >= 0x20 && $0 != 0x22 && $0 != 0x5c }) { return "\"\(self)\"" }
+        if utf8.allSatisfy(Self.isPlainInJSON) { return "\"" + self + "\"" }
         var quoted = "\""
         for scalar in unicodeScalars {
             switch scalar {
@@ -95,4 +119,6 @@ extension String {
         }
         return quoted + "\""
     }
+
+    fileprivate static func isPlainInJSON(_ byte: UInt8) -> Bool { byte >= 0x20 && byte != 0x22 && byte != 0x5c }
 }

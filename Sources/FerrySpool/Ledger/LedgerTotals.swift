@@ -157,7 +157,7 @@ extension OpenFile {
 
 extension UnsafeBufferPointer<UInt8> {
     /// The index behind the first occurrence of `text`.
-    func end(of text: StaticString) -> Int? {
+    package func end(of text: StaticString) -> Int? {
         guard let baseAddress, let found = memmem(baseAddress, count, text.utf8Start, text.utf8CodeUnitCount) else { return nil }
         return UnsafeRawPointer(found) - UnsafeRawPointer(baseAddress) + text.utf8CodeUnitCount
     }

@@ -30,9 +30,10 @@ public final class Ways: Sendable {
     public func trail(of file: OpenFile, _ segment: SegmentName?, in spool: Spool) -> Trail {
         let noted = file.trail
         guard let folder = spool.stateDirectory, let segment, let id = SegmentID(segment.id) else { return noted }
-        let family = [id] + SegmentID.ancestors(of: segment.id)
         return state.withLock { state in
             var isWhole = state.names.look(into: spool, folder)
+            if isWhole, state.names.isEmpty { return noted }
+            let family = [id] + SegmentID.ancestors(of: segment.id)
             var trail = noted
             if noted == .none {
                 for name in state.names.received where !state.readArrivals(name, in: folder) { isWhole = false }
@@ -52,6 +53,9 @@ private struct WayLogs: Sendable {
     private var changed: FolderTime?
     private(set) var received: [String] = []
     private(set) var ways: [String] = []
+
+    /// Whether nothing has come.
+    var isEmpty: Bool { received.isEmpty && ways.isEmpty }
 
     /// - Returns: Whether the folder could be listed.
     mutating func look(into spool: Spool, _ folder: Directory) -> Bool {

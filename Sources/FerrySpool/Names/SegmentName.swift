@@ -67,7 +67,7 @@ public struct SegmentName: Hashable, Sendable {
 /// Where the fields of a segment name lie in its bytes: all that a scan of a million names needs.
 struct SegmentNameFields {
     static let suffix: StaticString = ".jsonl.gz"
-    private static let idStart = 23
+    static let idStart = 23
 
     let priority: Priority
     let created: Timestamp

@@ -25,6 +25,24 @@ extension SegmentName {
         SegmentID(id)?.halves.map { (with(id: $0.first), with(id: $0.second)) }
     }
 
+    /// The file name of the first half, made of the segment's own: each segment is asked for it before it is sent.
+    func firstHalf(ofFile name: String) -> String? {
+        guard id.utf8.count < SegmentID.lengths.upperBound else { return nil }
+        let end = SegmentNameFields.idStart + id.utf8.count
+        return String(unsafeUninitializedCapacity: name.utf8.count + 1) { bytes in
+            var count = 0
+            for byte in name.utf8 {
+                if count == end {
+                    bytes[count] = UInt8(ascii: "0")
+                    count += 1
+                }
+                bytes[count] = byte
+                count += 1
+            }
+            return count
+        }
+    }
+
     /// Whether this one may be a half of another, or a half of a half.
     func isPart(of other: SegmentName) -> Bool { SegmentID.ancestors(of: id).contains { $0.text == other.id } }
 
@@ -38,8 +56,8 @@ extension SegmentName {
 extension Spool {
     /// Whether a split of the segment was begun and not ended.
     public func isHalfSplit(_ claim: Claim) throws(FileError) -> Bool {
-        guard let halves = claim.segmentName?.halves else { return false }
-        return try directory.contains(halves.first.fileName)
+        guard let segment = claim.segmentName, let half = segment.firstHalf(ofFile: claim.name) else { return false }
+        return try directory.contains(half)
     }
 
     /// Publishes the two halves of a claimed segment, each with half of its lines. The parent stays until its ending is settled;

@@ -144,28 +144,33 @@ struct Courier: ~Copyable {
     /// however a gateway writes that anew. Of one that drops the text too nothing can be told from a server that answers nothing, as most collectors do.
     static func receiver(_ header: String?, _ body: [UInt8]) -> String? {
         if let header { return Spool.isID(header) ? header : nil }
-        var rest = body[...]
-        while let word = rest.firstRange(of: "duplicate".utf8) {
-            rest = rest[word.upperBound...]
-            // Not `duplicates`, which others count.
-            if rest.first != UInt8(ascii: "s") { return nil }
+        let isFerry = body.withUnsafeBufferPointer { bytes in
+            var rest = bytes
+            while let end = rest.end(of: "duplicate") {
+                rest = UnsafeBufferPointer(rebasing: rest[end...])
+                // Not `duplicates`, which others count.
+                if rest.first != UInt8(ascii: "s") { return true }
+            }
+            return false
         }
+        if isFerry { return nil }
         return LedgerEntry.noSpool
     }
 
     /// What a receiver says of each segment of a request: `"duplicate":true`, or `false`, in their order. The answer may be cut off.
     static func duplicates(_ body: [UInt8]) -> Set<Int> {
-        var found: Set<Int> = []
-        var place = 0
-        var rest = body[...]
-        // The quotes in a name are escaped: none looks like this.
-        let field = Array("\"duplicate\":".utf8)
-        while let range = rest.firstRange(of: field) {
-            rest = rest[range.upperBound...]
-            if rest.drop(while: { $0 == UInt8(ascii: " ") }).starts(with: "true".utf8) { found.insert(place) }
-            place += 1
+        body.withUnsafeBufferPointer { bytes in
+            var found: Set<Int> = []
+            var place = 0
+            var rest = bytes
+            // The quotes in a name are escaped: none looks like this.
+            while let end = rest.end(of: "\"duplicate\":") {
+                rest = UnsafeBufferPointer(rebasing: rest[end...])
+                if rest.drop(while: { $0 == UInt8(ascii: " ") }).starts(with: "true".utf8) { found.insert(place) }
+                place += 1
+            }
+            return found
         }
-        return found
     }
 
     private mutating func connection(to origin: Origin) async throws(TransportFailure) -> HTTPConnection {

@@ -91,14 +91,17 @@ final class RequestTemplate: Sendable {
         var head = connection.channel.allocator.buffer(
             capacity: 1024 + Int(min(shipment.body.size, TransportOptions.smallBody).bytes))
         head.writeString(method)
-        head.writeString(connection.usesAbsoluteTarget ? " \(url.origin)" : " ")
+        head.writeString(" ")
+        if connection.usesAbsoluteTarget { head.writeString("\(url.origin)") }
         head.writeString(target)
         head.writeString(" HTTP/1.1\r\n")
         // Secrets never leave their origin.
         head.writeString(
             url.origin == destination.origin
                 ? commonFields.withLock(\.text) : Self.fields(for: url.origin, contentType, headers.filter { !$0.isSecret }))
-        head.writeString("Content-Length: \(shipment.body.size.bytes)\r\nIdempotency-Key: \"")
+        head.writeString("Content-Length: ")
+        head.writeString(String(shipment.body.size.bytes))
+        head.writeString("\r\nIdempotency-Key: \"")
         head.writeString(isJoined ? Coalescing.key(shipment.facts) : facts.idempotencyKey)
         head.writeString("\"\r\nFerry-Segment: ")
         if isJoined {
@@ -121,9 +124,15 @@ final class RequestTemplate: Sendable {
         head.writeString(now.rfc3339)
         head.writeString("\r\nFerry-Spool: ")
         head.writeString(facts.spoolID)
-        head.writeString("\r\nFerry-Attempt: \(shipment.attempt)\r\n")
+        head.writeString("\r\nFerry-Attempt: ")
+        head.writeString(String(shipment.attempt))
+        head.writeString("\r\n")
         let events = shipment.facts.reduce(0 as Int64?) { sum, facts in sum.flatMap { sum in facts.events.map(sum.adding) } }
-        if let events { head.writeString("Ferry-Events: \(events)\r\n") }
+        if let events {
+            head.writeString("Ferry-Events: ")
+            head.writeString(String(events))
+            head.writeString("\r\n")
+        }
         let hops = shipment.facts.reduce(0) { max($0, $1.trail.hops) }
         if hops > 0 { head.writeString("Ferry-Hops: \(hops)\r\n") }
         if let via = Coalescing.via(shipment.facts) { head.writeString("Ferry-Via: \(via)\r\n") }
