@@ -132,10 +132,12 @@ struct AdoptionTests {
 
     @Test(
         "For a copy that is damaged nothing is ended, though it notes how many events it holds; beside one that may be just coming nothing is taken",
-        arguments: Road.allCases, [true, false])
-    private func damaged(_ road: Road, _ isYoung: Bool) async throws {
+        arguments: Road.allCases, [time(nil) - 1, time(nil) - 3600, 0])
+    private func damaged(_ road: Road, _ modified: Int) async throws {
         let (source, hub) = (try folder.spool("source"), try folder.spool("hub"))
-        let whole = Segments.name()
+        // rsync -P gives what it leaves when it is cut off the time 0.
+        let isYoung = modified == 0 || modified > time(nil) - 600
+        let whole = SegmentName(priority: .normal, created: .now() - .seconds(7200), id: .random())
         let publication = try hub.publication()
         var writer = try GzipWriter(file: publication.file, level: .fastest)
         try Array(Segments.lines(0..<4000).utf8).withUnsafeBytes { try writer.write($0, events: 4000) }
@@ -143,13 +145,27 @@ struct AdoptionTests {
         try publication.file.write([UInt8](repeating: 0, count: 50), at: 5000)
         publication.file.endWriting()
         _ = try publication.publish(as: whole.fileName)
-        let old = timespec(tv_sec: time(nil) - (isYoung ? 1 : 3600), tv_nsec: 0)
+        let old = timespec(tv_sec: modified, tv_nsec: 0)
         #expect(utimensat(AT_FDCWD, hub.directory.pathOf(whole.fileName), [old, old], 0) == 0)
         let halves = try #require(whole.halves)
         try source.put(Segments.gzip(Segments.lines(0..<2000)), as: halves.first)
         try source.put(Segments.gzip(Segments.lines(2000..<4000)), as: halves.second)
         #expect(try await bring(source, to: hub, by: road) == (isYoung ? 2 : 0))
         #expect(try hub.pending() == (isYoung ? [whole] : [whole, halves.first, halves.second]).map(\.fileName))
+    }
+
+    @Test("Beside a copy that may have just come to the end of a member nothing is taken", arguments: Road.allCases)
+    private func growing(_ road: Road) async throws {
+        let (source, hub) = (try folder.spool("source"), try folder.spool("hub"))
+        let whole = Segments.name()
+        // As a program writes it under its last name, without notes.
+        let copy = try hub.directory.create(whole.fileName)
+        try copy.write(Segments.gzip(Segments.lines(0..<2)), at: 0)
+        let halves = try #require(whole.halves)
+        try source.put(Segments.gzip(Segments.lines(0..<2)), as: halves.first)
+        try source.put(Segments.gzip(Segments.lines(2..<4)), as: halves.second)
+        #expect(try await bring(source, to: hub, by: road) == 2)
+        #expect(try hub.pending() == [whole.fileName])
     }
 
     @Test("Another tool's file and the halves that were made of it are taken once out of one bundle", arguments: [false, true])

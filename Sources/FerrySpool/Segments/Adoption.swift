@@ -41,10 +41,14 @@ extension Spool {
     private func look(at segment: SegmentName, _ ways: Ways) throws(FileError) -> Kin {
         do throws(FileError) {
             guard let file = try directory.open(segment.fileName) else { return .useless }
+            let status = try file.status()
             guard let events = try file.soundEvents() else {
-                let isYoung = try Timestamp.now() - file.status().modified < ForeignFile.patience
-                return isYoung ? .unfinished : .useless
+                // No file is older than its segment: rsync gives what it leaves when it is cut off the time 0.
+                let changed = status.modified < segment.created ? status.changed : status.modified
+                return .now() - changed < ForeignFile.patience ? .unfinished : .useless
             }
+            // A copy that has just come to a member's end looks whole.
+            if try settles(segment.fileName, status, now: .now()) != nil { return .unfinished }
             try file.sync()
             let (digest, bytes) = try file.digest()
             return .sound(

@@ -113,12 +113,14 @@ def look(world, rng):
     if not (source / ".ferry").exists():
         return
     was_quiet = world.is_quiet(source) and not world.copies
-    before = picture(source)
+    before = picture(source) if was_quiet else {}
     # Damage is told by cat and verify; what another user keeps to himself by all.
     ends = (0,) if arguments[0] in ("status", "list") else (0, 65, 75)
     world.ferry(*arguments, "--spool", source, allowed=ends + ((74,) if world.profile.user else ()))
+    if not was_quiet or world.ferry_path != world.tools.ferry:
+        return
     after = picture(source)
-    if was_quiet and world.ferry_path == world.tools.ferry and before != after:
+    if before != after:
         changes = sorted(set(before.items()) ^ set(after.items()))[:4]
         world.violate(f"ferry {arguments[0]} changed {source.name}: {changes}")
 
