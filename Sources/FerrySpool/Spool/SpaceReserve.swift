@@ -67,18 +67,21 @@ extension Spool {
     /// - Returns: Whether the disk has less room than that.
     @discardableResult
     static func keepReserve(in state: Directory) -> Bool {
-        let size = reserve(in: state)
-        guard size < reserveSize else { return false }
+        guard reserve(in: state) < reserveSize else { return false }
         let file: OpenFile
         do throws(FileError) {
             let isThere = try state.contains(reserveName)
             file = isThere ? try state.open(reserveName, flags: O_RDWR | O_NONBLOCK) : try state.create(reserveName)
-            guard try file.status().isRegular else { return false }
         } catch {
             return error.isDiskFull
         }
+        return alone(with: file) { keep(file, of: $0, in: state) } ?? false
+    }
+
+    /// - Parameter size: How much is set aside now.
+    private static func keep(_ file: OpenFile, of size: Int64, in state: Directory) -> Bool {
         var isShort = false
-        for wanted in [reserveSize, reserveSize / 2, reserveSize / 4] where wanted > size {
+        for wanted in [reserveSize, reserveSize / 2, reserveSize / 4, reserveSize / 8] where wanted > size {
             let code = posix_fallocate(file.descriptor, 0, off_t(wanted))
             if code == 0 { return isShort }
             isShort = isShort || code == ENOSPC || code == EDQUOT
@@ -86,6 +89,18 @@ extension Spool {
         }
         if size == 0 { try? state.remove(reserveName) }
         return isShort
+    }
+
+    /// Does something with the reserve while nobody else does: of two at once one would give it a length without blocks.
+    ///
+    /// - Parameter body: Gets its length.
+    /// - Returns: `nil` when it is no file.
+    private static func alone<Result>(with file: OpenFile, _ body: (Int64) -> Result) -> Result? {
+        let isLocked = flock(file.descriptor, LOCK_EX) == 0
+        // Not by closing alone: a child that was just forked holds the lock too.
+        defer { if isLocked { flock(file.descriptor, LOCK_UN) } }
+        guard let status = try? file.status(), status.isRegular else { return nil }
+        return body(status.size.bytes)
     }
 
     /// Sees that the reserve is whole before more is stored. What comes in would take each block that an ending gives back, and what cannot be
@@ -151,21 +166,19 @@ extension Spool {
     }
 
     private static func lendMost(in state: Directory) -> Bool {
-        guard reserve(in: state) > lentSize, let file = try? state.open(reserveName, flags: O_RDWR | O_NONBLOCK) else {
-            return false
-        }
-        return (try? file.truncate(to: lentSize)) != nil
+        guard let file = try? state.open(reserveName, flags: O_RDWR | O_NONBLOCK) else { return false }
+        return alone(with: file) { size in size > lentSize && (try? file.truncate(to: lentSize)) != nil } ?? false
     }
 
     private func lendReserve(in state: Directory) -> Bool {
-        let rest = Self.reserve(in: state) - Self.lentSize
-        // As long as there is nothing to send, there is nothing to write into the ledger.
-        guard rest >= Self.lentSize || rest == 0 && (try? scan())?.entries.isEmpty == true,
-            let file = try? state.open(Self.reserveName, flags: O_RDWR | O_NONBLOCK)
-        else {
-            return false
+        guard let file = try? state.open(Self.reserveName, flags: O_RDWR | O_NONBLOCK) else { return false }
+        let isLent = Self.alone(with: file) { size in
+            let rest = size - Self.lentSize
+            // As long as there is nothing to send, there is nothing to write into the ledger.
+            guard rest >= Self.lentSize || rest == 0 && (try? scan())?.entries.isEmpty == true else { return false }
+            return (try? file.truncate(to: rest)) != nil
         }
-        return (try? file.truncate(to: rest)) != nil
+        return isLent ?? false
     }
 
     /// Does something that needs room; where the disk is full, with the reserve.
