@@ -165,6 +165,13 @@ extension Spool {
         return try body()
     }
 
+    /// Gives back a part of the reserve, or the last of it with its file. Returns whether there was any.
+    private static func lendPart(in state: Directory) -> Bool {
+        guard let file = try? state.open(reserveName, flags: O_RDWR | O_NONBLOCK) else { return false }
+        let isLent = alone(with: file) { size in size > lentSize && (try? file.truncate(to: size - lentSize)) != nil }
+        return isLent == true || giveUpReserve(in: state)
+    }
+
     private static func lendMost(in state: Directory) -> Bool {
         guard let file = try? state.open(reserveName, flags: O_RDWR | O_NONBLOCK) else { return false }
         return alone(with: file) { size in size > lentSize && (try? file.truncate(to: lentSize)) != nil } ?? false
@@ -189,11 +196,13 @@ extension Spool {
         sentGivesWay: Bool, _ body: () throws(FileError) -> Void
     ) throws(FileError) -> LedgerTotals.Count {
         var freed = LedgerTotals.Count()
+        var failure: FileError
         do throws(FileError) {
             try body()
             return freed
         } catch {
             guard error.isDiskFull else { throw error }
+            failure = error
         }
         let deleted = sentGivesWay ? freeSent(atLeast: ByteCount(Self.reserveSize)) : nil
         if let deleted { freed = deleted }
@@ -204,11 +213,25 @@ extension Spool {
                 return freed
             } catch {
                 guard error.isDiskFull else { throw error }
+                failure = error
             }
         }
-        try? stateDirectory?.remove(Self.reserveName)
+        guard let stateDirectory else {
+            try body()
+            return freed
+        }
         // What is left of it is set aside again at once, before another program takes it.
-        defer { if let stateDirectory { Self.keepReserve(in: stateDirectory) } }
+        defer { Self.keepReserve(in: stateDirectory) }
+        // By parts: what is free may be anybody's.
+        while failure.lacksFiles ? Self.giveUpReserve(in: stateDirectory) : Self.lendPart(in: stateDirectory) {
+            do throws(FileError) {
+                try body()
+                return freed
+            } catch {
+                guard error.isDiskFull else { throw error }
+                failure = error
+            }
+        }
         try body()
         return freed
     }
