@@ -130,7 +130,8 @@ private struct BundleIntake {
     private mutating func giveUpLast() {
         var freed = ByteCount.zero
         while freed < .kibibytes(64), batch.count > 1, let last = batch.popLast() {
-            freed += ByteCount(last.entry.bytes)
+            // Most file systems give blocks of 4 KiB, also to a segment of some bytes.
+            freed += max(ByteCount(last.entry.bytes), .kibibytes(4))
             hub.discard(last.arrival)
         }
     }
