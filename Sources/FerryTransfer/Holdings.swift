@@ -292,9 +292,16 @@ struct Holdings {
         return found
     }
 
+    /// Whether a file has the bytes that were logged: the bundle's spool deletes its own for it, so they are read.
     private func holds(_ name: String, _ entry: ReceivedEntry, in folder: Directory) throws(FileError) -> Bool {
-        guard let status = try folder.status(name) else { return false }
-        return status.isRegular && status.size == ByteCount(entry.bytes)
+        guard let status = try folder.status(name), status.isRegular, status.size == ByteCount(entry.bytes) else { return false }
+        do throws(FileError) {
+            guard let file = try folder.open(name) else { return false }
+            return try file.digest().digest == BodyDigest(hexadecimal: entry.sha256)
+        } catch {
+            if error.isOutOfFiles { throw error }
+            return false
+        }
     }
 }
 

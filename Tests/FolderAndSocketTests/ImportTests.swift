@@ -79,12 +79,7 @@ struct ImportTests {
     func halves() throws {
         let whole = Segments.name()
         let hub = try folder.spool("hub")
-        let digest = String(repeating: "0", count: 64)
-        try hub.put(Segments.gzip("1\n2\n"), as: whole)
-        let size = try #require(try hub.directory.status(whole.fileName)).size.bytes
-        try hub.logReceived([
-            ReceivedEntry(at: Self.moment, key: whole.id, sha256: digest, segment: whole.fileName, bytes: size, events: 2)
-        ])
+        try receive(1..<3, as: whole, into: hub)
         let spool = try folder.spool("source")
         for (half, line) in [("0", "1\n"), ("1", "2\n")] {
             // One was given another priority before it was split.
@@ -101,12 +96,7 @@ struct ImportTests {
     func likeHalves() throws {
         let whole = Segments.name()
         let hub = try folder.spool("hub")
-        try hub.put(Segments.gzip("1\n2\n3\n4\n"), as: whole)
-        let size = try #require(try hub.directory.status(whole.fileName)).size.bytes
-        let digest = String(repeating: "0", count: 64)
-        try hub.logReceived([
-            ReceivedEntry(at: Self.moment, key: whole.id, sha256: digest, segment: whole.fileName, bytes: size, events: 4)
-        ])
+        try receive(1..<5, as: whole, into: hub)
         let spool = try folder.spool("source")
         for (end, count) in [("0", 2), ("1", 3)] {
             let publication = try spool.publication()
@@ -126,10 +116,10 @@ struct ImportTests {
     /// Logs what a receiver took, and puts it where it would be.
     private func receive(_ lines: Range<Int>, as name: SegmentName, into hub: Spool) throws {
         try hub.put(Segments.gzip(Segments.lines(lines)), as: name)
-        let size = try #require(try hub.directory.status(name.fileName)).size.bytes
+        let (digest, bytes) = try #require(try hub.directory.open(name.fileName)).digest()
         try hub.logReceived([
             ReceivedEntry(
-                at: Self.moment, key: name.id, sha256: String(repeating: "0", count: 64), segment: name.fileName, bytes: size,
+                at: Self.moment, key: name.id, sha256: digest.hexadecimal, segment: name.fileName, bytes: bytes,
                 events: Int64(lines.count))
         ])
     }
@@ -210,14 +200,20 @@ struct ImportTests {
         #expect(events.sorted() == [2, 5])
     }
 
-    @Test("What is damaged at the hub since it came is not vouched for", arguments: [0, 7])
-    func damagedSince(size: Int) throws {
+    @Test("What is damaged at the hub since it came is not vouched for: cut off, or with one bit turned", arguments: [0, 7, nil])
+    func damagedSince(size: Int?) throws {
         let hub = try folder.spool("hub")
         let spool = try folder.spool("source")
         let name = try spool.put(Segments.gzip("1\n2\n"))
         _ = try export(spool, to: stick())
         #expect(try #require(try take(stick(), into: hub).first).get().stored == 1)
-        #expect(truncate("\(hub.path)/\(name)", off_t(size)) == 0)
+        if let size {
+            #expect(truncate("\(hub.path)/\(name)", off_t(size)) == 0)
+        } else {
+            var bytes = try #require(try hub.directory.contents(of: name))
+            bytes[bytes.count / 2] ^= 1
+            try hub.directory.replace(name, with: bytes, durable: false)
+        }
         let again = try #require(try take(stick(), into: hub).first).get()
         #expect(again.receipt.segments.isEmpty)
         #expect(again.damaged.map(\.name) == [name])

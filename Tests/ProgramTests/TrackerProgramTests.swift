@@ -47,6 +47,14 @@ struct TrackerProgramTests {
         #expect(try journals.allSatisfy { try spool.directory.status($0)?.size == .zero })
     }
 
+    @Test("A limit of the size of files that the ledger's reserve has no room in ends no program")
+    func fileSizeLimit() async throws {
+        let script = "ulimit -f 16; exec \"$0\" count \"$1\" 10"
+        let tracked = try await Program("/bin/bash").run("-c", script, Self.host, folder("spool"))
+        #expect(tracked.status == 0)
+        #expect(tracked.output.split(separator: "\n").count == 10)
+    }
+
     @Test("Four processes with ten threads each share a spool, while it is uploaded")
     func processes() async throws {
         let hub = try await Hub(folder("hub"))

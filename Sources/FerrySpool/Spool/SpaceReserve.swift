@@ -81,7 +81,9 @@ extension Spool {
     /// - Parameter size: How much is set aside now.
     private static func keep(_ file: OpenFile, of size: Int64, in state: Directory) -> Bool {
         var isShort = false
-        for wanted in [reserveSize, reserveSize / 2, reserveSize / 4, reserveSize / 8] where wanted > size {
+        // Beyond what the process may write, the kernel ends it (SIGXFSZ).
+        let allowed = largestFile
+        for wanted in [reserveSize, reserveSize / 2, reserveSize / 4, reserveSize / 8] where wanted > size && wanted <= allowed {
             let code = posix_fallocate(file.descriptor, 0, off_t(wanted))
             if code == 0 { return isShort }
             isShort = isShort || code == ENOSPC || code == EDQUOT
@@ -89,6 +91,13 @@ extension Spool {
         }
         if size == 0 { try? state.remove(reserveName) }
         return isShort
+    }
+
+    /// The largest file that the process may write (`ulimit -f`).
+    private static var largestFile: Int64 {
+        var limit = rlimit()
+        guard getrlimit(__rlimit_resource_t(RLIMIT_FSIZE.rawValue), &limit) == 0 else { return .max }
+        return Int64(clamping: limit.rlim_cur)
     }
 
     /// Does something with the reserve while nobody else does: of two at once one would give it a length without blocks.
