@@ -45,7 +45,7 @@ extension EventTracker {
 
     /// Changes the interval. What is stored is flushed first, as in Sensors Analytics' SDK.
     ///
-    /// - Throws: ``TrackerFailure/intervalIsFixed`` with App Center's profile, ``TrackerFailure/interval(_:allowed:)``, or the flush's failure.
+    /// - Throws: ``TrackerFailure/intervalIsFixed`` with App Center's profile, ``TrackerFailure/interval(_:)``, or the flush's failure.
     public func setInterval(_ interval: Duration) async throws(TrackerFailure) {
         try change(interval: interval)
         try await flush()
@@ -61,7 +61,6 @@ extension EventTracker {
         try refuseFork()
         let rule = configuration.intervalRule
         guard rule.change == .flushes else { throw .intervalIsFixed }
-        guard rule.allowed.contains(interval) else { throw .interval(interval, allowed: rule.allowed) }
-        recorder.setInterval(interval)
+        do throws(IntervalError) { try recorder.setInterval(rule.bounds.bounded(interval)) } catch { throw .interval(error) }
     }
 }

@@ -33,7 +33,7 @@ extension EventTracker {
         tell(milestone)
     }
 
-    /// The program goes to the background: timers stand still, and everything tracked is published soon.
+    /// The program goes to the background: timers stand still, and everything tracked is published and sent soon.
     public func enterBackground() {
         if isForked { return }
         let now = now().steady
@@ -42,7 +42,7 @@ extension EventTracker {
             return state.sessions.enterBackground(at: now)
         }
         tell(milestone)
-        publisher.publishSoon()
+        flushSoon()
     }
 
     /// Starts to time an event. A timer of that name that runs already starts anew.

@@ -28,7 +28,7 @@ public final class EventTracker: Sendable {
     ///   - configuration: What the tracker does. It is fixed from here on, but for the interval.
     ///   - now: Where the time comes from.
     /// - Throws: ``TrackerFailure/file(_:)`` when the folder cannot be used, ``TrackerFailure/stream(_:)`` or
-    ///   ``TrackerFailure/interval(_:allowed:)`` when the configuration cannot be. A program that must run all the same goes on without a
+    ///   ``TrackerFailure/interval(_:)`` when the configuration cannot be. A program that must run all the same goes on without a
     ///   tracker.
     public init(
         spool path: String, configuration: TrackerConfiguration = .init(), now: @escaping @Sendable () -> Moment = Moment.now
@@ -40,9 +40,11 @@ public final class EventTracker: Sendable {
         let start = now()
         let stream = configuration.stream.flatMap { StreamLabel($0) }
         guard stream?.text == configuration.stream else { throw .stream(configuration.stream ?? "") }
-        let intervals = configuration.intervalRule.allowed
-        guard intervals.contains(configuration.batch.interval) else {
-            throw .interval(configuration.batch.interval, allowed: intervals)
+        var rules = configuration.batch
+        do throws(IntervalError) {
+            rules.interval = try configuration.intervalRule.bounds.bounded(rules.interval)
+        } catch {
+            throw .interval(error)
         }
         var ids = EventIDSource()
         let spool: Spool
@@ -63,7 +65,7 @@ public final class EventTracker: Sendable {
         state.control = control
         self.state = ForkSafeMutex(state)
         recorder = Recorder(
-            spool, rules: configuration.batch, maxBytes: configuration.retention.maxBytes,
+            spool, rules: rules, maxBytes: configuration.retention.maxBytes,
             options: .init(stream: stream, durability: configuration.durability))
         publisher = Publisher(
             recorder,
@@ -145,7 +147,10 @@ public final class EventTracker: Sendable {
         }
         if let admission { return admission }
         // Read without the lock. A spool that cannot be read fails when it is written.
-        let control = try? recorder.spool.control()
+        let spool = recorder.spool
+        let control = try? spool.control()
+        let uploader = (try? spool.uploaderMark()) ?? nil
+        recorder.setThreshold(uploader.flatMap { $0.isRunning ? $0.mark.threshold : nil })
         return try state.withLock { (state) throws(TrackerFailure) in
             if let control { state.control = control }
             return try state.admit(name, configuration.limits)
@@ -198,6 +203,16 @@ public final class EventTracker: Sendable {
             try askForUpload()
         } catch {
             throw .file(error)
+        }
+    }
+
+    /// Publishes everything that was tracked, and asks whoever uploads to send it now; some time soon.
+    func flushSoon() {
+        publisher.perform { [weak self] _ in
+            guard let self else { return }
+            // What cannot be published stays in its journal, and is tried again. The rest can be sent.
+            try? publisher.publishAll()
+            try? askForUpload()
         }
     }
 

@@ -43,25 +43,25 @@ public struct IntervalRule: Equatable, Sendable {
         case flushes
     }
 
-    public var allowed: ClosedRange<Duration>
+    public var bounds: IntervalBounds
     public var change: Change
 
-    public init(allowed: ClosedRange<Duration>, change: Change) {
-        self.allowed = allowed
+    public init(_ bounds: IntervalBounds, change: Change) {
+        self.bounds = bounds
         self.change = change
     }
 
     /// 6 s to a day, at any time.
-    public static let standard = IntervalRule(allowed: .seconds(6) ... .seconds(86_400), change: .flushes)
+    public static let standard = IntervalRule(.appCenter, change: .flushes)
 }
 
 /// When an uploader in the tracker's process sends what is stored.
 public struct DeliveryRules: Equatable, Sendable {
-    /// So often. Zero or negative: only when somebody flushes.
+    /// Everything is sent when its oldest event is so old. Zero or negative: only when somebody flushes.
     public var interval = Duration.seconds(15)
-    /// So many stored events are sent at once; `nil`: they wait for the interval. 100, as in Sensors Analytics.
+    /// So many stored events are sent at once, those in journals included; `nil`: they wait for the interval. 100, as in Sensors Analytics.
     public var threshold: Int64? = 100
-    /// Critical segments are sent so long after they are published; `nil`: like all others.
+    /// Critical segments are sent when their oldest event is so old; `nil`: like all others.
     public var criticalDelay: Duration? = .zero
 
     public init() {}
@@ -82,22 +82,24 @@ extension TrackerConfiguration {
         self.init()
         switch profile {
         case .appCenter:
-            intervalRule = IntervalRule(allowed: .seconds(6) ... .seconds(86_400), change: .refusedAfterStart)
-            // Published is sent: App Center's interval is between an event and its request.
+            intervalRule = IntervalRule(.appCenter, change: .refusedAfterStart)
             delivery.interval = .seconds(6)
-            delivery.threshold = 1
+            delivery.threshold = 50
+            delivery.criticalDelay = .seconds(3)
             // Its storage is counted in kibibytes: 10,240 of them.
             retention = RetentionLimits(maxBytes: .mebibytes(10), maxAge: .seconds(25 * 86_400))
         case .googleAnalytics:
             batch.events = 20
             batch.interval = .seconds(120)
-            intervalRule = IntervalRule(allowed: .seconds(-86_400) ... .seconds(86_400), change: .flushes)
+            intervalRule = IntervalRule(.googleAnalytics, change: .flushes)
             delivery.interval = .seconds(120)
             delivery.threshold = nil
+            delivery.criticalDelay = nil
             limits = .none
         case .sensors:
             batch.interval = .seconds(15)
-            intervalRule = IntervalRule(allowed: .seconds(5) ... .seconds(86_400), change: .flushes)
+            intervalRule = IntervalRule(.sensors, change: .flushes)
+            delivery.criticalDelay = nil
             limits = .none
         }
     }

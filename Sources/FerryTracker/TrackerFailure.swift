@@ -16,7 +16,7 @@ public enum TrackerFailure: Error, Equatable, Sendable, CustomStringConvertible 
     case forked
     /// The profile allows no change of the interval once the tracker has started.
     case intervalIsFixed
-    case interval(Duration, allowed: ClosedRange<Duration>)
+    case interval(IntervalError)
     case userID(length: Int, maximum: Int)
     /// No label for segments.
     case stream(String)
@@ -33,8 +33,7 @@ public enum TrackerFailure: Error, Equatable, Sendable, CustomStringConvertible 
         case .closed: "the tracker was closed"
         case .forked: "the process was forked: open a tracker in the new one"
         case .intervalIsFixed: "the interval cannot be changed after the start with this profile; set it in the configuration"
-        case .interval(let interval, let allowed):
-            "an interval of \(interval.forPeople) is not between \(allowed.lowerBound.forPeople) and \(allowed.upperBound.forPeople)"
+        case .interval(let error): error.description
         case .userID(let length, let maximum): "the user id has \(length) characters, and may have 1 to \(maximum)"
         case .stream(let stream): "the stream '\(stream)' must be 1 to 64 characters of a-z, 0-9, _ and -"
         case .noTimer(let name): "there is no timer '\(name)'; start it first"

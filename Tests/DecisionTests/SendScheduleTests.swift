@@ -1,91 +1,141 @@
-import FerrySpool
 import Testing
 
+@testable import FerrySpool
 @testable import FerryUpload
 
 @Suite("When a spool's segments are sent")
 struct SendScheduleTests {
-    private func schedule(_ policy: SchedulePolicy) -> SendSchedule {
-        var schedule = SendSchedule(policy, now: .zero)
-        schedule.drained(at: .zero)
-        return schedule
-    }
+    /// A spool with its schedule, as a running uploader has them.
+    private struct Sending {
+        var schedule: SendSchedule
+        var held = HeldSegments()
+        private var stored = 0
 
-    private func store(
-        _ schedule: inout SendSchedule, _ priority: Priority = .normal, events: Int64 = 1, bytes: Int64 = 10, at seconds: Int
-    ) {
-        schedule.stored(priority, events: events, bytes: ByteCount(bytes), at: .seconds(seconds))
-    }
+        init(_ policy: SchedulePolicy) { schedule = SendSchedule(policy) }
 
-    @Test("A segment that missed its turn does not wait for the others, even where everything waits for somebody to ask")
-    func missedTurn() {
-        for interval in [Duration.zero, .seconds(3600)] {
-            var schedule = SendSchedule(SchedulePolicy(interval: interval, events: 20), now: .zero)
-            schedule.ask()
-            schedule.drained(at: .zero)
-            schedule.stored(.normal, events: 1, bytes: .zero, at: .seconds(1))
-            let before = schedule.gate(at: .seconds(1))
-            schedule.missedTurn(at: .seconds(2))
-            #expect(before == .closed && schedule.gate(at: .seconds(2)) == .open)
-            schedule.drained(at: .seconds(2))
-            #expect(schedule.gate(at: .seconds(3)) == .closed)
+        /// Returns the segment's number, and whether it may leave at once.
+        @discardableResult
+        mutating func store(
+            _ priority: Priority = .normal, events: Int64 = 1, bytes: Int64 = 10, age: Duration = .zero, at seconds: Double
+        ) -> Bool {
+            stored += 1
+            let now = Duration.seconds(seconds)
+            let place = schedule.stored(priority, age: age, events: events, bytes: ByteCount(bytes), at: now)
+            guard case .hold(let due, let isUrgent) = place else { return true }
+            held.add(.init("\(stored)", priority), until: due, isUrgent: isUrgent)
+            return false
+        }
+
+        /// What leaves at a moment, by number.
+        mutating func leaving(at seconds: Double) -> [String] {
+            guard let share = schedule.release(held, at: .seconds(seconds)) else { return [] }
+            return held.release(share).map(\.name).sorted()
         }
     }
 
-    @Test("What was stored before the start leaves at once; then the interval counts")
+    @Test("The interval counts from the oldest event that waits, and then everything leaves")
     func interval() {
-        var schedule = SendSchedule(SchedulePolicy(interval: .seconds(120)), now: .zero)
-        #expect(schedule.gate(at: .zero) == .open)
-        schedule.drained(at: .seconds(1))
-        store(&schedule, at: 2)
-        #expect(schedule.gate(at: .seconds(120)) == .closed && schedule.gate(at: .seconds(121)) == .open)
-        #expect(schedule.nextChange(after: .seconds(2)) == .seconds(121))
+        var sending = Sending(SchedulePolicy(interval: .seconds(6)))
+        // The journal was begun 4 s ago.
+        sending.store(age: .seconds(4), at: 10)
+        sending.store(at: 11)
+        #expect(sending.leaving(at: 11.999).isEmpty)
+        #expect(sending.held.ordinaryDue == .seconds(12))
+        #expect(sending.leaving(at: 12) == ["1", "2"])
+        sending.store(at: 13)
+        #expect(sending.leaving(at: 18.999).isEmpty)
+        #expect(sending.leaving(at: 19) == ["3"])
     }
 
-    @Test("A threshold of events or bytes opens before the interval, and counts anew afterwards")
+    @Test("What is older than the interval when it appears leaves at once; what comes from the future waits for the interval")
+    func ages() {
+        var sending = Sending(SchedulePolicy(interval: .seconds(6)))
+        sending.store(age: .seconds(86_400), at: 10)
+        #expect(sending.leaving(at: 10) == ["1"])
+        sending.store(age: .seconds(-86_400), at: 10)
+        #expect(sending.leaving(at: 15.999).isEmpty)
+        #expect(sending.leaving(at: 16) == ["2"])
+    }
+
+    @Test("A threshold of events or bytes releases everything before the interval, and counts anew afterwards")
     func thresholds() {
-        var schedule = schedule(SchedulePolicy(interval: .seconds(60), events: 100, bytes: .kibibytes(64)))
-        store(&schedule, events: 99, at: 1)
-        #expect(schedule.gate(at: .seconds(1)) == .closed)
-        store(&schedule, events: 1, at: 2)
-        #expect(schedule.gate(at: .seconds(2)) == .open)
-        schedule.drained(at: .seconds(3))
-        store(&schedule, events: 99, at: 4)
-        #expect(schedule.gate(at: .seconds(4)) == .closed)
-        store(&schedule, events: 0, bytes: 65_536, at: 5)
-        #expect(schedule.gate(at: .seconds(5)) == .open)
+        var sending = Sending(SchedulePolicy(interval: .seconds(60), events: 100, bytes: .kibibytes(64)))
+        sending.store(events: 99, at: 1)
+        #expect(sending.leaving(at: 1).isEmpty)
+        sending.store(at: 2)
+        #expect(sending.leaving(at: 2) == ["1", "2"])
+        sending.store(events: 99, at: 3)
+        #expect(sending.leaving(at: 3).isEmpty)
+        sending.store(events: 0, bytes: 65_536, at: 4)
+        #expect(sending.leaving(at: 4) == ["3", "4"])
     }
 
-    @Test("With a threshold of one event each segment leaves as it appears")
+    @Test("A threshold counts critical segments that have left before the others")
+    func thresholdWithCritical() {
+        var sending = Sending(SchedulePolicy(interval: .seconds(60), events: 12))
+        let leftAtOnce = sending.store(.critical, events: 4, at: 1)
+        #expect(leftAtOnce)
+        sending.store(events: 8, at: 2)
+        #expect(sending.leaving(at: 2) == ["2"])
+    }
+
+    @Test("With a threshold of one event each segment leaves as it appears, and critical ones have their delay")
     func atOnce() {
-        var schedule = schedule(SchedulePolicy(interval: .seconds(60), events: 1))
-        store(&schedule, at: 7)
-        #expect(schedule.gate(at: .seconds(7)) == .open)
+        var sending = Sending(SchedulePolicy(interval: .seconds(60), events: 1, criticalDelay: .seconds(3)))
+        let critical = sending.store(.critical, at: 7)
+        let normal = sending.store(at: 7)
+        #expect(!critical && normal)
+        #expect(sending.leaving(at: 9).isEmpty)
+        #expect(sending.leaving(at: 10) == ["1"])
     }
 
     @Test(
-        "Critical segments leave after their delay and take nobody along",
+        "Critical segments leave when their oldest event is as old as their delay, and take nobody along",
         arguments: [Duration.seconds(120), .zero, .seconds(-1)])
     func critical(_ interval: Duration) {
-        var schedule = schedule(SchedulePolicy(interval: interval, criticalDelay: .seconds(3)))
-        store(&schedule, at: 10)
-        store(&schedule, .critical, at: 10)
-        store(&schedule, .critical, at: 12)
-        #expect(schedule.gate(at: .milliseconds(12_999)) == .closed)
-        #expect(schedule.gate(at: .seconds(13)) == .critical)
-        schedule.drained(at: .seconds(13))
-        #expect(schedule.gate(at: .seconds(14)) == .closed)
+        var sending = Sending(SchedulePolicy(interval: interval, criticalDelay: .seconds(3)))
+        sending.store(at: 10)
+        sending.store(.critical, age: .seconds(2), at: 12)
+        sending.store(.critical, at: 12)
+        #expect(sending.leaving(at: 12.999).isEmpty)
+        #expect(sending.leaving(at: 13) == ["2", "3"])
+        #expect(sending.schedule.gate == (interval > .zero ? .open : .critical))
+    }
+
+    @Test("Normal segments take no critical ones along before their time, nor do these wait for the interval of the others")
+    func normalBesideCritical() {
+        var sending = Sending(SchedulePolicy(interval: .seconds(6), criticalDelay: .seconds(3)))
+        sending.store(at: 0)
+        sending.store(.critical, at: 5)
+        #expect(sending.leaving(at: 6) == ["1"])
+        #expect(sending.leaving(at: 8) == ["2"])
     }
 
     @Test("Zero or a negative interval: only when asked", arguments: [Duration.zero, .seconds(-5)])
     func manual(_ interval: Duration) {
-        var schedule = SendSchedule(SchedulePolicy(interval: interval, events: 1, criticalDelay: nil), now: .zero)
-        store(&schedule, .critical, at: 1)
-        #expect(schedule.gate(at: .seconds(100_000)) == .closed && schedule.nextChange(after: .zero) == nil)
+        var schedule = SendSchedule(SchedulePolicy(interval: interval, events: 1, criticalDelay: nil))
+        let place = schedule.stored(.critical, age: .zero, events: 1, bytes: .zero, at: .seconds(1))
+        #expect(place == .queue)
+        #expect(schedule.gate == .closed)
         schedule.ask()
-        #expect(schedule.gate(at: .seconds(100_001)) == .open)
-        schedule.drained(at: .seconds(100_002))
-        #expect(schedule.gate(at: .seconds(100_003)) == .closed)
+        _ = schedule.release(HeldSegments(), at: .seconds(2))
+        #expect(schedule.gate == .open)
+        schedule.drained()
+        #expect(schedule.gate == .closed)
+        // One that missed its turn is not asked for again.
+        schedule.missedTurn()
+        #expect(schedule.gate == .open)
+    }
+
+    @Test("Who asks gets what is held, once")
+    func asked() {
+        var sending = Sending(SchedulePolicy(interval: .seconds(60), criticalDelay: .seconds(3)))
+        sending.store(at: 1)
+        sending.store(.critical, at: 1)
+        sending.schedule.ask()
+        #expect(sending.leaving(at: 1) == ["1", "2"])
+        sending.store(at: 2)
+        #expect(sending.leaving(at: 2).isEmpty)
     }
 
     @Test("A flush is obeyed once: not again by the next process, and not for another change")
@@ -95,15 +145,23 @@ struct SendScheduleTests {
         let now = Moment(wall: Timestamp(rfc3339: "2026-11-21T12:00:00Z")!, steady: .zero)
         var control = SpoolControl()
         control.flushRequestedAt = now.wall - .seconds(60)
-        state.add(control, at: now)
-        #expect(state.spools[0].schedule.gate(at: .zero) == .closed)
+        state.add(control)
+        #expect(state.spools[0].schedule.gate == .closed)
         control.isPaused = true
         let isAskedByPause = state.setControl(control, of: 0)
         control.flushRequestedAt = now.wall
         let isAsked = state.setControl(control, of: 0)
         let isAskedAgain = state.setControl(control, of: 0)
         #expect(!isAskedByPause && isAsked && !isAskedAgain)
-        #expect(state.spools[0].schedule.gate(at: .zero) == .open)
+        #expect(state.spools[0].schedule.gate == .open)
+    }
+}
+
+extension Lane.Newcomer {
+    fileprivate init(_ name: String, _ priority: Priority) {
+        let entry = SpoolListing.Entry(
+            priority: priority, created: .distantPast, nameStart: 0, nameLength: 0, isForeign: false, size: nil)
+        self.init(name: name, entry: entry, hasSidecar: false, missedTurn: false)
     }
 }
 

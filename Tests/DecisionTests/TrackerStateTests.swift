@@ -114,13 +114,13 @@ struct TrackerStateTests {
         let appCenter = TrackerConfiguration(.appCenter)
         #expect(appCenter.batch.events == 50 && appCenter.batch.interval == .seconds(6))
         #expect(appCenter.retention == RetentionLimits(maxBytes: .mebibytes(10), maxAge: .seconds(25 * 86_400)))
-        #expect(appCenter.intervalRule == IntervalRule(allowed: .seconds(6) ... .seconds(86_400), change: .refusedAfterStart))
+        #expect(appCenter.intervalRule == IntervalRule(.appCenter, change: .refusedAfterStart))
         let google = TrackerConfiguration(.googleAnalytics)
         #expect(
-            google.batch.events == 20 && google.delivery.interval == .seconds(120) && google.intervalRule.allowed.contains(.zero))
+            google.batch.events == 20 && google.delivery.interval == .seconds(120) && google.intervalRule.bounds.allowsManual)
         let sensors = TrackerConfiguration(.sensors)
         #expect(sensors.delivery.interval == .seconds(15) && sensors.delivery.threshold == 100 && sensors.batch.events == 50)
-        #expect(sensors.intervalRule.allowed.lowerBound == .seconds(5) && sensors.intervalRule.change == .flushes)
+        #expect(sensors.intervalRule.bounds == .sensors && sensors.intervalRule.change == .flushes)
     }
 
     @Test("The machine's words are read as it writes them")

@@ -83,7 +83,7 @@ struct DayTests {
             let id = DestinationName.id(of: "\(options.upload.destination)")
             if let known = (try? spool.destinationState(id)) ?? nil { delivery.remember(known) }
             var state = RunState(options)
-            state.add(SpoolControl(), at: clock.moment)
+            state.add(SpoolControl())
             if let listing = try? spool.scan(sizes: true) { delivery.lanes[0].begin(listing) }
             return (state, delivery, tools)
         }
@@ -116,9 +116,7 @@ struct DayTests {
                     id: .random())
                 try spool.put(Segments.gzip("{\"n\":\(produced.count)}\n"), as: name)
                 produced.insert(name.id)
-                if let woken = delivery.lanes[0].appeared(name.fileName) {
-                    state.stored(woken.entry, events: 1, in: 0, at: clock.moment)
-                }
+                state.appeared(name.fileName, in: 0, &delivery, at: clock.moment)
                 events.add(.produce, at: clock.now + .seconds(random(5..<120)))
             case .network(let isUp):
                 self.isUp = isUp || isOver

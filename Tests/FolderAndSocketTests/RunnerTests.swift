@@ -78,13 +78,77 @@ struct RunnerTests {
             try await eventually("the critical one") { seen.names == [critical] }
             runner.flush()
             try await eventually("all") { seen.names.count == 2 }
-            try await eventually("the flush is over") { runner.workers.dispatcher.read { $0.lanes.first?.gate } == .closed }
+            try await eventually("the flush is over") { runner.workers.dispatcher.read { $0.lanes.first?.gate } == .critical }
             try put(spool, second: 3)
             try await eventually("it is noticed") { runner.snapshot().spools.first?.total.segments == 1 }
             #expect(seen.names.count == 2)
             _ = try spool.setControl(at: .now()) { $0.flushRequestedAt = .now() }
             try await eventually("asked for in the folder") { seen.names.count == 3 }
         }
+    }
+
+    @Test("The interval counts from the time in the segment's name, and takes along what is younger")
+    func interval() async throws {
+        let spool = try folder.spool()
+        let arrived = Mutex<[String: Timestamp]>([:])
+        let server = ScriptedServer.answering { request in
+            arrived.withLock { $0[request["ferry-segment"] ?? ""] = .now() }
+            return ScriptedServer.answer(200)
+        }
+        let options = try options(server, interval: .seconds(2), events: nil)
+        try await whileRunning([spool.path], options) { (runner: Runner) async throws in
+            try await eventually("it runs") { !runner.snapshot().spools.isEmpty }
+            let now = Timestamp.now()
+            let names = [now - .milliseconds(1500), now].map { SegmentName(priority: .normal, created: $0, id: .random()) }
+            for name in names { try spool.put(Segments.gzip("{}\n"), as: name) }
+            try await eventually("both") { arrived.withLock { $0.count == 2 } }
+            let first = try #require(arrived.withLock { $0[names[0].fileName] })
+            #expect(first - names[0].created >= .milliseconds(1999))
+        }
+    }
+
+    @Test("A retry goes out when it is due, whatever the interval")
+    func dueRetry() async throws {
+        let spool = try folder.spool()
+        try put(spool)
+        let requests = Mutex(0)
+        let server = ScriptedServer.answering { _ in
+            let number = requests.withLock { requests in
+                requests += 1
+                return requests
+            }
+            return ScriptedServer.answer(number == 1 ? 500 : 200)
+        }
+        try await whileRunning([spool.path], options(server, interval: .seconds(3600), events: nil)) { (_: Runner) async throws in
+            try await eventually("it is sent") { try spool.pending().isEmpty }
+        }
+        #expect(requests.withLock { $0 } == 2)
+    }
+
+    @Test("Beside a critical segment that is under way nothing else is started, of whatever spool")
+    func criticalFirst() throws {
+        var upload = UploadOptions(destination: try DestinationURL("http://hub/"))
+        upload.parallel = 8
+        let spools = [try folder.spool("a"), try folder.spool("b")]
+        for spool in spools { for second in 0..<2 { try put(spool, second: second) } }
+        try put(spools[1], 0, second: 9)
+        let lanes = try spools.map { spool in
+            var lane = Lane(LaneTools(SpoolLease(spool), options: upload, now: { .now() }) { _ in })
+            lane.begin(try spool.scan(sizes: true))
+            return lane
+        }
+        var delivery = DeliveryState(
+            lanes, options: upload, health: DestinationHealth(upload), isContinuous: true, now: { .now() })
+        guard case .job(let critical) = delivery.next() else { throw InVain(what: "a job") }
+        #expect(critical.items.map(\.entry.priority) == [.critical])
+        guard case .wait = delivery.next() else {
+            Issue.record("another was started beside it")
+            return
+        }
+        delivery.skip(critical.items[0], of: critical, .ended)
+        delivery.abandon(critical)
+        guard case .job(let next) = delivery.next() else { throw InVain(what: "the others") }
+        #expect(next.items.map(\.entry.priority) == [.normal])
     }
 
     @Test("A segment that is rejected as exhausted is forgotten: nothing is pending, and in strict order the rest goes on")

@@ -172,6 +172,60 @@ struct TrackerDeliveryTests {
         #expect(await delivery.flush() == .sent(more: false))
     }
 
+    @Test("A threshold counts what is in journals, of whatever priority")
+    func thresholdCountsJournals() async throws {
+        let server = ScriptedServer.answering { _ in ScriptedServer.answer(200) }
+        let tracker = try tracker {
+            $0.delivery.interval = .seconds(3600)
+            $0.delivery.threshold = 12
+        }
+        try await whileRunning(delivery(tracker, server)) {
+            try await eventually("the uploader's mark") { try spool().uploaderMark()?.mark.threshold?.events == 12 }
+            for number in 0..<12 { try tracker.track("e", priority: number % 3 == 0 ? .critical : .normal) }
+            // With an interval of an hour and journals of 50 events, nothing but the threshold sends these.
+            try await eventually("all twelve are sent") { try spool().events(in: [.sent]).count == 12 }
+        }
+    }
+
+    @Test("Going to the background sends everything")
+    func background() async throws {
+        let server = ScriptedServer.answering { _ in ScriptedServer.answer(200) }
+        let tracker = try tracker { $0.delivery.interval = .seconds(3600) }
+        try await whileRunning(delivery(tracker, server)) {
+            try await eventually("it runs") { try spool().uploaderMark() != nil }
+            try tracker.track("e")
+            tracker.enterBackground()
+            try await eventually("it is sent") { try spool().events(in: [.sent]).count == 1 }
+        }
+    }
+
+    @Test(
+        "From track to the request it takes the interval, and not twice",
+        arguments: [(Priority.normal, Duration.seconds(2)), (.critical, .seconds(1))])
+    func oneClock(_ priority: Priority, interval: Duration) async throws {
+        let arrived = Mutex<Timestamp?>(nil)
+        let server = ScriptedServer.answering { _ in
+            arrived.withLock { $0 = $0 ?? .now() }
+            return ScriptedServer.answer(200)
+        }
+        let tracker = try tracker {
+            $0.intervalRule.bounds.allowed = .zero ... .seconds(6)
+            $0.batch.interval = .seconds(2)
+            $0.batch.criticalInterval = .milliseconds(500)
+            $0.delivery.interval = .seconds(2)
+            $0.delivery.criticalDelay = .seconds(1)
+        }
+        try await whileRunning(delivery(tracker, server)) {
+            try await eventually("it runs") { try spool().uploaderMark() != nil }
+            let tracked = Timestamp.now()
+            try tracker.track("e", priority: priority)
+            try await eventually("it arrives") { arrived.withLock { $0 != nil } }
+            let age = try #require(arrived.withLock { $0 }) - tracked
+            // The time in a name is in whole milliseconds.
+            #expect(age >= interval - .milliseconds(1))
+        }
+    }
+
     @Test("By itself it sends at the threshold, critical events at once, and the rest by the interval")
     func byItself() async throws {
         let seen = Mutex<[String]>([])

@@ -79,7 +79,7 @@ struct TrackerJournalTests {
     @Test("A journal that cannot be sealed keeps no other from being published when its time has come")
     func oneStaysBehindInBackground() async throws {
         let tracker = try quietTracker {
-            $0.intervalRule.allowed = .zero ... .seconds(6)
+            $0.intervalRule.bounds.allowed = .zero ... .seconds(6)
             $0.batch.criticalInterval = .milliseconds(200)
             $0.batch.interval = .milliseconds(500)
         }

@@ -202,7 +202,7 @@ struct TrackerProgramTests {
         #expect(result.status == 0, "\(result.errors)")
         let lines = result.output.split(separator: "\n")
         #expect(lines[0].hasPrefix("the options: 'batchEvent' is no option; there are profile, "))
-        #expect(lines[1] == "an interval of -1.0 s is not between 6.0 s and 1 d")
+        #expect(lines[1] == "an interval of -1 s is not between 6 s and 86400 s")
         #expect(lines[2].hasPrefix("cannot ") && lines[2].contains("/proc/none"))
         #expect(lines[3] == "there is no timer 'job'; start it first")
         #expect(lines[4].hasPrefix("the properties are no JSON object, or more than ") && lines[4].hasSuffix(" deep: [1]"))

@@ -12,6 +12,27 @@ public struct UploaderMark: Codable, Equatable, Sendable {
     public var destination: String
     /// The rule by which data is late, if there is one.
     public var deadline: Deadline?
+    /// When so many stored events are sent at once, if they are.
+    public var threshold: Threshold?
+
+    /// What trackers go by: events in their journals count, too.
+    public struct Threshold: Codable, Equatable, Sendable {
+        /// So many events, 2 or more.
+        public var events: Int64
+        /// How old the oldest event gets, in milliseconds, before everything is sent whatever its number; zero: that is never done.
+        public var intervalMs: Int64
+
+        /// - Parameter interval: Zero or negative: nothing is sent by itself.
+        public init(events: Int64, interval: Duration) {
+            self.events = events
+            intervalMs = max(0, interval.wholeMilliseconds)
+        }
+
+        public var interval: Duration { .milliseconds(min(max(0, intervalMs), Self.longest)) }
+
+        /// Ten years: what a file says is no time that could overflow.
+        private static let longest: Int64 = 10 * 366 * 86_400_000
+    }
 
     public struct Deadline: Codable, Equatable, Sendable {
         /// As in `04:00`.
@@ -26,13 +47,14 @@ public struct UploaderMark: Codable, Equatable, Sendable {
         }
     }
 
-    public init(startedAt: Timestamp, destination: String, deadline: Deadline?) {
+    public init(startedAt: Timestamp, destination: String, deadline: Deadline?, threshold: Threshold? = nil) {
         process = getpid()
         boot = Self.currentBoot
         processStart = Self.start(of: process)
         self.startedAt = startedAt
         self.destination = destination
         self.deadline = deadline
+        self.threshold = threshold
     }
 
     /// Whether the process lives, as far as this machine can tell.

@@ -53,11 +53,6 @@ final class Publisher: Sendable {
     /// Looks after the journals soon.
     func kick() { thread.wake() }
 
-    /// Publishes everything that is stored, some time soon.
-    func publishSoon() {
-        if recorder.rollAll() > 0 { kick() }
-    }
-
     /// The spool could not be written: perhaps its folder is another by now, a medium that was put back.
     func reopen() {
         let now = options.now().steady

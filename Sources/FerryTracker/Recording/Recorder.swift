@@ -25,6 +25,8 @@ final class Recorder: Sendable {
     private struct State {
         var spool: Spool
         var rules: BatchRules
+        /// `nil` while no uploader counts events.
+        var threshold: SendThreshold?
         var open = [Batch?](repeating: nil, count: Priority.levels)
         /// Journals that are to be published whatever their time, oldest first.
         var waiting: [Batch] = []
@@ -34,6 +36,12 @@ final class Recorder: Sendable {
         var lastCreated: Timestamp?
         var isClosed = false
         var stored = 0
+
+        /// What is in journals.
+        var unpublished: SendThreshold.Unpublished {
+            let fills = (waiting + open.compactMap(\.self)).map(\.fill).filter { $0.events > 0 }
+            return .init(events: fills.reduce(0) { $0 + Int64($1.events) }, since: fills.map(\.since).min())
+        }
 
         /// So many journals could not be published that no more are to join them.
         var isStuck: Bool {
@@ -92,6 +100,9 @@ final class Recorder: Sendable {
             }
             throw .file(error)
         }
+        var threshold = state.threshold
+        let isReached = threshold?.stored(at: now.steady) { state.unpublished } ?? false
+        state.threshold = threshold
         // It is open since above. One whose first event found no room may have waited for long.
         if state.open[level]!.fill.events == 0 { state.open[level]!.fill.since = now.steady }
         state.open[level]!.fill.events += 1
@@ -103,7 +114,8 @@ final class Recorder: Sendable {
             state.waiting.append(batch)
             state.open[level] = nil
         }
-        let isNews = batch.fill.events == 1 || batch.fill.events == state.rules.events
+        if isReached { roll(&state) }
+        let isNews = isReached || batch.fill.events == 1 || batch.fill.events == state.rules.events
         return (batch.journal, isNews ? .withNews : .quietly)
     }
 
@@ -150,13 +162,17 @@ final class Recorder: Sendable {
     func rollAll() -> Int {
         state.withLock { state in
             for index in state.waiting.indices { state.waiting[index].pausedUntil = .zero }
-            let isStuck = state.isStuck
-            for level in state.open.indices {
-                guard let batch = state.open[level], batch.fill.events > 0 && !isStuck || state.isClosed else { continue }
-                state.open[level] = nil
-                state.waiting.append(batch)
-            }
+            Self.roll(&state)
             return state.waiting.count
+        }
+    }
+
+    private static func roll(_ state: inout State) {
+        let isStuck = state.isStuck
+        for level in state.open.indices {
+            guard let batch = state.open[level], batch.fill.events > 0 && !isStuck || state.isClosed else { continue }
+            state.open[level] = nil
+            state.waiting.append(batch)
         }
     }
 
@@ -232,6 +248,14 @@ final class Recorder: Sendable {
         state.withLock { state in
             state.room?.stored[Int(priority.level)] += size
             return state.room.map { $0.stored.reduce(.zero, +) > $0.limit } ?? false
+        }
+    }
+
+    /// What the uploader says that looks after the spool; `nil`: it counts no events, or none does.
+    func setThreshold(_ rule: UploaderMark.Threshold?) {
+        state.withLock { state in
+            guard rule != state.threshold?.rule else { return }
+            state.threshold = rule.map { SendThreshold($0, state.unpublished) }
         }
     }
 

@@ -70,6 +70,7 @@ struct DeliveryState {
         case .sendProbe: isProbe = true
         }
         if let limit = options.limit, started >= limit { return idle }
+        if !isProbe, waitsForCritical() { return .wait }
         guard let (lane, first) = isProbe ? takeProbe() : takeNext() else {
             // Nothing is left that could show who is to blame.
             if isContinuous { endRound() }
@@ -96,13 +97,27 @@ struct DeliveryState {
 
     /// Takes the next segment of the lane whose next one is the most urgent; among equals they take turns.
     private mutating func takeNext() -> (lane: Int, item: Dispatcher.Item)? {
+        guard let best = mostUrgent() else { return nil }
+        return lanes[best.lane].takeNext().map { (best.lane, $0) }
+    }
+
+    private mutating func mostUrgent() -> (lane: Int, rank: Lane.Rank)? {
         var best: (lane: Int, rank: Lane.Rank)?
         for lane in lanesInTurn where !isHeldUp(lane) {
             guard let rank = lanes[lane].nextRank() else { continue }
             if best.map({ rank < $0.rank }) ?? true { best = (lane, rank) }
         }
-        guard let best else { return nil }
-        return lanes[best.lane].takeNext().map { (best.lane, $0) }
+        return best
+    }
+
+    /// Whether what would be next has to let critical segments arrive first, of whatever spool: beside them it could overtake them.
+    private mutating func waitsForCritical() -> Bool {
+        // Whose request is over, but not judged, may wait for what comes next.
+        let isCriticalUnderWay = underWay.contains { id, job in
+            held[id] == nil && job.items.contains { $0.entry.priority == .critical }
+        }
+        guard isCriticalUnderWay, let best = mostUrgent() else { return false }
+        return best.rank.priority > .critical
     }
 
     /// Takes a segment that was tried least in all lanes, of any lane but the one that was served last if there is one: what is wrong may be

@@ -37,6 +37,8 @@ struct Lane {
     private(set) var queue = SegmentQueue()
     /// What is not due, by name.
     private(set) var waiting: [FileName: Waiting] = [:]
+    /// What waits for its spool's time to send.
+    private(set) var held = HeldSegments()
     /// Sidecars written before this moment count for nothing: the network has changed since.
     var forgetsWaitsBefore: Timestamp?
     var gate = LaneGate.open
@@ -63,10 +65,21 @@ struct Lane {
         var missedTurn = false
     }
 
-    /// A segment that is in the queue again.
-    struct Woken {
+    /// A segment that is to be queued, or held.
+    struct Newcomer {
+        let name: String
         let entry: SpoolListing.Entry
+        let hasSidecar: Bool
+        /// Its turn had come before.
         let missedTurn: Bool
+    }
+
+    /// What has waited long enough.
+    struct Woken {
+        /// What was just made, and whose writer was waited for: it is not in the queue.
+        var new: [Newcomer] = []
+        /// A segment is in the queue again whose turn had come before.
+        var missedTurn = false
     }
 
     /// What a round left behind.
@@ -128,19 +141,39 @@ struct Lane {
         listed = listing.entries.count
         isAddedTo = false
         tally = Tally()
-        guard !waiting.isEmpty || !excluded.isEmpty || !foundTaken.isEmpty || !tries.isEmpty else { return }
+        guard !waiting.isEmpty || !held.isEmpty || !excluded.isEmpty || !foundTaken.isEmpty || !tries.isEmpty else { return }
         var found: [FileName: Waiting] = [:]
+        var stillHeld = HeldSegments()
         var (stillTaken, stillTried): ([FileName: Int], [FileName: Int]) = ([:], [:])
         for index in listing.entries.indices {
-            let name = listing.name(of: listing.entries[index])
+            let name = FileName(listing.name(of: listing.entries[index]))
             if let wait = waiting[name] { found[name] = wait }
+            stillHeld.take(name, from: held)
             stillTaken[name] = foundTaken[name]
             stillTried[name] = tries[name]
             if excluded.contains(name) { listed -= 1 }
-            if waiting[name] != nil || excluded.contains(name) { queue.take(index) }
+            if waiting[name] != nil || held.contains(name) || excluded.contains(name) { queue.take(index) }
         }
         // What is gone from the folder is forgotten.
-        (waiting, foundTaken, tries) = (found, stillTaken, stillTried)
+        (waiting, held, foundTaken, tries) = (found, stillHeld, stillTaken, stillTried)
+    }
+
+    /// Takes out of the queue what was created after a moment and was not there before, as an earlier queue knew it.
+    mutating func takeNew(since moment: Timestamp, before: SegmentQueue) -> [Newcomer] {
+        var new: [Newcomer] = []
+        for priority in (0..<Priority.levels).compactMap({ Priority($0) }) {
+            var index = queue.listing.index(of: priority, from: moment, after: 0)
+            while index < queue.listing.entries.count, queue.listing.entries[index].priority == priority {
+                let entry = queue.listing.entries[index]
+                let name = queue.listing.name(of: entry)
+                if !entry.isTaken, !before.contains(name) {
+                    queue.take(index)
+                    new.append(Newcomer(name: name, entry: entry, hasSidecar: entry.hasSidecar, missedTurn: false))
+                }
+                index += 1
+            }
+        }
+        return new
     }
 
     /// Where the next segment stands in comparison with other lanes'; `nil` when none may leave.
@@ -204,9 +237,8 @@ struct Lane {
     /// Segments were added after the scan: nothing can be concluded from what it did not see.
     private var isAddedTo = false
 
-    /// A segment appeared, or its writer has finished with it. Returns its entry, `nil` when there is none of that name, or it is
-    /// known already.
-    mutating func appeared(_ name: String) -> Woken? {
+    /// A segment appeared, or its writer has finished with it; `nil` when there is none of that name, or it is known already.
+    mutating func appeared(_ name: String) -> Newcomer? {
         var missedTurn = false
         var hasSidecar = false
         if let wait = waiting[name] {
@@ -215,9 +247,29 @@ struct Lane {
             (missedTurn, hasSidecar) = (wait.missedTurn, wait.hasSidecar)
             waiting[name] = nil
         }
-        guard !queue.contains(name) else { return nil }
-        return insert(name, hasSidecar: hasSidecar).map { Woken(entry: $0, missedTurn: missedTurn) }
+        guard !queue.contains(name), !held.contains(FileName(name)), let entry = entry(of: name) else { return nil }
+        return Newcomer(name: name, entry: entry, hasSidecar: hasSidecar, missedTurn: missedTurn)
     }
+
+    private func entry(of name: String) -> SpoolListing.Entry? {
+        var found = SpoolListing()
+        guard let spool = try? tools.lease.spool(), let index = spool.add(name, to: &found) else { return nil }
+        return found.entries[index]
+    }
+
+    /// A segment may leave.
+    mutating func enqueue(_ newcomer: Newcomer) { _ = insert(newcomer.name, hasSidecar: newcomer.hasSidecar) }
+
+    /// A segment waits until it is released.
+    mutating func hold(_ newcomer: Newcomer, until due: Duration, isUrgent: Bool) {
+        held.add(newcomer, until: due, isUrgent: isUrgent)
+    }
+
+    /// What was held may leave.
+    mutating func release(_ what: HeldSegments.Share) { for newcomer in held.release(what) { enqueue(newcomer) } }
+
+    /// How many events a segment holds, as far as its notes tell.
+    func notedEvents(of name: String) -> Int64 { (try? tools.lease.spool().notedEvents(of: name)) ?? 1 }
 
     private mutating func insert(_ name: String, hasSidecar: Bool) -> SpoolListing.Entry? {
         isAddedTo = true
@@ -231,11 +283,11 @@ struct Lane {
 
     /// A file was made, which may be still being written.
     mutating func created(_ name: String, at now: Timestamp) {
-        guard waiting[name] == nil, !queue.contains(name) else { return }
-        var found = SpoolListing()
-        guard let spool = try? tools.lease.spool(), let index = spool.add(name, to: &found) else { return }
+        guard waiting[name] == nil, !queue.contains(name), !held.contains(FileName(name)), let entry = entry(of: name) else {
+            return
+        }
         let wait = Wait(since: now, until: now + ForeignFile.quietPeriod)
-        waiting[name] = Waiting(entry: found.entries[index], hasSidecar: false, wait: wait, isFresh: true)
+        waiting[name] = Waiting(entry: entry, hasSidecar: false, wait: wait, isFresh: true)
     }
 
     /// A segment goes back into the queue.
@@ -273,15 +325,21 @@ struct Lane {
     /// Also for a segment that cannot be opened.
     static let longestPatience = Duration.seconds(60)
 
-    /// Puts back what has waited long enough, or since before the clock was set back, or everything. Returns what is in the queue again.
+    /// Puts back what has waited long enough, or since before the clock was set back, or everything.
+    ///
     @discardableResult
-    mutating func wake(at now: Timestamp, all: Bool = false) -> [Woken] {
-        guard !waiting.isEmpty, failure == nil else { return [] }
-        var woken: [Woken] = []
-        for (name, wait) in waiting where all || wait.wait?.isOver(at: now, longest: tools.longestWait) ?? false {
+    mutating func wake(at now: Timestamp, all: Bool = false) -> Woken {
+        var woken = Woken()
+        guard !waiting.isEmpty, failure == nil else { return woken }
+        for (name, wait) in waiting {
+            let isOver = wait.wait?.isOver(at: now, longest: tools.longestWait) ?? false
+            guard isOver || all && !wait.isFresh else { continue }
             waiting[name] = nil
-            if let entry = insert(name.text, hasSidecar: wait.hasSidecar) {
-                woken.append(Woken(entry: entry, missedTurn: wait.missedTurn))
+            if wait.isFresh {
+                woken.new.append(Newcomer(name: name.text, entry: wait.entry, hasSidecar: false, missedTurn: false))
+            } else {
+                _ = insert(name.text, hasSidecar: wait.hasSidecar)
+                woken.missedTurn = woken.missedTurn || wait.missedTurn
             }
         }
         return woken

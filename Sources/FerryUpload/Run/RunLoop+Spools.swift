@@ -39,10 +39,10 @@ extension RunLoop {
             fresh.gate = .closed
             if lane < delivery.lanes.count {
                 delivery.lanes[lane] = fresh
-                state.rejoin(control, as: lane, isSame: isSame, at: now)
+                state.rejoin(control, as: lane, isSame: isSame)
             } else {
                 delivery.lanes.append(fresh)
-                state.add(control, at: now)
+                state.add(control)
             }
             if let known { delivery.remember(known) }
             // What this process knows better is written where the next process will look.
@@ -50,19 +50,21 @@ extension RunLoop {
         }
         spools[number].opened(opened, tools, lane: lane)
         owners[lane] = number
-        if let other = spools[number].leaveMark(runner.options.upload, at: now.wall) {
+        if let other = spools[number].leaveMark(runner.options, at: now.wall) {
             onEvent(.shared(spool: path, with: other))
         }
         addSettler(tools.settler)
         // Before the scan: what appears during it is told twice, and noticed once.
         watch.add(path, isRemote: spool.directory.isRemote, number: lane)
         note(opened.recovery, of: number)
-        await scan(number)
+        await scan(number, isFirst: true)
         onEvent(.opened(spool: path, pending: dispatcher.read { $0.lanes[lane].listed }, isBack: isBack))
     }
 
     /// Looks at a whole folder.
-    mutating func scan(_ number: Int) async {
+    ///
+    /// - Parameter isFirst: The spool was just opened.
+    mutating func scan(_ number: Int, isFirst: Bool = false) async {
         guard let lane = spools[number].lane, let tools = spools[number].tools else { return }
         let start = ContinuousClock.now
         let result: Result<(SpoolListing, exported: Set<FileName>, TravellingSegments), FileError> = await blocking {
@@ -82,12 +84,9 @@ extension RunLoop {
         case .success((let listing, let exported, let travelling)):
             spools[number].travelling = travelling
             dispatcher.change { delivery in
+                let before = isFirst ? nil : delivery.lanes[lane].queue
                 delivery.lanes[lane].begin(listing, except: delivery.namesUnderWay(lane: lane).union(exported))
-                for priority in Set(listing.entries.map(\.priority)) {
-                    guard let first = listing.entries.first(where: { $0.priority == priority }) else { continue }
-                    // How many of them are new, nobody can tell.
-                    state.stored(first, events: runner.options.schedule.events ?? 1, in: lane, at: now)
-                }
+                state.scanned(lane, since: before, &delivery, at: now)
             }
         case .failure(let error): close(number, error)
         }

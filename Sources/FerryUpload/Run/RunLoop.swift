@@ -112,17 +112,7 @@ struct RunLoop {
         {
             return
         }
-        var events: Int64 = 1
-        if let wanted = runner.options.schedule.events, wanted > 1 {
-            events = (try? spools[number].tools?.lease.spool().notedEvents(of: name)) ?? 1
-        }
-        dispatcher.change { delivery in
-            guard !delivery.namesUnderWay(lane: lane).contains(name), let woken = delivery.lanes[lane].appeared(name) else {
-                return
-            }
-            if woken.missedTurn { state.missedTurn(in: lane, at: now) }
-            state.stored(woken.entry, events: events, in: lane, at: now)
-        }
+        dispatcher.change { state.appeared(name, in: lane, &$0, at: now) }
     }
 
     mutating func readControl(_ number: Int) {

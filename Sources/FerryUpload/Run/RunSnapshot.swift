@@ -51,6 +51,7 @@ extension DeliveryState {
         }
         for entry in lanes[lane].queue.remaining { add(entry) }
         for wait in lanes[lane].waiting.values { add(wait.entry) }
+        for entry in lanes[lane].held.entries { add(entry) }
         for job in jobsUnderWay where job.lane == lane { for item in job.items { add(item.entry) } }
         return pending
     }

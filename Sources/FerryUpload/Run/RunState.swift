@@ -20,33 +20,63 @@ struct RunState {
     init(_ options: RunOptions) { self.options = options }
 
     /// A spool joins.
-    mutating func add(_ control: SpoolControl, at now: Moment) {
-        spools.append(Spool(schedule: SendSchedule(options.schedule, now: now.steady)))
+    mutating func add(_ control: SpoolControl) {
+        spools.append(Spool(schedule: SendSchedule(options.schedule)))
         // What was asked for before has been done, or was for another process.
         spools[spools.count - 1].flushedAt = control.flushRequestedAt
         _ = setControl(control, of: spools.count - 1)
     }
 
     /// A spool comes back under its number, or another one takes its place.
-    mutating func rejoin(_ control: SpoolControl, as spool: Int, isSame: Bool, at now: Moment) {
-        if isSame {
-            spools[spool].schedule.rejoined(at: now.steady)
-        } else {
-            spools[spool] = Spool(schedule: SendSchedule(options.schedule, now: now.steady))
+    mutating func rejoin(_ control: SpoolControl, as spool: Int, isSame: Bool) {
+        if !isSame {
+            spools[spool] = Spool(schedule: SendSchedule(options.schedule))
             spools[spool].flushedAt = control.flushRequestedAt
         }
         _ = setControl(control, of: spool)
     }
 
-    mutating func stored(_ entry: SpoolListing.Entry, events: Int64, in spool: Int, at now: Moment) {
-        spools[spool].schedule.stored(entry.priority, events: events, bytes: entry.size ?? .zero, at: now.steady)
+    /// A segment appeared, or its writer has finished with it.
+    mutating func appeared(_ name: String, in spool: Int, _ delivery: inout DeliveryState, at now: Moment) {
+        guard !delivery.namesUnderWay(lane: spool).contains(name), let newcomer = delivery.lanes[spool].appeared(name) else {
+            return
+        }
+        if newcomer.missedTurn {
+            spools[spool].schedule.missedTurn()
+            delivery.lanes[spool].enqueue(newcomer)
+        } else {
+            place(newcomer, in: spool, &delivery, at: now)
+        }
     }
 
-    /// What waits for its turn no longer has to.
-    mutating func missedTurn(in spool: Int, at now: Moment) { spools[spool].schedule.missedTurn(at: now.steady) }
+    /// A look at a whole folder found what is new since the last one.
+    ///
+    /// - Parameter before: What was queued then; `nil` at the first look: all that it finds leaves at once.
+    mutating func scanned(_ spool: Int, since before: SegmentQueue?, _ delivery: inout DeliveryState, at now: Moment) {
+        guard let before, !options.schedule.isManual || options.schedule.criticalDelay != nil else { return }
+        let longest = max(options.schedule.interval, options.schedule.criticalDelay ?? .zero)
+        for newcomer in delivery.lanes[spool].takeNew(since: now.wall - longest, before: before) {
+            place(newcomer, in: spool, &delivery, at: now)
+        }
+    }
+
+    private mutating func place(
+        _ newcomer: Lane.Newcomer, in spool: Int, _ delivery: inout DeliveryState, at now: Moment
+    ) {
+        let entry = newcomer.entry
+        let events = options.schedule.countsEvents ? delivery.lanes[spool].notedEvents(of: newcomer.name) : 1
+        let place = spools[spool].schedule.stored(
+            entry.priority, age: now.wall - entry.created, events: events, bytes: entry.size ?? .zero, at: now.steady)
+        switch place {
+        case .queue: delivery.lanes[spool].enqueue(newcomer)
+        case .hold(let due, let isUrgent): delivery.lanes[spool].hold(newcomer, until: due, isUrgent: isUrgent)
+        }
+    }
 
     /// Somebody told a spool something. Returns whether a flush was asked for.
     mutating func setControl(_ control: SpoolControl, of spool: Int) -> Bool {
+        // What was stored during a pause is sent at its end.
+        if spools[spool].control.stopsSending, !control.stopsSending, !options.schedule.isManual { spools[spool].schedule.ask() }
         spools[spool].control = control
         guard let asked = control.flushRequestedAt, asked != spools[spool].flushedAt else { return false }
         spools[spool].flushedAt = asked
@@ -113,18 +143,19 @@ struct RunState {
         }
         var next: [Duration] = []
         for index in spools.indices where delivery.lanes[index].failure == nil {
-            // Somebody's threshold of one event means at once, for what comes back as for what is new.
-            for woken in delivery.lanes[index].wake(at: now.wall) {
-                if woken.missedTurn { spools[index].schedule.missedTurn(at: now.steady) }
-                stored(woken.entry, events: 1, in: index, at: now)
-            }
+            let woken = delivery.lanes[index].wake(at: now.wall)
+            if woken.missedTurn { spools[index].schedule.missedTurn() }
+            for newcomer in woken.new { place(newcomer, in: index, &delivery, at: now) }
             if let arrival = options.upload.arrival { delivery.lanes[index].rules.apply(arrival, at: now.wall) }
             let isClosed = blocker != nil || spools[index].control.stopsSending
-            if !isClosed, delivery.isDrained(lane: index, gate: spools[index].schedule.gate(at: now.steady)) {
-                spools[index].schedule.drained(at: now.steady)
+            if !isClosed, let share = spools[index].schedule.release(delivery.lanes[index].held, at: now.steady) {
+                delivery.lanes[index].release(share)
             }
-            delivery.lanes[index].gate = isClosed ? .closed : spools[index].schedule.gate(at: now.steady)
-            if let change = spools[index].schedule.nextChange(after: now.steady) { next.append(change) }
+            if !isClosed, spools[index].schedule.isAsked, delivery.isDrained(lane: index, gate: .open) {
+                spools[index].schedule.drained()
+            }
+            delivery.lanes[index].gate = isClosed ? .closed : spools[index].schedule.gate
+            next += [delivery.lanes[index].held.urgentDue, delivery.lanes[index].held.ordinaryDue].compactMap { $0 }
             if let wake = delivery.lanes[index].nextWake { next.append(now.steady + (wake - now.wall)) }
         }
         if let until = delivery.health.waitsUntil(now: now.wall) { next.append(now.steady + (until - now.wall)) }

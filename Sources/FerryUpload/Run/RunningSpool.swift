@@ -135,11 +135,16 @@ struct RunningSpool {
     }
 
     /// Tells others that the spool is looked after. Returns the mark of another that does so, if there is one.
-    mutating func leaveMark(_ options: UploadOptions, at now: Timestamp) -> UploaderMark? {
-        let deadline = options.arrival.map {
+    mutating func leaveMark(_ options: RunOptions, at now: Timestamp) -> UploaderMark? {
+        let deadline = options.upload.arrival.map {
             UploaderMark.Deadline(time: "\($0.time)", timezone: $0.zone.name, late: $0.late.rawValue)
         }
-        let text = UploaderMark(startedAt: now, destination: "\(options.destination)", deadline: deadline)
+        let schedule = options.schedule
+        let threshold = schedule.events.flatMap {
+            schedule.countsEvents ? UploaderMark.Threshold(events: $0, interval: schedule.interval) : nil
+        }
+        let text = UploaderMark(
+            startedAt: now, destination: "\(options.upload.destination)", deadline: deadline, threshold: threshold)
         guard let spool = try? tools?.lease.spool(), let (holder, other) = try? spool.leaveMark(text) else { return nil }
         mark = holder
         return other

@@ -184,6 +184,22 @@ struct RunConfiguration {
         }
     }
 
+    /// The profile's SDK has bounds.
+    private mutating func checkInterval() {
+        let profile = values["profile"]?.texts.first.flatMap(Profile.init)
+        guard let bounds = profile?.intervalBounds, let value = values["interval"], let text = value.texts.first,
+            let interval = Settings.parsedInterval(text)
+        else { return }
+        do throws(IntervalError) {
+            let bounded = try bounds.bounded(interval)
+            // A length that is raised is shown as it counts.
+            guard bounded != interval, bounded > .zero else { return }
+            values["interval"] = Value(texts: ["\(bounded.components.seconds)s"], origin: value.origin)
+        } catch {
+            problems.append(.init(place: place(of: "interval", 0), "\(error) with profile \(profile?.rawValue ?? "")"))
+        }
+    }
+
     private mutating func checkTogether() {
         if values["to"] == nil { missing.append(.init(place: .nowhere, "'to' is missing: where to send")) }
         if values["spools"]?.texts.isEmpty ?? true {
@@ -192,6 +208,7 @@ struct RunConfiguration {
         if (values["tls.cert"] == nil) != (values["tls.key"] == nil) {
             problems.append(.init(place: .nowhere, "'tls.cert' and 'tls.key' belong together"))
         }
+        checkInterval()
         let body = values["body"]?.texts.first ?? "ndjson"
         if body == "measurement", values["tracking-id"] == nil {
             problems.append(.init(place: place(of: "body", 0), "'body: measurement' needs 'tracking-id', the property's ID"))

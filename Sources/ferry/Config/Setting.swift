@@ -28,6 +28,18 @@ struct Setting: Sendable {
     }
 }
 
+extension Profile {
+    /// Which intervals its SDK allows; `nil`: any.
+    var intervalBounds: IntervalBounds? {
+        switch self {
+        case .ferry: nil
+        case .appcenter: .appCenter
+        case .googleAnalytics: .googleAnalytics
+        case .sensors: .sensors
+        }
+    }
+}
+
 /// Sets of numbers that belong together.
 enum Profile: String, CaseIterable, Sendable {
     /// Ferry's own: each segment leaves as it appears.

@@ -35,14 +35,14 @@ enum Settings {
             problem: oneOf(PassPlan.Order.allCases.map(\.rawValue))),
         Setting(
             "interval", default: "60s", profiles: [.appcenter: "6s", .googleAnalytics: "120s", .sensors: "15s"],
-            "Send everything this often; 0s or less: only when asked (ferry flush, SIGUSR1).", problem: interval),
+            "Send everything when its oldest event is this old; 0s or less: only when asked (flush, SIGUSR1).", problem: interval),
         Setting(
             "threshold.events", default: "1", profiles: [.appcenter: "50", .googleAnalytics: "off", .sensors: "100"],
             "Send when this many events are stored; 1: each segment at once.", problem: off(number(1...Int.max))),
         Setting("threshold.bytes", default: "off", "Send when this much is stored.", problem: off(size)),
         Setting(
             "critical-delay", default: "0s", profiles: [.appcenter: "3s", .googleAnalytics: "off", .sensors: "off"],
-            "Send critical segments (priority 0) this long after they appear, whatever the interval.", problem: off(duration)),
+            "Send critical segments (priority 0) when their oldest event is this old.", problem: off(duration)),
         Setting(
             "back-off.intervals", isList: true, default: "10s, 1m, 5m, 20m, 1h",
             profiles: [.appcenter: "10s, 5m, 20m", .googleAnalytics: "120s", .sensors: "15s"],

@@ -1,0 +1,58 @@
+/// Which intervals between an event and its request may be set. The SDKs' documents have bounds, and differ in what is done beyond them.
+public struct IntervalBounds: Equatable, Sendable {
+    /// What is done with an interval that is too short.
+    public enum Short: Equatable, Sendable {
+        case refused
+        /// The shortest allowed one is taken.
+        case raised
+    }
+
+    public var allowed: ClosedRange<Duration>
+    public var short: Short
+    /// Zero and below mean: only when somebody asks.
+    public var allowsManual: Bool
+
+    public init(_ allowed: ClosedRange<Duration>, short: Short = .refused, allowsManual: Bool = false) {
+        self.allowed = allowed
+        self.short = short
+        self.allowsManual = allowsManual
+    }
+
+    /// App Center: "between 6 seconds and 86400 seconds (one day)"; beyond them its SDK refuses.
+    public static let appCenter = IntervalBounds(.seconds(6) ... .seconds(86_400))
+    /// Google Analytics: any number of seconds; zero and below dispatch by hand. Bounded to a year, as all times in Ferry are bounded.
+    public static let googleAnalytics = IntervalBounds(.milliseconds(1) ... .seconds(366 * 86_400), allowsManual: true)
+    /// Sensors Analytics: at least 5 s; less becomes 5 s. Bounded to a year.
+    public static let sensors = IntervalBounds(.seconds(5) ... .seconds(366 * 86_400), short: .raised)
+
+    /// Returns the interval that counts where one is asked for; zero and below: only when somebody asks.
+    public func bounded(_ interval: Duration) throws(IntervalError) -> Duration {
+        if allowsManual, interval <= .zero { return interval }
+        if allowed.contains(interval) { return interval }
+        if interval < allowed.lowerBound, short == .raised { return allowed.lowerBound }
+        throw IntervalError(interval: interval, bounds: self)
+    }
+}
+
+/// An interval that may not be set.
+public struct IntervalError: Error, Equatable, CustomStringConvertible {
+    public let interval: Duration
+    public let bounds: IntervalBounds
+
+    public init(interval: Duration, bounds: IntervalBounds) {
+        self.interval = interval
+        self.bounds = bounds
+    }
+
+    public var description: String {
+        "an interval of \(interval.asSeconds) is not between \(bounds.allowed.lowerBound.asSeconds) and \(bounds.allowed.upperBound.asSeconds)"
+    }
+}
+
+extension Duration {
+    /// In seconds, whatever their number, so that two that differ look different.
+    fileprivate var asSeconds: String {
+        let (seconds, rest) = components
+        return rest == 0 ? "\(seconds) s" : "\(inSeconds) s"
+    }
+}

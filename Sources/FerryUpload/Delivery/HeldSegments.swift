@@ -1,0 +1,59 @@
+import FerrySpool
+
+/// The segments of one spool that wait until it is their time to leave. Times are since any fixed moment, by a clock that nobody sets.
+struct HeldSegments {
+    private struct Held {
+        let newcomer: Lane.Newcomer
+        let due: Duration
+        let isUrgent: Bool
+    }
+
+    /// Which of them.
+    enum Share {
+        /// Those that wait for a time of their own, as critical ones do.
+        case urgent
+        /// The others.
+        case ordinary
+        case all
+    }
+
+    private var held: [FileName: Held] = [:]
+    /// When the first of the urgent ones is due, or was before it was released or went.
+    private(set) var urgentDue: Duration?
+    /// When the first of the others is.
+    private(set) var ordinaryDue: Duration?
+
+    var isEmpty: Bool { held.isEmpty }
+    var entries: some Collection<SpoolListing.Entry> { held.values.lazy.map(\.newcomer.entry) }
+    func contains(_ name: FileName) -> Bool { held[name] != nil }
+
+    mutating func add(_ newcomer: Lane.Newcomer, until due: Duration, isUrgent: Bool) {
+        add(Held(newcomer: newcomer, due: due, isUrgent: isUrgent))
+    }
+
+    private mutating func add(_ one: Held) {
+        held[FileName(one.newcomer.name)] = one
+        if one.isUrgent {
+            urgentDue = min(urgentDue ?? one.due, one.due)
+        } else {
+            ordinaryDue = min(ordinaryDue ?? one.due, one.due)
+        }
+    }
+
+    /// Takes over one of others, if they have it.
+    mutating func take(_ name: FileName, from others: HeldSegments) { if let one = others.held[name] { add(one) } }
+
+    /// Lets some go.
+    mutating func release(_ share: Share) -> [Lane.Newcomer] {
+        var released: [Lane.Newcomer] = []
+        var left = HeldSegments()
+        for one in held.values {
+            switch (share, one.isUrgent) {
+            case (.all, _), (.urgent, true), (.ordinary, false): released.append(one.newcomer)
+            case (.urgent, false), (.ordinary, true): left.add(one)
+            }
+        }
+        self = left
+        return released
+    }
+}
