@@ -17,9 +17,11 @@ struct BodyTests {
     }
 
     private func encode(_ lines: [String], as format: BodyFormat) throws -> String {
-        var encoder = BodyEncoder(format, created: Self.created, now: Self.now)
+        var encoder = BodyEncoder(format, now: Self.now)
         var body: [UInt8] = []
-        for line in lines { try Array(line.utf8).withUnsafeBufferPointer { try encoder.add($0, to: &body) } }
+        for line in lines {
+            try Array(line.utf8).withUnsafeBufferPointer { try encoder.add($0, created: Self.created, to: &body) }
+        }
         encoder.finish(&body)
         return String(decoding: body, as: UTF8.self)
     }
@@ -128,9 +130,11 @@ struct BodyTests {
             var checker = JSONLineChecker()
             let isValid = bytes.withUnsafeBufferPointer { checker.check($0) == .event }
             for format in [BodyFormat.appCenter, .measurement(trackingID: "UA-1-2")] {
-                var encoder = BodyEncoder(format, created: Self.created, now: Self.now)
+                var encoder = BodyEncoder(format, now: Self.now)
                 var body: [UInt8] = []
-                guard (try? bytes.withUnsafeBufferPointer { try encoder.add($0, to: &body) }) != nil else { continue }
+                guard (try? bytes.withUnsafeBufferPointer { try encoder.add($0, created: Self.created, to: &body) }) != nil else {
+                    continue
+                }
                 encoder.finish(&body)
                 guard isValid, format == .appCenter else { continue }
                 let isStillValid = body.withUnsafeBufferPointer { checker.check($0) == .event }

@@ -24,6 +24,7 @@ struct TranscodingTests {
         }
         var options = UploadOptions(destination: try DestinationURL(server.url))
         options.body = .appCenter
+        options.requestLimits = RequestLimits()
         let report = try await UploadPass(spool, options: options).run()
         #expect(report.sent.segments == 1 && report.remaining == 0)
         let request = try #require(received.withLock { $0.first })

@@ -18,6 +18,22 @@ public struct RetryState: Codable, Equatable, Sendable {
     /// of older versions.
     public var content: Content?
 
+    /// How much of the segment was delivered, where it goes out in parts. Absent until the first part has arrived.
+    public var delivered: Delivered?
+
+    /// The first part of a segment that need not be sent again.
+    public struct Delivered: Codable, Equatable, Sendable {
+        /// So many lines from the first one on.
+        public var lines: Int64
+        /// The destination, as its state file is named: another one has nothing of it.
+        public var destination: String
+
+        public init(lines: Int64, destination: String) {
+            self.lines = lines
+            self.destination = destination
+        }
+    }
+
     /// What a file from another tool is known by.
     public struct Content: Codable, Equatable, Sendable {
         public var bytes: Int64
@@ -60,8 +76,16 @@ public struct RetryState: Codable, Equatable, Sendable {
         self.broken = broken
     }
 
+    /// Returns it with how much was delivered before.
+    public func with(delivered: Delivered?) -> RetryState {
+        var state = self
+        state.delivered = delivered
+        return state
+    }
+
     enum CodingKeys: String, CodingKey {
-        case version, attempts, failures, firstAttemptAt, lastAttemptAt, nextAttemptAt, lastError, broken, retryAfter, content
+        case version, attempts, failures, firstAttemptAt, lastAttemptAt, nextAttemptAt, lastError, broken, retryAfter, content,
+            delivered
     }
 
     /// No segment is tried so often: with the longest pause between two tries it would take 100,000 years.
@@ -80,6 +104,7 @@ public struct RetryState: Codable, Equatable, Sendable {
         broken = try? container.decode(.broken, in: 0...Self.most)
         retryAfter = try? container.decode(Bool.self, forKey: .retryAfter)
         content = try? container.decode(Content.self, forKey: .content)
+        delivered = try? container.decode(Delivered.self, forKey: .delivered)
     }
 
     /// When the wait is over, `nil` when it is over now, or the clock was set back since.

@@ -1,23 +1,24 @@
 import FerrySpool
 
-/// Writes a segment's events in the form of a body, line by line.
+/// Writes events in the form of a body, line by line.
 struct BodyEncoder {
     private let format: BodyFormat
-    /// Stands for the time of events that have none.
-    private let created: Timestamp
     /// When the request is made.
     private let now: Timestamp
     private var line: Int64 = 0
     private var isFirst = true
 
-    init(_ format: BodyFormat, created: Timestamp, now: Timestamp) {
+    init(_ format: BodyFormat, now: Timestamp) {
         self.format = format
-        self.created = created
         self.now = now
     }
 
-    /// Adds the event of a line, if there is one.
-    mutating func add(_ bytes: UnsafeBufferPointer<UInt8>, to body: inout [UInt8]) throws(UnencodableEvent) {
+    /// Adds the event of a segment's line, if there is one.
+    ///
+    /// - Parameter created: Stands for the time of events that have none.
+    mutating func add(
+        _ bytes: UnsafeBufferPointer<UInt8>, created: Timestamp, to body: inout [UInt8]
+    ) throws(UnencodableEvent) {
         line += 1
         guard let event = bytes.event else { return }
         body.append(isFirst ? format.frame.start : format.frame.separator)

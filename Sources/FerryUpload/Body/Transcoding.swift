@@ -17,7 +17,7 @@ extension RequestBody {
     ) throws(TranscodingFailure) -> RequestBody {
         do {
             let target = try claim.status.size <= inMemory ? OpenFile.inMemory() : spool.scratchFile()
-            var encoder = BodyEncoder(format, created: created, now: now)
+            var encoder = BodyEncoder(format, now: now)
             var writer = try GzipWriter(file: target, level: .standard)
             var cutter = LineCutter()
             var pending: [UInt8] = []
@@ -27,10 +27,10 @@ extension RequestBody {
                 pending.removeAll(keepingCapacity: true)
             }
             try claim.file.inflate(limit: inflateLimit) { piece in
-                try cutter.feed(piece) { try encoder.add($0, to: &pending) }
+                try cutter.feed(piece) { try encoder.add($0, created: created, to: &pending) }
                 try drain(over: 1 << 16)
             }
-            try cutter.finish { try encoder.add($0, to: &pending) }
+            try cutter.finish { try encoder.add($0, created: created, to: &pending) }
             encoder.finish(&pending)
             try drain(over: 0)
             try writer.finish()

@@ -6,7 +6,8 @@ enum Coalescing {
     struct Room {
         private let priority: Priority
         private let stream: String?
-        private var bytes: ByteCount
+        /// `nil`: any number.
+        private var bytes: ByteCount?
         private var segments: Int
         private var header: Int
 
@@ -28,18 +29,33 @@ enum Coalescing {
             header = Self.longestHeader - first.name.utf8.count - Self.decoration
         }
 
+        /// For segments whose events go out in requests of a bounded size, one after the other.
+        ///
+        /// - Returns: `nil` when the first one failed before, or comes from another tool.
+        init?(gathering first: Dispatcher.Item) {
+            guard let name = SegmentName(first.name), !first.entry.hasSidecar else { return nil }
+            priority = name.priority
+            stream = name.stream
+            bytes = nil
+            segments = Self.mostSegments - 1
+            header = Self.longestHeader - first.name.utf8.count - Self.decoration
+        }
+
         /// `, ` and `;bytes=` with a number.
         private static let decoration = 20
 
         /// Takes a segment in if there is room for it, and it is of the same kind.
         mutating func take(_ entry: SpoolListing.Entry, _ name: String) -> Bool {
             let length = name.utf8.count + Self.decoration
-            guard segments > 0, length <= header, let size = entry.size, size <= bytes, !entry.hasSidecar,
-                entry.priority == priority, let segment = SegmentName(name), segment.stream == stream
+            guard segments > 0, length <= header, !entry.hasSidecar, entry.priority == priority,
+                let segment = SegmentName(name), segment.stream == stream
             else { return false }
+            if let bytes {
+                guard let size = entry.size, size <= bytes else { return false }
+                self.bytes = bytes - size
+            }
             segments -= 1
             header -= length
-            bytes = bytes - size
             return true
         }
     }
@@ -70,11 +86,29 @@ enum Coalescing {
 
     /// The same for the same segments in every process, and never the same for others: the first and the number of IDs, which are
     /// random, and a sum over all of them.
-    static func key(_ segments: [SegmentFacts]) -> String {
+    static func key(_ segments: [SegmentFacts]) -> String { key(segments.map(\.id)) }
+
+    private static func key(_ ids: [String]) -> String {
         var sum: UInt64 = 0xcbf2_9ce4_8422_2325
-        for segment in segments {
-            for byte in segment.id.utf8 { sum = (sum ^ UInt64(byte)) &* 0x100_0000_01b3 }
+        for id in ids {
+            for byte in id.utf8 { sum = (sum ^ UInt64(byte)) &* 0x100_0000_01b3 }
         }
-        return "\(segments[0].id)+\(segments.count - 1)-\(String(sum, radix: 36))"
+        return "\(ids[0])+\(ids.count - 1)-\(String(sum, radix: 36))"
+    }
+
+    /// The same for a request that carries some lines of segments.
+    static func key(_ segments: [SegmentFacts], _ slices: [RequestPart.Slice]) -> String {
+        let keys = zip(segments, slices).map { segment, slice in
+            segment.idempotencyKey + (slice.isWhole ? "" : ".\(slice.lines.lowerBound + 1)-\(slice.lines.upperBound)")
+        }
+        return keys.count == 1 ? keys[0] : key(keys)
+    }
+
+    /// The value of `Ferry-Segment` for it: each name with the lines, from 1.
+    static func header(_ segments: [SegmentFacts], _ slices: [RequestPart.Slice]) -> String {
+        zip(segments, slices).map { segment, slice in
+            let name = segment.isForeign ? segment.name.percentEncodedForURL : segment.name
+            return slice.isWhole ? name : "\(name);lines=\"\(slice.lines.lowerBound + 1)-\(slice.lines.upperBound)\""
+        }.joined(separator: ", ")
     }
 }

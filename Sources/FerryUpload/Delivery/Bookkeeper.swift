@@ -10,6 +10,8 @@ struct Bookkeeper: Sendable {
     private let warn: @Sendable (String) -> Void
     /// As the ledger names it.
     private let destination: String
+    /// As its state file is named.
+    let destinationID: String
 
     init(
         lease: SpoolLease, options: UploadOptions, settler: Settler, now: @escaping @Sendable () -> Timestamp,
@@ -21,6 +23,7 @@ struct Bookkeeper: Sendable {
         self.now = now
         self.warn = warn
         destination = "\(options.destination)"
+        destinationID = DestinationName.id(of: destination)
     }
 
     /// What is left of a segment after its request.
@@ -97,6 +100,35 @@ struct Bookkeeper: Sendable {
         state.broken = broken
         try note(state, of: segment)
         return state
+    }
+
+    /// Notes how far a segment is delivered that goes out in parts: a crash, or a failure of the next part, repeats that alone.
+    ///
+    /// - Parameter lines: So many from the first one on.
+    /// - Returns: The sidecar.
+    func noteDelivery(of segment: PreparedSegment, lines: Int64) throws(FileError) -> RetryState {
+        let time = now()
+        var state =
+            previous(of: segment)
+            ?? RetryState(
+                attempts: 0, failures: 0, firstAttemptAt: time, lastAttemptAt: time, nextAttemptAt: time,
+                lastError: .init(scope: .destination, kind: "in-parts", message: "it goes out in parts"))
+        state.delivered = .init(lines: lines, destination: destinationID)
+        let spool = try lease.spool()
+        // What the other side has is not to be sent again: on a full disk the reserve is for that, too.
+        try spool.lendingReserve { () throws(FileError) in try spool.writeSidecar(state, of: segment.claim) }
+        return state
+    }
+
+    /// Rejects a segment one event of which is too large by itself.
+    ///
+    /// - Parameter line: The event's, from 1.
+    /// - Returns: When it is to be tried again, if it could not be rejected now.
+    func rejectTooLarge(_ segment: PreparedSegment, line: Int64, _ verdict: Verdict) throws(FileError) -> Timestamp? {
+        var message = "line \(line) is a single event that is too large for the destination (\(verdict.reason?.message ?? "413"))"
+        if line > 1 { message += "; what is before it was delivered" }
+        return try reject(
+            segment.claim, kind: "too-large", status: verdict.reason?.status, message: message, attempts: segment.attempt)
     }
 
     /// Splits a segment that is too large for the link, if it was tried often enough, and, unless the user wants it split all the same, no
@@ -208,7 +240,8 @@ struct Bookkeeper: Sendable {
                     firstAttemptAt: previous?.firstAttemptAt ?? time,
                     lastAttemptAt: time, nextAttemptAt: until,
                     lastError: .init(scope: .segment, kind: kind, message: message),
-                    broken: broken(previous)), of: claim)
+                    broken: broken(previous)
+                ).with(delivered: previous?.delivered), of: claim)
         } catch {
             // Where there is no room for the work itself, there may be none for this either. The others can leave, and make room.
             guard error.isOutOfSpace else { throw error }
@@ -232,7 +265,14 @@ struct Bookkeeper: Sendable {
     private func reject(_ segment: PreparedSegment, _ verdict: Verdict, attempts: Int) throws(FileError) -> Timestamp? {
         guard case .refused(let reason, let body) = verdict else { return nil }
         return try reject(
-            segment.claim, kind: reason.kind, status: reason.status, message: reason.message, attempts: attempts, body: body)
+            segment.claim, kind: reason.kind, status: reason.status, message: reason.message + progress(of: segment),
+            attempts: attempts, body: body)
+    }
+
+    /// For what is rejected: the rest alone would have to be sent.
+    private func progress(of segment: PreparedSegment) -> String {
+        let lines = segment.delivered(to: destinationID)
+        return lines > 0 ? "; its first \(lines) lines were delivered" : ""
     }
 
     private func reject(
@@ -266,7 +306,8 @@ struct Bookkeeper: Sendable {
         if case .circling = outcome.verdict { isOwnFault = false }
         if isOwnFault { state.failures += 1 }
         if state.failures >= options.backOff.failuresAllowed {
-            let message = "failed \(state.failures) times while the destination was well; last: \(reason.message)"
+            let message =
+                "failed \(state.failures) times while the destination was well; last: \(reason.message)\(progress(of: segment))"
             return try reject(
                 segment.claim, kind: "exhausted", status: reason.status, message: message, attempts: state.attempts
             ).map { .waits(until: $0) } ?? .ended
@@ -312,7 +353,8 @@ struct Bookkeeper: Sendable {
             attempts: (previous?.attempts ?? 0) + 1, failures: previous?.failures ?? 0,
             firstAttemptAt: previous?.firstAttemptAt ?? time, lastAttemptAt: time, nextAttemptAt: time,
             lastError: .init(scope: scope, kind: reason.kind, status: reason.status, message: message),
-            broken: BrokenTries.count(before: previous, outcome.trace.departure))
+            broken: BrokenTries.count(before: previous, outcome.trace.departure)
+        ).with(delivered: previous?.delivered)
     }
 
     private func ending(

@@ -28,6 +28,8 @@ struct Courier: ~Copyable {
         let body: RequestBody
         /// From 1.
         let attempt: Int
+        /// Which lines of each, where they are not carried as they are.
+        var slices: [RequestPart.Slice]?
     }
 
     /// What came of a request.

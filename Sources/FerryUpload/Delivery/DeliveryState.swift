@@ -82,9 +82,7 @@ struct DeliveryState {
         }
         lastLane = lane
         var items = [first]
-        if let limit = options.coalesce, options.body == .ndjson, !isProbe {
-            items += neighbours(of: first, in: lane, limit: limit)
-        }
+        if !isProbe, let room = room(beside: first) { items += neighbours(in: lane, room) }
         started += items.count
         nextID += 1
         plan.start(nextID, isProbe: isProbe)
@@ -142,9 +140,16 @@ struct DeliveryState {
     /// In strict order nothing passes what waits.
     private func isHeldUp(_ lane: Int) -> Bool { options.order == .strict && !lanes[lane].waiting.isEmpty }
 
-    /// What may go out in one request with a segment: the small ones that follow it, of its priority and stream.
-    private mutating func neighbours(of first: Dispatcher.Item, in lane: Int, limit: ByteCount) -> [Dispatcher.Item] {
-        guard lanes[lane].alone == 0, var room = Coalescing.Room(limit: limit, first: first) else { return [] }
+    /// For what may go out with a segment.
+    private func room(beside first: Dispatcher.Item) -> Coalescing.Room? {
+        if options.cuts != nil { return .init(gathering: first) }
+        return options.body == .ndjson ? options.coalesce.flatMap { .init(limit: $0, first: first) } : nil
+    }
+
+    /// What may go out with a segment: the small ones that follow it, of its priority and stream.
+    private mutating func neighbours(in lane: Int, _ room: Coalescing.Room) -> [Dispatcher.Item] {
+        guard lanes[lane].alone == 0 else { return [] }
+        var room = room
         var items: [Dispatcher.Item] = []
         let most = options.limit.map { $0 - started } ?? .max
         while items.count + 1 < most {
@@ -200,9 +205,11 @@ struct DeliveryState {
     func wait(until: Timestamp?) -> Wait? { until.map { Wait(since: now(), until: $0) } }
 
     /// Segments of a job are left for later: one before them must wait.
-    mutating func putBack(_ items: some Collection<Dispatcher.Item>, of job: Dispatcher.Job) {
+    ///
+    /// - Parameter noted: They may have sidecars since they were taken.
+    mutating func putBack(_ items: some Collection<Dispatcher.Item>, of job: Dispatcher.Job, noted: Bool) {
         started -= items.count
-        for item in items { lanes[job.lane].putBack(item, hasSidecar: item.entry.hasSidecar) }
+        for item in items { lanes[job.lane].putBack(item, hasSidecar: noted || item.entry.hasSidecar) }
     }
 
     /// Nothing of a job was sent.
@@ -223,6 +230,32 @@ struct DeliveryState {
         lanes[job.lane].alone = items.count - 1
         started -= items.count - 1
         return single
+    }
+
+    /// A request of a job was delivered, and others are to follow it.
+    ///
+    /// - Parameters:
+    ///   - ended: The segments that are delivered whole with it.
+    ///   - rest: What is left, some of it perhaps delivered in part.
+    /// - Returns: The job for the rest; `nil` when nothing more is to be started.
+    mutating func goOn(
+        _ job: Dispatcher.Job, _ ended: [PreparedSegment], _ outcome: Courier.Outcome, rest: [Dispatcher.Item]
+    ) -> Dispatcher.Job? {
+        let done = Dispatcher.Job(id: job.id, lane: job.lane, tools: job.tools, items: job.items.dropLast(rest.count))
+        underWay[job.id] = done
+        finish(done, ended, outcome)
+        let isLate = budget.map { !$0.allows(rest.first?.entry.size ?? .zero) } ?? false
+        if isLate { plan.stop(.deadline) }
+        guard plan.stopReason == nil, !isEnding, isCurrent(job), lanes[job.lane].isUsable else {
+            started -= rest.count
+            for item in rest { lanes[job.lane].putBack(item, hasSidecar: true) }
+            return nil
+        }
+        nextID += 1
+        plan.start(nextID)
+        let next = Dispatcher.Job(id: nextID, lane: job.lane, tools: job.tools, items: rest)
+        underWay[nextID] = next
+        return next
     }
 
     /// Ends a round: what no probe could clear stays unjudged.

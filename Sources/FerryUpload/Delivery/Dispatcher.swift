@@ -95,7 +95,11 @@ final class Dispatcher: Sendable {
     func skip(_ item: Item, of job: Job, _ reason: SkipReason) { change { $0.skip(item, of: job, reason) } }
 
     /// Segments of a job are left for later.
-    func putBack(_ items: some Collection<Item> & Sendable, of job: Job) { change { $0.putBack(items, of: job) } }
+    ///
+    /// - Parameter noted: They may have sidecars since they were taken.
+    func putBack(_ items: some Collection<Item> & Sendable, of job: Job, noted: Bool = false) {
+        change { $0.putBack(items, of: job, noted: noted) }
+    }
 
     /// The link is bad: what comes next goes out one by one.
     func sendAlone(lane: Int) { change { $0.lanes[lane].alone = max($0.lanes[lane].alone, Coalescing.Room.mostSegments) } }
@@ -103,6 +107,10 @@ final class Dispatcher: Sendable {
     func abandon(_ job: Job) { change { $0.abandon(job) } }
 
     func breakUp(_ job: Job, _ items: [Item], noted: Int) -> Job { change { $0.breakUp(job, items, noted: noted) } }
+
+    func goOn(_ job: Job, _ ended: [PreparedSegment], _ outcome: Courier.Outcome, rest: [Item]) -> Job? {
+        change { $0.goOn(job, ended, outcome, rest: rest) }
+    }
 
     func finish(_ job: Job, _ segments: [PreparedSegment], _ outcome: Courier.Outcome) {
         change { $0.finish(job, segments, outcome) }

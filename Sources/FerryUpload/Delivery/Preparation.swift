@@ -1,4 +1,5 @@
 import FerrySpool
+import NIOCore
 
 /// A claimed segment that is fit and due to be sent.
 struct PreparedSegment: Sendable {
@@ -7,6 +8,14 @@ struct PreparedSegment: Sendable {
     let body: RequestBody
     var sidecar: RetryState?
     let preparedAt = ContinuousClock.now
+
+    /// How many of its first lines a destination has.
+    ///
+    /// - Parameter destination: As its state file is named.
+    func delivered(to destination: String) -> Int64 {
+        guard let delivered = sidecar?.delivered, delivered.destination == destination else { return 0 }
+        return max(0, delivered.lines)
+    }
 
     var preparedAgo: Duration { ContinuousClock.now - preparedAt }
 
@@ -137,6 +146,8 @@ struct Preparer: Sendable {
         of claim: Claim, _ facts: SegmentFacts, content: [UInt8]?, now: Timestamp
     ) throws(TranscodingFailure) -> RequestBody {
         if options.body == .ndjson { return RequestBody(claim, content: content) }
+        // Each request is made when it is its turn.
+        if options.cuts != nil { return .bytes(ByteBuffer()) }
         return try .transcoded(
             claim, as: options.body, in: spool, created: facts.created, now: now, inflateLimit: options.inflateLimit)
     }

@@ -102,9 +102,15 @@ final class RequestTemplate: Sendable {
         head.writeString("Content-Length: ")
         head.writeString(String(shipment.body.size.bytes))
         head.writeString("\r\nIdempotency-Key: \"")
-        head.writeString(isJoined ? Coalescing.key(shipment.facts) : facts.idempotencyKey)
+        if let slices = shipment.slices {
+            head.writeString(Coalescing.key(shipment.facts, slices))
+        } else {
+            head.writeString(isJoined ? Coalescing.key(shipment.facts) : facts.idempotencyKey)
+        }
         head.writeString("\"\r\nFerry-Segment: ")
-        if isJoined {
+        if let slices = shipment.slices {
+            head.writeString(Coalescing.header(shipment.facts, slices))
+        } else if isJoined {
             head.writeString(Coalescing.header(shipment.facts))
         } else {
             // Names from other tools may hold what headers must not.
@@ -127,8 +133,8 @@ final class RequestTemplate: Sendable {
         head.writeString("\r\nFerry-Attempt: ")
         head.writeString(String(shipment.attempt))
         head.writeString("\r\n")
-        let events = shipment.facts.reduce(0 as Int64?) { sum, facts in sum.flatMap { sum in facts.events.map(sum.adding) } }
-        if let events {
+        let whole = shipment.facts.reduce(0 as Int64?) { sum, facts in sum.flatMap { sum in facts.events.map(sum.adding) } }
+        if let events = shipment.slices.map({ $0.reduce(0) { $0.adding($1.events) } }) ?? whole {
             head.writeString("Ferry-Events: ")
             head.writeString(String(events))
             head.writeString("\r\n")

@@ -4,7 +4,7 @@ import FerrySpool
 struct SegmentFault: Sendable {
     /// The word in the reason file.
     let kind: String
-    let message: String
+    private(set) var message: String
     /// The byte of the compressed file where damage begins.
     var offset: Int64?
 
@@ -12,6 +12,13 @@ struct SegmentFault: Sendable {
         self.kind = kind ?? damage.kind.rawValue
         message = "\(damage)"
         offset = damage.offset
+    }
+
+    /// Returns it with how many lines of the segment had been delivered before it was found.
+    func after(_ delivered: Int64) -> SegmentFault {
+        var fault = self
+        if delivered > 0 { fault.message += "; its first \(delivered) lines were delivered" }
+        return fault
     }
 
     init(_ event: UnencodableEvent) {

@@ -66,9 +66,16 @@ struct Workers: Sendable {
         var ready: [(item: Dispatcher.Item, segment: PreparedSegment)] = []
         for (index, item) in job.items.enumerated() {
             var isPassed = false
+            var isFilled = false
             do throws(FileError) {
                 switch try await prepare(item, of: job) {
-                case .ready(let segment): ready.append((item, segment))
+                case .ready(let segment):
+                    ready.append((item, segment))
+                    // Other connections take what follows.
+                    if let limits = options.cuts, options.parallel > 1, isEnough(ready.map(\.segment), for: limits) {
+                        dispatcher.putBack(job.items[(index + 1)...], of: job)
+                        isFilled = true
+                    }
                 case .ended: break
                 case .waits: isPassed = true
                 }
@@ -78,6 +85,7 @@ struct Workers: Sendable {
                 isPassed = true
             }
             // Nothing passes what must wait.
+            if isFilled { break }
             if isPassed, options.order == .strict {
                 dispatcher.putBack(job.items[(index + 1)...], of: job)
                 break
@@ -92,6 +100,7 @@ struct Workers: Sendable {
         }
         var job = Dispatcher.Job(id: job.id, lane: job.lane, tools: job.tools, items: ready.map(\.item))
         var segments = ready.map(\.segment)
+        if let limits = options.cuts { return await sendParts(of: job, segments, limits, &courier) }
         var outcome = await send(segments, job.tools, &courier)
         if segments.count > 1, outcome.verdict.isAboutSegments {
             // Together they were refused, or failed: which of them is to blame shows one by one.
@@ -142,8 +151,18 @@ struct Workers: Sendable {
     private func send(_ segments: [PreparedSegment], _ tools: LaneTools, _ courier: inout Courier) async -> Courier.Outcome {
         if let problem = template.followSecrets() { tools.onEvent(.warning(problem)) }
         guard let body = await body(of: segments) else { return Courier.Outcome(verdict: Verdict(.fileChanged)) }
+        return await deliver(.init(facts: segments.map(\.facts), body: body, attempt: segments[0].attempt), &courier)
+    }
+
+    /// Whether segments fill a request.
+    private func isEnough(_ segments: [PreparedSegment], for limits: RequestLimits) -> Bool {
+        let events = segments.reduce(0 as Int64) { $0.adding($1.facts.events ?? 1) }
+        return limits.events.map { events >= $0 } ?? true
+    }
+
+    func deliver(_ shipment: Courier.Shipment, _ courier: inout Courier) async -> Courier.Outcome {
         let generation = network.current
-        var outcome = await courier.deliver(.init(facts: segments.map(\.facts), body: body, attempt: segments[0].attempt))
+        var outcome = await courier.deliver(shipment)
         if outcome.trace.latency != nil, let duration = outcome.duration { onRequest(duration) }
         if outcome.trace.latency == nil, generation != network.current, let reason = outcome.verdict.reason {
             outcome.verdict = .withdrawn(reason)
@@ -211,7 +230,7 @@ struct Workers: Sendable {
 
 extension Verdict {
     /// Whether the same request with other segments might have had another answer.
-    fileprivate var isAboutSegments: Bool {
+    var isAboutSegments: Bool {
         switch self {
         case .refused, .tooLarge, .doubtful, .circling: true
         case .delivered, .unwell, .misconfigured, .brokenOff, .moved, .withdrawn: false

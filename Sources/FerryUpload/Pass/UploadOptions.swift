@@ -18,6 +18,8 @@ public struct UploadOptions: Sendable {
     public var blame = PassPlan.Blame.judged
     /// What the request's body looks like.
     public var body = BodyFormat.ndjson
+    /// How much a request carries at most, where ``body`` has another form than the segment; `nil`: what the servers of that form take.
+    public var requestLimits: RequestLimits?
     /// Neighbouring small segments of one priority and stream go out as one request of up to this size; only as ``BodyFormat/ndjson``.
     public var coalesce: ByteCount?
     public var verification = Verification.auto
@@ -50,6 +52,13 @@ public struct UploadOptions: Sendable {
     public static let standardSentAge = Duration.seconds(7 * 86_400)
 
     public init(destination: DestinationURL) { self.destination = destination }
+
+    /// What requests are cut to; `nil`: each carries a whole segment.
+    var cuts: RequestLimits? {
+        if body == .ndjson { return nil }
+        let limits = requestLimits ?? RequestLimits(body)
+        return limits.isUnlimited ? nil : limits
+    }
 
     /// A header of the user's.
     public struct Header: Equatable, Sendable {

@@ -213,6 +213,11 @@ struct RunConfiguration {
         if body == "measurement", values["tracking-id"] == nil {
             problems.append(.init(place: place(of: "body", 0), "'body: measurement' needs 'tracking-id', the property's ID"))
         }
+        for key in ["request-events", "request-bytes"] where body == "ndjson" {
+            guard let value = values[key], value.origin != .profile, value.origin != .standard else { continue }
+            problems.append(
+                .init(place: place(of: key, 0), "'\(key)' needs another 'body' than ndjson, which is the segment as it is"))
+        }
         if body != "ndjson", let coalesce = values["coalesce"]?.texts.first, coalesce != "off" {
             problems.append(
                 .init(

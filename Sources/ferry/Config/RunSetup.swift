@@ -46,10 +46,18 @@ struct RunSetup {
             criticalDelay: values.duration("critical-delay"))
     }
 
+    /// - Parameter standard: What the body's servers take.
+    private static func requestLimits(_ values: ConfigValues, _ standard: RequestLimits) -> RequestLimits {
+        RequestLimits(
+            events: values.text("request-events") == "auto" ? standard.events : values.number("request-events").map { Int64($0) },
+            bytes: values.text("request-bytes") == "auto" ? standard.bytes : values.size("request-bytes"))
+    }
+
     private static func upload(_ values: ConfigValues, _ environment: [String: String]) throws -> UploadOptions {
         var upload = UploadOptions(destination: try DestinationURL(values.text("to") ?? ""))
         upload.method = values.text("method") ?? "POST"
         upload.body = values.text("body").flatMap(BodyForm.init)?.format(trackingID: values.text("tracking-id")) ?? .ndjson
+        upload.requestLimits = requestLimits(values, RequestLimits(upload.body))
         upload.headers = try values.list("headers").map { try HeaderText.parse($0, from: "headers") }
         upload.secretFiles = try SecretFile.watched(headers: values.text("header-file"), token: values.text("token-file"))
         upload.transport.certificateAuthority = values.text("tls.ca")

@@ -14,6 +14,14 @@ enum Settings {
             "body", default: "ndjson",
             "What requests carry: the segment as it is (ndjson), or its events as json-array, appcenter or measurement.",
             problem: oneOf(BodyForm.allCases.map(\.rawValue))),
+        Setting(
+            "request-events", default: "auto", profiles: [.appcenter: "50", .googleAnalytics: "20", .sensors: "50"],
+            "With another body than ndjson: at most this many events a request, or off; auto: what its servers take.",
+            problem: auto(off(number(1...Int.max)))),
+        Setting(
+            "request-bytes", default: "auto", profiles: [.googleAnalytics: "16KB"],
+            "With another body than ndjson: at most this many bytes a request, before they are compressed, or off; auto: what its servers take.",
+            problem: auto(off(size))),
         Setting("tracking-id", "With body: measurement, the property's ID, UA-XXXX-Y."),
         Setting("token-file", "A file with a bearer token; read again when it changes.", problem: readable),
         Setting(
@@ -111,6 +119,10 @@ enum Settings {
 
     private static func off(_ problem: @escaping @Sendable (String) -> String?) -> @Sendable (String) -> String? {
         { text in text == "off" ? nil : problem(text).map { $0 + ", or off" } }
+    }
+
+    private static func auto(_ problem: @escaping @Sendable (String) -> String?) -> @Sendable (String) -> String? {
+        { text in text == "auto" ? nil : problem(text).map { $0 + " or auto" } }
     }
 
     private static func forever(_ problem: @escaping @Sendable (String) -> String?) -> @Sendable (String) -> String? {

@@ -82,6 +82,7 @@ struct DestinationOptions: ParsableArguments {
         }
         options.method = method
         options.body = try body.format()
+        options.requestLimits = try body.limits()
         options.headers = try header.map { try HeaderText.parse($0, from: "--header") }
         options.secretFiles = try SecretFile.watched(headers: headerFile, token: tokenFile)
         options.transport.certificateAuthority = ca

@@ -21,8 +21,8 @@ extension FuzzTarget {
         _ name: String, _ format: BodyFormat, _ expectSound: @escaping @Sendable ([UInt8]) throws -> Void
     ) -> FuzzTarget {
         FuzzTarget(name, longest: 2048) { bytes in
-            var encoder = BodyEncoder(
-                format, created: Timestamp(milliseconds: 1_793_000_000_000), now: Timestamp(milliseconds: 1_793_000_001_000))
+            let created = Timestamp(milliseconds: 1_793_000_000_000)
+            var encoder = BodyEncoder(format, now: Timestamp(milliseconds: 1_793_000_001_000))
             var body: [UInt8] = []
             var isSound = true
             for line in bytes.split(separator: UInt8(ascii: "\n")) {
@@ -30,7 +30,7 @@ extension FuzzTarget {
                     var checker = JSONLineChecker()
                     if case .invalid = checker.check(line) { isSound = false }
                     let before = body.count
-                    do throws(UnencodableEvent) { try encoder.add(line, to: &body) } catch {
+                    do throws(UnencodableEvent) { try encoder.add(line, created: created, to: &body) } catch {
                         try expect(!error.description.isEmpty, "what an event lacks can be told")
                         body.removeLast(body.count - before)
                         isSound = false

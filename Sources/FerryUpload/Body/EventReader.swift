@@ -1,0 +1,56 @@
+import FerrySpool
+
+/// Reads a segment's lines one after the other. Memory does not grow with the segment.
+struct EventReader: ~Copyable {
+    private let file: OpenFile
+    private var reader: GzipReader
+    private var cutter = LineCutter()
+    private var offset: Int64 = 0
+    /// Lines that are inflated already, and the next of them.
+    private var lines: [[UInt8]] = []
+    private var next = 0
+    private var isAtEnd = false
+
+    /// So much of the file at a time: what it inflates to is held in memory, a thousand times as much at worst (RFC 1951).
+    private static let pieceSize = 1 << 12
+
+    /// - Parameter inflateLimit: The most that the whole may inflate to.
+    init(_ file: OpenFile, inflateLimit: ByteCount) {
+        self.file = file
+        reader = GzipReader(limit: inflateLimit)
+    }
+
+    /// The next line, without its line feed; `nil` at the end.
+    mutating func line() throws(TranscodingFailure) -> [UInt8]? {
+        while next == lines.count {
+            if isAtEnd { return nil }
+            lines.removeAll(keepingCapacity: true)
+            next = 0
+            do { try readOn() } catch let damage as GzipDamage {
+                throw .damaged(damage)
+            } catch let error as FileError {
+                throw .file(error)
+            } catch {
+                preconditionFailure("inflating throws nothing else: \(error)")
+            }
+        }
+        defer { next += 1 }
+        return lines[next]
+    }
+
+    private mutating func readOn() throws {
+        let piece = try file.readBytes(Self.pieceSize, at: offset)
+        guard !piece.isEmpty else {
+            try reader.finish()
+            try cutter.finish { lines.append(Array($0)) }
+            isAtEnd = true
+            return
+        }
+        offset += Int64(piece.count)
+        var (whole, cut) = (lines, cutter)
+        try piece.withUnsafeBytes { bytes in
+            try reader.feed(bytes) { text in try cut.feed(text) { whole.append(Array($0)) } }
+        }
+        (lines, cutter) = (whole, cut)
+    }
+}

@@ -1,0 +1,40 @@
+public import FerrySpool
+
+/// How much one request carries at most, where its body has another form than the segment itself.
+///
+/// App Center's SDK sends 50 logs a request and Sensors Analytics' 50 events. The Measurement Protocol's batch endpoint takes 20 hits in
+/// 16 KB.
+public struct RequestLimits: Equatable, Sendable {
+    /// So many events, 1 or more; `nil`: any number.
+    public var events: Int64?
+    /// So many bytes, before they are compressed; `nil`: any number. An event that is larger by itself goes out alone.
+    public var bytes: ByteCount?
+
+    public init(events: Int64? = nil, bytes: ByteCount? = nil) {
+        self.events = events
+        self.bytes = bytes
+    }
+
+    /// What the servers of a body take.
+    public init(_ body: BodyFormat) {
+        switch body {
+        case .ndjson, .jsonArray: self.init()
+        case .appCenter: self.init(events: 50)
+        case .measurement: self.init(events: 20, bytes: ByteCount(16_000))
+        }
+    }
+
+    var isUnlimited: Bool { events == nil && bytes == nil }
+
+    /// Whether a request may carry so much.
+    func allow(events count: Int64, bytes size: Int) -> Bool {
+        events.map { count <= $0 } ?? true && bytes.map { Int64(size) <= $0.bytes } ?? true
+    }
+
+    /// For a request that was too large with so many events.
+    func halved(of count: Int64) -> RequestLimits {
+        var limits = self
+        limits.events = max(1, count / 2)
+        return limits
+    }
+}

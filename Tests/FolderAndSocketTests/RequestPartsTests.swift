@@ -1,0 +1,251 @@
+import Foundation
+import NIOCore
+import Synchronization
+import TestSupport
+import Testing
+
+@testable import FerrySpool
+@testable import FerryUpload
+
+@Suite("Requests of a bounded size, whatever the segments' sizes")
+struct RequestPartsTests {
+    private let folder = TemporaryFolder()
+
+    private func source(_ lines: some Sequence<Int>, from line: Int64 = 0, blankEnd: Bool = false) throws -> RequestParts.Source {
+        let file = try OpenFile.inMemory()
+        try file.write(Segments.gzip(lines.map { "{\"n\":\($0)}\n" }.joined() + (blankEnd ? "\n \n" : "")))
+        return .init(file: file, created: .distantPast, line: line)
+    }
+
+    /// The numbers in the events of a body.
+    private func numbers(_ body: [UInt8]) throws -> [Int] {
+        let file = try OpenFile.inMemory()
+        try file.write(body)
+        let text = try Segments.lines(of: file).joined(separator: "\n")
+        let events = try JSONSerialization.jsonObject(with: Data(text.utf8)) as? [[String: Int]]
+        return try #require(events).compactMap { $0["n"] }
+    }
+
+    private func all(_ parts: RequestParts) throws -> [(part: RequestPart, numbers: [Int])] {
+        var found: [(part: RequestPart, numbers: [Int])] = []
+        while let part = try parts.next(at: .now()) {
+            guard case .bytes(let buffer) = part.body else { throw InVain(what: "bytes") }
+            found.append((part, try numbers(Array(buffer.readableBytesView))))
+        }
+        return found
+    }
+
+    private func parts(_ sources: [RequestParts.Source], _ limits: RequestLimits) -> RequestParts {
+        RequestParts(sources, as: .jsonArray, limits: limits, inflateLimit: .mebibytes(64))
+    }
+
+    @Test("Small segments are joined, large ones cut: each request but the last is full, and every event is in one, in order")
+    func joinsAndCuts() throws {
+        var random = Seeded(seed: 11)
+        for _ in 0..<50 {
+            let limit = Int64.random(in: 1...30, using: &random)
+            var count = 0
+            let sources = try (0..<Int.random(in: 1...12, using: &random)).map { _ in
+                let size = Int.random(in: 0...70, using: &random)
+                defer { count += size }
+                return try source(count..<count + size, blankEnd: .random(using: &random))
+            }
+            let made = try all(parts(sources, RequestLimits(events: limit)))
+            #expect(made.flatMap(\.numbers) == Array(0..<count))
+            #expect(made.dropLast().allSatisfy { $0.part.events == limit })
+            #expect((made.last?.part.events ?? 0) <= limit)
+            // Each segment ends once, in its order.
+            #expect(made.flatMap { $0.part.slices.filter(\.isLast).map(\.segment) } == Array(sources.indices))
+            // What is noted of each is how many lines of it have gone out.
+            for segment in sources.indices {
+                let slices = made.flatMap { $0.part.slices.filter { $0.segment == segment } }
+                #expect(slices.first?.lines.lowerBound == 0)
+                #expect(zip(slices, slices.dropFirst()).allSatisfy { $0.lines.upperBound == $1.lines.lowerBound })
+            }
+        }
+    }
+
+    @Test("A segment goes on behind the lines that were delivered")
+    func goesOn() throws {
+        let made = try all(parts([source(0..<10, from: 7), source(10..<12)], RequestLimits(events: 4)))
+        #expect(made.map(\.numbers) == [[7, 8, 9, 10], [11]])
+        #expect(made[0].part.slices[0] == .init(segment: 0, lines: 7..<10, events: 3, isLast: true))
+    }
+
+    @Test("Bytes are bounded, too; an event that is larger by itself goes out alone")
+    func bytes() throws {
+        let file = try OpenFile.inMemory()
+        let long = "{\"n\":5,\"t\":\"\(String(repeating: "x", count: 400))\"}\n"
+        try file.write(Segments.gzip(Segments.lines(0..<5) + long + Segments.lines(6..<20)))
+        let parts = parts([.init(file: file, created: .distantPast)], RequestLimits(bytes: ByteCount(100)))
+        var sizes: [Int64] = []
+        while let part = try parts.next(at: .now()) {
+            guard case .bytes(let buffer) = part.body else { throw InVain(what: "bytes") }
+            let body = try OpenFile.inMemory()
+            try body.write(Array(buffer.readableBytesView))
+            var size: Int64 = 0
+            try body.inflate(limit: .mebibytes(1)) { size += Int64($0.count) }
+            sizes.append(size)
+            #expect(size <= 100 || part.events == 1)
+        }
+        #expect(sizes.count { $0 > 100 } == 1)
+    }
+
+    /// A server that takes notes, and answers as it is told by the number of the request, from 1.
+    private final class Server: Sendable {
+        let requests = Mutex<[(key: String, segments: String, events: String, body: [UInt8])]>([])
+        let statuses: Mutex<[Int: Int]>
+
+        init(_ statuses: [Int: Int] = [:]) { self.statuses = Mutex(statuses) }
+
+        func answer(_ request: ReceivedRequest) -> String {
+            let number = requests.withLock { requests in
+                requests.append(
+                    (
+                        request["idempotency-key"] ?? "", request["ferry-segment"] ?? "", request["ferry-events"] ?? "",
+                        request.body
+                    ))
+                return requests.count
+            }
+            return ScriptedServer.answer(statuses.withLock { $0[number] } ?? 200)
+        }
+
+        var events: [String] { requests.withLock { $0.map(\.events) } }
+        var keys: [String] { requests.withLock { $0.map(\.key) } }
+    }
+
+    private func upload(
+        _ spool: Spool, _ url: String, events: Int64, _ change: (inout UploadOptions) -> Void = { _ in }
+    ) async throws -> UploadReport {
+        var options = UploadOptions(destination: try DestinationURL(url))
+        options.body = .jsonArray
+        options.requestLimits = RequestLimits(events: events)
+        options.ignoresWaits = true
+        options.parallel = 1
+        change(&options)
+        return try await UploadPass(spool, options: options).run()
+    }
+
+    @Test("Sixty segments of one event make two requests, of 50 and of 10", arguments: [1, 3])
+    func sixty(parallel: Int) async throws {
+        let spool = try folder.spool()
+        for number in 0..<60 {
+            try spool.put(Segments.gzip("{\"n\":\(number)}\n"), as: Segments.name(second: number))
+        }
+        let server = Server()
+        let listener = ScriptedServer.answering { server.answer($0) }
+        let report = try await upload(spool, listener.url, events: 50) { $0.parallel = parallel }
+        #expect(report.sent.segments == 60)
+        #expect(server.events == ["50", "10"])
+        let sent = try server.requests.withLock { try $0.flatMap { try numbers($0.body) } }
+        #expect(sent == Array(0..<60))
+    }
+
+    @Test("A failure in part 3 repeats part 3 alone, under its key, in this process or the next")
+    func partThree() async throws {
+        let spool = try folder.spool()
+        let name = try spool.put(Segments.gzip(Segments.lines(0..<90)), as: Segments.name())
+        let server = Server([3: 503])
+        let listener = ScriptedServer.answering { server.answer($0) }
+        _ = try await upload(spool, listener.url, events: 20)
+        #expect(try spool.sidecar(of: name)?.delivered?.lines == 40)
+        #expect(try spool.pending() == [name])
+        // Another destination has nothing of it.
+        let other = Server()
+        let elsewhere = ScriptedServer.answering { other.answer($0) }
+        let claimed = try Spool.open(spool.path, access: .write)
+        _ = try await upload(claimed, listener.url, events: 20)
+        #expect(server.events == ["20", "20", "20", "20", "20", "10"])
+        let keys = server.keys
+        #expect(keys[2] == keys[3])
+        #expect(Set(keys).count == 5)
+        #expect(try numbers(server.requests.withLock { $0[3].body }) == Array(40..<60))
+        #expect(try spool.pending().isEmpty)
+        #expect(try spool.files(in: [.sent]).map(\.name) == [name])
+        _ = elsewhere
+    }
+
+    @Test("What is refused, or has no form, after a part of it was delivered says how much that is")
+    func refusedLater() async throws {
+        let spool = try folder.spool()
+        let refused = try spool.put(Segments.gzip(Segments.lines(0..<30)), as: Segments.name())
+        let server = Server([2: 400])
+        let listener = ScriptedServer.answering { server.answer($0) }
+        _ = try await upload(spool, listener.url, events: 20)
+        let event = #"{"name":"e","device":{"id":"a"}}"# + "\n"
+        let odd = try spool.put(
+            Segments.gzip(String(repeating: event, count: 25) + "{\"title\":1}\n"), as: Segments.name(second: 1))
+        _ = try await upload(spool, listener.url, events: 20) { $0.body = .appCenter }
+        let reasons = Dictionary(uniqueKeysWithValues: try spool.rejected().map { ($0.name, $0.reason) })
+        #expect(reasons[refused]??.message.hasSuffix("; its first 20 lines were delivered") == true)
+        #expect(reasons[odd]??.kind == "not-encodable")
+        #expect(reasons[odd]??.message.hasPrefix("line 26 has no \"name\"") == true)
+        #expect(reasons[odd]??.message.hasSuffix("; its first 20 lines were delivered") == true)
+    }
+
+    @Test("What one destination has of a segment, another has not")
+    func otherDestination() async throws {
+        let spool = try folder.spool()
+        try spool.put(Segments.gzip(Segments.lines(0..<30)), as: Segments.name())
+        let (first, second) = (Server([2: 503]), Server())
+        let here = ScriptedServer.answering { first.answer($0) }
+        let there = ScriptedServer.answering { second.answer($0) }
+        _ = try await upload(spool, here.url, events: 20)
+        _ = try await upload(spool, there.url, events: 20)
+        #expect(second.events == ["20", "10"])
+    }
+
+    @Test("A request that is too large is made again with half the events; a single event that is too large is told by its line")
+    func tooLarge() async throws {
+        let spool = try folder.spool()
+        let name = try spool.put(Segments.gzip(Segments.lines(0..<8)), as: Segments.name())
+        let server = Server([1: 413, 2: 413, 5: 413, 6: 413])
+        let listener = ScriptedServer.answering { server.answer($0) }
+        let report = try await upload(spool, listener.url, events: 8)
+        #expect(server.events == ["8", "4", "2", "2", "2", "1"])
+        #expect(report.rejected == 1)
+        let reason = try #require(try spool.rejected().first { $0.name == name }?.reason)
+        #expect(reason.kind == "too-large")
+        #expect(reason.message.hasPrefix("line 5 is a single event that is too large"))
+        #expect(reason.message.hasSuffix("what is before it was delivered"))
+    }
+
+    @Test("Of segments that are refused together, the one to blame is found, and the others arrive once")
+    func oneToBlame() async throws {
+        let spool = try folder.spool()
+        let names = try (0..<4).map { try spool.put(Segments.gzip("{\"n\":\($0)}\n"), as: Segments.name(second: $0)) }
+        let arrived = Mutex<[Int]>([])
+        let listener = ScriptedServer.answering { request in
+            guard let numbers = try? numbers(request.body), !numbers.contains(2) else { return ScriptedServer.answer(400) }
+            arrived.withLock { $0 += numbers }
+            return ScriptedServer.answer(200)
+        }
+        let report = try await upload(spool, listener.url, events: 10)
+        #expect(report.sent.segments == 3)
+        #expect(try spool.rejected().map(\.name) == [names[2]])
+        #expect(arrived.withLock { $0.sorted() } == [0, 1, 3])
+    }
+
+    @Test("Ten thousand events of segments of any size make full requests")
+    func burst() async throws {
+        let spool = try folder.spool()
+        var random = Seeded(seed: 3)
+        var count = 0
+        var second = 0
+        while count < 10_000 {
+            let size = min(Int.random(in: 1...200, using: &random), 10_000 - count)
+            try spool.put(Segments.gzip(Segments.lines(count..<count + size)), as: Segments.name(second: second))
+            count += size
+            second += 1
+        }
+        let server = Server()
+        let listener = ScriptedServer.answering { server.answer($0) }
+        let report = try await upload(spool, listener.url, events: 20) { $0.order = .strict }
+        #expect(report.remaining == 0)
+        let sent = try server.requests.withLock { try $0.flatMap { try numbers($0.body) } }
+        #expect(sent == Array(0..<10_000))
+        // A job has as many segments as their names have room in a header.
+        #expect(server.events.count { $0 != "20" } <= 3)
+        #expect(Set(server.keys).count == server.keys.count)
+    }
+}
