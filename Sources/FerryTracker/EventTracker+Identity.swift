@@ -10,11 +10,14 @@ extension EventTracker {
     /// Events are this user's from now on, after the next start as well.
     ///
     /// - Parameter user: 1 to 256 characters.
+    /// - Throws: ``TrackerFailure``. With ``TrackerConfiguration/tracksSignUp`` also why `$SignUp` was not stored; the user is logged in then.
     public func login(_ user: String) throws(TrackerFailure) {
         guard !user.isEmpty, user.utf16.count <= Self.longestUserID else {
             throw .userID(length: user.utf16.count, maximum: Self.longestUserID)
         }
+        let isNew = userID != user
         try setUser(user)
+        if isNew, configuration.tracksSignUp { try record("$SignUp", properties: [:]) }
     }
 
     /// Events are nobody's from now on; the anonymous id stays.

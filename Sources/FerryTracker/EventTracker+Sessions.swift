@@ -10,12 +10,12 @@ extension EventTracker {
     @discardableResult
     public func startSession() -> String {
         if isForked { return "" }
-        let id = state.withLock { state in
+        let (id, milestone) = state.withLock { state in
             let id = state.newID()
-            state.change { $0.sessions.start(newID: id) }
-            return id
+            return (id, state.change { $0.sessions.start(newID: id) })
         }
         crashSession(id)
+        tell(milestone)
         return id
     }
 

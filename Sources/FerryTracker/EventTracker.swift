@@ -124,6 +124,8 @@ public final class EventTracker: Sendable {
             let admission = try admit(name, at: now)
             var defaults = admission.superProperties.isEmpty ? [] : [admission.superProperties]
             if let dynamic = configuration.dynamicProperties { defaults.insert(dynamic(), at: 0) }
+            var reserved = reserved
+            if admission.isPassive { reserved["$app_state"] = "background" }
             var encoder = EventEncoder(configuration.limits)
             do throws(LimitBreach) {
                 try encoder.encode(

@@ -13,6 +13,8 @@ public struct TrackerConfiguration: Sendable {
     public var retention = RetentionLimits()
     public var durability = Durability.process
     public var sessions = SessionRules()
+    /// ``EventTracker/login(_:)`` of another user tracks `$SignUp`: Sensors Analytics joins what the anonymous id did with the user's.
+    public var tracksSignUp = false
     /// The program's name; by default its executable's.
     public var appName: String?
     public var appVersion: String?
@@ -86,6 +88,7 @@ extension TrackerConfiguration {
             delivery.interval = .seconds(6)
             delivery.threshold = 50
             delivery.criticalDelay = .seconds(3)
+            sessions.tellsStart = true
             // Its storage is counted in kibibytes: 10,240 of them.
             retention = RetentionLimits(maxBytes: .mebibytes(10), maxAge: .seconds(25 * 86_400))
         case .googleAnalytics:
@@ -97,6 +100,7 @@ extension TrackerConfiguration {
             delivery.criticalDelay = nil
             limits = .none
         case .sensors:
+            tracksSignUp = true
             batch.interval = .seconds(15)
             intervalRule = IntervalRule(.sensors, change: .flushes)
             delivery.criticalDelay = nil

@@ -37,6 +37,8 @@ struct TrackerState {
         let context: EventContext
         let id: EventID
         let superProperties: EventProperties
+        /// The program started without a person, and has had none since.
+        let isPassive: Bool
     }
 
     /// Whether an event may be stored, and with what.
@@ -47,7 +49,9 @@ struct TrackerState {
         guard name.utf8.first == UInt8(ascii: "$") || names.admits(name, limits.names) else {
             throw .limit(.names(maximum: limits.names.maximum))
         }
-        return Admission(context: currentContext(), id: ids.next(), superProperties: superProperties)
+        return Admission(
+            context: currentContext(), id: ids.next(), superProperties: superProperties,
+            isPassive: sessions.isPassive)
     }
 
     private mutating func currentContext() -> EventContext {

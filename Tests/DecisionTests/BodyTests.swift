@@ -68,6 +68,52 @@ struct BodyTests {
             ])
     }
 
+    @Test("App Center: a session starts once, whether the program's life tells it or the program")
+    func appCenterSessions() throws {
+        let logs = try logs([
+            Self.event("$AppStart", #"{"$is_new_session":true}"#), Self.event("$AppStart", #"{"$is_new_session":false}"#),
+            Self.event("$SessionStart", #"{"$is_new_session":true}"#), Self.event("$AppEnd"),
+        ])
+        #expect(logs.map { $0["type"] as? String } == ["startSession", "event", "startSession", "event"])
+    }
+
+    private func records(_ lines: [String]) throws -> [NSDictionary] {
+        try #require(try JSONSerialization.jsonObject(with: Data(encode(lines, as: .sensors).utf8)) as? [NSDictionary])
+    }
+
+    @Test("Sensors: a record with the user or the anonymous id, the time in milliseconds, and presets beside its own properties")
+    func sensors() throws {
+        let presets: [String: Any] = [
+            "$lib": "ferry.swift", "$lib_version": "0.1.0", "$app_name": "my app", "$app_version": "1.2",
+            "$os": "Debian GNU/Linux", "$os_version": "12", "$device_id": "anon-1", "$timezone_offset": -60,
+        ]
+        let records = try records([
+            Self.event("ViewProduct", #"{"ID":12,"name":"a\"b","none":null,"$os":"mine","$event_duration":1.5}"#),
+            Self.event("Buy", user: #""ada""#),
+        ])
+        let own: [String: Any] = ["ID": 12, "name": "a\"b", "$os": "mine", "event_duration": 1.5]
+        let time = 1_795_230_902_123
+        #expect(
+            records[0] == [
+                "type": "track", "event": "ViewProduct", "distinct_id": "anon-1", "time": time,
+                "properties": presets.merging(own) { $1 },
+            ])
+        #expect(
+            records[1] == [
+                "type": "track", "event": "Buy", "distinct_id": "ada", "time": time,
+                "properties": presets.merging(["$is_login_id": true]) { $1 },
+            ])
+        #expect(try encode([Self.event("a"), Self.event("b")], as: .sensors).split(separator: "\n").count == 4)
+    }
+
+    @Test("Sensors: a login joins the anonymous id's past with the user's")
+    func signUp() throws {
+        let record = try #require(try records([Self.event("$SignUp", user: #""ada""#)]).first)
+        #expect(record["type"] as? String == "track_signup")
+        #expect(record["distinct_id"] as? String == "ada")
+        #expect(record["original_id"] as? String == "anon-1")
+    }
+
     @Test("App Center: an event of another program gets what is required, from the segment")
     func foreignToAppCenter() throws {
         let log = try #require(try logs([#"{"name":"x","extra":[1]}"#]).first)
@@ -129,7 +175,7 @@ struct BodyTests {
             bytes.removeAll { $0 == 0x0a }
             var checker = JSONLineChecker()
             let isValid = bytes.withUnsafeBufferPointer { checker.check($0) == .event }
-            for format in [BodyFormat.appCenter, .measurement(trackingID: "UA-1-2")] {
+            for format in [BodyFormat.appCenter, .sensors, .measurement(trackingID: "UA-1-2")] {
                 var encoder = BodyEncoder(format, now: Self.now)
                 var body: [UInt8] = []
                 guard (try? bytes.withUnsafeBufferPointer { try encoder.add($0, created: Self.created, to: &body) }) != nil else {

@@ -10,15 +10,17 @@ struct TrackerStateTests {
     @Test("A session lasts until the program was away for longer than the timeout")
     func automaticSessions() {
         let sessions = Cell(SessionKeeper(SessionRules(), newID: "1", at: .zero))
-        #expect(sessions.value.id == "1" && sessions.value.launch == .started(resumes: false))
+        #expect(sessions.value.id == "1" && sessions.value.launch == .started(resumes: false, isNewSession: true))
         #expect(sessions({ $0.enterForeground(newID: "x", at: .seconds(1)) }) == nil)
         #expect(sessions({ $0.enterBackground(at: .seconds(5)) }) == .ended(after: .seconds(5)))
         #expect(sessions({ $0.enterBackground(at: .seconds(6)) }) == nil)
         #expect(
-            sessions({ $0.enterForeground(newID: "2", at: .seconds(24)) }) == .started(resumes: true) && sessions.value.id == "1")
+            sessions({ $0.enterForeground(newID: "2", at: .seconds(24)) }) == .started(resumes: true, isNewSession: false)
+                && sessions.value.id == "1")
         #expect(sessions({ $0.enterBackground(at: .seconds(30)) }) == .ended(after: .seconds(6)))
         #expect(
-            sessions({ $0.enterForeground(newID: "3", at: .seconds(50)) }) == .started(resumes: true) && sessions.value.id == "3")
+            sessions({ $0.enterForeground(newID: "3", at: .seconds(50)) }) == .started(resumes: true, isNewSession: true)
+                && sessions.value.id == "3")
         #expect(
             sessions({ $0.end(at: .seconds(60)) }) == .ended(after: .seconds(10)) && sessions({ $0.end(at: .seconds(61)) }) == nil
         )
@@ -34,8 +36,42 @@ struct TrackerStateTests {
             sessions({ $0.enterBackground(at: .seconds(1)) }) == nil
                 && sessions({ $0.enterForeground(newID: "2", at: .seconds(99)) }) == nil)
         #expect(sessions.value.id == nil)
-        sessions({ $0.start(newID: "3") })
+        let told = sessions({ $0.start(newID: "3") })
+        #expect(told == nil)
         #expect(sessions.value.id == "3")
+    }
+
+    @Test("Where each session is to be told, it is told once, in manual mode and without the events of the program's life, too")
+    func tellsSessions() {
+        var rules = SessionRules()
+        rules.tellsStart = true
+        rules.tracksLifecycle = false
+        var sessions = SessionKeeper(rules, newID: "1", at: .zero)
+        #expect(sessions.launch == .sessionStarted)
+        _ = sessions.enterBackground(at: .seconds(1))
+        let soon = sessions.enterForeground(newID: "2", at: .seconds(3))
+        _ = sessions.enterBackground(at: .seconds(4))
+        let later = sessions.enterForeground(newID: "3", at: .seconds(24))
+        #expect(soon == nil)
+        #expect(later == .sessionStarted)
+        rules.mode = .manual
+        rules.tracksLifecycle = true
+        sessions = SessionKeeper(rules, newID: "1", at: .zero)
+        #expect(sessions.launch == nil)
+        let started = sessions.start(newID: "4")
+        #expect(started == .sessionStarted)
+    }
+
+    @Test("A passive start lasts until the first foreground")
+    func passive() {
+        var rules = SessionRules()
+        rules.startsInBackground = true
+        var sessions = SessionKeeper(rules, newID: "1", at: .zero)
+        #expect(sessions.isPassive)
+        _ = sessions.enterForeground(newID: "2", at: .seconds(1))
+        #expect(!sessions.isPassive)
+        _ = sessions.enterBackground(at: .seconds(2))
+        #expect(!sessions.isPassive)
     }
 
     @Test("A passive start is told as such; the first foreground is a start from the background")
@@ -43,11 +79,14 @@ struct TrackerStateTests {
         var rules = SessionRules()
         rules.startsInBackground = true
         let sessions = Cell(SessionKeeper(rules, newID: "1", at: .zero))
-        #expect(sessions.value.launch == .startedPassively && sessions({ $0.enterBackground(at: .seconds(1)) }) == nil)
+        #expect(sessions.value.launch == .startedPassively(isNewSession: true))
+        #expect(sessions({ $0.enterBackground(at: .seconds(1)) }) == nil)
         #expect(
-            sessions({ $0.enterForeground(newID: "2", at: .seconds(30)) }) == .started(resumes: true) && sessions.value.id == "2")
-        let (name, properties) = SessionKeeper.Milestone.started(resumes: false).event(isFirstTime: true)
-        #expect(name == "$AppStart" && properties == ["$is_first_time": true, "$resume_from_background": false])
+            sessions({ $0.enterForeground(newID: "2", at: .seconds(30)) }) == .started(resumes: true, isNewSession: true)
+                && sessions.value.id == "2")
+        let (name, properties) = SessionKeeper.Milestone.started(resumes: false, isNewSession: true).event(isFirstTime: true)
+        #expect(name == "$AppStart")
+        #expect(properties == ["$is_first_time": true, "$resume_from_background": false, "$is_new_session": true])
         #expect(
             SessionKeeper.Milestone.ended(after: .milliseconds(1500)).event(isFirstTime: false).properties == [
                 "$event_duration": 1.5

@@ -298,9 +298,11 @@ struct TrackerTests {
         #expect(names(events) == ["$AppStart", "$AppEnd", "$AppStart", "job", "$AppEnd"])
         #expect(events.map { $0["session"] as? String } == [first, first, second, second, second] && first != second)
         let properties = events.compactMap { $0["properties"] as? [String: Any] }
-        #expect(properties[0] as NSDictionary == ["$is_first_time": true, "$resume_from_background": false])
+        let start = ["$is_first_time": true, "$resume_from_background": false, "$is_new_session": true]
+        #expect(properties[0] as NSDictionary == start as NSDictionary)
         #expect(properties[1] as NSDictionary == ["$event_duration": 2.5])
-        #expect(properties[2] as NSDictionary == ["$is_first_time": false, "$resume_from_background": true])
+        let resumed = ["$is_first_time": false, "$resume_from_background": true, "$is_new_session": true]
+        #expect(properties[2] as NSDictionary == resumed as NSDictionary)
         #expect(properties[3] as NSDictionary == ["$event_duration": 3.5, "n": 1])
         #expect(properties[4] as NSDictionary == ["$event_duration": 1])
     }

@@ -14,6 +14,9 @@ public struct SessionRules: Equatable, Sendable {
     public var timeout = Duration.seconds(20)
     /// In automatic mode: track `$AppStart`, `$AppStartPassively` and `$AppEnd`.
     public var tracksLifecycle = true
+    /// Each new session is told: by `$AppStart` and `$AppStartPassively` where these are tracked, else by `$SessionStart`. App Center's server counts
+    /// sessions so.
+    public var tellsStart = false
     /// The program starts in the background, without a person before it (Sensors Analytics calls this a passive start).
     public var startsInBackground = false
 
@@ -24,18 +27,31 @@ public struct SessionRules: Equatable, Sendable {
 struct SessionKeeper {
     /// An event that the tracker itself tells.
     enum Milestone: Equatable {
-        /// - Parameter resumes: From the background.
-        case started(resumes: Bool)
-        case startedPassively
+        /// - Parameters:
+        ///   - resumes: From the background.
+        ///   - isNewSession: A session begins with it.
+        case started(resumes: Bool, isNewSession: Bool)
+        case startedPassively(isNewSession: Bool)
+        case sessionStarted
         /// - Parameter after: The time in the foreground.
         case ended(after: Duration)
+
+        private static let newSessionKey = "$is_new_session"
 
         /// With Sensors Analytics' names.
         func event(isFirstTime: Bool) -> (name: String, properties: EventProperties) {
             switch self {
-            case .started(let resumes):
-                ("$AppStart", ["$is_first_time": .bool(isFirstTime && !resumes), "$resume_from_background": .bool(resumes)])
-            case .startedPassively: ("$AppStartPassively", ["$is_first_time": .bool(isFirstTime)])
+            case .started(let resumes, let isNewSession):
+                (
+                    "$AppStart",
+                    [
+                        "$is_first_time": .bool(isFirstTime && !resumes), "$resume_from_background": .bool(resumes),
+                        Self.newSessionKey: .bool(isNewSession),
+                    ]
+                )
+            case .startedPassively(let isNewSession):
+                ("$AppStartPassively", ["$is_first_time": .bool(isFirstTime), Self.newSessionKey: .bool(isNewSession)])
+            case .sessionStarted: ("$SessionStart", [Self.newSessionKey: .bool(true)])
             case .ended(let time): ("$AppEnd", [EventTimers.durationKey: .double(time.inMilliseconds)])
             }
         }
@@ -50,6 +66,7 @@ struct SessionKeeper {
     private let rules: SessionRules
     private(set) var id: String?
     private var place: Place
+    private var wasInForeground = false
 
     /// - Parameter newID: Of the session that begins with the launch.
     init(_ rules: SessionRules, newID: String, at now: Duration) {
@@ -59,11 +76,24 @@ struct SessionKeeper {
     }
 
     private func told(_ milestone: Milestone) -> Milestone? {
-        rules.mode == .automatic && rules.tracksLifecycle ? milestone : nil
+        isAutomatic && rules.tracksLifecycle ? milestone : nil
     }
 
+    private var isAutomatic: Bool { rules.mode == .automatic }
+
+    /// A session began, and no event of the program's life says so.
+    private var sessionStart: Milestone? { rules.tellsStart ? .sessionStarted : nil }
+
     /// What the launch is told as.
-    var launch: Milestone? { told(rules.startsInBackground ? .startedPassively : .started(resumes: false)) }
+    var launch: Milestone? {
+        let milestone =
+            rules.startsInBackground
+            ? Milestone.startedPassively(isNewSession: isAutomatic) : .started(resumes: false, isNewSession: isAutomatic)
+        return told(milestone) ?? (isAutomatic ? sessionStart : nil)
+    }
+
+    /// The program has not come before a person since it started without one.
+    var isPassive: Bool { rules.startsInBackground && !wasInForeground }
 
     /// The program comes before a person.
     ///
@@ -72,8 +102,10 @@ struct SessionKeeper {
     mutating func enterForeground(newID: String, at now: Duration) -> Milestone? {
         guard case .background(let since) = place else { return nil }
         place = .foreground(since: now)
-        if rules.mode == .automatic, now - since >= rules.timeout { id = newID }
-        return told(.started(resumes: true))
+        wasInForeground = true
+        let isNewSession = isAutomatic && now - since >= rules.timeout
+        if isNewSession { id = newID }
+        return told(.started(resumes: true, isNewSession: isNewSession)) ?? (isNewSession ? sessionStart : nil)
     }
 
     /// The program goes to the background. The event belongs to the session that was.
@@ -91,7 +123,10 @@ struct SessionKeeper {
     }
 
     /// The program starts a session itself.
-    mutating func start(newID: String) { id = newID }
+    mutating func start(newID: String) -> Milestone? {
+        id = newID
+        return sessionStart
+    }
 }
 
 extension Duration {

@@ -14,7 +14,7 @@ struct AppCenterLog {
 
     func append(to body: inout [UInt8]) {
         let name = event.text(event.name) ?? ""
-        let startsSession = name == "$AppStart" || name == "$AppStartPassively"
+        let startsSession = event.startsSession
         body += "{\"type\":\"\(startsSession ? "startSession" : "event")\",\"timestamp\":".utf8
         body += event.text(event.time)?.jsonQuoted.utf8 ?? created.rfc3339.jsonQuoted.utf8
         if let session = event.text(event.session) { body += ",\"sid\":\(session.jsonQuoted)".utf8 }

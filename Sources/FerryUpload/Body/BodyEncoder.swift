@@ -26,6 +26,7 @@ struct BodyEncoder {
         do throws(UnencodableEvent) {
             switch format {
             case .ndjson, .jsonArray: body += event
+            case .sensors: try SensorsRecord(event, created: created).append(to: &body)
             case .appCenter: try AppCenterLog(event, created: created).append(to: &body)
             case .measurement(let trackingID):
                 try MeasurementHit(event, created: created).append(trackingID: trackingID, now: now, to: &body)

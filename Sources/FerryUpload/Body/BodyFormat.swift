@@ -4,6 +4,8 @@ public enum BodyFormat: Equatable, Sendable {
     case ndjson
     /// The events as elements of one array, each on a line of its own: `[\n…,\n…\n]`, as Sensors Analytics' SDK sends them.
     case jsonArray
+    /// Records of Sensors Analytics in one array, each on a line of its own.
+    case sensors
     /// App Center's ingestion: `{"logs":[…]}`.
     case appCenter
     /// Hits of Google Analytics' Measurement Protocol (version 1), one a line, as its batch endpoint takes them.
@@ -14,7 +16,7 @@ public enum BodyFormat: Equatable, Sendable {
     var contentType: String {
         switch self {
         case .ndjson: "application/x-ndjson"
-        case .jsonArray, .appCenter: "application/json"
+        case .jsonArray, .sensors, .appCenter: "application/json"
         case .measurement: "text/plain; charset=utf-8"
         }
     }
@@ -23,7 +25,7 @@ public enum BodyFormat: Equatable, Sendable {
     var frame: (start: StaticString, separator: StaticString, end: StaticString) {
         switch self {
         case .ndjson: ("", "\n", "\n")
-        case .jsonArray: ("[\n", ",\n", "\n]")
+        case .jsonArray, .sensors: ("[\n", ",\n", "\n]")
         case .appCenter: ("{\"logs\":[", ",", "]}")
         case .measurement: ("", "\n", "\n")
         }

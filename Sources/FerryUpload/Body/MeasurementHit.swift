@@ -38,7 +38,7 @@ struct MeasurementHit {
         add(
             "ev", properties["value"].flatMap(plain).flatMap { Double($0) }.flatMap { Int(exactly: $0.rounded()) }.map { "\($0)" }
         )
-        add("sc", name == "$AppStart" ? "start" : name == "$AppEnd" ? "end" : nil)
+        add("sc", event.startsSession ? "start" : name == "$AppEnd" ? "end" : nil)
         add("an", app)
         add("av", event.text(device["appVersion"]))
         add("ul", event.text(device["locale"])?.lowercased().replacing("_", with: "-"))

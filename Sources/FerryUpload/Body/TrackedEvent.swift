@@ -36,6 +36,12 @@ struct TrackedEvent {
     /// The text of a field that is one.
     func text(_ field: JSONField?) -> String? { field?.kind == .string ? field?.string(line) : nil }
 
+    /// Whether a session begins with it. Trackers of earlier versions did not tell: there each start of the program counts.
+    var startsSession: Bool {
+        guard let name = text(name), ["$AppStart", "$AppStartPassively", "$SessionStart"].contains(name) else { return false }
+        return members(of: properties).first { $0.key == "$is_new_session" }?.value.kind != .no
+    }
+
     /// A field's bytes, a string's with its quotes.
     func bytes(_ field: JSONField) -> Slice<UnsafeBufferPointer<UInt8>> { line[field.whole] }
 

@@ -19,7 +19,7 @@ public struct RequestLimits: Equatable, Sendable {
     public init(_ body: BodyFormat) {
         switch body {
         case .ndjson, .jsonArray: self.init()
-        case .appCenter: self.init(events: 50)
+        case .appCenter, .sensors: self.init(events: 50)
         case .measurement: self.init(events: 20, bytes: ByteCount(16_000))
         }
     }

@@ -6,7 +6,7 @@ import FerryUpload
 struct BodyOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp(
-            "What requests carry: the segment as it is (ndjson), or its events as json-array, appcenter or measurement.",
+            "What requests carry: the segment as it is (ndjson), or its events as json-array, sensors, appcenter or measurement.",
             valueName: "form"))
     var body = BodyForm.ndjson
 
@@ -66,6 +66,7 @@ struct BodyOptions: ParsableArguments {
 enum BodyForm: String, CaseIterable, ExpressibleByArgument {
     case ndjson
     case jsonArray = "json-array"
+    case sensors
     case appcenter
     case measurement
 
@@ -74,6 +75,7 @@ enum BodyForm: String, CaseIterable, ExpressibleByArgument {
         switch self {
         case .ndjson: .ndjson
         case .jsonArray: .jsonArray
+        case .sensors: .sensors
         case .appcenter: .appCenter
         case .measurement: trackingID.map { .measurement(trackingID: $0) }
         }
