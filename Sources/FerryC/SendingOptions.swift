@@ -8,7 +8,7 @@ struct SendingOptions: Decodable {
         case to, headers, tokenFile, body, trackingId, parallel, order, timeout, ca, cert, key, keepSent
     }
 
-    private enum Form { case ndjson, jsonArray, appCenter, measurement }
+    private enum Form { case ndjson, jsonArray, sensors, appCenter, measurement }
 
     /// What is to be sent where, and how.
     let upload: UploadOptions
@@ -66,11 +66,15 @@ struct SendingOptions: Decodable {
         let trackingID = try options.text(.trackingId)
         let form = try options.word(
             .body,
-            [("ndjson", Form.ndjson), ("json-array", .jsonArray), ("appcenter", .appCenter), ("measurement", .measurement)])
+            [
+                ("ndjson", Form.ndjson), ("json-array", .jsonArray), ("sensors", .sensors), ("appcenter", .appCenter),
+                ("measurement", .measurement),
+            ])
         switch form {
         case nil: return nil
         case .ndjson: return .ndjson
         case .jsonArray: return .jsonArray
+        case .sensors: return .sensors
         case .appCenter: return .appCenter
         case .measurement:
             guard let trackingID else {

@@ -95,7 +95,7 @@ public enum ReceiptProblem: Error, Equatable, CustomStringConvertible {
 
 /// What acknowledging a receipt did.
 public struct Acknowledgement: Equatable, Sendable {
-    /// Now in `sent/`.
+    /// Now in `sent/`, but for what is ``deleted``.
     public var sent = 0
     public var bytes = ByteCount.zero
     /// Not pending any more: sent another way, dropped by a limit, or acknowledged before.
@@ -104,6 +104,8 @@ public struct Acknowledgement: Equatable, Sendable {
     public var changed = 0
     /// Another process was just sending them, or they cannot be read; acknowledge again later.
     public var busy = 0
+    /// Delivered segments, these among them, that were deleted because the disk is full.
+    public var deleted = LedgerTotals.Count()
     /// Why one of them could not be opened, locked or read.
     public var failure: FileError?
     /// In the bundle, and in none of its receipts: due again. Told with the last of them.
@@ -230,9 +232,9 @@ extension Spool {
                 result.busy += 1
                 result.failure = error
             }
-            if endings.count >= batch { try settle(&endings, sentGivesWay: givesWay) }
+            if endings.count >= batch { result.deleted.add(try settle(&endings, sentGivesWay: givesWay)) }
         }
-        try settle(&endings, sentGivesWay: givesWay)
+        result.deleted.add(try settle(&endings, sentGivesWay: givesWay))
         return result
     }
 
@@ -254,17 +256,23 @@ extension Spool {
     }
 
     /// Ends segments, as many at once as the disk has room for in the ledger, and closes them: those that then give way leave their blocks to it.
-    private func settle(_ endings: inout [Ending], sentGivesWay: Bool) throws(FileError) {
+    ///
+    /// - Returns: What was deleted for room.
+    private func settle(_ endings: inout [Ending], sentGivesWay: Bool) throws(FileError) -> LedgerTotals.Count {
+        var deleted = LedgerTotals.Count()
         var count = endings.count
         while !endings.isEmpty {
             count = min(count, endings.count)
-            do throws(FileError) { try record(Array(endings[..<count]), sentGivesWay: sentGivesWay) } catch {
+            do throws(FileError) { deleted.add(try record(Array(endings[..<count]), sentGivesWay: sentGivesWay)) } catch {
                 guard error.isOutOfSpace, count > 1 else { throw error }
                 count /= 2
                 continue
             }
-            try carryOut(Array(endings[..<count]), sentGivesWay: sentGivesWay).sync()
+            let changed = try carryOut(Array(endings[..<count]), sentGivesWay: sentGivesWay)
+            try changed.sync()
+            deleted.add(changed.deleted)
             endings.removeFirst(count)
         }
+        return deleted
     }
 }

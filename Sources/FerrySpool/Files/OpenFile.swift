@@ -176,6 +176,8 @@ public final class OpenFile: Sendable {
 /// What the kernel knows of a file.
 public struct FileStatus: Sendable {
     public let size: ByteCount
+    /// What it takes of the disk: less than ``size`` where it has holes.
+    let allocated: ByteCount
     public let modified: Timestamp
     /// The last change of content, name or mode: unlike `modified`, no copying tool can set it.
     public let changed: Timestamp
@@ -229,6 +231,8 @@ public struct FileStatus: Sendable {
 
     init(_ status: stat) {
         size = ByteCount(Int64(status.st_size))
+        // In units of 512 bytes, whatever the file system's blocks are (stat(2)).
+        allocated = ByteCount(Int64(status.st_blocks).multipliedReportingOverflow(by: 512).partialValue)
         modified = Timestamp(status.st_mtim)
         changed = Timestamp(status.st_ctim)
         isRegular = status.st_mode & S_IFMT == S_IFREG

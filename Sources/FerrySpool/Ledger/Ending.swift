@@ -110,7 +110,14 @@ extension Spool {
             do throws(FileError) {
                 try keep(name, at: ending.entry.at, &changed)
             } catch {
-                guard sentGivesWay, error.isDiskFull else { throw error }
+                guard error.isDiskFull else { throw error }
+                guard sentGivesWay else {
+                    // It is written down: where the disk has filled since it was sent, the reserve is for its move, too.
+                    _ = try makingRoom(sentGivesWay: false, leavesLedgerItsShare: true) { () throws(FileError) in
+                        try keep(name, at: ending.entry.at, &changed)
+                    }
+                    break
+                }
                 try directory.remove(name)
                 changed.deleted.segments += 1
                 changed.deleted.bytes += ending.entry.bytes
@@ -118,7 +125,7 @@ extension Spool {
         case .rejected(let reason):
             let rejected = try directory.makeDirectory(Self.rejectedName)
             do throws(FileError) {
-                let freed = try makingRoom(sentGivesWay: sentGivesWay) { () throws(FileError) in
+                let freed = try makingRoom(sentGivesWay: sentGivesWay, leavesLedgerItsShare: true) { () throws(FileError) in
                     try directory.moveAside(name, into: rejected) { kept throws(FileError) in
                         try rejected.writeState(reason, to: Self.reasonName(of: kept), durable: true)
                     }

@@ -24,6 +24,9 @@ extension Spool {
         } catch {
             lacksFiles = error.lacksFiles
             guard lacksFiles || error.isDiskFull else { throw error }
+            if !lacksFiles, keepsSent, !sentGivesWay {
+                throw FileError("keep what is delivered in", "\(path)/\(Self.sentName)", code: error.code)
+            }
             if !lacksFiles, Self.reserve(in: stateDirectory) == 0 {
                 _ = try makingRoom(sentGivesWay: keepsSent && sentGivesWay) { () throws(FileError) in
                     try Self.tryWriting(into: stateDirectory, isDurable: isDurable)
@@ -37,10 +40,25 @@ extension Spool {
                 if keepsSent, !sentGivesWay { _ = try sentFolder(at: now) }
             }
         }
+        if keepsSent, !sentGivesWay, !lacksFiles { try requireRoomToKeep(in: stateDirectory) }
         try probeLedger(at: now)
         try directory.requireChanges()
         if keepsSent { try probeSent(at: now) }
     }
+
+    /// What is delivered and kept frees nothing: each segment takes a name in `sent/`, and sometimes a block for names, besides its line in the
+    /// ledger. Where the disk is full, the first ones would be sent, and could be neither moved nor written down.
+    private func requireRoomToKeep(in state: Directory) throws(FileError) {
+        var status = statvfs()
+        guard fstatvfs(state.descriptor, &status) == 0, status.f_blocks > 0 else { return }
+        // Not what is free: ext4 keeps some of that to itself.
+        let room = Int64(clamping: status.f_bavail).multipliedReportingOverflow(by: Int64(clamping: max(1, status.f_frsize)))
+        guard !room.overflow, room.partialValue < Self.roomToKeep else { return }
+        throw FileError("keep what is delivered in", "\(path)/\(Self.sentName)", code: ENOSPC)
+    }
+
+    /// For the lines and the names of as many segments as may be under way.
+    private static let roomToKeep: Int64 = 1 << 18
 
     private static func tryWriting(into state: Directory, isDurable: Bool) throws(FileError) {
         try state.replace("probe", with: [UInt8](repeating: 0x20, count: 4096), durable: isDurable)
@@ -64,10 +82,11 @@ extension Spool {
 
     /// Sets room aside, where it is not and the disk has it: as much as there is.
     ///
+    /// - Parameter looksForHoles: A spool that was copied may have a reserve without blocks.
     /// - Returns: Whether the disk has less room than that.
     @discardableResult
-    static func keepReserve(in state: Directory) -> Bool {
-        guard reserve(in: state) < reserveSize else { return false }
+    static func keepReserve(in state: Directory, looksForHoles: Bool = false) -> Bool {
+        guard (looksForHoles ? reserve(in: state) : lengthOfReserve(in: state)) < reserveSize else { return false }
         let file: OpenFile
         do throws(FileError) {
             let isThere = try state.contains(reserveName)
@@ -102,14 +121,19 @@ extension Spool {
 
     /// Does something with the reserve while nobody else does: of two at once one would give it a length without blocks.
     ///
-    /// - Parameter body: Gets its length.
+    /// - Parameter body: Gets how much is set aside.
     /// - Returns: `nil` when it is no file.
     private static func alone<Result>(with file: OpenFile, _ body: (Int64) -> Result) -> Result? {
-        let isLocked = flock(file.descriptor, LOCK_EX) == 0
+        // Where another holds it that was stopped, there is none for now; where there are no locks, one at a time is hoped for.
+        var isLocked = true
+        do throws(FileError) { try file.lock(within: .seconds(2)) } catch {
+            if error.code == ETIMEDOUT { return nil }
+            isLocked = false
+        }
         // Not by closing alone: a child that was just forked holds the lock too.
-        defer { if isLocked { flock(file.descriptor, LOCK_UN) } }
+        defer { if isLocked { file.unlock() } }
         guard let status = try? file.status(), status.isRegular else { return nil }
-        return body(status.size.bytes)
+        return body(min(status.size, status.allocated).bytes)
     }
 
     /// Sees that the reserve is whole before more is stored. What comes in would take each block that an ending gives back, and what cannot be
@@ -121,6 +145,12 @@ extension Spool {
 
     /// How much is set aside.
     private static func reserve(in state: Directory) -> Int64 {
+        guard let status = (try? state.status(reserveName)) ?? nil, status.isRegular else { return 0 }
+        return min(status.size, status.allocated).bytes
+    }
+
+    /// How much is set aside, unless it is a hole; some file systems count no blocks of what they compress.
+    private static func lengthOfReserve(in state: Directory) -> Int64 {
         guard let status = (try? state.status(reserveName)) ?? nil, status.isRegular else { return 0 }
         return status.size.bytes
     }
@@ -175,10 +205,12 @@ extension Spool {
     }
 
     /// Gives back a part of the reserve, or the last of it with its file. Returns whether there was any.
-    private static func lendPart(in state: Directory) -> Bool {
+    ///
+    /// - Parameter share: What is left at least.
+    private static func lendPart(in state: Directory, leaving share: Int64) -> Bool {
         guard let file = try? state.open(reserveName, flags: O_RDWR | O_NONBLOCK) else { return false }
-        let isLent = alone(with: file) { size in size > lentSize && (try? file.truncate(to: size - lentSize)) != nil }
-        return isLent == true || giveUpReserve(in: state)
+        let isLent = alone(with: file) { size in size > lentSize + share && (try? file.truncate(to: size - lentSize)) != nil }
+        return isLent == true || share == 0 && giveUpReserve(in: state)
     }
 
     private static func lendMost(in state: Directory) -> Bool {
@@ -199,10 +231,12 @@ extension Spool {
 
     /// Does something that needs room; where the disk is full, with the reserve.
     ///
-    /// - Parameter sentGivesWay: Delivered segments are deleted first, the oldest before the others.
+    /// - Parameters:
+    ///   - sentGivesWay: Delivered segments are deleted first, the oldest before the others.
+    ///   - leavesLedgerItsShare: The last of the reserve is for lines in the ledger, without which nothing ends.
     /// - Returns: What was deleted.
     func makingRoom(
-        sentGivesWay: Bool, _ body: () throws(FileError) -> Void
+        sentGivesWay: Bool, leavesLedgerItsShare: Bool = false, _ body: () throws(FileError) -> Void
     ) throws(FileError) -> LedgerTotals.Count {
         var freed = LedgerTotals.Count()
         var failure: FileError
@@ -232,7 +266,8 @@ extension Spool {
         // What is left of it is set aside again at once, before another program takes it.
         defer { Self.keepReserve(in: stateDirectory) }
         // By parts: what is free may be anybody's.
-        while failure.lacksFiles ? Self.giveUpReserve(in: stateDirectory) : Self.lendPart(in: stateDirectory) {
+        let share = leavesLedgerItsShare ? Self.lentSize : 0
+        while failure.lacksFiles ? Self.giveUpReserve(in: stateDirectory) : Self.lendPart(in: stateDirectory, leaving: share) {
             do throws(FileError) {
                 try body()
                 return freed

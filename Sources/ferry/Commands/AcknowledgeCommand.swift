@@ -87,6 +87,11 @@ struct AcknowledgeCommand: ParsableCommand {
         }
         guard !spoolOptions.quiet else { return }
         try StandardOutput.print("acknowledged \(counted(result.sent, "segment")) (\(result.bytes)), now in sent/")
+        if result.deleted.segments > 0 {
+            try StandardOutput.print(
+                "deleted \(counted(Int(clamping: result.deleted.segments), "delivered segment")) (\(result.deleted.bytes)) from there: the disk is full"
+            )
+        }
         if result.alreadyGone > 0 { try StandardOutput.print("\(result.alreadyGone) were not pending any more") }
         if result.changed > 0 {
             try StandardOutput.print("\(result.changed) changed since they were exported, and are due again as they are now")
