@@ -151,6 +151,33 @@ struct RunnerTests {
         #expect(next.items.map(\.entry.priority) == [.normal])
     }
 
+    @Test("Of segments that were to go out together, each has its own outcome, also when the first is in other hands")
+    func skippedFirst() throws {
+        var upload = UploadOptions(destination: try DestinationURL("http://hub/"))
+        upload.coalesce = .kibibytes(64)
+        let spool = try folder.spool()
+        let names = try (0..<3).map { try put(spool, second: $0) }
+        let tools = LaneTools(SpoolLease(spool), options: upload, now: { .now() }) { _ in }
+        var lane = Lane(tools)
+        lane.begin(try spool.scan(sizes: true))
+        var delivery = DeliveryState(
+            [lane], options: upload, health: DestinationHealth(upload), isContinuous: true, now: { .now() })
+        guard case .job(let job) = delivery.next() else { throw InVain(what: "a job") }
+        #expect(job.items.map(\.name) == names)
+        delivery.skip(job.items[0], of: job, .taken)
+        delivery.putBack(job.items[2...], of: job, noted: false)
+        #expect(delivery.namesUnderWay(lane: 0) == [FileName(names[0]), FileName(names[1])])
+        let preparer = Preparer(spool: spool, options: upload, travel: TravelWatch(), ways: Ways()) { _ in }
+        guard case .ready(let segment) = preparer.prepare(job.items[1], now: .now()) else { throw InVain(what: "a segment") }
+        let sent = Dispatcher.Job(id: job.id, lane: 0, tools: tools, items: [job.items[1]])
+        let reason = Verdict.Reason(kind: "stopped", message: "it was stopped")
+        delivery.finish(sent, [segment], .init(verdict: .withdrawn(reason)))
+        // The second waits for its next try by itself, the first for whom has it, and the third is in the queue.
+        #expect(Set(delivery.lanes[0].waiting.keys) == [FileName(names[0]), FileName(names[1])])
+        #expect(delivery.lanes[0].queue.contains(names[2]))
+        #expect(delivery.namesUnderWay(lane: 0).isEmpty)
+    }
+
     @Test("A segment that is rejected as exhausted is forgotten: nothing is pending, and in strict order the rest goes on")
     func exhausted() async throws {
         let spool = try folder.spool()

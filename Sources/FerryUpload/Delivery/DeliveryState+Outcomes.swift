@@ -4,6 +4,8 @@ import FerrySpool
 extension DeliveryState {
     /// A request ended: records what is certain now.
     mutating func finish(_ job: Dispatcher.Job, _ segments: [PreparedSegment], _ outcome: Courier.Outcome) {
+        // What was skipped or put back is of the job no more: the outcome is the others'.
+        underWay[job.id] = job
         held[job.id] = (segments, outcome)
         if let first = segments.first { budget?.observe(job.size, took: outcome.duration ?? first.preparedAgo) }
         var tries = segments.first?.attempt ?? 1

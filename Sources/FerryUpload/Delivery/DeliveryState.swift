@@ -210,6 +210,11 @@ struct DeliveryState {
     mutating func putBack(_ items: some Collection<Dispatcher.Item>, of job: Dispatcher.Job, noted: Bool) {
         started -= items.count
         for item in items { lanes[job.lane].putBack(item, hasSidecar: noted || item.entry.hasSidecar) }
+        // A look at the whole folder leaves out what is under way.
+        guard let known = underWay[job.id] else { return }
+        let names = Set(items.lazy.map { FileName($0.name) })
+        underWay[job.id] = Dispatcher.Job(
+            id: known.id, lane: known.lane, tools: known.tools, items: known.items.filter { !names.contains($0.name) })
     }
 
     /// Nothing of a job was sent.
@@ -242,7 +247,6 @@ struct DeliveryState {
         _ job: Dispatcher.Job, _ ended: [PreparedSegment], _ outcome: Courier.Outcome, rest: [Dispatcher.Item]
     ) -> Dispatcher.Job? {
         let done = Dispatcher.Job(id: job.id, lane: job.lane, tools: job.tools, items: job.items.dropLast(rest.count))
-        underWay[job.id] = done
         finish(done, ended, outcome)
         let isLate = budget.map { !$0.allows(rest.first?.entry.size ?? .zero) } ?? false
         if isLate { plan.stop(.deadline) }
