@@ -37,10 +37,13 @@ public struct KnownArrival: Equatable, Sendable {
     public let id: SegmentID?
     /// The way that it came, with the spool that sent it; `nil` where that was not noted.
     public let way: Trail?
+    /// It came another way than over a receiver or in a bundle, by rsync say.
+    public let wasCopied: Bool
 
-    public init(id: SegmentID?, way: Trail?) {
+    public init(id: SegmentID?, way: Trail?, wasCopied: Bool = false) {
         self.id = id
         self.way = way
+        self.wasCopied = wasCopied
     }
 }
 
@@ -67,8 +70,18 @@ public struct KeyIndex: Sendable {
     /// What came in halves, or may have: the segments that an arrival may be a half of.
     private var wholes: Set<KeyHash> = []
     /// The ways that segments came. There are few of them.
-    private var ways: [Trail?] = []
-    private var wayNumbers: [String?: UInt32] = [:]
+    private var ways: [Way] = []
+    private var wayNumbers: [WayKey: UInt32] = [:]
+
+    private struct Way: Sendable {
+        let trail: Trail?
+        let wasCopied: Bool
+    }
+
+    private struct WayKey: Hashable, Sendable {
+        let trail: String?
+        let wasCopied: Bool
+    }
 
     /// How often halves were split themselves, at most, when a whole is looked for in them, and its pieces: 16 million of them.
     private static let deepest = 24
@@ -78,22 +91,28 @@ public struct KeyIndex: Sendable {
     public mutating func add(_ entry: ReceivedEntry) {
         guard let digest = BodyDigest(hexadecimal: entry.sha256) else { return }
         arrivals[KeyHash(entry.key)] = Arrival(
-            digest: digest, events: entry.events, kin: Self.kin(of: SegmentName(entry.segment)), way: number(of: entry.trail))
+            digest: digest, events: entry.events, kin: Self.kin(of: SegmentName(entry.segment)), way: number(of: entry))
         for whole in SegmentID.ancestors(of: entry.key).prefix(Self.deepest) { wholes.insert(KeyHash(whole.text)) }
     }
 
-    private mutating func number(of way: String?) -> UInt32 {
-        if let known = wayNumbers[way] { return known }
+    private mutating func number(of entry: ReceivedEntry) -> UInt32 {
+        let key = WayKey(trail: entry.trail, wasCopied: entry.wasCopied)
+        if let known = wayNumbers[key] { return known }
         let number = UInt32(clamping: ways.count)
-        ways.append(way.flatMap { Trail($0) })
-        wayNumbers[way] = number
+        ways.append(Way(trail: entry.trail.flatMap { Trail($0) }, wasCopied: entry.wasCopied))
+        wayNumbers[key] = number
         return number
+    }
+
+    private func knownArrival(_ id: SegmentID?, _ arrival: Arrival) -> KnownArrival {
+        let way = ways[Int(arrival.way)]
+        return KnownArrival(id: id, way: way.trail, wasCopied: way.wasCopied)
     }
 
     /// What is known of a key by itself; `nil` when it never came.
     public func known(_ key: String, segment: SegmentName?) -> KnownSegment? {
         guard let arrival = arrival(of: key, segment) else { return nil }
-        return KnownSegment(key: .came(arrival.digest), arrivals: [KnownArrival(id: nil, way: ways[Int(arrival.way)])])
+        return KnownSegment(key: .came(arrival.digest), arrivals: [knownArrival(nil, arrival)])
     }
 
     /// What is known of a segment: by its key, as a half of one that came whole, or as one that came in halves; `nil` when it is new.
@@ -113,7 +132,7 @@ public struct KeyIndex: Sendable {
             guard let arrival = arrival(of: whole, kin) ?? arrivalUnderMadeKey(whole), arrival.events > 1,
                 Self.share(of: arrival.events, splits: key.dropFirst(whole.text.count)) == events
             else { continue }
-            return KnownSegment(key: .cameInParent, arrivals: [KnownArrival(id: whole, way: ways[Int(arrival.way)])])
+            return KnownSegment(key: .cameInParent, arrivals: [knownArrival(whole, arrival)])
         }
         return knownInHalves(id, kin, events) ?? segment.flatMap { knownSalvaged(id, $0) }
     }
@@ -124,7 +143,7 @@ public struct KeyIndex: Sendable {
         let kins = [segment.salvaged, segment.beforeSalvage].map { Self.kin(of: $0) }
         func known(_ other: SegmentID) -> KnownSegment? {
             guard let arrival = arrivals[KeyHash(other.text)], arrival.kin != nil, kins.contains(arrival.kin) else { return nil }
-            return KnownSegment(key: .came(arrival.digest), arrivals: [KnownArrival(id: other, way: ways[Int(arrival.way)])])
+            return KnownSegment(key: .came(arrival.digest), arrivals: [knownArrival(other, arrival)])
         }
         func knownPart(of whole: SegmentID, _ depth: Int) -> KnownSegment? {
             guard depth > 0, wholes.contains(KeyHash(whole.text)), let halves = whole.halves else { return nil }
@@ -169,7 +188,7 @@ public struct KeyIndex: Sendable {
         for half in [halves.first, halves.second] {
             let events = Self.share(of: events, splits: half.text.suffix(1))
             if let arrival = arrival(of: half, kin), arrival.events == events {
-                found.append(KnownArrival(id: half, way: ways[Int(arrival.way)]))
+                found.append(knownArrival(half, arrival))
             } else if !self.areHere(half, kin, events, depth - 1, &found) {
                 areHere = false
             }

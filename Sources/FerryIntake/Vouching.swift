@@ -25,11 +25,19 @@ public enum Vouching: Equatable, Sendable {
     ///
     /// - Parameters:
     ///   - way: The way that the segment comes now, with the spool that sends it.
-    ///   - isOriginal: Whether it was made in the spool that sends it. No spool vouches to that for a copy: it would refuse what came from it.
+    ///   - isOriginal: Whether it was made in the spool that sends it, as far as that spool can tell.
     ///   - arrivals: What came before.
     public init?(way: Trail, isOriginal: Bool, arrivals: [KnownArrival]) {
-        // The hops of one that came joined are the request's.
-        guard isOriginal || arrivals.allSatisfy({ $0.way?.spools == way.spools }) else { return nil }
+        let isOld = arrivals.allSatisfy { arrival in
+            // Who names no spool is none: nothing is on its way there.
+            if way.spools.isEmpty { return isOriginal || arrival.way?.spools == way.spools }
+            // No spool vouches to the one that made a segment for a copy: it would refuse what came from it. But two copies that other tools
+            // made have no way, and look like originals when they are sent to each other's spools at one moment.
+            if arrival.wasCopied { return false }
+            // The hops of one that came joined are the request's.
+            return isOriginal || arrival.way?.spools == way.spools
+        }
+        guard isOld else { return nil }
         self = .vouched
     }
 

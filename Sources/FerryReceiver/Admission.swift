@@ -78,7 +78,8 @@ actor Admission {
     ) throws(FileError) -> KnownKey? {
         let name = part.identity.name.fileName
         try spool.note(part.trail.adding(sender), of: part.identity.name, besides: ways)
-        guard part.trail == .none || (try? spool.isLeaving(name)) == false else { return nil }
+        // It may be on its way to the sender at this moment.
+        guard (try? spool.isLeaving(name)) == false else { return nil }
         guard let file = try? spool.directory.open(name), (try? file.soundEvents()) != nil, let digest = try? file.digest().digest
         else { return nil }
         try file.sync()
@@ -202,7 +203,7 @@ actor Admission {
         if let result = try recognition.result(candidate) { return result }
         // It got its name a moment ago.
         if let segment = SegmentName(name) { try spool.note(candidate.way, of: segment, besides: recognition.ways) }
-        if !candidate.isOriginal, try spool.isLeaving(name) { return .leaving }
+        if try spool.isLeaving(name) { return .leaving }
         try file.sync()
         try spool.directory.sync()
         try spool.logReceived([candidate.entry])

@@ -306,7 +306,9 @@ struct Holdings {
 }
 
 extension ReceivedEntry {
-    fileprivate var arrival: KnownArrival { KnownArrival(id: SegmentID(id), way: trail.flatMap { Trail($0) }) }
+    fileprivate var arrival: KnownArrival {
+        KnownArrival(id: SegmentID(id), way: trail.flatMap { Trail($0) }, wasCopied: wasCopied)
+    }
 
     /// Of its segment: the key, unless that is another tool's. The halves of such a segment have it in their IDs.
     fileprivate var id: String { SegmentName(segment)?.id ?? key }

@@ -212,7 +212,8 @@ extension Spool {
                 // What this spool gave away and got back is another file of the same name: the other side has ended its own.
                 if let file = exported[segment.name] ?? nil, file != ExportedFile(claim.status) {
                     if received == nil { received = try receivedSegments() }
-                    guard received?.contains(segment.name) == false else {
+                    // What came back by rsync is in no log, and has a time of its own; a spool that was copied keeps the times of its files.
+                    guard file.mayBeCopy(of: ExportedFile(claim.status)), received?.contains(segment.name) == false else {
                         result.changed += 1
                         continue
                     }

@@ -36,6 +36,9 @@ public struct ReceivedEntry: Codable, Equatable, Sendable {
 }
 
 extension ReceivedEntry {
+    /// It came another way than over a receiver or in a bundle: those have a hidden file first. Earlier versions noted neither that nor a way.
+    public var wasCopied: Bool { file == nil && trail != nil }
+
     /// The name of the segment's file. What an earlier version took in under a name that no file can have gets one made from its key.
     var fileName: String {
         if ForeignName.isLegal(segment) { return segment }

@@ -16,7 +16,7 @@ extension Spool {
     ///
     /// - Parameter ways: Tell how it came before, where its file does not.
     public func note(_ trail: Trail, of segment: SegmentName, besides ways: Ways) throws(FileError) {
-        var isNoted = true
+        var (isNoted, isNew) = (true, false)
         for folder in [directory, try rejectedFolder()] {
             guard let folder else { continue }
             for name in try folder.forms(of: segment) {
@@ -24,13 +24,20 @@ extension Spool {
                     guard let file = try folder.open(name) else { continue }
                     let before = ways.trail(of: file, SegmentName(name.withoutCopyNumber), in: self)
                     let merged = before.merging(trail)
-                    if merged != before, !file.setTrail(merged) { isNoted = false }
+                    guard merged != before else { continue }
+                    isNew = true
+                    if !file.setTrail(merged) { isNoted = false }
                 } catch {
                     isNoted = false
                 }
             }
         }
-        if !isNoted { try noteWay(trail, of: segment) }
+        if !isNoted {
+            try noteWay(trail, of: segment)
+        } else if isNew {
+            // Copies of the spool may lack the attribute.
+            try? noteWay(trail, of: segment)
+        }
     }
 }
 
