@@ -263,6 +263,24 @@ struct RunnerNewsTests {
         #expect(last == nil)
     }
 
+    @Test("A folder that is watched under two paths is watched on when one of them goes")
+    func twoPaths() async throws {
+        let spool = try folder.spool()
+        #expect(symlink(spool.path, folder("second")) == 0)
+        let seen = Mutex<[Int: [FolderNews]]>([:])
+        let watch = FolderWatch { number, news in seen.withLock { $0[number, default: []].append(news) } }
+        watch.add(spool.path, isRemote: false, number: 1)
+        watch.add(folder("second"), isRemote: false, number: 2)
+        let first = try spool.put(Segments.gzip("{}\n"), as: Segments.name(second: 1))
+        try await eventually("both are told") {
+            seen.withLock { seen in [1, 2].allSatisfy { seen[$0]?.contains(.appeared(first)) == true } }
+        }
+        watch.remove(2)
+        let second = try spool.put(Segments.gzip("{}\n"), as: Segments.name(second: 2))
+        try await eventually("the first is told") { seen.withLock { $0[1]?.contains(.appeared(second)) == true } }
+        #expect(seen.withLock { $0[2]?.contains(.appeared(second)) } != true)
+    }
+
     @Test("What a lane remembers of segments goes when they are gone from the folder")
     func bounded() throws {
         let spool = try folder.spool()

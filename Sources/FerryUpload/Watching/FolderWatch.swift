@@ -48,22 +48,33 @@ final class FolderWatch: Sendable {
                     }
                     continue
                 }
-                guard let (spool, isStateFolder) = registry.find(event.watch) else { continue }
-                if let news = Self.news(event, isStateFolder: isStateFolder) { onNews(spool, news) }
+                for owner in registry.find(event.watch) {
+                    if let news = Self.news(event, isStateFolder: owner.isStateFolder) { onNews(owner.spool, news) }
+                }
             }
         }
     }
 
-    /// Which watch belongs to which spool.
+    /// Which watch belongs to which spools: a folder that is there under two paths has one for both.
     private final class Registry: Sendable {
-        private let watches = Mutex<[Int32: (spool: Int, isStateFolder: Bool)]>([:])
+        struct Owner: Hashable, Sendable {
+            let spool: Int
+            let isStateFolder: Bool
+        }
 
-        var spools: Set<Int> { watches.withLock { Set($0.values.map(\.spool)) } }
-        func find(_ watch: Int32) -> (spool: Int, isStateFolder: Bool)? { watches.withLock { $0[watch] } }
-        func add(_ watch: Int32, _ spool: Int, isStateFolder: Bool) { watches.withLock { $0[watch] = (spool, isStateFolder) } }
+        private let watches = Mutex<[Int32: Set<Owner>]>([:])
+
+        var spools: Set<Int> { watches.withLock { Set($0.values.joined().map(\.spool)) } }
+        func find(_ watch: Int32) -> Set<Owner> { watches.withLock { $0[watch] ?? [] } }
+        func add(_ watch: Int32, _ spool: Int, isStateFolder: Bool) {
+            _ = watches.withLock { $0[watch, default: []].insert(Owner(spool: spool, isStateFolder: isStateFolder)) }
+        }
+
+        /// Returns the watches that nobody has any more.
         func remove(_ spool: Int) -> [Int32] {
             watches.withLock { watches in
-                let numbers = watches.filter { $0.value.spool == spool }.map(\.key)
+                for (number, owners) in watches { watches[number] = owners.filter { $0.spool != spool } }
+                let numbers = watches.filter(\.value.isEmpty).map(\.key)
                 for number in numbers { watches[number] = nil }
                 return numbers
             }
