@@ -263,6 +263,29 @@ struct RunnerNewsTests {
         #expect(last == nil)
     }
 
+    @Test("What is no file is no segment, whatever its name, and holds up none", arguments: ["link", "pipe", "folder"])
+    func noFile(kind: String) async throws {
+        let spool = try folder.spool()
+        let odd = Segments.name(0).fileName
+        let path = "\(spool.path)/\(odd)"
+        let made =
+            switch kind {
+            case "link": symlink("/etc/passwd", path)
+            case "pipe": mkfifo(path, 0o600)
+            default: mkdir(path, 0o700)
+            }
+        #expect(made == 0)
+        let name = try spool.put(Segments.gzip("{}\n"), as: Segments.name(second: 1))
+        let server = ScriptedServer.answering { _ in ScriptedServer.answer(200) }
+        var options = UploadOptions(destination: try DestinationURL(server.url))
+        options.order = .strict
+        let report = try await UploadPass(spool, options: options).run()
+        #expect(report.sent.segments == 1)
+        #expect(report.unusable == 0)
+        #expect(report.others.names == [odd])
+        #expect(try spool.files(in: [.sent]).map(\.name) == [name])
+    }
+
     @Test("A folder that is watched under two paths is watched on when one of them goes")
     func twoPaths() async throws {
         let spool = try folder.spool()

@@ -71,19 +71,42 @@ public final class Directory: Sendable {
 
     /// The names in the folder, `.` and `..` left out, in no order.
     func forEachName(_ body: (UnsafeBufferPointer<UInt8>) -> Void) throws(FileError) {
+        try forEachEntry { name, _ in body(name) }
+    }
+
+    /// What a folder tells of its entries' kinds.
+    enum ListedKind {
+        case regular
+        /// A folder, a link, a pipe, a device or a socket.
+        case other
+        /// Some file systems do not tell.
+        case unknown
+
+        fileprivate init(_ type: UInt8) {
+            switch Int(type) {
+            case Int(DT_REG): self = .regular
+            case Int(DT_UNKNOWN): self = .unknown
+            default: self = .other
+            }
+        }
+    }
+
+    /// The names in the folder with their kinds, `.` and `..` left out, in no order.
+    func forEachEntry(_ body: (UnsafeBufferPointer<UInt8>, ListedKind) -> Void) throws(FileError) {
         // A descriptor of its own: the position in the folder belongs to the open file.
         let opened = behindStandardStreams(openat(descriptor, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC))
         guard opened >= 0, let stream = fdopendir(opened) else { throw FileError("list folder", path) }
         defer { closedir(stream) }
         errno = 0
         while let entry = readdir(stream) {
+            let kind = ListedKind(entry.pointee.d_type)
             withUnsafePointer(to: &entry.pointee.d_name) { field in
                 field.withMemoryRebound(to: UInt8.self, capacity: 256) { start in
                     let name = UnsafeBufferPointer(
                         start: start, count: strlen(UnsafeRawPointer(start).assumingMemoryBound(to: CChar.self)))
                     let isDots =
                         name[0] == UInt8(ascii: ".") && (name.count == 1 || (name.count == 2 && name[1] == UInt8(ascii: ".")))
-                    if !isDots { body(name) }
+                    if !isDots { body(name, kind) }
                 }
             }
             errno = 0
@@ -276,6 +299,15 @@ public final class Directory: Sendable {
 }
 
 extension Directory {
+    /// Whether a name from ``forEachEntry(_:)`` is a regular file's, or cannot be examined now.
+    func isFile(_ name: UnsafeBufferPointer<UInt8>, _ kind: ListedKind) -> Bool {
+        switch kind {
+        case .regular: true
+        case .other: false
+        case .unknown: ((try? statusOfListed(name)) ?? nil)?.isRegular ?? true
+        }
+    }
+
     /// What the kernel knows of a name from ``forEachName(_:)``, which a zero byte follows; `nil` when it has gone since.
     func statusOfListed(_ name: UnsafeBufferPointer<UInt8>) throws(FileError) -> FileStatus? {
         var status = stat()

@@ -6,8 +6,10 @@ extension Spool {
         var listing = SpoolListing()
         var sidecars: [String] = []
         let directory = directory
-        try directory.forEachName { name in
+        try directory.forEachEntry { name, kind in
             switch EntryKind(name) {
+            // What is no file is no segment, whatever its name, and holds up none.
+            case .segment where !directory.isFile(name, kind): listing.others.note(name) { true }
             case .segment, .foreign:
                 if let entry = listing.entry(for: name, in: directory, sizes: sizes) { listing.entries.append(entry) }
             case .sidecar(let length):
