@@ -37,6 +37,16 @@ struct ReplayDecisionTests {
     func conditions(_ text: String, _ expected: Bool) throws { #expect(try holds(text) == expected, "\(text)") }
 
     @Test(
+        "What is looked for in text is found where it is written, also within what a person sees as one character",
+        arguments: [
+            (#"t contains "नमस""#, true), (#"t contains "👨""#, true), (#"t starts "क""#, true), (#"t contains "e""#, true),
+            (#"t contains "z""#, false),
+        ])
+    func textAsWritten(_ text: String, _ expected: Bool) throws {
+        #expect(try holds(text, "{\"t\":\"कि नमस्ते 👨\u{200d}👩 e\u{301}\"}") == expected)
+    }
+
+    @Test(
         "Whole numbers of 64 bits are compared exactly, and with others by their value",
         arguments: [
             ("id == 1234567890123456789", true), ("id == 1234567890123456788", false), ("id > 1234567890123456788", true),

@@ -183,6 +183,40 @@ struct RequestPartsTests {
         #expect(reasons[odd]??.message.hasSuffix("; its first 20 lines were delivered") == true)
     }
 
+    @Test(
+        "A sidecar that says a number that no segment has lines says nothing",
+        arguments: [Int64.max, .min, -1, 2_000_000_000_000_000])
+    func hostileSidecar(lines: Int64) async throws {
+        let spool = try folder.spool()
+        let name = try spool.put(Segments.gzip(Segments.lines(0..<30)), as: Segments.name())
+        let server = Server([2: 503])
+        let listener = ScriptedServer.answering { server.answer($0) }
+        _ = try await upload(spool, listener.url, events: 20)
+        let sidecar = try #require(try spool.directory.names().first { $0.hasPrefix(name) && $0 != name })
+        let text = String(decoding: try #require(try spool.directory.contents(of: sidecar)), as: UTF8.self)
+        let changed = text.replacing("\"lines\":20", with: "\"lines\":\(lines)")
+        #expect(changed != text)
+        try spool.directory.replace(sidecar, with: Array(changed.utf8), durable: false)
+        _ = try await upload(spool, listener.url, events: 20)
+        #expect(server.events == ["20", "10", "20", "10"])
+        #expect(try spool.pending().isEmpty)
+    }
+
+    @Test("A segment is done when all of its lines are delivered, even if its end was not noted")
+    func allDelivered() async throws {
+        let spool = try folder.spool()
+        let name = try spool.put(Segments.gzip(Segments.lines(0..<30)), as: Segments.name())
+        let server = Server([2: 503])
+        let listener = ScriptedServer.answering { server.answer($0) }
+        _ = try await upload(spool, listener.url, events: 20)
+        let sidecar = try #require(try spool.directory.names().first { $0.hasPrefix(name) && $0 != name })
+        let text = String(decoding: try #require(try spool.directory.contents(of: sidecar)), as: UTF8.self)
+        let changed = text.replacing("\"lines\":20", with: "\"lines\":31")
+        try spool.directory.replace(sidecar, with: Array(changed.utf8), durable: false)
+        _ = try await upload(spool, listener.url, events: 20)
+        #expect(try spool.pending().isEmpty)
+    }
+
     @Test("What one destination has of a segment, another has not")
     func otherDestination() async throws {
         let spool = try folder.spool()

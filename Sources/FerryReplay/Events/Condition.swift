@@ -44,7 +44,9 @@ indirect enum Condition: Equatable, Sendable {
             guard let field, field.kind == .string, case .text(let text) = literal else { return false }
             let value = field.string(line)
             let wanted = String(decoding: text, as: UTF8.self)
-            return comparison == .contains ? wanted.isEmpty || value.firstRange(of: wanted) != nil : value.hasPrefix(wanted)
+            // As text is written: in Hindi or Thai, and with emoji, a character that a person sees may be several, and one of them is wanted.
+            return comparison == .contains
+                ? wanted.isEmpty || value.utf8.firstRange(of: wanted.utf8) != nil : value.utf8.starts(with: wanted.utf8)
         case .less, .lessOrEqual, .greater, .greaterOrEqual:
             guard let field else { return false }
             switch (field.kind, literal) {

@@ -32,6 +32,19 @@ public struct RetryState: Codable, Equatable, Sendable {
             self.lines = lines
             self.destination = destination
         }
+
+        public init(from decoder: any Decoder) throws {
+            let container = try decoder.container(keyedBy: CodingKeys.self)
+            lines = try container.decode(Int64.self, forKey: .lines)
+            destination = try container.decode(String.self, forKey: .destination)
+            guard (0...Self.most).contains(lines) else {
+                throw DecodingError.dataCorruptedError(
+                    forKey: .lines, in: container, debugDescription: "\(lines) is no number of lines")
+            }
+        }
+
+        /// No segment has more lines: what a file says is no number that could overflow.
+        private static let most: Int64 = 1_000_000_000_000_000
     }
 
     /// What a file from another tool is known by.

@@ -56,6 +56,8 @@ extension RunLoop {
         addSettler(tools.settler)
         // Before the scan: what appears during it is told twice, and noticed once.
         watch.add(path, isRemote: spool.directory.isRemote, number: lane)
+        // What it was told since it was opened, nobody tells again.
+        readControl(number)
         note(opened.recovery, of: number)
         await scan(number, isFirst: true)
         onEvent(.opened(spool: path, pending: dispatcher.read { $0.lanes[lane].listed }, isBack: isBack))
