@@ -65,12 +65,12 @@ public final class EventTracker: Sendable {
         state.control = control
         self.state = ForkSafeMutex(state)
         recorder = Recorder(
-            spool, rules: rules, maxBytes: configuration.retention.maxBytes,
-            options: .init(stream: stream, durability: configuration.durability))
+            spool, rules: rules, options: .init(stream: stream, durability: configuration.durability))
+        let limits = ConfiguredLimits(
+            configuration.retention, isSet: configuration.setsRetention, program: "tracker of \(state.device.app)")
         publisher = Publisher(
-            recorder,
-            options: .init(
-                level: configuration.level, retention: configuration.retention, warn: configuration.onWarning, now: now))
+            recorder, retention: spool.adopt(limits, at: start.wall),
+            options: .init(level: configuration.level, warn: configuration.onWarning, now: now))
         crashes =
             configuration.reportsCrashes ? CrashRecording(in: spool, id: ids.next(), app: state.device, at: start.wall) : nil
         do throws(FileError) { try begin(isFirstStart: identity.isNew) } catch { throw .file(error) }
@@ -78,7 +78,7 @@ public final class EventTracker: Sendable {
 
     private func begin(isFirstStart: Bool) throws(FileError) {
         // Which events find room is known before the first one comes.
-        if configuration.retention.maxBytes != nil { publisher.sweep() }
+        publisher.sweepForRoom()
         publisher.perform { [configuration] in _ = try? $0.recover(level: configuration.level) }
         try publisher.start()
         crashes?.follow(session: state.withLock(\.sessions.id))
@@ -153,6 +153,7 @@ public final class EventTracker: Sendable {
         let control = try? spool.control()
         let uploader = (try? spool.uploaderMark()) ?? nil
         recorder.setThreshold(uploader.flatMap { $0.isRunning ? $0.mark.threshold : nil })
+        publisher.setRetention(spool.limits(or: configuration.retention))
         return try state.withLock { (state) throws(TrackerFailure) in
             if let control { state.control = control }
             return try state.admit(name, configuration.limits)

@@ -10,7 +10,12 @@ public struct TrackerConfiguration: Sendable {
     public var delivery = DeliveryRules()
     public var limits = EventLimits.appCenter
     /// How much may be stored, and for how long. Without limits nothing is ever dropped.
-    public var retention = RetentionLimits()
+    ///
+    /// Limits that are set here, even to what they were, become the spool's own (`SpoolSettings`), which `ferry run` keeps, too. Those of a
+    /// profile hold only where the spool has none of its own.
+    public var retention = RetentionLimits() { didSet { setsRetention = true } }
+    /// The limits are not the profile's.
+    public private(set) var setsRetention = false
     public var durability = Durability.process
     public var sessions = SessionRules()
     /// ``EventTracker/login(_:)`` of another user tracks `$SignUp`: Sensors Analytics joins what the anonymous id did with the user's.
@@ -106,5 +111,6 @@ extension TrackerConfiguration {
             delivery.criticalDelay = nil
             limits = .none
         }
+        setsRetention = false
     }
 }

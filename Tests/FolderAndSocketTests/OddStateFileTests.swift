@@ -47,7 +47,9 @@ struct OddStateFileTests {
     }
 
     @Test(
-        arguments: ["clock.json", "created.json", "spool-id", "uploader.json", "probe", "identity.json", "reserve"],
+        arguments: [
+            "clock.json", "created.json", "spool-id", "uploader.json", "probe", "identity.json", "reserve", "settings.json",
+        ],
         Oddity.allCases)
     func goesOn(name: String, oddity: Oddity) async throws {
         _ = try folder.spool()

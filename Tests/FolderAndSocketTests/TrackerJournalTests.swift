@@ -11,7 +11,7 @@ struct TrackerJournalTests {
 
     @Test("A critical journal that is rolled last is published first")
     func criticalFirst() throws {
-        let recorder = Recorder(try folder.spool(), rules: BatchRules(), maxBytes: nil, options: .init())
+        let recorder = Recorder(try folder.spool(), rules: BatchRules(), options: .init())
         for priority in [Priority.bulk, .critical] {
             _ = try Array("{}\n".utf8).withUnsafeBytes { try recorder.store($0, priority, at: .now()) }
             _ = recorder.rollAll()
@@ -91,7 +91,7 @@ struct TrackerJournalTests {
 
     @Test("Of journals that cannot be published only so many are kept open, and the newest grows on")
     func boundedFailures() throws {
-        let recorder = Recorder(try folder.spool(), rules: BatchRules(), maxBytes: nil, options: .init())
+        let recorder = Recorder(try folder.spool(), rules: BatchRules(), options: .init())
         for _ in 0..<100 {
             _ = try Array("{}\n".utf8).withUnsafeBytes { try recorder.store($0, .normal, at: .now()) }
             _ = recorder.rollAll()

@@ -443,7 +443,7 @@ struct TrackerTests {
 
     @Test("A critical journal is published before a backlog of others; of equals the oldest goes first")
     func urgencyOfJournals() throws {
-        let recorder = Recorder(try folder.spool(), rules: BatchRules(), maxBytes: nil, options: .init())
+        let recorder = Recorder(try folder.spool(), rules: BatchRules(), options: .init())
         let line = Array("{}\n".utf8)
         func store(_ priority: Priority, at seconds: Int) throws {
             let now = Moment(wall: .now(), steady: .seconds(seconds))

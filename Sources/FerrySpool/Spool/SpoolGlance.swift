@@ -8,7 +8,7 @@ public struct SpoolGlance: Equatable, Sendable {
     public let state: FileStatus.Identity?
     /// When a name in the folder was last added, removed or renamed.
     public let changed: Timestamp
-    /// When the spool was last told something; `nil` when it never was.
+    /// When the spool was last told something, or its settings were last written; `nil` when neither ever was.
     public let controlChanged: Timestamp?
     /// Which segments travel by hand; `nil` when none ever did.
     public let exports: ExportsStamp?
@@ -21,7 +21,9 @@ public struct SpoolGlance: Equatable, Sendable {
         changed = status.file.modified
         let stateFolder = "\(path)/\(Spool.stateFolderName)"
         state = Self.find(stateFolder)?.identity
-        controlChanged = Self.find("\(stateFolder)/\(Spool.controlFileName)")?.changed
+        controlChanged = [Spool.controlFileName, Spool.settingsFileName].compactMap {
+            Self.find("\(stateFolder)/\($0)")?.changed
+        }.max()
         let hasExports = Self.find("\(stateFolder)/\(Spool.exportsFolderName)") != nil
         // Which exports are under way, only their locks tell: here the folder is opened, for a moment.
         exports = hasExports ? (try? Spool.open(path, access: .read).exportsStamp()) ?? nil : nil

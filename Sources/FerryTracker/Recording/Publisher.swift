@@ -8,11 +8,10 @@ final class Publisher: Sendable {
     private let recorder: Recorder
     private let options: Options
     private let thread = WorkThread()
-    private let state = ForkSafeMutex(State())
+    private let state: ForkSafeMutex<State>
 
     struct Options: Sendable {
         var level = CompressionLevel.standard
-        var retention = RetentionLimits()
         var warn: @Sendable (TrackerWarning) -> Void
         var now: @Sendable () -> Moment
     }
@@ -20,6 +19,8 @@ final class Publisher: Sendable {
     private struct State {
         /// In a row.
         var failures = 0
+        /// The spool's limits.
+        var retention: RetentionLimits
         /// When the spool is to be looked through, and when it last was.
         var nextSweep = Duration.zero
         var lastSweep: Duration?
@@ -29,9 +30,10 @@ final class Publisher: Sendable {
         var lost: FileError?
     }
 
-    init(_ recorder: Recorder, options: Options) {
+    init(_ recorder: Recorder, retention: RetentionLimits, options: Options) {
         self.recorder = recorder
         self.options = options
+        state = ForkSafeMutex(State(retention: retention))
     }
 
     /// Begins to look after the journals.
@@ -190,7 +192,7 @@ final class Publisher: Sendable {
             return .zero
         }
         sweepIfDue()
-        let next = [recorder.nextDue, options.retention.isUnlimited ? nil : state.withLock(\.nextSweep)]
+        let next = [recorder.nextDue, state.withLock { $0.retention.isUnlimited ? nil : $0.nextSweep }]
         return next.compactMap { $0 }.min().map { $0 - options.now().steady }
     }
 
@@ -240,9 +242,22 @@ final class Publisher: Sendable {
     }
 
     private func note(_ sealed: SealedJournal, in spool: Spool) throws(FileError) {
-        guard options.retention.maxBytes != nil, case .published(let segment, _) = sealed else { return }
+        guard state.withLock({ $0.retention.maxBytes != nil }), case .published(let segment, _) = sealed else { return }
         let size = try spool.directory.status(segment.fileName)?.size ?? .zero
         if recorder.addStored(size, segment.priority) { state.withLock { $0.nextSweep = .zero } }
+    }
+
+    /// Somebody may have given the spool other limits.
+    func setRetention(_ retention: RetentionLimits) {
+        let isNews = state.withLock { state in
+            guard state.retention != retention else { return false }
+            state.retention = retention
+            state.nextSweep = .zero
+            return true
+        }
+        guard isNews else { return }
+        if retention.maxBytes == nil { recorder.setStored([], limit: nil) }
+        kick()
     }
 
     /// An event found no room: perhaps there is some by now.
@@ -257,22 +272,25 @@ final class Publisher: Sendable {
     }
 
     private func sweepIfDue() {
-        guard !options.retention.isUnlimited else { return }
         let now = options.now().steady
-        if state.withLock({ $0.nextSweep <= now }) { sweep() }
+        if state.withLock({ !$0.retention.isUnlimited && $0.nextSweep <= now }) { sweep() }
     }
+
+    /// Looks through a spool that has a size limit, so that it is known which events find room.
+    func sweepForRoom() { if state.withLock({ $0.retention.maxBytes != nil }) { sweep() } }
 
     /// Applies the limits, and finds out what the spool holds. To be called by the thread, or before it starts.
     func sweep() {
         let now = options.now().steady
-        state.withLock { state in
+        let retention = state.withLock { state in
             state.lastSweep = now
             state.nextSweep = now + Self.sweepInterval
+            return state.retention
         }
         let report: RetentionReport
         // What cannot be listed now is listed at the next look; storing goes on.
-        do throws(FileError) { report = try recorder.spool.applyRetention(options.retention) } catch { return }
-        recorder.setStored(report.stored)
+        do throws(FileError) { report = try recorder.spool.applyRetention(retention) } catch { return }
+        recorder.setStored(report.stored, limit: retention.maxBytes)
         if report.expired.segments + report.evicted.segments > 0 { options.warn(.dropped(report)) }
     }
 }

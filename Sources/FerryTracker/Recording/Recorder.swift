@@ -57,10 +57,9 @@ final class Recorder: Sendable {
         var durability = Durability.process
     }
 
-    /// - Parameter maxBytes: The spool's size limit.
-    init(_ spool: Spool, rules: BatchRules, maxBytes: ByteCount?, options: Options) {
+    init(_ spool: Spool, rules: BatchRules, options: Options) {
         spool.own()
-        state = ForkSafeMutex(State(spool: spool, rules: rules, room: maxBytes.map(RoomRule.init)))
+        state = ForkSafeMutex(State(spool: spool, rules: rules))
         self.options = options
     }
 
@@ -238,8 +237,10 @@ final class Recorder: Sendable {
         }
     }
 
-    /// What the spool holds, by priority.
-    func setStored(_ stored: [ByteCount]) { state.withLock { $0.room?.stored = stored } }
+    /// What the spool holds, by priority, and its size limit.
+    func setStored(_ stored: [ByteCount], limit: ByteCount?) {
+        state.withLock { $0.room = limit.map { RoomRule(limit: $0, stored: stored) } }
+    }
 
     /// A segment was published.
     ///

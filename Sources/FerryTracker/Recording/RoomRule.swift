@@ -13,8 +13,6 @@ struct RoomRule {
     private static let compression: Int64 = 4
     private static let smallestSegment = ByteCount(512)
 
-    init(limit: ByteCount) { self.limit = limit }
-
     /// An event finds room if it can be made at the cost of what is not more urgent. Critical events always do: the oldest of them go.
     ///
     /// - Parameter unsealed: What is in journals, the event included.

@@ -5,11 +5,11 @@ extension RunLoop {
     /// Opens a folder as a spool, with its gate as everything that is known says.
     mutating func open(_ number: Int) async {
         let path = spools[number].path
-        let (options, wall) = (runner.options.upload, runner.now())
+        let (options, wall) = (runner.options, runner.now())
         let opening: Result<RunningSpool.Opening, FileError> = await blocking {
             do throws(FileError) {
                 let opening = try RunningSpool.open(path, options, at: wall)
-                if options.keepsSent { try opening.spool.noteSentGivesWay(options.sentGivesWay) }
+                if options.upload.keepsSent { try opening.spool.noteSentGivesWay(options.upload.sentGivesWay) }
                 return .success(opening)
             } catch {
                 return .failure(error)
@@ -131,7 +131,7 @@ extension RunLoop {
         let bytes = pending.reduce(ByteCount.zero) { $0 + $1.bytes }
         let oldest = pending.compactMap(\.oldest).min() ?? now
         let lateBefore = options.upload.arrival?.standing(at: now).lateBefore
-        let retention = options.upload.retention
+        let retention = spools[number].retention
         // A whole look costs seconds where a million segments wait, so only when there is something to drop.
         let isOver = retention.maxBytes.map { bytes > $0 } ?? false || retention.maxAge.map { now - oldest > $0 } ?? false
         let isLate = options.upload.arrival?.late == .drop && lateBefore.map { oldest < $0 } ?? false

@@ -116,7 +116,12 @@ struct RunLoop {
     }
 
     mutating func readControl(_ number: Int) {
-        guard let lane = spools[number].lane, let control = try? spools[number].tools?.lease.spool().control() else { return }
+        guard let lane = spools[number].lane, let spool = try? spools[number].tools?.lease.spool(),
+            let control = try? spool.control()
+        else { return }
+        let retention = spool.limits(or: runner.options.upload.retention)
+        if retention != spools[number].retention { nextHousekeeping = .zero }
+        spools[number].retention = retention
         let now = runner.moment()
         dispatcher.change { delivery in
             if state.setControl(control, of: lane) { delivery.forgetWaits(at: now.wall) }

@@ -2,7 +2,10 @@ public import FerrySpool
 
 /// What a long-running uploader does.
 public struct RunOptions: Sendable {
+    /// ``UploadOptions/retention`` holds for spools without settings of their own (`SpoolSettings`).
     public var upload: UploadOptions
+    /// What each spool is told of its limits when it is opened; `nil`: nothing.
+    public var limits: ConfiguredLimits?
     public var schedule: SchedulePolicy
     /// When sending is allowed; `nil`: always.
     public var windows: UploadWindows?

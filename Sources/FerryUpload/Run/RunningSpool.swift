@@ -38,6 +38,8 @@ struct RunningSpool {
     /// When to look for journals that dead writers left.
     var recoversAt: Duration?
     private var nextPruning = Duration.zero
+    /// What may be stored: the spool's own limits, or else the runner's.
+    var retention = RetentionLimits()
 
     /// A writer that ends publishes within moments; what is left then was left by a dead one.
     static let recoveryDelay = Duration.seconds(2)
@@ -90,18 +92,20 @@ struct RunningSpool {
         let spool: Spool
         let recovery: Recovery
         let glance: SpoolGlance
+        let retention: RetentionLimits
     }
 
     /// Opens a spool, publishes what dead writers and receivers left in it, and sees whether it can be written. An empty folder is left
     /// alone: a file system may be missing there.
-    static func open(_ path: String, _ options: UploadOptions, at now: Timestamp) throws(FileError) -> Opening {
+    static func open(_ path: String, _ options: RunOptions, at now: Timestamp) throws(FileError) -> Opening {
         try Spool.requireSpool(at: path)
         let spool = try Spool.open(path, access: .write)
-        try spool.probe(keepsSent: options.keepsSent, sentGivesWay: options.sentGivesWay, at: now)
+        try spool.probe(keepsSent: options.upload.keepsSent, sentGivesWay: options.upload.sentGivesWay, at: now)
         let recovery = try spool.recover()
         let glance = try SpoolGlance(path)
         guard try spool.identity().folder == glance.folder else { throw FileError("find the spool in", path, code: ENOENT) }
-        return Opening(spool: spool, recovery: recovery, glance: glance)
+        let retention = options.limits.map { spool.adopt($0, at: now) } ?? spool.limits(or: options.upload.retention)
+        return Opening(spool: spool, recovery: recovery, glance: glance, retention: retention)
     }
 
     mutating func opened(_ opening: Opening, _ tools: LaneTools, lane: Int) {
@@ -109,6 +113,7 @@ struct RunningSpool {
         self.lane = lane
         id = opening.spool.id
         glance = opening.glance
+        retention = opening.retention
         isOpen = true
         failure = nil
         needsScan = false

@@ -84,7 +84,7 @@ final class FolderWatch: Sendable {
     static func news(_ event: Inotify.Event, isStateFolder: Bool) -> FolderNews? {
         let isGone = UInt32(IN_DELETE_SELF) | UInt32(IN_MOVE_SELF) | UInt32(IN_UNMOUNT) | UInt32(IN_IGNORED)
         if event.mask & isGone != 0 { return .gone }
-        if isStateFolder { return event.name == Spool.controlFileName ? .control : nil }
+        if isStateFolder { return [Spool.controlFileName, Spool.settingsFileName].contains(event.name) ? .control : nil }
         if event.name.hasPrefix(".") {
             let isClosed = event.mask & UInt32(IN_CLOSE_WRITE) != 0
             return isClosed && event.name.hasSuffix(".open") ? .journalClosed : nil

@@ -22,6 +22,7 @@ struct RunSetup {
         guard problems.isEmpty else { throw ConfigMistakes(problems: problems) }
         do {
             options = RunOptions(upload: try Self.upload(values, environment), schedule: Self.schedule(values))
+            options.limits = ConfiguredLimits(options.upload.retention, isSet: values.setsRetention, program: "ferry run")
             // Certificates are read here, so that a bad one is told before anything starts.
             _ = try Runner([], options: options)
         } catch {
@@ -113,6 +114,11 @@ struct ConfigValues {
     func flag(_ key: String) -> Bool { text(key) == "true" }
     /// Nothing was said of how long delivered segments are kept: then it is for the default time.
     var sentIsKeptByDefault: Bool { ["sent.keep", "sent.max-age"].allSatisfy { configuration.values[$0]?.origin == .standard } }
+
+    /// A person set a limit of the spool's, or took one away.
+    var setsRetention: Bool {
+        ["max-spool-bytes", "max-spool-age"].contains { ![nil, .standard, .profile].contains(configuration.values[$0]?.origin) }
+    }
 
     /// Limits of `sent/`. Who says `sent.keep` and no age wants them kept, as they always were.
     var sentRetention: RetentionLimits {

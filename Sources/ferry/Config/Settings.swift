@@ -88,9 +88,11 @@ enum Settings {
             problem: oneOf(DeliveryDeadline.Late.allCases.map(\.rawValue))),
         Setting(
             "max-spool-bytes", default: "off", profiles: [.appcenter: "10MB"],
-            "Drop the oldest of the lowest priority above this, and first what is larger by itself.", problem: off(size)),
+            "Drop the oldest of the lowest priority above this, and first what is larger by itself. Set, it holds for trackers, too.",
+            problem: off(size)),
         Setting(
-            "max-spool-age", default: "off", profiles: [.appcenter: "25d"], "Drop pending segments that are older.",
+            "max-spool-age", default: "off", profiles: [.appcenter: "25d"],
+            "Drop pending segments that are older. Set, it holds for trackers, too.",
             problem: off(positive)),
         Setting(
             "sent.keep", default: "true", profiles: [.appcenter: "false", .googleAnalytics: "false", .sensors: "false"],

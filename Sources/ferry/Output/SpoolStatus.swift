@@ -62,12 +62,22 @@ struct SpoolStatus: Encodable {
         let destination: String
     }
 
+    /// What a person said may be stored.
+    struct Limits: Encodable {
+        let maxBytes: Int64?
+        let maxAgeMs: Int64?
+        let setBy: String
+        let setAt: Timestamp
+    }
+
     let spool: String
     let at: Timestamp
     /// `ferry run`, while it runs.
     var uploader: Uploader?
     var paused = false
     var disabled = false
+    /// `nil`: nobody set any, and each program has its own.
+    var limits: Limits?
     var deadline: Deadline?
     var pending = Amount(segments: 0, bytes: 0)
     var priorities: [PriorityLine] = []
@@ -108,6 +118,7 @@ struct SpoolStatus: Encodable {
         if control?.isUnreadable == true { note(FileError("understand", spool.controlPath, code: EINVAL)) }
         paused = control?.isPaused ?? false
         disabled = control?.isDisabled ?? false
+        limits = (look { () throws(FileError) in try spool.settings(warn: warn) } ?? nil).map(Limits.init)
         let known = look { () throws(FileError) in try spool.uploaderMark(locks) } ?? nil
         if let known, known.isRunning {
             uploader = Uploader(
@@ -199,6 +210,21 @@ extension SpoolStatus.Deadline {
     }
 }
 
+extension SpoolStatus.Limits {
+    fileprivate init(_ settings: SpoolSettings) {
+        maxBytes = settings.retention.maxBytes?.bytes
+        maxAgeMs = settings.retention.maxAge?.wholeMilliseconds
+        setBy = settings.setBy
+        setAt = settings.setAt
+    }
+
+    /// As in `10.0 MB, 25 d`.
+    fileprivate var text: String {
+        let parts = [maxBytes.map { "\(ByteCount($0))" }, maxAgeMs.map { Duration.milliseconds($0).forPeople }].compactMap(\.self)
+        return parts.isEmpty ? "none" : parts.joined(separator: ", ")
+    }
+}
+
 extension SpoolStatus.Amount {
     fileprivate mutating func add(_ size: ByteCount) {
         segments += 1
@@ -257,6 +283,7 @@ extension SpoolStatus {
             }
             if deadline.late.segments > 0 { lines.append("late      \(amount(deadline.late))") }
         }
+        if let limits { lines.append("limits    \(limits.text), as \(limits.setBy) was told at \(limits.setAt.rfc3339)") }
         if openJournals > 0 { lines.append("writing   \(counted(openJournals, "open journal"))") }
         if !unfinished.isEmpty {
             lines.append(

@@ -17,12 +17,18 @@ extension FuzzTarget {
         }
     }
 
-    /// What a spool is told, whose events it holds, who uses it, and where a replay stands.
+    /// What a spool is told, what it may hold, whose events it holds, who uses it, and where a replay stands.
     static let controlFiles = FuzzTarget("control-files") { bytes in
         try expectSoundState(SpoolControl.self, bytes)
         try expectSoundState(SpoolIdentity.self, bytes)
         try expectSoundState(UploaderMark.self, bytes)
         try expectSoundState(OtherFiles.self, bytes)
+        if let settings = try expectSoundState(SpoolSettings.self, bytes) {
+            try expect(
+                settings.retention.maxAge.map { $0 > .zero && $0 <= Duration.century } ?? true,
+                "an age is one that can be counted with")
+            try expect(settings.retention.maxBytes.map { $0 > .zero } ?? true, "a size is one")
+        }
         if let position = try expectSoundState(ReplayRun.Position.self, bytes), position.isCredible {
             try expect(position.sources + 1 > 0 && position.lines + 1 > 0, "a replay can go on from its position")
         }

@@ -1,0 +1,117 @@
+/// The limits that a person set for a spool: the content of `.ferry/settings.json`. Every program that keeps limits on its own, `ferry run` and
+/// trackers, goes by them, so that none undoes another's.
+public struct SpoolSettings: Codable, Equatable, Sendable {
+    /// The format's version.
+    public var version = 1
+    /// What holds; what is missing in the file is not limited.
+    public let retention: RetentionLimits
+    public let setAt: Timestamp
+    /// The program that was configured last.
+    public let setBy: String
+
+    enum CodingKeys: String, CodingKey { case version, maxBytes, maxAgeMs, setAt, setBy }
+
+    /// A century: what a file says is no time that could overflow.
+    private static let longestAge: Int64 = 36_525 * 86_400_000
+
+    /// A program's name as one line of at most 128 characters; such a one stays as it is.
+    fileprivate static func name(of program: String) -> String { String(program.printable().unicodeScalars.prefix(128)) }
+
+    public init(retention: RetentionLimits, setAt: Timestamp, setBy: String) {
+        // As the file will have it, so that what was set and what is read are equal.
+        self.retention = RetentionLimits(
+            maxBytes: retention.maxBytes,
+            maxAge: retention.maxAge.map { .milliseconds(min(max(1, $0.wholeMilliseconds), Self.longestAge)) })
+        self.setAt = setAt
+        self.setBy = Self.name(of: setBy)
+    }
+
+    public init(from decoder: any Decoder) throws {
+        let container = try decoder.container(keyedBy: CodingKeys.self)
+        version = try container.decodeIfPresent(Int.self, forKey: .version) ?? 1
+        let bytes = try container.decodeIfPresent(.maxBytes, in: 1...Int64.max)
+        let age = try container.decodeIfPresent(.maxAgeMs, in: 1...Self.longestAge)
+        retention = RetentionLimits(maxBytes: bytes.map { ByteCount($0) }, maxAge: age.map { .milliseconds($0) })
+        setAt = try container.decode(Timestamp.self, forKey: .setAt)
+        setBy = Self.name(of: try container.decode(String.self, forKey: .setBy))
+    }
+
+    public func encode(to encoder: any Encoder) throws {
+        var container = encoder.container(keyedBy: CodingKeys.self)
+        try container.encode(version, forKey: .version)
+        try container.encodeIfPresent(retention.maxBytes?.bytes, forKey: .maxBytes)
+        try container.encodeIfPresent(retention.maxAge?.wholeMilliseconds, forKey: .maxAgeMs)
+        try container.encode(setAt, forKey: .setAt)
+        try container.encode(setBy, forKey: .setBy)
+    }
+}
+
+/// The limits that a program starts with.
+public struct ConfiguredLimits: Equatable, Sendable {
+    public var retention: RetentionLimits
+    /// A person set them for this program. Otherwise they are a profile's, and hold where the spool has none of its own.
+    public var isSet: Bool
+    /// As ``SpoolSettings/setBy`` will have it.
+    public var program: String
+
+    public init(_ retention: RetentionLimits, isSet: Bool, program: String) {
+        self.retention = retention
+        self.isSet = isSet
+        self.program = SpoolSettings.name(of: program)
+    }
+
+    /// What becomes of a spool's settings when the program starts.
+    enum Change: Equatable {
+        case keep
+        case write(SpoolSettings)
+        /// They were this program's, which was told nothing of limits any more.
+        case remove
+    }
+
+    func change(of known: SpoolSettings?, at now: Timestamp) -> Change {
+        guard isSet else { return known?.setBy == program ? .remove : .keep }
+        let wanted = SpoolSettings(retention: retention, setAt: now, setBy: program)
+        return known?.retention == wanted.retention && known?.setBy == wanted.setBy ? .keep : .write(wanted)
+    }
+}
+
+extension Spool {
+    /// The file's name in ``stateFolderName``.
+    public static let settingsFileName = "settings.json"
+
+    /// The limits that a person set; `nil` when there are none that can be read.
+    public func settings(warn: (UnreadableState) -> Void = { _ in }) throws(FileError) -> SpoolSettings? {
+        try stateDirectory?.readStateOfAnyKind(SpoolSettings.self, from: Self.settingsFileName, warn: warn)
+    }
+
+    /// The limits that hold.
+    ///
+    /// - Parameter standard: Those of the program that asks, for a spool that has none of its own or whose settings cannot be read.
+    public func limits(or standard: RetentionLimits) -> RetentionLimits {
+        ((try? settings()) ?? nil)?.retention ?? standard
+    }
+
+    /// A program starts to keep limits: those that were set for it become the spool's.
+    ///
+    /// - Returns: The limits that hold from now on. Settings that cannot be written, on a full disk, hold for this program alone.
+    public func adopt(_ configured: ConfiguredLimits, at now: Timestamp, warn: (UnreadableState) -> Void = { _ in })
+        -> RetentionLimits
+    {
+        do throws(FileError) {
+            return try whileLocked { state throws(FileError) in
+                let known = try settings(warn: warn)
+                switch configured.change(of: known, at: now) {
+                case .keep: return known?.retention ?? configured.retention
+                case .remove:
+                    try state.remove(Self.settingsFileName)
+                    return configured.retention
+                case .write(let settings):
+                    try state.writeState(settings, to: Self.settingsFileName, durable: true)
+                    return settings.retention
+                }
+            }
+        } catch {
+            return configured.isSet ? configured.retention : limits(or: configured.retention)
+        }
+    }
+}
