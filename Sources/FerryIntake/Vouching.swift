@@ -9,7 +9,7 @@ public enum Vouching: Equatable, Sendable {
     case vouched
     /// It is being sent, or travels in a bundle: perhaps to where it would come from.
     case underWay
-    /// It was sent on.
+    /// It was sent on, or a copy of it that was here is lost.
     case takenAgain
 
     /// What became of a segment that came before.
@@ -19,6 +19,8 @@ public enum Vouching: Equatable, Sendable {
         case underWay
         /// To another spool.
         case sentOn
+        /// A copy that came by other tools, and for which the spool never answered, is gone or not whole any more.
+        case lost
     }
 
     /// Decides what needs no look at the spool; `nil` where the segments' fate decides.
@@ -45,7 +47,7 @@ public enum Vouching: Equatable, Sendable {
         if fates.contains(.underWay) {
             self = .underWay
         } else {
-            self = fates.contains(.sentOn) ? .takenAgain : .vouched
+            self = fates.contains(.sentOn) || fates.contains(.lost) ? .takenAgain : .vouched
         }
     }
 }

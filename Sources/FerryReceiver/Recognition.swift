@@ -35,7 +35,10 @@ struct Recognition: Sendable {
         guard let known = known(candidate), let name = SegmentName(candidate.entry.segment) else { return nil }
         var fates: [Vouching.Fate] = []
         for arrival in known.arrivals {
-            fates.append(try fate(of: arrival.id.map { name.with(id: $0) } ?? name, whichCame: candidate.way))
+            let segment = arrival.id.map { name.with(id: $0) } ?? name
+            var fate = try fate(of: segment, whichCame: candidate.way)
+            if fate == .kept, arrival.wasCopied, try !spool.keepsCopy(of: segment) { fate = .lost }
+            fates.append(fate)
         }
         return switch Vouching(fates) {
         case .vouched: .duplicate

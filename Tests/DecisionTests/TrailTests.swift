@@ -38,6 +38,10 @@ struct TrailTests {
         let (left, right) = (try #require(Trail("2 a b")), try #require(Trail("3 b c")))
         #expect(left.merging(right).text == "3 a b c")
         #expect(left.merging(left) == left)
+        let again = left.adding("b")
+        #expect(again.text == "3 a b b")
+        #expect(left.merging(again) == left, "the same way once more is no longer one")
+        #expect(left.merging(try #require(Trail(hops: 9))).hops == 9, "of spools that gave no ID, the hops are all there is")
     }
 
     @Test("A request goes in a circle when it comes from the receiver's spool, has been there, or came through sixteen receivers")

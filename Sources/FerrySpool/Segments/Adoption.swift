@@ -31,6 +31,21 @@ extension Spool {
         return .logged
     }
 
+    /// Whether a segment that was noted so is whole here still, or was taken from here as the ledger tells. The note alone says nothing: it is
+    /// made before who sends the segment is answered, and what other tools brought they may take away, or write anew.
+    public func keepsCopy(of segment: SegmentName) throws(FileError) -> Bool {
+        for form in try pendingForms(of: segment) {
+            do throws(FileError) {
+                if let file = try directory.open(form), try file.soundEvents() != nil { return true }
+            } catch {
+                if error.isOutOfFiles { throw error }
+            }
+        }
+        return try segments(thatWere: [.sent, .rejected, .expired, .evicted, .split]).contains { name in
+            SegmentName(name).map { ($0.id, $0.created) == (segment.id, segment.created) } ?? false
+        }
+    }
+
     private enum Kin {
         case sound(ReceivedEntry)
         case unfinished

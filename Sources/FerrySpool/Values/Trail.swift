@@ -45,6 +45,8 @@ public struct Trail: Equatable, Sendable {
     /// The trail of a segment that came two ways: it must go back on neither.
     public func merging(_ other: Trail) -> Trail {
         let more = other.spools.filter { !spools.contains($0) }
+        // The same way once more is no longer one: a second name of one file (ln) would be sent round until it came too far.
+        if more.isEmpty, !other.spools.isEmpty { return self }
         return Trail(unchecked: max(hops, other.hops), (spools + more).suffix(Self.longest))
     }
 
