@@ -327,4 +327,61 @@ struct RunnerNewsTests {
         lane.begin(try spool.scan(sizes: true))
         #expect(lane.waiting.isEmpty && lane.foundTaken.isEmpty && lane.tries.isEmpty)
     }
+
+    private func lane(_ spool: Spool, now: Timestamp) throws -> Lane {
+        let options = UploadOptions(destination: try DestinationURL("http://hub/"))
+        return Lane(LaneTools(SpoolLease(spool), options: options, now: { now }) { _ in })
+    }
+
+    @Test("News of a segment that cannot be looked at, for want of descriptors say, asks for a look at the folder")
+    func missedNews() throws {
+        let spool = try folder.spool()
+        var lane = try lane(spool, now: .now())
+        let name = try spool.put(Segments.gzip("{}\n"), as: Segments.name())
+        lane.tools.lease.close()
+        // Nothing can be opened where the path leads nowhere.
+        #expect(rename(folder("spool"), folder("away")) == 0)
+        #expect(lane.appeared(name) == nil)
+        #expect(rename(folder("away"), folder("spool")) == 0)
+        let missed = (lane.takeMissedNews(), lane.takeMissedNews())
+        #expect(missed == (true, false))
+        #expect(lane.appeared(name)?.name == name)
+        #expect(!lane.missedNews)
+    }
+
+    @Test("What is just being made is not forgotten when everything is asked for as its rest ends")
+    func askedAsItRests() throws {
+        let spool = try folder.spool()
+        let now = Timestamp.now()
+        var lane = try lane(spool, now: now)
+        lane.begin(try spool.scan(sizes: true))
+        let name = try spool.put(Segments.gzip("{}\n"), as: Segments.name())
+        lane.created(name, at: now)
+        let later = now + ForeignFile.quietPeriod + .seconds(1)
+        lane.wake(at: later, all: true)
+        #expect(lane.wake(at: later).new.map(\.name) == [name])
+    }
+
+    @Test("A segment of a joined request that is gone, and comes back while the request is under way, is news")
+    func backMeanwhile() throws {
+        let spool = try folder.spool()
+        let now = Timestamp.now()
+        var upload = UploadOptions(destination: try DestinationURL("http://hub/"))
+        upload.coalesce = .mebibytes(1)
+        let options = RunOptions(upload: upload, schedule: SchedulePolicy(interval: .seconds(60), events: 1))
+        let names = try (0..<3).map { try spool.put(Segments.gzip("{}\n"), as: Segments.name(second: $0)) }
+        let tools = LaneTools(SpoolLease(spool), options: upload, now: { now }) { _ in }
+        var delivery = DeliveryState(
+            [Lane(tools)], options: upload, health: DestinationHealth(upload), isContinuous: true, now: { now })
+        var state = RunState(options)
+        state.add(SpoolControl())
+        delivery.lanes[0].begin(try spool.scan(sizes: true))
+        var jobs: [Dispatcher.Job] = []
+        while case .job(let job) = delivery.next() { jobs.append(job) }
+        let job = try #require(jobs.first { $0.items.contains { $0.name == names[1] } })
+        let item = try #require(job.items.first { $0.name == names[1] })
+        delivery.skip(item, of: job, .ended)
+        state.appeared(names[1], in: 0, &delivery, at: Moment(wall: now, steady: .zero))
+        #expect(delivery.lanes[0].queue.contains(names[1]))
+    }
 }

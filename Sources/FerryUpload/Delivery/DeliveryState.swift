@@ -162,6 +162,8 @@ struct DeliveryState {
     /// A segment of a job was not sent after all.
     mutating func skip(_ item: Dispatcher.Item, of job: Dispatcher.Job, _ reason: Dispatcher.SkipReason) {
         started -= 1
+        // It is this job's no more: what comes back under its name is news.
+        takeAway([item], from: job)
         var until: Timestamp?
         var missedTurn = true
         switch reason {
@@ -210,7 +212,11 @@ struct DeliveryState {
     mutating func putBack(_ items: some Collection<Dispatcher.Item>, of job: Dispatcher.Job, noted: Bool) {
         started -= items.count
         for item in items { lanes[job.lane].putBack(item, hasSidecar: noted || item.entry.hasSidecar) }
-        // A look at the whole folder leaves out what is under way.
+        takeAway(items, from: job)
+    }
+
+    /// A look at the whole folder leaves out what is under way.
+    private mutating func takeAway(_ items: some Collection<Dispatcher.Item>, from job: Dispatcher.Job) {
         guard let known = underWay[job.id] else { return }
         let names = Set(items.lazy.map { FileName($0.name) })
         underWay[job.id] = Dispatcher.Job(

@@ -251,10 +251,22 @@ struct Lane {
         return Newcomer(name: name, entry: entry, hasSidecar: hasSidecar, missedTurn: missedTurn)
     }
 
-    private func entry(of name: String) -> SpoolListing.Entry? {
+    /// News came of a segment that could not be looked at: only a look at the whole folder shows it.
+    private(set) var missedNews = false
+
+    mutating func takeMissedNews() -> Bool {
+        defer { missedNews = false }
+        return missedNews
+    }
+
+    private mutating func entry(of name: String) -> SpoolListing.Entry? {
         var found = SpoolListing()
-        guard let spool = try? tools.lease.spool(), let index = spool.add(name, to: &found) else { return nil }
-        return found.entries[index]
+        do throws(FileError) {
+            return try tools.lease.spool().add(name, to: &found).map { found.entries[$0] }
+        } catch {
+            missedNews = true
+            return nil
+        }
     }
 
     /// A segment may leave.
@@ -333,7 +345,8 @@ struct Lane {
         guard !waiting.isEmpty, failure == nil else { return woken }
         for (name, wait) in waiting {
             let isOver = wait.wait?.isOver(at: now, longest: tools.longestWait) ?? false
-            guard isOver || all && !wait.isFresh else { continue }
+            // What is new is placed by who asks for it.
+            guard all ? !wait.isFresh : isOver else { continue }
             waiting[name] = nil
             if wait.isFresh {
                 woken.new.append(Newcomer(name: name.text, entry: wait.entry, hasSidecar: false, missedTurn: false))

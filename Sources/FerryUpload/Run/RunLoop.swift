@@ -93,6 +93,7 @@ struct RunLoop {
                 noteSegment(name, number, lane)
             } else {
                 dispatcher.change { $0.lanes[lane].created(name, at: now.wall) }
+                noteMissedNews(of: number, lane)
             }
         case .control: readControl(number)
         case .journalClosed: spools[number].recoversAt = now.steady + RunningSpool.recoveryDelay
@@ -113,6 +114,11 @@ struct RunLoop {
             return
         }
         dispatcher.change { state.appeared(name, in: lane, &$0, at: now) }
+        noteMissedNews(of: number, lane)
+    }
+
+    private mutating func noteMissedNews(of number: Int, _ lane: Int) {
+        if dispatcher.change({ $0.lanes[lane].takeMissedNews() }) { spools[number].needsScan = true }
     }
 
     mutating func readControl(_ number: Int) {
