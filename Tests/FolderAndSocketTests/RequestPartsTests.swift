@@ -1,4 +1,5 @@
 import Foundation
+import Glibc
 import NIOCore
 import Synchronization
 import TestSupport
@@ -211,10 +212,179 @@ struct RequestPartsTests {
         _ = try await upload(spool, listener.url, events: 20)
         let sidecar = try #require(try spool.directory.names().first { $0.hasPrefix(name) && $0 != name })
         let text = String(decoding: try #require(try spool.directory.contents(of: sidecar)), as: UTF8.self)
-        let changed = text.replacing("\"lines\":20", with: "\"lines\":31")
+        let changed = text.replacing("\"lines\":20", with: "\"lines\":30")
         try spool.directory.replace(sidecar, with: Array(changed.utf8), durable: false)
         _ = try await upload(spool, listener.url, events: 20)
         #expect(try spool.pending().isEmpty)
+    }
+
+    @Test("A sidecar that says more lines than a segment has is another segment's: everything is sent")
+    func beyondTheEnd() throws {
+        let made = try all(parts([source(0..<10, from: 11), source(10..<12)], RequestLimits(events: 8)))
+        #expect(made.map(\.numbers) == [Array(0..<8), [8, 9, 10, 11]])
+        #expect(made[0].part.slices == [.init(segment: 0, lines: 0..<8, events: 8)])
+    }
+
+    @Test("A part has the key of its events, whatever blank lines stand before it and whoever makes it")
+    func blankLines() throws {
+        let file = try OpenFile.inMemory()
+        try file.write(Segments.gzip((0..<6).map { "{\"n\":\($0)}\n\n" }.joined()))
+        let whole = try all(parts([.init(file: file, created: .distantPast)], RequestLimits(events: 2)))
+        let noted = whole[0].part.slices[0].lines.upperBound
+        let rest = try all(parts([.init(file: file, created: .distantPast, line: noted)], RequestLimits(events: 2)))
+        #expect(rest.map(\.part.slices) == whole.dropFirst().map(\.part.slices))
+        #expect(rest.map(\.numbers) == [[2, 3], [4, 5]])
+    }
+
+    @Test("What gets the name of a segment that is delivered in part is sent whole")
+    func replaced() async throws {
+        let spool = try folder.spool()
+        let name = try spool.put(Segments.gzip(Segments.lines(0..<30)), as: Segments.name())
+        let server = Server([2: 503])
+        let listener = ScriptedServer.answering { server.answer($0) }
+        _ = try await upload(spool, listener.url, events: 20)
+        #expect(try spool.sidecar(of: name)?.delivered?.lines == 20)
+        try spool.directory.replace(name, with: Segments.gzip(Segments.lines(100..<125)), durable: false)
+        try spool.directory.open(name)?.endWriting()
+        _ = try await upload(spool, listener.url, events: 20)
+        let sent = try server.requests.withLock { try $0.dropFirst(2).flatMap { try numbers($0.body) } }
+        #expect(sent == Array(100..<125))
+    }
+
+    @Test(
+        "What is replaced or written into while it goes out in parts stays pending, and none of it is missing",
+        arguments: [true, false])
+    func changedMeanwhile(inPlace: Bool) async throws {
+        let spool = try folder.spool()
+        let name = try spool.put(Segments.gzip(Segments.lines(0..<30)), as: Segments.name())
+        let arrived = Mutex<[Int]>([])
+        let count = Mutex(0)
+        let listener = ScriptedServer.answering { request in
+            let number = count.withLock { count in
+                count += 1
+                return count
+            }
+            arrived.withLock { $0 += (try? numbers(request.body)) ?? [] }
+            if number == 2 {
+                let bytes = Segments.gzip(Segments.lines(100..<130))
+                if inPlace {
+                    try? spool.directory.open(name, flags: O_RDWR | O_TRUNC).write(bytes)
+                } else {
+                    try? spool.directory.replace(name, with: bytes, durable: false)
+                }
+            }
+            return ScriptedServer.answer(200)
+        }
+        for _ in 0..<3 {
+            _ = try await upload(spool, listener.url, events: 10)
+            try spool.directory.open(name)?.endWriting()
+        }
+        #expect(try spool.pending().isEmpty)
+        #expect(try spool.rejected().isEmpty)
+        #expect(Set(100..<130).isSubset(of: arrived.withLock { Set($0) }))
+    }
+
+    @Test("A segment goes on behind what was delivered when requests have no limits any more")
+    func withoutLimits() async throws {
+        let spool = try folder.spool()
+        try spool.put(Segments.gzip(Segments.lines(0..<30)), as: Segments.name())
+        let server = Server([2: 503])
+        let listener = ScriptedServer.answering { server.answer($0) }
+        _ = try await upload(spool, listener.url, events: 20)
+        _ = try await upload(spool, listener.url, events: 20) { $0.requestLimits = RequestLimits() }
+        #expect(try numbers(server.requests.withLock { $0[2].body }) == Array(20..<30))
+        #expect(try spool.pending().isEmpty)
+    }
+
+    /// What an uploader leaves that was killed when so many lines were delivered.
+    private static func note(_ lines: Int64, of name: String, in spool: Spool, at url: String) throws {
+        guard case .claimed(let claim) = spool.claim(name) else { throw InVain(what: "claim") }
+        let time = Timestamp.now()
+        let state = RetryState(
+            attempts: 1, failures: 0, firstAttemptAt: time, lastAttemptAt: time, nextAttemptAt: time,
+            lastError: .init(scope: .destination, kind: "in-parts", message: "it goes out in parts"))
+        let destination = DestinationName.id(of: "\(try DestinationURL(url))")
+        try spool.writeSidecar(
+            state.with(delivered: .init(lines: lines, destination: destination, content: try claim.contentMark())), of: claim)
+    }
+
+    @Test("An uploader that looked at the folder before another one tried a segment knows what that one delivered")
+    func scannedBefore() async throws {
+        let spool = try folder.spool()
+        try spool.put(Segments.gzip(Segments.lines(100..<101)), as: Segments.name(4))
+        let name = try spool.put(Segments.gzip(Segments.lines(0..<30)), as: Segments.name(5))
+        let server = Server()
+        let url = Mutex("")
+        let listener = ScriptedServer.answering { request in
+            // While it is busy with the first, another delivers a part of the second.
+            if server.keys.isEmpty { try? Self.note(20, of: name, in: spool, at: url.withLock { $0 }) }
+            return server.answer(request)
+        }
+        url.withLock { $0 = listener.url }
+        _ = try await upload(spool, listener.url, events: 20) { $0.order = .strict }
+        #expect(server.events.last == "10")
+    }
+
+    @Test("Each part that arrives gives a segment all of its tries again")
+    func progress() async throws {
+        let spool = try folder.spool()
+        let name = try spool.put(Segments.gzip(Segments.lines(0..<90)), as: Segments.name())
+        // Of two tries of a part one fails, while another segment shows that the server is well.
+        let server = Server(Dictionary(uniqueKeysWithValues: stride(from: 2, to: 60, by: 3).map { ($0, 500) }))
+        let listener = ScriptedServer.answering { server.answer($0) }
+        for pass in 1...12 where try spool.pending().contains(name) {
+            try spool.put(Segments.gzip("{\"n\":1}\n"), as: Segments.name(9, second: pass))
+            _ = try await upload(spool, listener.url, events: 10) {
+                $0.backOff = BackOff(intervals: [.milliseconds(1)], jitter: 1...1, failuresAllowed: 3)
+            }
+        }
+        #expect(try spool.rejected().isEmpty)
+        #expect(try !spool.pending().contains(name))
+    }
+
+    @Test("What is more urgent goes between the parts of a segment")
+    func givesWay() async throws {
+        let spool = try folder.spool()
+        try spool.put(Segments.gzip(Segments.lines(0..<40)), as: Segments.name(9))
+        let server = Server()
+        let listener = ScriptedServer.answering { request in
+            if server.keys.count == 1 {
+                _ = try? spool.put(Segments.gzip(Segments.lines(100..<101)), as: Segments.name(0, second: 1))
+                // Until the uploader has noticed.
+                usleep(300_000)
+            }
+            return server.answer(request)
+        }
+        var upload = UploadOptions(destination: try DestinationURL(listener.url))
+        upload.body = .jsonArray
+        upload.requestLimits = RequestLimits(events: 10)
+        upload.parallel = 1
+        let runner = try Runner(
+            [SpoolPlace(spool.path)],
+            options: RunOptions(upload: upload, schedule: SchedulePolicy(interval: .seconds(60), events: 1)))
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            group.addTask { await runner.run() }
+            group.addTask {
+                defer { runner.stop() }
+                try await eventually("all") { server.keys.count == 5 }
+            }
+            try await group.waitForAll()
+        }
+        let events = try server.requests.withLock { try $0.map { try numbers($0.body).first ?? -1 } }
+        #expect(events.firstIndex(of: 100).map { $0 <= 2 } == true, "\(events)")
+        #expect(Set(events) == [0, 10, 20, 30, 100])
+    }
+
+    @Test("A lost answer to a joined request is asked for once more, under its key")
+    func lostAnswer() async throws {
+        let spool = try folder.spool()
+        for number in 0..<3 { try spool.put(Segments.gzip("{\"n\":\(number)}\n"), as: Segments.name(second: number)) }
+        let server = Server([1: 500])
+        let listener = ScriptedServer.answering { server.answer($0) }
+        let report = try await upload(spool, listener.url, events: 10)
+        #expect(report.sent.segments == 3)
+        #expect(server.keys.count == 2)
+        #expect(Set(server.keys).count == 1)
     }
 
     @Test("What one destination has of a segment, another has not")

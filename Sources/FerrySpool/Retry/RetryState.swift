@@ -27,16 +27,20 @@ public struct RetryState: Codable, Equatable, Sendable {
         public var lines: Int64
         /// The destination, as its state file is named: another one has nothing of it.
         public var destination: String
+        /// What these lines were read of (``Claim/contentMark()``): another segment may get the name. Absent in what was written by hand.
+        public var content: String?
 
-        public init(lines: Int64, destination: String) {
+        public init(lines: Int64, destination: String, content: String?) {
             self.lines = lines
             self.destination = destination
+            self.content = content
         }
 
         public init(from decoder: any Decoder) throws {
             let container = try decoder.container(keyedBy: CodingKeys.self)
             lines = try container.decode(Int64.self, forKey: .lines)
             destination = try container.decode(String.self, forKey: .destination)
+            content = try container.decodeIfPresent(String.self, forKey: .content)
             guard (0...Self.most).contains(lines) else {
                 throw DecodingError.dataCorruptedError(
                     forKey: .lines, in: container, debugDescription: "\(lines) is no number of lines")

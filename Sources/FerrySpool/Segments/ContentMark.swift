@@ -29,6 +29,12 @@ extension Claim {
         }
     }
 
+    /// What tells a segment's content from another's, on every machine that it is copied to: its size, and the checksum and the length that end it.
+    public func contentMark() throws(FileError) -> String {
+        let trailer = try file.trailer(size: status.size.bytes)
+        return "\(status.size.bytes)-\(trailer.map { byte in (byte < 16 ? "0" : "") + String(byte, radix: 16) }.joined())"
+    }
+
     /// SHA-256 of the content: as it was examined, or else as it is.
     public func digest() throws(FileError) -> BodyDigest {
         if case .whole(let digest) = remembered { return digest }

@@ -48,6 +48,8 @@ struct EventReader: ~Copyable {
         }
         offset += Int64(piece.count)
         var (whole, cut) = (lines, cutter)
+        // Held by one name alone: a line that is long already would be copied for each piece of it.
+        (lines, cutter) = ([], LineCutter())
         try piece.withUnsafeBytes { bytes in
             try reader.feed(bytes) { text in try cut.feed(text) { whole.append(Array($0)) } }
         }

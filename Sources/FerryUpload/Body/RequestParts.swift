@@ -88,6 +88,13 @@ final class RequestParts: Sendable {
             let place = slices.count - 1
             do throws(TranscodingFailure) {
                 guard let (line, event) = try nextEvent(&state) else {
+                    if state.line < state.sources[segment].line {
+                        // A sidecar says that more was delivered than there is: of another segment, then.
+                        state.sources[segment].line = 0
+                        state.reader = nil
+                        slices.removeLast()
+                        continue
+                    }
                     slices[place].lines = slices[place].lines.lowerBound..<max(state.line, slices[place].lines.upperBound)
                     slices[place].isLast = true
                     state.segment += 1
@@ -112,8 +119,11 @@ final class RequestParts: Sendable {
                     return try finish(slices, &encoder, &body)
                 }
                 events += 1
+                // Behind another part it begins with its first event, in whatever process: that makes its key.
+                let start =
+                    slices[place].events == 0 && slices[place].lines.lowerBound > 0 ? line : slices[place].lines.lowerBound
                 slices[place].events += 1
-                slices[place].lines = slices[place].lines.lowerBound..<line + 1
+                slices[place].lines = start..<line + 1
             } catch {
                 throw PartFailure(segment: segment, reason: error)
             }

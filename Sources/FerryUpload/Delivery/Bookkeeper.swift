@@ -113,7 +113,9 @@ struct Bookkeeper: Sendable {
             ?? RetryState(
                 attempts: 0, failures: 0, firstAttemptAt: time, lastAttemptAt: time, nextAttemptAt: time,
                 lastError: .init(scope: .destination, kind: "in-parts", message: "it goes out in parts"))
-        state.delivered = .init(lines: lines, destination: destinationID)
+        // What was tried before is not what comes next.
+        if lines > state.delivered?.lines ?? 0 { (state.failures, state.broken) = (0, nil) }
+        state.delivered = .init(lines: lines, destination: destinationID, content: try segment.claim.contentMark())
         let spool = try lease.spool()
         // What the other side has is not to be sent again: on a full disk the reserve is for that, too.
         try spool.lendingReserve { () throws(FileError) in try spool.writeSidecar(state, of: segment.claim) }

@@ -108,12 +108,13 @@ struct DeliveryState {
         return best
     }
 
+    /// Whose request is over, but not judged, may wait for what comes next.
+    private var isCriticalUnderWay: Bool {
+        underWay.contains { id, job in held[id] == nil && job.items.contains { $0.entry.priority == .critical } }
+    }
+
     /// Whether what would be next has to let critical segments arrive first, of whatever spool: beside them it could overtake them.
     private mutating func waitsForCritical() -> Bool {
-        // Whose request is over, but not judged, may wait for what comes next.
-        let isCriticalUnderWay = underWay.contains { id, job in
-            held[id] == nil && job.items.contains { $0.entry.priority == .critical }
-        }
         guard isCriticalUnderWay, let best = mostUrgent() else { return false }
         return best.rank.priority > .critical
     }
@@ -256,7 +257,7 @@ struct DeliveryState {
         finish(done, ended, outcome)
         let isLate = budget.map { !$0.allows(rest.first?.entry.size ?? .zero) } ?? false
         if isLate { plan.stop(.deadline) }
-        guard plan.stopReason == nil, !isEnding, isCurrent(job), lanes[job.lane].isUsable else {
+        guard plan.stopReason == nil, !isEnding, isCurrent(job), mayGoOn(rest, in: job.lane) else {
             started -= rest.count
             for item in rest { lanes[job.lane].putBack(item, hasSidecar: true) }
             return nil
@@ -266,6 +267,13 @@ struct DeliveryState {
         let next = Dispatcher.Job(id: nextID, lane: job.lane, tools: job.tools, items: rest)
         underWay[nextID] = next
         return next
+    }
+
+    /// Whether the rest of a job may go out now: it gives way to what is more urgent, as any request does.
+    private mutating func mayGoOn(_ rest: [Dispatcher.Item], in lane: Int) -> Bool {
+        guard lanes[lane].isUsable, let priority = rest.first?.entry.priority else { return false }
+        if priority > .critical, lanes[lane].gate == .critical || isCriticalUnderWay { return false }
+        return mostUrgent().map { $0.rank.priority >= priority } ?? true
     }
 
     /// Ends a round: what no probe could clear stays unjudged.

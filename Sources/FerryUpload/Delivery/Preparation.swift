@@ -78,8 +78,8 @@ struct Preparer: Sendable {
     private func prepare(
         _ claim: Claim, _ item: Dispatcher.Item, now: Timestamp, inflates: Bool
     ) throws(FileError) -> Preparation {
-        // Read after the claim: another uploader may have tried the segment since the scan.
-        let sidecar = item.entry.hasSidecar ? try spool.sidecar(of: claim) { warn("\($0)") } : nil
+        // Read after the claim, whether the scan saw one or not: another uploader may have tried the segment since.
+        let sidecar = try sidecar(of: claim)
         if let sidecar, !options.ignoresWaits, sidecar.lastError.scope == .segment,
             sidecar.lastAttemptAt >= item.forgetsWaitsBefore ?? sidecar.lastAttemptAt,
             let until = sidecar.wait(at: now, longestWait: options.backOff.longestWait)
@@ -116,6 +116,13 @@ struct Preparer: Sendable {
             case .file(let error): throw error
             }
         }
+    }
+
+    /// What is known of earlier tries. How much another content of the name was delivered says nothing.
+    private func sidecar(of claim: Claim) throws(FileError) -> RetryState? {
+        guard let sidecar = try spool.sidecar(of: claim, warn: { warn("\($0)") }) else { return nil }
+        guard let delivered = sidecar.delivered, try delivered.content != claim.contentMark() else { return sidecar }
+        return sidecar.with(delivered: nil)
     }
 
     /// Why a segment cannot leave now; `nil` when it can.

@@ -10,6 +10,8 @@ extension Workers {
         var parts: RequestParts
         /// The number that the first of the segments has in the parts.
         var first = 0
+        /// Segments up to this one have a sidecar that this process wrote: what is delivered can be noted.
+        var noted = -1
 
         init(_ job: Dispatcher.Job, _ segments: [PreparedSegment], _ limits: RequestLimits, _ options: UploadOptions) {
             self.job = job
@@ -21,6 +23,12 @@ extension Workers {
                     .init(file: $0.claim.file, created: $0.facts.created, line: $0.delivered(to: destination))
                 }, as: options.body, limits: limits, inflateLimit: options.inflateLimit)
         }
+    }
+
+    /// A segment whose first lines are delivered goes on behind them, also where requests may be of any size now; `nil`: none of them is one.
+    func limitsOfRest(_ segments: [PreparedSegment], _ tools: LaneTools) -> RequestLimits? {
+        let hasRest = segments.contains { $0.delivered(to: tools.bookkeeper.destinationID) > 0 }
+        return options.body != .ndjson && hasRest ? RequestLimits() : nil
     }
 
     /// Sends the segments of a job in requests of a bounded size, one after the other. The next one begins when the one before has arrived, and
@@ -38,10 +46,14 @@ extension Workers {
             case .success(nil): return putBack(left)
             case .failure(let failure): return end(left, failure)
             }
+            guard canNote(part, &left) else { return }
             let sent = part.slices.map { left.segments[$0.segment - left.first] }
             if let problem = template.followSecrets() { left.job.tools.onEvent(.warning(problem)) }
-            var outcome = await deliver(
-                .init(facts: sent.map(\.facts), body: part.body, attempt: sent[0].attempt, slices: part.slices), &courier)
+            let shipment = Courier.Shipment(
+                facts: sent.map(\.facts), body: part.body, attempt: sent[0].attempt, slices: part.slices)
+            var outcome = await deliver(shipment, &courier)
+            // Alone, its segments have other keys: what may have arrived together is asked for once more as it was.
+            if sent.count > 1, outcome.verdict.isDoubtful { outcome = await deliver(shipment, &courier) }
             if case .delivered = outcome.verdict {
                 guard await goOn(&left, part, outcome) else { return }
                 continue
@@ -80,6 +92,10 @@ extension Workers {
         let ended = part.slices.count { $0.isLast }
         if let slice = part.slices.last, !slice.isLast {
             let place = slice.segment - left.first
+            guard left.segments[place].claim.isUnchanged else {
+                setAsideChanged(left, place, outcome)
+                return false
+            }
             do throws(FileError) {
                 left.segments[place].sidecar = try left.job.tools.bookkeeper.noteDelivery(
                     of: left.segments[place], lines: slice.lines.upperBound)
@@ -101,6 +117,44 @@ extension Workers {
         return true
     }
 
+    /// Whether it can be noted how far a segment is delivered, if a request carries a part of it: what cannot be noted would be sent again. What
+    /// cannot is set aside, and the others are put back.
+    private func canNote(_ part: RequestPart, _ left: inout Remainder) -> Bool {
+        guard let slice = part.slices.last, !slice.isLast, slice.segment > left.noted else { return true }
+        let place = slice.segment - left.first
+        let bookkeeper = left.job.tools.bookkeeper
+        do throws(FileError) {
+            let before = left.segments[place].delivered(to: bookkeeper.destinationID)
+            left.segments[place].sidecar = try bookkeeper.noteDelivery(of: left.segments[place], lines: before)
+            left.noted = slice.segment
+            return true
+        } catch {
+            let item = left.job.items[place]
+            left.job.tools.onEvent(
+                .warning("\(error); \(item.name) goes out in parts, and how far cannot be noted: it stays pending"))
+            skip(item, of: left, .unusable(error))
+            return false
+        }
+    }
+
+    /// One segment of a job is set aside. Those before it are delivered, or put back with the others.
+    private func skip(_ item: Dispatcher.Item, of left: Remainder, _ reason: Dispatcher.SkipReason) {
+        dispatcher.putBack(left.job.items.filter { $0.name != item.name }, of: left.job, noted: true)
+        dispatcher.skip(item, of: left.job, reason)
+        dispatcher.abandon(left.job)
+    }
+
+    /// A segment was written into while it goes out in parts: what was delivered of it is neither its old content nor the new.
+    private func setAsideChanged(_ left: Remainder, _ place: Int, _ outcome: Courier.Outcome) {
+        let item = left.job.items[place]
+        left.job.tools.onEvent(.warning("\(item.name) was changed while it was sent; it stays pending"))
+        dispatcher.putBack(Array(left.job.items[(place + 1)...]), of: left.job, noted: true)
+        dispatcher.skip(item, of: left.job, .settles(until: now() + ForeignFile.quietPeriod))
+        let done = Dispatcher.Job(
+            id: left.job.id, lane: left.job.lane, tools: left.job.tools, items: Array(left.job.items.prefix(place)))
+        if place == 0 { dispatcher.abandon(done) } else { dispatcher.finish(done, Array(left.segments.prefix(place)), outcome) }
+    }
+
     private func putBack(_ left: Remainder) {
         dispatcher.putBack(left.job.items, of: left.job, noted: true)
         dispatcher.abandon(left.job)
@@ -110,6 +164,10 @@ extension Workers {
     private func end(_ left: Remainder, _ failure: PartFailure) {
         let place = failure.segment - left.first
         let (item, segment) = (left.job.items[place], left.segments[place])
+        guard segment.claim.isUnchanged else {
+            left.job.tools.onEvent(.warning("\(item.name) was changed while it was sent; it stays pending"))
+            return skip(item, of: left, .settles(until: now() + ForeignFile.quietPeriod))
+        }
         var others = left.job.items
         others.remove(at: place)
         dispatcher.putBack(others, of: left.job, noted: true)

@@ -100,7 +100,9 @@ struct Workers: Sendable {
         }
         var job = Dispatcher.Job(id: job.id, lane: job.lane, tools: job.tools, items: ready.map(\.item))
         var segments = ready.map(\.segment)
-        if let limits = options.cuts { return await sendParts(of: job, segments, limits, &courier) }
+        if let limits = options.cuts ?? limitsOfRest(segments, job.tools) {
+            return await sendParts(of: job, segments, limits, &courier)
+        }
         var outcome = await send(segments, job.tools, &courier)
         if segments.count > 1, outcome.verdict.isAboutSegments {
             // Together they were refused, or failed: which of them is to blame shows one by one.
@@ -229,6 +231,12 @@ struct Workers: Sendable {
 }
 
 extension Verdict {
+    /// It may have arrived, or not.
+    var isDoubtful: Bool {
+        if case .doubtful = self { return true }
+        return false
+    }
+
     /// Whether the same request with other segments might have had another answer.
     var isAboutSegments: Bool {
         switch self {
