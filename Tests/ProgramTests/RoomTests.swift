@@ -1,5 +1,6 @@
 import FerrySpool
 import Glibc
+import Synchronization
 import TestSupport
 import Testing
 
@@ -299,5 +300,53 @@ struct RoomTests {
             """)
         #expect(result.output == "0\n0\n", "\(result.errors)")
         #expect(try await shell("umount -l \"$DIR/m\"").status == 0)
+    }
+
+    /// On a full XFS a new file needs more room than the reserve has, and a line in one that is there needs none.
+    private static let noNewLedger = """
+        #define _GNU_SOURCE
+        #include <dlfcn.h>
+        #include <errno.h>
+        #include <fcntl.h>
+        #include <stdarg.h>
+        #include <string.h>
+        #include <stdlib.h>
+        int openat(int folder, const char *path, int flags, ...) {
+            static int (*real)(int, const char *, int, ...);
+            if (!real) real = dlsym(RTLD_NEXT, "openat");
+            va_list arguments;
+            va_start(arguments, flags);
+            int mode = va_arg(arguments, int);
+            va_end(arguments);
+            int isFull = getenv("FULL") && (strstr(path, "probe") || (strstr(path, "ferry-tmp")));
+            if ((flags & O_CREAT) && (strstr(path, "ledger-") || isFull)) {
+                if (real(folder, path, flags & ~O_CREAT) < 0) return errno = ENOSPC, -1;
+            }
+            return real(folder, path, flags, mode);
+        }
+        int openat64(int folder, const char *path, int flags, ...) __attribute__((alias("openat")));
+        """
+
+    @Test(
+        "Where there is no room for the day's ledger the last one takes its lines; without any nothing is sent",
+        arguments: [true, false])
+    func noNewLedger(hasOne: Bool) async throws {
+        guard let library = try await Preload.build(Self.noNewLedger, in: folder) else { return }
+        let requests = Mutex(0)
+        let server = ScriptedServer.answering { _ in
+            requests.withLock { $0 += 1 }
+            return ScriptedServer.answer(200)
+        }
+        let result = try await shell(
+            """
+            cd "$DIR"; seq 3 | "$FERRY" write -q --create --spool s --roll-events 1
+            \(hasOne ? "echo '{}' > s/.ferry/ledger-20261101.jsonl" : "export FULL=1")
+            LD_PRELOAD="\(library)" "$FERRY" upload --spool s --delete-sent --to \(server.url)
+            """)
+        #expect(result.status == (hasOne ? 0 : 73), "\(result.errors)")
+        #expect(requests.withLock { $0 } == (hasOne ? 3 : 0), "\(result.errors)")
+        let spool = try folder.spool("s")
+        #expect(try spool.ledgerTotals()[.sent].segments == (hasOne ? 3 : 0))
+        #expect(try spool.pending().count == (hasOne ? 0 : 3))
     }
 }

@@ -9,13 +9,25 @@ extension Spool {
         for entry in entries {
             let entryDay = entry.at.compactDay
             if entryDay != day, !lines.isEmpty {
-                try stateDirectory.appendLines(lines, to: Self.ledgerName(day))
+                try append(lines, of: day, in: stateDirectory)
                 lines = []
             }
             day = entryDay
             lines += entry.line
         }
-        if !lines.isEmpty { try stateDirectory.appendLines(lines, to: Self.ledgerName(day)) }
+        if !lines.isEmpty { try append(lines, of: day, in: stateDirectory) }
+    }
+
+    /// On a full disk a file takes more room than a line: XFS wants some 20 free blocks to make one. The last ledger that is there takes the lines of
+    /// a day that can have none.
+    private func append(_ lines: [UInt8], of day: String, in stateDirectory: Directory) throws(FileError) {
+        do throws(FileError) {
+            try stateDirectory.appendLines(lines, to: Self.ledgerName(day))
+        } catch {
+            guard error.isDiskFull, try !stateDirectory.contains(Self.ledgerName(day)), let last = try ledgerNames().max()
+            else { throw error }
+            try stateDirectory.appendLines(lines, to: last)
+        }
     }
 
     /// Sees whether lines can be appended to the ledger: what cannot be written down must not be sent.
@@ -24,6 +36,9 @@ extension Spool {
         let file = try stateDirectory.openLog(Self.ledgerName(now.compactDay))
         if case .refused(let error) = file.tryLocking() { throw error }
     }
+
+    /// Makes the day's ledger, where there is none that could take its lines.
+    func makeFirstLedger(at now: Timestamp) throws(FileError) { if try ledgerNames().isEmpty { try makeLedger(at: now) } }
 
     /// Makes the day's ledger, where it is not there yet.
     func makeLedger(at now: Timestamp) throws(FileError) {

@@ -17,13 +17,14 @@ extension Spool {
         isDurable: Bool = true, keepsSent: Bool = true, sentGivesWay: Bool = false, at now: Timestamp = .now()
     ) throws(FileError) {
         guard let stateDirectory else { throw stateFailure ?? FileError("write into", path, code: EROFS) }
-        var lacksFiles = false
+        var (lacksFiles, isFull) = (false, false)
         do throws(FileError) {
             try Self.tryWriting(into: stateDirectory, isDurable: isDurable)
             lacksFiles = stateDirectory.hasFewFiles(left: Self.filesOfAnEnding)
         } catch {
             lacksFiles = error.lacksFiles
             guard lacksFiles || error.isDiskFull else { throw error }
+            isFull = !lacksFiles
             if !lacksFiles, keepsSent, !sentGivesWay {
                 throw FileError("keep what is delivered in", "\(path)/\(Self.sentName)", code: error.code)
             }
@@ -33,8 +34,13 @@ extension Spool {
                 }
             }
         }
-        if lacksFiles {
+        if isFull {
             // Once a request is answered, it is too late to find out.
+            _ = try makingRoom(sentGivesWay: keepsSent && sentGivesWay, leavesLedgerItsShare: true) { () throws(FileError) in
+                try makeFirstLedger(at: now)
+            }
+        }
+        if lacksFiles {
             _ = try makingRoom(sentGivesWay: keepsSent && sentGivesWay) { () throws(FileError) in
                 try makeLedger(at: now)
                 if keepsSent, !sentGivesWay { _ = try sentFolder(at: now) }

@@ -141,10 +141,12 @@ final class Settler: Sendable {
                 state.withLock { $0.queue.insert(contentsOf: part, at: 0) }
                 left += part.count
                 size = part.count / 2
-            case .unrecorded(let error), .failed(let error):
+            case .unrecorded(let error):
                 _ = take(left)
                 left = 0
-                state.withLock { $0.failure = $0.failure ?? error }
+                note(error)
+            // What is wrong with one segment's file is no reason to send the others again.
+            case .failed(let error): note(error)
             }
         }
         let waiters = state.withLock { state in
@@ -154,6 +156,8 @@ final class Settler: Sendable {
         }
         for waiter in waiters { waiter.resume() }
     }
+
+    private func note(_ error: FileError) { state.withLock { $0.failure = $0.failure ?? error } }
 
     /// Takes so many endings out of the queue.
     private func take(_ count: Int) -> [Ending] {
@@ -174,7 +178,7 @@ final class Settler: Sendable {
     private func settle(_ batch: [Ending]) async -> Outcome {
         let sentGivesWay = sentGivesWay
         let spool: Spool
-        do throws(FileError) { spool = try lease.spool() } catch { return .failed(error) }
+        do throws(FileError) { spool = try lease.spool() } catch { return .unrecorded(error) }
         let recorded: Result<LedgerTotals.Count, FileError> = await blocking {
             do throws(FileError) { return .success(try spool.record(batch, sentGivesWay: sentGivesWay)) } catch {
                 return .failure(error)
