@@ -7,7 +7,8 @@ struct TrackerOptions: Decodable {
     let configuration: TrackerConfiguration
 
     private enum Key: String, CodingKey, CaseIterable {
-        case profile, appName, appVersion, country, stream, durability, batchEvents, interval, limits, maxBytes, maxAge, sessions
+        case profile, appName, appVersion, country, stream, durability, batchEvents, interval, limits, names, maxBytes, maxAge,
+            sessions
         case sessionTimeout, lifecycle, startsInBackground, crashes, termination
     }
 
@@ -32,6 +33,9 @@ struct TrackerOptions: Decodable {
             .limits, [("truncate", EventLimits.appCenter), ("drop", EventLimits(all: .drop)), ("off", .none)])
         {
             result.limits = limits
+        }
+        if let scope = try options.word(.names, [("process", EventLimits.NamesScope.process), ("spool", .spool)]) {
+            result.limits.namesScope = scope
         }
         if let bytes = try options.positive(.maxBytes, Int64.self) { result.retention.maxBytes = ByteCount(bytes) }
         if let age = try options.seconds(.maxAge) { result.retention.maxAge = age }

@@ -61,7 +61,7 @@ public final class EventTracker: Sendable {
         let sessions = SessionKeeper(configuration.sessions, newID: ids.next().text, at: start.steady)
         var state = TrackerState(
             identity: identity.identity, device: Machine.facts(id: identity.identity.anonymousID, configuration),
-            sessions: sessions)
+            sessions: sessions, names: configuration.limits.namesScope == .spool ? spool.eventNames() : [])
         state.control = control
         self.state = ForkSafeMutex(state)
         recorder = Recorder(
@@ -122,6 +122,7 @@ public final class EventTracker: Sendable {
         do throws(TrackerFailure) {
             let now = now()
             let admission = try admit(name, at: now)
+            if admission.isNewName, configuration.limits.namesScope == .spool { try note(name) }
             var defaults = admission.superProperties.isEmpty ? [] : [admission.superProperties]
             if let dynamic = configuration.dynamicProperties { defaults.insert(dynamic(), at: 0) }
             var reserved = reserved
@@ -158,6 +159,14 @@ public final class EventTracker: Sendable {
             if let control { state.control = control }
             return try state.admit(name, configuration.limits)
         }
+    }
+
+    /// Notes an event's name in the spool. Where it cannot be written, the event matters more.
+    private func note(_ name: String) throws(TrackerFailure) {
+        let limit = configuration.limits.names.maximum
+        guard (try? recorder.spool.noteEventName(name, limit: limit)) == false else { return }
+        state.withLock { $0.forgetName(name) }
+        throw .limit(.names(maximum: limit))
     }
 
     private func warn(of truncated: [LimitBreach], in name: String) {

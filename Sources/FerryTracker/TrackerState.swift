@@ -12,11 +12,13 @@ struct TrackerState {
     private(set) var identity: SpoolIdentity
     private(set) var device: DeviceFacts
     private var ids = EventIDSource()
-    private var names = NameRegister()
+    private var names: NameRegister
     private var warned: Set<LimitBreach.Kind> = []
     private var context: EventContext?
 
-    init(identity: SpoolIdentity, device: DeviceFacts, sessions: SessionKeeper) {
+    /// - Parameter names: Those that events had before.
+    init(identity: SpoolIdentity, device: DeviceFacts, sessions: SessionKeeper, names: [String] = []) {
+        self.names = NameRegister(names)
         self.identity = identity
         self.device = device
         self.sessions = sessions
@@ -39,6 +41,8 @@ struct TrackerState {
         let superProperties: EventProperties
         /// The program started without a person, and has had none since.
         let isPassive: Bool
+        /// No event had the name before, as far as this tracker knows.
+        let isNewName: Bool
     }
 
     /// Whether an event may be stored, and with what.
@@ -46,12 +50,11 @@ struct TrackerState {
         if control.isDisabled { throw .disabled }
         if name.isEmpty { throw .noName }
         // The tracker's own events take no name from the program's.
-        guard name.utf8.first == UInt8(ascii: "$") || names.admits(name, limits.names) else {
-            throw .limit(.names(maximum: limits.names.maximum))
-        }
+        let answer = name.utf8.first == UInt8(ascii: "$") ? .known : names.admit(name, limits.names)
+        if answer == .refused { throw .limit(.names(maximum: limits.names.maximum)) }
         return Admission(
             context: currentContext(), id: ids.next(), superProperties: superProperties,
-            isPassive: sessions.isPassive)
+            isPassive: sessions.isPassive, isNewName: answer == .new)
     }
 
     private mutating func currentContext() -> EventContext {
@@ -60,6 +63,9 @@ struct TrackerState {
         context = fresh
         return fresh
     }
+
+    /// The spool has as many names already.
+    mutating func forgetName(_ name: String) { names.forget(name) }
 
     mutating func newID() -> String { ids.next().text }
 

@@ -177,9 +177,12 @@ struct TrackerEventTests {
     @Test("Two hundred names, and no more; those that were there go on")
     func names() {
         let register = Cell(NameRegister())
-        for name in 0..<200 { #expect(register({ $0.admits("n\(name)", .init(200)) })) }
-        #expect(!register({ $0.admits("one more", .init(200)) }) && register({ $0.admits("n7", .init(200)) }))
-        #expect(register({ $0.admits("one more", .init(200, .off)) }))
+        for name in 0..<200 { #expect(register({ $0.admit("n\(name)", .init(200)) }) == .new) }
+        #expect(register({ $0.admit("one more", .init(200)) }) == .refused)
+        #expect(register({ $0.admit("n7", .init(200)) }) == .known)
+        #expect(register({ $0.admit("one more", .init(200, .off)) }) == .known)
+        let next = Cell(NameRegister((0..<200).map { "n\($0)" }))
+        #expect(next({ $0.admit("one more", .init(200)) }) == .refused)
     }
 
     @Test("Properties keep their order, each key once; the last value counts")

@@ -328,6 +328,25 @@ struct RunnerNewsTests {
         #expect(lane.waiting.isEmpty && lane.foundTaken.isEmpty && lane.tries.isEmpty)
     }
 
+    @Test("A spool's mark says that its uploader is off until its next start, and why")
+    func marksOff() async throws {
+        let spool = try folder.spool()
+        let server = ScriptedServer.answering { _ in ScriptedServer.answer(500) }
+        try spool.put(Segments.gzip("{}\n"), as: Segments.name())
+        try await whileRunning(
+            spool, server.url,
+            change: {
+                $0.blame = .eachRequest(retries: 1)
+                $0.backOff = BackOff(intervals: [.milliseconds(10)], jitter: 1...1, failuresAllowed: .max)
+            }
+        ) { _ in
+            try await eventually("it is marked") {
+                guard let (mark, isRunning) = try spool.uploaderMark() else { return false }
+                return isRunning && mark.off?.contains("500") == true
+            }
+        }
+    }
+
     private func lane(_ spool: Spool, now: Timestamp) throws -> Lane {
         let options = UploadOptions(destination: try DestinationURL("http://hub/"))
         return Lane(LaneTools(SpoolLease(spool), options: options, now: { now }) { _ in })

@@ -166,7 +166,7 @@ struct RunnerTests {
         #expect(job.items.map(\.name) == names)
         delivery.skip(job.items[0], of: job, .taken)
         delivery.putBack(job.items[2...], of: job, noted: false)
-        #expect(delivery.namesUnderWay(lane: 0) == [FileName(names[0]), FileName(names[1])])
+        #expect(delivery.namesUnderWay(lane: 0) == [FileName(names[1])])
         let preparer = Preparer(spool: spool, options: upload, travel: TravelWatch(), ways: Ways()) { _ in }
         guard case .ready(let segment) = preparer.prepare(job.items[1], now: .now()) else { throw InVain(what: "a segment") }
         let sent = Dispatcher.Job(id: job.id, lane: 0, tools: tools, items: [job.items[1]])

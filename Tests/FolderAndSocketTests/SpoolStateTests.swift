@@ -257,6 +257,21 @@ struct SpoolStateTests {
         }
     }
 
+    @Test("What was begun of small files in .ferry and rejected/ goes a day after, and nothing else does")
+    func oldTemporaries() throws {
+        let spool = try folder.spool()
+        let folders = [try #require(spool.stateDirectory), try spool.directory.makeDirectory(Spool.rejectedName)]
+        let kept = [".control.json", ".mine", "probe", "x.ferry-tmp"]
+        for folder in folders {
+            for name in kept + [".a.ferry-tmp"] { try folder.replace(name, with: [1], durable: false) }
+        }
+        let before = try folders.map { try $0.names() + $0.hiddenNames() }
+        #expect(spool.cleanUp(try spool.scan(), now: .now() + .seconds(86_000)) == 0)
+        #expect(spool.cleanUp(try spool.scan(), now: .now() + .seconds(86_500)) == 2)
+        let after = try folders.map { try $0.names() + $0.hiddenNames() }
+        #expect(after == before.map { $0.filter { $0 != ".a.ferry-tmp" } })
+    }
+
     @Test("A scan orders a crowd of names as their bytes do, with foreign files in their place")
     func scanOrder() throws {
         let spool = try folder.spool()

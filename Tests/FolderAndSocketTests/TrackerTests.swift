@@ -186,6 +186,45 @@ struct TrackerTests {
         try await eventually("it is told") { warnings.withLock { $0.contains { $0.contains("for room") } } }
     }
 
+    @Test("Names are counted over starts, and by several trackers at once, where that is asked for")
+    func namesOfTheSpool() throws {
+        func open() throws -> EventTracker {
+            try tracker {
+                $0.limits.names.maximum = 3
+                $0.limits.namesScope = .spool
+            }
+        }
+        let first = try open()
+        try first.track("a")
+        try first.track("b")
+        let second = try open()
+        try second.track("c")
+        let refused = TrackerFailure.limit(.names(maximum: 3))
+        // This one has not seen the third.
+        #expect(throws: refused) { try first.track("d") }
+        #expect(throws: refused) { try second.track("d") }
+        try first.track("c")
+        try first.close()
+        try second.close()
+        let third = try open()
+        #expect(throws: refused) { try third.track("d") }
+        try third.track("a")
+        #expect(try spool().eventNames() == ["a", "b", "c"])
+        let another = try tracker { $0.limits.names.maximum = 3 }
+        try another.track("d")
+    }
+
+    @Test(
+        "What cannot be read of the names counts as none",
+        arguments: ["{", #"{"names":[1],"version":1}"#, #"{"names":{},"version":1}"#])
+    func unreadableNames(text: String) throws {
+        _ = try folder.spool()
+        try spool().stateDirectory?.replace("names.json", with: Array(text.utf8), durable: false)
+        let tracker = try tracker { $0.limits.namesScope = .spool }
+        try tracker.track("a")
+        #expect(try spool().eventNames() == ["a"])
+    }
+
     @Test("When room is made, a full spool stores again")
     func roomAgain() async throws {
         let filler = try folder.spool().put(Segments.noise(5000), as: Segments.name(0))

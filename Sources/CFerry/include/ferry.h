@@ -61,7 +61,7 @@ typedef struct ferry_callbacks {
 //
 // Options, all optional: "profile" (appcenter, google-analytics, sensors), "appName", "appVersion", "country", "stream",
 // "durability" (process, disk), "batchEvents", "interval" (seconds: 6 to 86400, with sensors at least 5; with google-analytics any, 0 or less: only when
-// asked), "limits" (truncate, drop, off), "maxBytes", "maxAge" (seconds), "sessions" (automatic, manual), "sessionTimeout" (seconds in
+// asked), "limits" (truncate, drop, off), "names" (process, spool: where the 200 names that events may have are counted), "maxBytes", "maxAge" (seconds), "sessions" (automatic, manual), "sessionTimeout" (seconds in
 // the background), "lifecycle" (bool: $AppStart and $AppEnd), "startsInBackground" (bool: without a person before it), "crashes" (bool: record fatal
 // signals), and "termination" (bool: publish on SIGTERM and SIGINT, for 10 s at most; events that are not published by then are safe in their journal).
 //

@@ -14,6 +14,8 @@ public struct UploaderMark: Codable, Equatable, Sendable {
     public var deadline: Deadline?
     /// When so many stored events are sent at once, if they are.
     public var threshold: Threshold?
+    /// Why it sends nothing until its next start, if it does not.
+    public var off: String?
 
     /// What trackers go by: events in their journals count, too.
     public struct Threshold: Codable, Equatable, Sendable {
@@ -47,7 +49,7 @@ public struct UploaderMark: Codable, Equatable, Sendable {
         }
     }
 
-    public init(startedAt: Timestamp, destination: String, deadline: Deadline?, threshold: Threshold? = nil) {
+    public init(startedAt: Timestamp, destination: String, deadline: Deadline?, threshold: Threshold? = nil, off: String? = nil) {
         process = getpid()
         boot = Self.currentBoot
         processStart = Self.start(of: process)
@@ -55,6 +57,7 @@ public struct UploaderMark: Codable, Equatable, Sendable {
         self.destination = destination
         self.deadline = deadline
         self.threshold = threshold
+        self.off = off
     }
 
     /// Whether the process lives, as far as this machine can tell.

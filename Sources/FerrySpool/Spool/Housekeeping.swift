@@ -3,12 +3,15 @@ extension Spool {
     /// segments that have ended. What cannot be removed stays.
     ///
     /// - Returns: How many files were removed.
-    public func cleanUp(_ listing: SpoolListing) -> Int {
+    public func cleanUp(_ listing: SpoolListing, now: Timestamp = .now()) -> Int {
         var removed = 0
         for stem in listing.orphanSidecars where (try? directory.contains(stem)) == false && isSidecar(of: stem) {
             if (try? directory.remove("\(stem)\(EntryKind.sidecarSuffix)")) != nil { removed += 1 }
         }
         for name in listing.temporaries where (try? removeIfLeft(name)) == true { removed += 1 }
+        for folder in [stateDirectory, try? rejectedFolder()] {
+            if let folder { removed += removeOldTemporaries(in: folder, now: now) }
+        }
         try? removeEndedWays(listing)
         return removed
     }
@@ -32,6 +35,19 @@ extension Spool {
         try directory.remove(name)
         return true
     }
+
+    /// Removes what killed processes had begun to write of small files, a day after: nothing but their age tells.
+    private func removeOldTemporaries(in folder: Directory, now: Timestamp) -> Int {
+        let names = ((try? folder.hiddenNames()) ?? []).filter { $0.hasSuffix("\(EntryKind.temporarySuffix)") }
+        var removed = 0
+        for name in names {
+            guard let status = (try? folder.status(name)) ?? nil, status.isRegular else { continue }
+            if now - status.changed > Self.temporaryAge, (try? folder.remove(name)) != nil { removed += 1 }
+        }
+        return removed
+    }
+
+    private static let temporaryAge = Duration.seconds(86_400)
 
     /// Whether a hidden file is so new that its maker may not have come to lock or rename it yet.
     static func isInGrace(_ status: FileStatus) -> Bool {

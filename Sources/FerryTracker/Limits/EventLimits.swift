@@ -26,8 +26,17 @@ public struct EventLimits: Equatable, Sendable {
 
     /// Properties of an event, those of the tracker's own included but for the names that begin with `$`.
     public var properties = Limit(20)
-    /// Different event names in the life of a tracker, those that begin with `$` left out. A name cannot be truncated: here `truncate` drops the event as well.
+    /// For how long ``names`` are counted.
+    public enum NamesScope: Equatable, Sendable {
+        /// In the life of a tracker.
+        case process
+        /// Over all starts, by all trackers of the spool that count so: `.ferry/names.json` has them.
+        case spool
+    }
+
+    /// Different event names, counted as ``namesScope`` says, those that begin with `$` left out. A name cannot be truncated: here `truncate` drops the event as well.
     public var names = Limit(200)
+    public var namesScope = NamesScope.process
     /// Characters of an event's name.
     public var nameLength = Limit(256)
     /// Characters of a property's key, at any depth.

@@ -38,15 +38,25 @@ public enum LimitBreach: Error, Equatable, Sendable, CustomStringConvertible {
 
 /// The names that events had so far.
 struct NameRegister {
-    private var names: Set<String> = []
+    private var names: Set<String>
 
-    /// - Returns: Whether an event of this name may be stored.
-    mutating func admits(_ name: String, _ limit: EventLimits.Limit) -> Bool {
-        if limit.policy == .off || names.contains(name) { return true }
-        guard names.count < limit.maximum else { return false }
-        names.insert(name)
-        return true
+    init(_ names: [String] = []) { self.names = Set(names) }
+
+    enum Answer {
+        case known
+        case new
+        case refused
     }
+
+    /// Whether an event of this name may be stored.
+    mutating func admit(_ name: String, _ limit: EventLimits.Limit) -> Answer {
+        if limit.policy == .off || names.contains(name) { return .known }
+        guard names.count < limit.maximum else { return .refused }
+        names.insert(name)
+        return .new
+    }
+
+    mutating func forget(_ name: String) { names.remove(name) }
 }
 
 extension String {

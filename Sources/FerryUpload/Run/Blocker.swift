@@ -30,6 +30,11 @@ public enum Blocker: Equatable, Sendable, CustomStringConvertible {
         }
     }
 
+    var isOff: Bool {
+        if case .off = self { return true }
+        return false
+    }
+
     /// A word for programs.
     public var kind: String {
         switch self {

@@ -213,10 +213,12 @@ struct RunLoop {
         }
         for number in spools.indices {
             let blocker = blocker(of: number) ?? whole
-            if blocker?.kind != spools[number].blocker?.kind {
-                runner.onEvent(.blocked(spool: spools[number].path, blocker))
-            }
+            let before = spools[number].blocker
             spools[number].blocker = blocker
+            guard blocker?.kind != before?.kind else { continue }
+            runner.onEvent(.blocked(spool: spools[number].path, blocker))
+            // For `ferry status`: what is off knows it alone.
+            if blocker?.isOff ?? false || before?.isOff ?? false { _ = spools[number].leaveMark(runner.options, at: now.wall) }
         }
         runner.note(
             .init(

@@ -19,6 +19,7 @@ struct RunningSpool {
     /// The folder that it was seen in last, when it is one of many there, and since when it is missing there.
     var absence = Absence()
     private var mark: UploaderMarkHolder?
+    private var markedAt: Timestamp?
     private var isResting = false
     /// The folder as it was at the last look.
     private var glance: SpoolGlance?
@@ -141,6 +142,9 @@ struct RunningSpool {
 
     /// Tells others that the spool is looked after. Returns the mark of another that does so, if there is one.
     mutating func leaveMark(_ options: RunOptions, at now: Timestamp) -> UploaderMark? {
+        if markedAt == nil { markedAt = now }
+        var off: String?
+        if case .off(let reason)? = blocker { off = reason }
         let deadline = options.upload.arrival.map {
             UploaderMark.Deadline(time: "\($0.time)", timezone: $0.zone.name, late: $0.late.rawValue)
         }
@@ -149,7 +153,8 @@ struct RunningSpool {
             schedule.countsEvents ? UploaderMark.Threshold(events: $0, interval: schedule.interval) : nil
         }
         let text = UploaderMark(
-            startedAt: now, destination: "\(options.upload.destination)", deadline: deadline, threshold: threshold)
+            startedAt: markedAt ?? now, destination: "\(options.upload.destination)", deadline: deadline, threshold: threshold,
+            off: off)
         guard let spool = try? tools?.lease.spool(), let (holder, other) = try? spool.leaveMark(text) else { return nil }
         mark = holder
         return other

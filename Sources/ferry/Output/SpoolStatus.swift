@@ -60,6 +60,8 @@ struct SpoolStatus: Encodable {
         let process: Int32
         let startedAt: Timestamp
         let destination: String
+        /// Why nothing is sent before its next start.
+        let off: String?
     }
 
     /// What a person said may be stored.
@@ -122,7 +124,8 @@ struct SpoolStatus: Encodable {
         let known = look { () throws(FileError) in try spool.uploaderMark(locks) } ?? nil
         if let known, known.isRunning {
             uploader = Uploader(
-                process: known.mark.process, startedAt: known.mark.startedAt, destination: known.mark.destination)
+                process: known.mark.process, startedAt: known.mark.startedAt, destination: known.mark.destination,
+                off: known.mark.off?.printable(limit: 1000))
         }
         let rule = rule ?? known?.mark.deadline.flatMap { DeliveryDeadline($0) }
         let standing = rule?.standing(at: now)
@@ -256,6 +259,7 @@ extension SpoolStatus {
             lines.append(
                 "ferry run sends to \(uploader.destination), process \(uploader.process), for \((at - uploader.startedAt).forPeople)"
             )
+            if let off = uploader.off { lines.append("it is off until its next start: \(off)") }
         }
         lines.append("")
         if priorities.isEmpty {
@@ -294,7 +298,8 @@ extension SpoolStatus {
         if unusableNames > 0 { lines.append("ignored   \(unusableNames) files whose names are not UTF-8; rename them") }
         if flawedNames.count > 0 { lines += [""] + flawedNames.lines }
         lines += section("waiting", waiting) { entry in
-            let when = entry.until.map { "until \($0.rfc3339) (in \(($0 - at).forPeople))" } ?? "due again"
+            let due = uploader?.off == nil ? "due again" : "due at the next start"
+            let when = entry.until.map { "until \($0.rfc3339) (in \(($0 - at).forPeople))" } ?? due
             return "\(entry.segment)  \(when), tried \(counted(entry.retry.attempts, "time")): \(entry.retry.lastError.message)"
         }
         lines += section("destinations", destinations) { entry in
