@@ -51,8 +51,8 @@ public struct UploaderMark: Codable, Equatable, Sendable {
 
     public init(startedAt: Timestamp, destination: String, deadline: Deadline?, threshold: Threshold? = nil, off: String? = nil) {
         process = getpid()
-        boot = Self.currentBoot
-        processStart = Self.start(of: process)
+        boot = BootID.current
+        processStart = ProcessStart.of(process)
         self.startedAt = startedAt
         self.destination = destination
         self.deadline = deadline
@@ -62,22 +62,8 @@ public struct UploaderMark: Codable, Equatable, Sendable {
 
     /// Whether the process lives, as far as this machine can tell.
     var isAlive: Bool {
-        guard let processStart, let boot, boot == Self.currentBoot else { return false }
-        return Self.start(of: process) == processStart
-    }
-
-    private static var currentBoot: String? {
-        guard let bytes = try? OpenFile.reading("/proc/sys/kernel/random/boot_id").readBytes(36, at: 0) else { return nil }
-        return String(decoding: bytes, as: UTF8.self)
-    }
-
-    /// The 22nd field of `/proc/PID/stat` (proc(5)); the second one, a name in parentheses, may hold blanks.
-    private static func start(of process: Int32) -> UInt64? {
-        guard let bytes = try? OpenFile.reading("/proc/\(process)/stat").readBytes(1024, at: 0),
-            let end = bytes.lastIndex(of: UInt8(ascii: ")"))
-        else { return nil }
-        let fields = bytes[(end + 1)...].split(separator: UInt8(ascii: " "))
-        return fields.count > 19 ? UInt64(String(decoding: fields[19], as: UTF8.self)) : nil
+        guard let processStart, let boot, boot == BootID.current else { return false }
+        return ProcessStart.of(process) == processStart
     }
 }
 

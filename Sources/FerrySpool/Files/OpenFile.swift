@@ -89,14 +89,6 @@ public final class OpenFile: Sendable {
         return OpenFile(descriptor: descriptor, path: path)
     }
 
-    /// An empty file that lies in memory and goes with its descriptor.
-    public static func inMemory() throws(FileError) -> OpenFile {
-        // 1: MFD_CLOEXEC.
-        let descriptor = behindStandardStreams(memfd_create("ferry", 1))
-        guard descriptor >= 0 else { throw FileError("create", "a file in memory") }
-        return OpenFile(descriptor: descriptor, path: "a file in memory")
-    }
-
     public func status() throws(FileError) -> FileStatus {
         var status = stat()
         guard fstat(descriptor, &status) == 0 else { throw FileError("examine", path) }

@@ -3,10 +3,8 @@ import Glibc
 extension ClockWatch.Reading {
     /// The machine's clocks as they are now.
     public static func now() -> ClockWatch.Reading {
-        let boot = try? OpenFile.reading("/proc/sys/kernel/random/boot_id").readBytes(36, at: 0)
-        return .init(
-            bootID: String(decoding: boot ?? [], as: UTF8.self), sinceBoot: KernelClock.nanoseconds(CLOCK_BOOTTIME) / 1_000_000,
-            wall: .now())
+        .init(
+            bootID: BootID.current ?? "", sinceBoot: KernelClock.nanoseconds(CLOCK_BOOTTIME) / 1_000_000, wall: .now())
     }
 }
 

@@ -1,4 +1,3 @@
-import CLinux
 import Glibc
 
 /// Sealing where the disk has no room for a journal and its segment together.
@@ -157,13 +156,5 @@ extension OpenFile {
             offset += Int64(count)
         }
         return (reader.soundLength, reader.soundProduced)
-    }
-
-    /// Gives the blocks at the start of the file back to the disk; its length stays.
-    fileprivate func free(upTo length: Int64) throws(FileError) {
-        guard length > 0 else { return }
-        while fallocate(descriptor, FERRY_PUNCH_HOLE, 0, off_t(length)) != 0 {
-            if errno != EINTR { throw FileError("free a part of", path) }
-        }
     }
 }

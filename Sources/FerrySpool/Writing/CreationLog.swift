@@ -65,13 +65,9 @@ struct LatestCreation: Equatable {
     var boot: String
     var created: Timestamp
 
-    static let thisBoot: String = {
-        let bytes = (try? OpenFile.reading("/proc/sys/kernel/random/boot_id").readBytes(bootLength, at: 0)) ?? []
-        let text = String(decoding: bytes, as: UTF8.self)
-        return text.utf8.count == bootLength ? text : String(repeating: "0", count: bootLength)
-    }()
+    static let thisBoot = BootID.current ?? String(repeating: "0", count: bootLength)
 
-    private static let bootLength = 36
+    private static let bootLength = BootID.length
     private static let bootStart = 9
     private static let createdStart = bootStart + bootLength + 13
     private static let createdLength = 24
