@@ -127,6 +127,19 @@ struct RequestPartsTests {
         return try await UploadPass(spool, options: options).run()
     }
 
+    @Test("What is left of a large segment goes out with what follows it, over several connections, too")
+    func tails() async throws {
+        let spool = try folder.spool()
+        for (number, size) in [36, 9, 20, 41, 3].enumerated() {
+            try spool.put(Segments.gzip(Segments.lines(0..<size)), as: Segments.name(second: number))
+        }
+        let server = Server()
+        let listener = ScriptedServer.answering { server.answer($0) }
+        let report = try await upload(spool, listener.url, events: 20) { $0.parallel = 3 }
+        #expect(report.sent.segments == 5)
+        #expect(server.events == ["20", "20", "20", "20", "20", "9"])
+    }
+
     @Test("Sixty segments of one event make two requests, of 50 and of 10", arguments: [1, 3])
     func sixty(parallel: Int) async throws {
         let spool = try folder.spool()
@@ -182,6 +195,10 @@ struct RequestPartsTests {
         #expect(reasons[odd]??.kind == "not-encodable")
         #expect(reasons[odd]??.message.hasPrefix("line 26 has no \"name\"") == true)
         #expect(reasons[odd]??.message.hasSuffix("; its first 20 lines were delivered") == true)
+        // Brought back, it goes on there.
+        #expect(try spool.retryRejected(refused, at: .now()) == .pending)
+        _ = try await upload(spool, listener.url, events: 20)
+        #expect(try numbers(server.requests.withLock { try #require($0.last).body }) == Array(20..<30))
     }
 
     @Test(
@@ -299,10 +316,7 @@ struct RequestPartsTests {
     /// What an uploader leaves that was killed when so many lines were delivered.
     private static func note(_ lines: Int64, of name: String, in spool: Spool, at url: String) throws {
         guard case .claimed(let claim) = spool.claim(name) else { throw InVain(what: "claim") }
-        let time = Timestamp.now()
-        let state = RetryState(
-            attempts: 1, failures: 0, firstAttemptAt: time, lastAttemptAt: time, nextAttemptAt: time,
-            lastError: .init(scope: .destination, kind: "in-parts", message: "it goes out in parts"))
+        let state = RetryState.inParts(at: .now())
         let destination = DestinationName.id(of: "\(try DestinationURL(url))")
         try spool.writeSidecar(
             state.with(delivered: .init(lines: lines, destination: destination, content: try claim.contentMark())), of: claim)

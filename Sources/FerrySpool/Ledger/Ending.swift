@@ -39,6 +39,8 @@ public struct RejectionReason: Codable, Equatable, Sendable {
     public var offset: Int64?
     /// The first 4 KiB of what the destination answered.
     public var body: String?
+    /// How much of it was delivered before, as its sidecar had it.
+    public var delivered: RetryState.Delivered?
     /// The segment that its whole lines were published as.
     public var salvagedAs: String?
     /// The segment that its whole lines were about to be published as. The folder and the ledger tell whether they were.

@@ -93,6 +93,13 @@ public struct RetryState: Codable, Equatable, Sendable {
         self.broken = broken
     }
 
+    /// Of a segment that was never tried as a whole.
+    public static func inParts(at time: Timestamp) -> RetryState {
+        RetryState(
+            attempts: 0, failures: 0, firstAttemptAt: time, lastAttemptAt: time, nextAttemptAt: time,
+            lastError: .init(scope: .destination, kind: "in-parts", message: "it goes out in parts"))
+    }
+
     /// Returns it with how much was delivered before.
     public func with(delivered: Delivered?) -> RetryState {
         var state = self

@@ -46,7 +46,7 @@ extension Spool {
         return segments
     }
 
-    /// Makes a rejected segment pending again, as if it had never been tried. One that was salvaged stays: its events have left already, or
+    /// Makes a rejected segment pending again, as if it had never been tried, but for what was delivered of it. One that was salvaged stays: its events have left already, or
     /// will.
     public func retryRejected(_ name: String, at now: Timestamp) throws(FileError) -> RetryResult {
         guard let folder = try rejectedFolder(), let file = try folder.open(name) else { return .notFound }
@@ -68,6 +68,11 @@ extension Spool {
         if let status = try folder.status(reasonName) { try folder.requireTaking(reasonName, owner: status.owner) }
         let line = LedgerEntry(at: now, segment: original, outcome: .retried, bytes: try file.status().size)
         try lendingReserve { () throws(FileError) in try appendToLedger([line]) }
+        // Before the segment itself: who finds that sends it.
+        if let delivered = reason?.delivered {
+            let sidecar = RetryState.inParts(at: now).with(delivered: delivered)
+            try lendingReserve { () throws(FileError) in try directory.writeState(sidecar, to: Self.sidecarName(of: original)) }
+        }
         guard try folder.renameWithoutReplacing(name, to: original, in: directory) else { return .nameTaken }
         do throws(FileError) {
             try folder.remove(reasonName)

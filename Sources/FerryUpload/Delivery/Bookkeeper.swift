@@ -110,9 +110,7 @@ struct Bookkeeper: Sendable {
         let time = now()
         var state =
             previous(of: segment)
-            ?? RetryState(
-                attempts: 0, failures: 0, firstAttemptAt: time, lastAttemptAt: time, nextAttemptAt: time,
-                lastError: .init(scope: .destination, kind: "in-parts", message: "it goes out in parts"))
+            ?? .inParts(at: time)
         // What was tried before is not what comes next.
         if lines > state.delivered?.lines ?? 0 { (state.failures, state.broken) = (0, nil) }
         state.delivered = .init(lines: lines, destination: destinationID, content: try segment.claim.contentMark())
@@ -290,8 +288,9 @@ struct Bookkeeper: Sendable {
             // It may have arrived whole.
             return try backOff(claim, kind: "rejected", message, attempts: attempts, nil) { _ in nil }
         }
-        let reason = RejectionReason(
+        var reason = RejectionReason(
             at: now(), kind: kind, status: status, message: message, attempts: attempts, offset: offset, body: body)
+        reason.delivered = ((try? lease.spool().sidecar(of: claim)) ?? nil)?.delivered
         try settler.submit(
             Ending(claim, .rejected(reason), entry(claim, .rejected, status: status, attempts: attempts, detail: message)))
         return nil

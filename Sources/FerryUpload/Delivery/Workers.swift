@@ -156,10 +156,10 @@ struct Workers: Sendable {
         return await deliver(.init(facts: segments.map(\.facts), body: body, attempt: segments[0].attempt), &courier)
     }
 
-    /// Whether segments fill a request.
+    /// Whether segments fill requests, and leave nothing that would have to go out with what follows them.
     private func isEnough(_ segments: [PreparedSegment], for limits: RequestLimits) -> Bool {
         let events = segments.reduce(0 as Int64) { $0.adding($1.facts.events ?? 1) }
-        return limits.events.map { events >= $0 } ?? true
+        return limits.events.map { events > 0 && events % $0 == 0 } ?? true
     }
 
     func deliver(_ shipment: Courier.Shipment, _ courier: inout Courier) async -> Courier.Outcome {
