@@ -20,9 +20,9 @@ struct SendScheduleTests {
         ) -> Bool {
             stored += 1
             let now = Duration.seconds(seconds)
-            let place = schedule.stored(priority, age: age, events: events, bytes: ByteCount(bytes), at: now)
+            let place = schedule.place(priority, age: age, at: now)
             guard case .hold(let due, let isUrgent) = place else { return true }
-            held.add(.init("\(stored)", priority), until: due, isUrgent: isUrgent)
+            held.add(.init("\(stored)", priority, bytes), events: events, until: due, isUrgent: isUrgent)
             return false
         }
 
@@ -70,13 +70,23 @@ struct SendScheduleTests {
         #expect(sending.leaving(at: 4) == ["3", "4"])
     }
 
-    @Test("A threshold counts critical segments that have left before the others")
+    @Test("A threshold counts what waits, critical segments with a time of their own by themselves, and none that has left")
     func thresholdWithCritical() {
-        var sending = Sending(SchedulePolicy(interval: .seconds(60), events: 12))
-        let leftAtOnce = sending.store(.critical, events: 4, at: 1)
-        #expect(leftAtOnce)
-        sending.store(events: 8, at: 2)
-        #expect(sending.leaving(at: 2) == ["2"])
+        var sending = Sending(SchedulePolicy(interval: .seconds(60), events: 50, criticalDelay: .seconds(3)))
+        // Bursts of ten, each of which leaves in its time: the fifth is no earlier than the others.
+        for burst in 0..<12 {
+            let start = Double(burst * 4)
+            sending.store(.critical, events: 10, at: start)
+            #expect(sending.leaving(at: start + 2.999).isEmpty)
+            #expect(sending.leaving(at: start + 3) == ["\(burst + 1)"])
+        }
+        sending.store(.critical, events: 20, at: 100)
+        sending.store(events: 49, at: 100)
+        #expect(sending.leaving(at: 101).isEmpty)
+        sending.store(at: 101)
+        #expect(sending.leaving(at: 101) == ["14", "15"])
+        sending.store(.critical, events: 30, at: 102)
+        #expect(sending.leaving(at: 102) == ["13", "16"])
     }
 
     @Test("With a threshold of one event each segment leaves as it appears, and critical ones have their delay")
@@ -114,7 +124,7 @@ struct SendScheduleTests {
     @Test("Zero or a negative interval: only when asked", arguments: [Duration.zero, .seconds(-5)])
     func manual(_ interval: Duration) {
         var schedule = SendSchedule(SchedulePolicy(interval: interval, events: 1, criticalDelay: nil))
-        let place = schedule.stored(.critical, age: .zero, events: 1, bytes: .zero, at: .seconds(1))
+        let place = schedule.place(.critical, age: .zero, at: .seconds(1))
         #expect(place == .queue)
         #expect(schedule.gate == .closed)
         schedule.ask()
@@ -158,9 +168,9 @@ struct SendScheduleTests {
 }
 
 extension Lane.Newcomer {
-    fileprivate init(_ name: String, _ priority: Priority) {
+    fileprivate init(_ name: String, _ priority: Priority, _ bytes: Int64) {
         let entry = SpoolListing.Entry(
-            priority: priority, created: .distantPast, nameStart: 0, nameLength: 0, isForeign: false, size: nil)
+            priority: priority, created: .distantPast, nameStart: 0, nameLength: 0, isForeign: false, size: ByteCount(bytes))
         self.init(name: name, entry: entry, hasSidecar: false, missedTurn: false)
     }
 }

@@ -6,7 +6,7 @@ import Testing
 @Suite("When a tracker publishes everything for an uploader that counts events")
 struct SendThresholdTests {
     private func threshold(_ events: Int64, _ unpublished: SendThreshold.Unpublished = .init()) -> SendThreshold {
-        SendThreshold(.init(events: events, interval: .seconds(15)), unpublished)
+        SendThreshold(.init(events: events, interval: .seconds(15), leavesCriticalOut: false), unpublished)
     }
 
     /// Stores so many, and returns at which ones everything is published.
@@ -39,7 +39,7 @@ struct SendThresholdTests {
 
     @Test("A number of events or a time that no uploader says trips nobody", arguments: [Int64.min, -1, 0, 1, .max])
     func hostile(_ number: Int64) {
-        var rule = UploaderMark.Threshold(events: number, interval: .zero)
+        var rule = UploaderMark.Threshold(events: number, interval: .zero, leavesCriticalOut: false)
         rule.intervalMs = number
         var threshold = SendThreshold(rule, .init(events: .max, since: .zero))
         _ = threshold.stored(at: .seconds(1)) { .init() }

@@ -178,12 +178,31 @@ struct TrackerDeliveryTests {
         let tracker = try tracker {
             $0.delivery.interval = .seconds(3600)
             $0.delivery.threshold = 12
+            $0.delivery.criticalDelay = nil
         }
         try await whileRunning(delivery(tracker, server)) {
             try await eventually("the uploader's mark") { try spool().uploaderMark()?.mark.threshold?.events == 12 }
             for number in 0..<12 { try tracker.track("e", priority: number % 3 == 0 ? .critical : .normal) }
             // With an interval of an hour and journals of 50 events, nothing but the threshold sends these.
             try await eventually("all twelve are sent") { try spool().events(in: [.sent]).count == 12 }
+        }
+    }
+
+    @Test("A threshold leaves out critical events that have a time of their own")
+    func thresholdBesideCritical() async throws {
+        let server = ScriptedServer.answering { _ in ScriptedServer.answer(200) }
+        let tracker = try tracker {
+            $0.delivery.interval = .seconds(3600)
+            $0.delivery.threshold = 12
+            $0.batch.criticalInterval = .milliseconds(10)
+        }
+        try await whileRunning(delivery(tracker, server)) {
+            try await eventually("the uploader's mark") { try spool().uploaderMark()?.mark.threshold?.leavesCriticalOut == true }
+            for _ in 0..<5 { try tracker.track("critical", priority: .critical) }
+            for _ in 0..<11 { try tracker.track("e") }
+            try await eventually("the critical ones are sent") { try spool().events(in: [.sent]).count == 5 }
+            try tracker.track("e")
+            try await eventually("all are sent") { try spool().events(in: [.sent]).count == 17 }
         }
     }
 

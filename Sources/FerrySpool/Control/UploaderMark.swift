@@ -23,10 +23,13 @@ public struct UploaderMark: Codable, Equatable, Sendable {
         public var events: Int64
         /// How old the oldest event gets, in milliseconds, before everything is sent whatever its number; zero: that is never done.
         public var intervalMs: Int64
+        /// Critical events have a time of their own, and are not counted with the others.
+        public var leavesCriticalOut: Bool?
 
         /// - Parameter interval: Zero or negative: nothing is sent by itself.
-        public init(events: Int64, interval: Duration) {
+        public init(events: Int64, interval: Duration, leavesCriticalOut: Bool) {
             self.events = events
+            self.leavesCriticalOut = leavesCriticalOut ? true : nil
             intervalMs = max(0, interval.wholeMilliseconds)
         }
 

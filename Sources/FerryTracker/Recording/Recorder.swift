@@ -37,9 +37,10 @@ final class Recorder: Sendable {
         var isClosed = false
         var stored = 0
 
-        /// What is in journals.
-        var unpublished: SendThreshold.Unpublished {
-            let fills = (waiting + open.compactMap(\.self)).map(\.fill).filter { $0.events > 0 }
+        /// What is in journals, and counts.
+        func unpublished(_ rule: UploaderMark.Threshold) -> SendThreshold.Unpublished {
+            let batches = (waiting + open.compactMap(\.self)).filter { SendThreshold.counts($0.priority, rule) }
+            let fills = batches.map(\.fill).filter { $0.events > 0 }
             return .init(events: fills.reduce(0) { $0 + Int64($1.events) }, since: fills.map(\.since).min())
         }
 
@@ -99,9 +100,12 @@ final class Recorder: Sendable {
             }
             throw .file(error)
         }
-        var threshold = state.threshold
-        let isReached = threshold?.stored(at: now.steady) { state.unpublished } ?? false
-        state.threshold = threshold
+        var isReached = false
+        if var threshold = state.threshold, SendThreshold.counts(priority, threshold.rule) {
+            let rule = threshold.rule
+            isReached = threshold.stored(at: now.steady) { state.unpublished(rule) }
+            state.threshold = threshold
+        }
         // It is open since above. One whose first event found no room may have waited for long.
         if state.open[level]!.fill.events == 0 { state.open[level]!.fill.since = now.steady }
         state.open[level]!.fill.events += 1
@@ -256,7 +260,7 @@ final class Recorder: Sendable {
     func setThreshold(_ rule: UploaderMark.Threshold?) {
         state.withLock { state in
             guard rule != state.threshold?.rule else { return }
-            state.threshold = rule.map { SendThreshold($0, state.unpublished) }
+            state.threshold = rule.map { SendThreshold($0, state.unpublished($0)) }
         }
     }
 

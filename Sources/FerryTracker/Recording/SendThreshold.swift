@@ -23,7 +23,12 @@ struct SendThreshold: Sendable {
         (count, since) = (unpublished.events, unpublished.since)
     }
 
-    /// An event was stored.
+    /// Whether events of a priority are counted.
+    static func counts(_ priority: Priority, _ rule: UploaderMark.Threshold) -> Bool {
+        priority > .critical || !(rule.leavesCriticalOut ?? false)
+    }
+
+    /// An event that is counted was stored.
     ///
     /// - Parameter unpublished: Without it.
     /// - Returns: Whether everything is to be published.

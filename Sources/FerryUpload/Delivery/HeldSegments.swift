@@ -4,6 +4,7 @@ import FerrySpool
 struct HeldSegments {
     private struct Held {
         let newcomer: Lane.Newcomer
+        let events: Int64
         let due: Duration
         let isUrgent: Bool
     }
@@ -18,6 +19,15 @@ struct HeldSegments {
     }
 
     private var held: [FileName: Held] = [:]
+    /// What some of them hold.
+    struct Amount {
+        /// As far as their notes tell.
+        var events: Int64 = 0
+        var bytes = ByteCount.zero
+    }
+
+    private(set) var urgent = Amount()
+    private(set) var ordinary = Amount()
     /// When the first of the urgent ones is due, or was before it was released or went.
     private(set) var urgentDue: Duration?
     /// When the first of the others is.
@@ -27,16 +37,22 @@ struct HeldSegments {
     var entries: some Collection<SpoolListing.Entry> { held.values.lazy.map(\.newcomer.entry) }
     func contains(_ name: FileName) -> Bool { held[name] != nil }
 
-    mutating func add(_ newcomer: Lane.Newcomer, until due: Duration, isUrgent: Bool) {
-        add(Held(newcomer: newcomer, due: due, isUrgent: isUrgent))
+    mutating func add(_ newcomer: Lane.Newcomer, events: Int64, until due: Duration, isUrgent: Bool) {
+        guard !contains(FileName(newcomer.name)) else { return }
+        add(Held(newcomer: newcomer, events: events, due: due, isUrgent: isUrgent))
     }
 
     private mutating func add(_ one: Held) {
         held[FileName(one.newcomer.name)] = one
+        let bytes = one.newcomer.entry.size ?? .zero
         if one.isUrgent {
             urgentDue = min(urgentDue ?? one.due, one.due)
+            urgent.events.add(one.events)
+            urgent.bytes += bytes
         } else {
             ordinaryDue = min(ordinaryDue ?? one.due, one.due)
+            ordinary.events.add(one.events)
+            ordinary.bytes += bytes
         }
     }
 

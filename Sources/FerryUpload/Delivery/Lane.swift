@@ -273,8 +273,8 @@ struct Lane {
     mutating func enqueue(_ newcomer: Newcomer) { _ = insert(newcomer.name, hasSidecar: newcomer.hasSidecar) }
 
     /// A segment waits until it is released.
-    mutating func hold(_ newcomer: Newcomer, until due: Duration, isUrgent: Bool) {
-        held.add(newcomer, until: due, isUrgent: isUrgent)
+    mutating func hold(_ newcomer: Newcomer, events: Int64, until due: Duration, isUrgent: Bool) {
+        held.add(newcomer, events: events, until: due, isUrgent: isUrgent)
     }
 
     /// What was held may leave.

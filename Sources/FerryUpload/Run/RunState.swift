@@ -65,11 +65,10 @@ struct RunState {
     ) {
         let entry = newcomer.entry
         let events = options.schedule.countsEvents ? delivery.lanes[spool].notedEvents(of: newcomer.name) : 1
-        let place = spools[spool].schedule.stored(
-            entry.priority, age: now.wall - entry.created, events: events, bytes: entry.size ?? .zero, at: now.steady)
+        let place = spools[spool].schedule.place(entry.priority, age: now.wall - entry.created, at: now.steady)
         switch place {
         case .queue: delivery.lanes[spool].enqueue(newcomer)
-        case .hold(let due, let isUrgent): delivery.lanes[spool].hold(newcomer, until: due, isUrgent: isUrgent)
+        case .hold(let due, let isUrgent): delivery.lanes[spool].hold(newcomer, events: events, until: due, isUrgent: isUrgent)
         }
     }
 

@@ -150,7 +150,9 @@ struct RunningSpool {
         }
         let schedule = options.schedule
         let threshold = schedule.events.flatMap {
-            schedule.countsEvents ? UploaderMark.Threshold(events: $0, interval: schedule.interval) : nil
+            schedule.countsEvents
+                ? UploaderMark.Threshold(
+                    events: $0, interval: schedule.interval, leavesCriticalOut: schedule.criticalDelay != nil) : nil
         }
         let text = UploaderMark(
             startedAt: markedAt ?? now, destination: "\(options.upload.destination)", deadline: deadline, threshold: threshold,

@@ -28,9 +28,6 @@ public struct SchedulePolicy: Equatable, Sendable {
 /// When the segments of one spool may leave: the decision, without a clock. Times are since any fixed moment, by a clock that nobody sets.
 struct SendSchedule: Equatable, Sendable {
     let policy: SchedulePolicy
-    /// Stored since everything was last released.
-    private var events: Int64 = 0
-    private var bytes = ByteCount.zero
     private(set) var isAsked = false
 
     init(_ policy: SchedulePolicy) { self.policy = policy }
@@ -41,14 +38,10 @@ struct SendSchedule: Equatable, Sendable {
         case hold(until: Duration, isUrgent: Bool)
     }
 
-    /// A segment appeared.
+    /// Where a segment that appears goes.
     ///
     /// - Parameter age: How old its oldest event is.
-    mutating func stored(
-        _ priority: Priority, age: Duration, events: Int64, bytes: ByteCount, at now: Duration
-    ) -> Place {
-        self.events.add(events)
-        self.bytes += bytes
+    func place(_ priority: Priority, age: Duration, at now: Duration) -> Place {
         // The clock may have been set since.
         let age = max(.zero, age)
         if priority == .critical, let delay = policy.criticalDelay {
@@ -61,22 +54,20 @@ struct SendSchedule: Equatable, Sendable {
 
     /// What of the held segments may leave; `nil`: nothing more.
     mutating func release(_ held: HeldSegments, at now: Duration) -> HeldSegments.Share? {
-        let isEnough =
-            policy.countsEvents && policy.events.map { events >= $0 } ?? false || policy.bytes.map { bytes >= $0 } ?? false
-        if isAsked || isEnough && !policy.isManual {
-            releasedAll()
+        if isAsked {
             if !policy.isManual { isAsked = false }
             return held.isEmpty ? nil : .all
         }
-        let isUrgent = held.urgentDue.map { $0 <= now } ?? false
-        guard held.ordinaryDue.map({ $0 <= now }) ?? false else { return isUrgent ? .urgent : nil }
-        releasedAll()
-        return isUrgent ? .all : .ordinary
+        let isUrgent = isEnough(held.urgent) || held.urgentDue.map { $0 <= now } ?? false
+        let isOrdinary = isEnough(held.ordinary) || held.ordinaryDue.map { $0 <= now } ?? false
+        return isUrgent ? isOrdinary ? .all : .urgent : isOrdinary ? .ordinary : nil
     }
 
-    private mutating func releasedAll() {
-        events = 0
-        bytes = .zero
+    /// Critical segments with a time of their own are counted by themselves, as App Center's SDK does in its two channels.
+    private func isEnough(_ held: HeldSegments.Amount) -> Bool {
+        if policy.isManual { return false }
+        return policy.countsEvents && policy.events.map { held.events >= $0 } ?? false
+            || policy.bytes.map { held.bytes >= $0 } ?? false
     }
 
     /// Somebody asked for everything to be sent.
