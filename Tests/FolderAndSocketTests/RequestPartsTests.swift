@@ -361,11 +361,14 @@ struct RequestPartsTests {
         let spool = try folder.spool()
         try spool.put(Segments.gzip(Segments.lines(0..<40)), as: Segments.name(9))
         let server = Server()
+        let running = Mutex<Runner?>(nil)
         let listener = ScriptedServer.answering { request in
             if server.keys.count == 1 {
                 _ = try? spool.put(Segments.gzip(Segments.lines(100..<101)), as: Segments.name(0, second: 1))
                 // Until the uploader has noticed.
-                usleep(300_000)
+                let end = ContinuousClock.now + .seconds(30)
+                func isNoticed() -> Bool { running.withLock { $0?.snapshot().spools.first?.pending[.critical] != nil } }
+                while !isNoticed(), .now < end { usleep(5000) }
             }
             return server.answer(request)
         }
@@ -376,6 +379,7 @@ struct RequestPartsTests {
         let runner = try Runner(
             [SpoolPlace(spool.path)],
             options: RunOptions(upload: upload, schedule: SchedulePolicy(interval: .seconds(60), events: 1)))
+        running.withLock { $0 = runner }
         try await withThrowingTaskGroup(of: Void.self) { group in
             group.addTask { await runner.run() }
             group.addTask {

@@ -49,7 +49,8 @@ struct ExampleTests {
     @Test("App Center: logs with a session of their own, typed properties and the device")
     func appCenter() async throws {
         guard let (lines, requests) = try await run("appcenter") else { return }
-        #expect(lines == ["SENT"])
+        // On a busy machine it has been sent before it is asked for.
+        #expect(lines == ["SENT"] || lines == ["NO_DATA"])
         let logs = try requests.flatMap { try #require(try json($0.body, NSDictionary.self)["logs"] as? [NSDictionary]) }
         let failed = try #require(logs.first { $0["name"] as? String == "Purchase failed" })
         let types = ["Amount": "double", "Items": "long", "Retried": "boolean"]
@@ -103,7 +104,8 @@ struct ExampleTests {
     @Test("Sensors Analytics: track records in order, a track_signup at the login, and the state of the passive start")
     func sensors() async throws {
         guard let (lines, requests) = try await run("sensors") else { return }
-        #expect(lines == ["SENT"])
+        // On a busy machine it has been sent before it is asked for.
+        #expect(lines == ["SENT"] || lines == ["NO_DATA"])
         #expect(requests.allSatisfy { $0.body.hasPrefix("[\n") && $0.body.hasSuffix("\n]") })
         let records = try requests.flatMap { try json($0.body, [NSDictionary].self) }
         let names = records.compactMap { $0["event"] as? String }
