@@ -20,7 +20,7 @@ struct DestinationTests {
     @Test(
         "What cannot be a destination is refused with a reason",
         arguments: [
-            ("hub.example/v1", "no URL"), ("ftp://h/", "no scheme"), ("http:///x", "no host"),
+            ("hub.example/v1", "no URL"), ("ftp://h/", "no scheme"), ("http:///x", "no host"), ("http://[]/x", "no host"),
             ("http://u:secret@h/", "credentials"),
             ("http://h/{what}", "placeholder"), ("http://h:99999/", "port"), ("http+unix://run/x", "socket"),
         ])

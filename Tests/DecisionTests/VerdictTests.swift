@@ -114,6 +114,15 @@ struct VerdictTests {
 
 @Suite("Back-off")
 struct BackOffTests {
+    @Test("Without intervals those of the default hold, after any number of failures")
+    func noIntervals() {
+        var generator = SystemRandomNumberGenerator()
+        let none = BackOff(intervals: [], jitter: 1...1, failuresAllowed: .max)
+        #expect(none.wait(afterFailures: 1, using: &generator) == .seconds(10))
+        #expect(none.wait(afterFailures: .max, using: &generator) == .seconds(3600))
+        #expect(none.longestWait == BackOff.standard.longestWait)
+    }
+
     @Test("Waits grow by the intervals, times 0.5 to 1, and stay at the last")
     func waits() {
         var generator = Seeded(seed: 5)

@@ -8,7 +8,7 @@ public struct BackOff: Equatable, Sendable {
     public var failuresAllowed: Int
 
     /// - Parameters:
-    ///   - intervals: At least one.
+    ///   - intervals: Without any, those of ``standard`` hold.
     public init(intervals: [Duration], jitter: ClosedRange<Double>, failuresAllowed: Int) {
         self.intervals = intervals
         self.jitter = jitter
@@ -22,10 +22,11 @@ public struct BackOff: Equatable, Sendable {
 
     /// The wait after `failures` failures in a row (from 1).
     public func wait(afterFailures failures: Int, using generator: inout some RandomNumberGenerator) -> Duration {
+        let intervals = intervals.isEmpty ? Self.standard.intervals : intervals
         let interval = intervals[min(max(failures, 1), intervals.count) - 1]
         return interval * Double.random(in: jitter, using: &generator)
     }
 
     /// No wait that was meant is longer, so a moment further away shows a clock that was set back.
-    public var longestWait: Duration { max((intervals.max() ?? .zero) * max(jitter.upperBound, 1), RetryAfter.longest) }
+    public var longestWait: Duration { max((intervals.max() ?? .seconds(3600)) * max(jitter.upperBound, 1), RetryAfter.longest) }
 }

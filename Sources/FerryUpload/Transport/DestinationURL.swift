@@ -63,12 +63,13 @@ public struct DestinationURL: Hashable, Sendable, CustomStringConvertible {
                 description:
                     "the URL holds credentials, which every user of the machine can see; use --token-file or --header-file")
         }
-        guard let host = components.percentEncodedHost, !host.isEmpty else {
+        let host = components.percentEncodedHost ?? ""
+        let name = host.hasPrefix("[") ? String(host.dropFirst().dropLast()) : host
+        guard !name.isEmpty else {
             throw DestinationURLError(description: "'\(text)' has no host; write it like https://hub.example/v1/segments")
         }
         switch scheme {
         case "http", "https":
-            let name = host.hasPrefix("[") ? String(host.dropFirst().dropLast()) : host
             let port = components.port ?? (scheme == "https" ? 443 : 80)
             guard (1...65_535).contains(port) else {
                 throw DestinationURLError(description: "'\(text)' has port \(port); ports are 1 to 65535")

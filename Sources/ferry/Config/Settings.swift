@@ -54,7 +54,7 @@ enum Settings {
         Setting(
             "back-off.intervals", isList: true, default: "10s, 1m, 5m, 20m, 1h",
             profiles: [.appcenter: "10s, 5m, 20m", .googleAnalytics: "120s", .sensors: "15s"],
-            "The waits after the first, second, … failure.", problem: positive),
+            "The waits after the first, second, … failure; of none, these.", problem: positive),
         Setting(
             "back-off.jitter", default: "0.5-1.0", profiles: [.googleAnalytics: "1.0-1.0", .sensors: "1.0-1.0"],
             "Each wait is multiplied by a random factor from this range.", problem: jitter),
