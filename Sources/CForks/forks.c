@@ -241,6 +241,10 @@ void ferry_end_work(void) {
     if (--begun == 0 && is_counted) count_this_thread_no_more();
 }
 
+void ferry_begin_errand(void) { __atomic_fetch_add(&working, 1, __ATOMIC_SEQ_CST); }
+
+void ferry_end_errand(void) { __atomic_fetch_sub(&working, 1, __ATOMIC_SEQ_CST); }
+
 int ferry_rest(void) {
     if (!is_counted) return 0;
     count_this_thread_no_more();

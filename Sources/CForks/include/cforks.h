@@ -27,6 +27,10 @@ int ferry_hold_forks_briefly(void);
 void ferry_begin_work(void);
 void ferry_end_work(void);
 
+// The same for work that goes from thread to thread, as tasks do.
+void ferry_begin_errand(void);
+void ferry_end_errand(void);
+
 // Whether a call of what is called often is one of the first of this process: later the runtime knows the types, and takes no lock for them.
 int ferry_is_early_call(void);
 

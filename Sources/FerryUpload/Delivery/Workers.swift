@@ -48,7 +48,11 @@ struct Workers: Sendable {
     /// Works until the dispatcher has nothing left to do.
     func work(on eventLoop: any EventLoop) async {
         var courier = Courier(connector: connector, eventLoop: eventLoop, template: template, now: now)
-        while let job = await dispatcher.next() { await handle(job, &courier) }
+        while let job = await dispatcher.next() {
+            let early = EarlyWork()
+            await handle(job, &courier)
+            _ = consume early
+        }
     }
 
     /// Keeps to the bandwidth of the time of day, until cancelled.

@@ -85,6 +85,7 @@ public final class UploadPass: Sendable {
     /// Runs the pass.
     public func run() async throws(UploadError) -> UploadReport {
         do throws(FileError) {
+            let early = EarlyWork()
             var report = UploadReport()
             report.travelling = try spool.travellingBundles { [tools] in tools.onEvent(.warning("\($0)")) }
             let control = try spool.control { [tools] in tools.onEvent(.warning("\($0)")) }
@@ -110,6 +111,7 @@ public final class UploadPass: Sendable {
                 let freed = try spool.noteSentGivesWay(options.sentGivesWay)
                 leftovers.withLock { $0.sentDeleted.add(freed) }
             }
+            _ = consume early
             try await send()
             let sent = tools.settler.report
             report.sent = sent.sent

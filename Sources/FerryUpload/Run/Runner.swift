@@ -116,6 +116,7 @@ public final class Runner: Sendable {
                 }
             }
             group.addTask { [workers] in await workers.followTimetable() }
+            group.addTask { [self] in await start() }
             await withTaskGroup(of: Void.self) { group in
                 for place in Workplace.make(options.upload.parallel) {
                     group.addTask(executorPreference: place.executor) { [workers] in await workers.work(on: place.eventLoop) }
@@ -142,6 +143,15 @@ public final class Runner: Sendable {
             continuation.finish()
             group.cancelAll()
         }
+    }
+
+    /// Holds forks of the program until the first look at everything is over and what follows from it has begun.
+    private func start() async {
+        let early = EarlyWork()
+        let end = ContinuousClock.now + .seconds(1)
+        while sinceLastLook == nil, ContinuousClock.now < end, !Task.isCancelled { try? await Task.sleep(for: .milliseconds(20)) }
+        try? await Task.sleep(for: .milliseconds(100))
+        _ = consume early
     }
 
     func moment() -> Moment { Moment(wall: now(), steady: ContinuousClock.now - start) }
