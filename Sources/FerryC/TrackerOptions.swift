@@ -7,8 +7,8 @@ struct TrackerOptions: Decodable {
     let configuration: TrackerConfiguration
 
     private enum Key: String, CodingKey, CaseIterable {
-        case profile, appName, appVersion, country, stream, durability, batchEvents, interval, limits, names, maxBytes, maxAge,
-            sessions
+        case profile, appName, appVersion, country, stream, makeSpool, durability
+        case batchEvents, interval, limits, names, maxBytes, maxAge, sessions
         case sessionTimeout, lifecycle, startsInBackground, crashes, termination
     }
 
@@ -21,6 +21,7 @@ struct TrackerOptions: Decodable {
         result.appVersion = try options.text(.appVersion)
         result.countryCode = try options.text(.country)
         result.stream = try options.text(.stream)
+        if let makes = try options.flag(.makeSpool) { result.makesSpool = makes }
         if let durability = try options.word(.durability, [("process", Durability.process), ("disk", .disk)]) {
             result.durability = durability
         }

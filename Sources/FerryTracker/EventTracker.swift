@@ -51,7 +51,7 @@ public final class EventTracker: Sendable {
         let identity: (identity: SpoolIdentity, isNew: Bool)
         var control: SpoolControl
         do throws(FileError) {
-            spool = try Spool.open(path, access: .create)
+            spool = try configuration.makesSpool ? Spool.open(path, access: .create) : .openExisting(path)
             identity = try spool.identity(orNew: SpoolIdentity(anonymousID: ids.next().text, createdAt: start.wall))
             control = try spool.control()
         } catch {
@@ -70,7 +70,8 @@ public final class EventTracker: Sendable {
             configuration.retention, isSet: configuration.setsRetention, program: "tracker of \(state.device.app)")
         publisher = Publisher(
             recorder, retention: spool.adopt(limits, at: start.wall),
-            options: .init(level: configuration.level, warn: configuration.onWarning, now: now))
+            options: .init(
+                level: configuration.level, makesSpool: configuration.makesSpool, warn: configuration.onWarning, now: now))
         crashes =
             configuration.reportsCrashes ? CrashRecording(in: spool, id: ids.next(), app: state.device, at: start.wall) : nil
         do throws(FileError) { try begin(isFirstStart: identity.isNew) } catch { throw .file(error) }

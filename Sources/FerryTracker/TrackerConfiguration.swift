@@ -16,6 +16,9 @@ public struct TrackerConfiguration: Sendable {
     public var retention = RetentionLimits() { didSet { setsRetention = true } }
     /// The limits are not the profile's.
     public private(set) var setsRetention = false
+    /// Make a spool where none is: a missing folder, or an empty one. `false` where its file system may be missing: what is stored in the
+    /// empty place of a mount is hidden by the mount later.
+    public var makesSpool = true
     public var durability = Durability.process
     public var sessions = SessionRules()
     /// ``EventTracker/login(_:)`` of another user tracks `$SignUp`: Sensors Analytics joins what the anonymous id did with the user's.

@@ -180,7 +180,7 @@ def _plain(value: Any) -> Any:
 
 #: The options of ferry_open by their names here.
 _OPTIONS = {
-    "profile": "profile", "app_name": "appName", "app_version": "appVersion", "country": "country", "stream": "stream",
+    "profile": "profile", "app_name": "appName", "app_version": "appVersion", "country": "country", "stream": "stream", "make_spool": "makeSpool",
     "durability": "durability", "batch_events": "batchEvents", "interval": "interval", "limits": "limits", "names": "names", "max_bytes": "maxBytes",
     "max_age": "maxAge", "sessions": "sessions", "session_timeout": "sessionTimeout", "lifecycle": "lifecycle",
     "starts_in_background": "startsInBackground", "crashes": "crashes", "termination": "termination",

@@ -58,6 +58,35 @@ struct TrackerTests {
         try tracker.close()
     }
 
+    @Test(
+        "Told to make no spool, it refuses a missing folder and an empty one, where a file system may be missing"
+    )
+    func makesNoSpool() throws {
+        let path = folder("spool")
+        func open() throws { try tracker { $0.makesSpool = false }.close() }
+        #expect(throws: TrackerFailure.file(FileError("open folder", path, code: ENOENT))) { try open() }
+        #expect(mkdir(path, 0o755) == 0)
+        #expect(throws: TrackerFailure.file(FileError("find a spool in", path, code: ENOMEDIUM))) { try open() }
+        #expect(try FileManager.default.contentsOfDirectory(atPath: path).isEmpty)
+        _ = try Spool.open(path, access: .create)
+        try open()
+    }
+
+    @Test("Told to make no spool, it stores nothing in the empty folder that is there when its own was taken away")
+    func makesNoSpoolLater() async throws {
+        _ = try Spool.open(folder("spool"), access: .create)
+        let tracker = try tracker { $0.makesSpool = false }
+        try tracker.track("before")
+        #expect(rename(folder("spool"), folder("away")) == 0 && mkdir(folder("spool"), 0o755) == 0)
+        try? await tracker.flush()
+        try? tracker.track("after")
+        try? tracker.close()
+        #expect(try FileManager.default.contentsOfDirectory(atPath: folder("spool")).isEmpty)
+        let events = try Spool.open(folder("away"), access: .write)
+        _ = try events.recover()
+        #expect(try events.events(in: [.pending]).count == 2)
+    }
+
     @Test("Letting go of the tracker publishes what it has")
     func scope() throws {
         do {

@@ -60,6 +60,7 @@ typedef struct ferry_callbacks {
 // Opens a spool, and makes it when there is none. Returns NULL when that fails. `callbacks` may be NULL, and is copied.
 //
 // Options, all optional: "profile" (appcenter, google-analytics, sensors), "appName", "appVersion", "country", "stream",
+// "makeSpool" (bool: false refuses a missing or empty folder, which may be the place of a file system that is not mounted),
 // "durability" (process, disk), "batchEvents", "interval" (seconds: 6 to 86400, with sensors at least 5; with google-analytics any, 0 or less: only when
 // asked), "limits" (truncate, drop, off), "names" (process, spool: where the 200 names that events may have are counted), "maxBytes", "maxAge" (seconds), "sessions" (automatic, manual), "sessionTimeout" (seconds in
 // the background), "lifecycle" (bool: $AppStart and $AppEnd), "startsInBackground" (bool: without a person before it), "crashes" (bool: record fatal

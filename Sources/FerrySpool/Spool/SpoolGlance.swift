@@ -63,6 +63,12 @@ extension Spool {
         return Spool(directory: directory, stateDirectory: state, id: identity.id)
     }
 
+    /// Opens a spool for writing, and makes none where none is: not of an empty folder either.
+    public static func openExisting(_ path: String) throws(FileError) -> Spool {
+        try requireSpool(at: path)
+        return try open(path, access: .write)
+    }
+
     /// - Throws: ``FileError`` when a path leads to no spool: nothing is there, or an empty folder.
     public static func requireSpool(at path: String) throws(FileError) {
         guard try exists(at: path) else { throw FileError("find a spool in", path, code: ENOMEDIUM) }

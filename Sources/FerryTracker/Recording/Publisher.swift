@@ -12,6 +12,7 @@ final class Publisher: Sendable {
 
     struct Options: Sendable {
         var level = CompressionLevel.standard
+        var makesSpool = true
         var warn: @Sendable (TrackerWarning) -> Void
         var now: @Sendable () -> Moment
     }
@@ -64,9 +65,9 @@ final class Publisher: Sendable {
             return true
         }
         guard isDue else { return }
-        thread.perform { [recorder] in
+        thread.perform { [recorder, makesSpool = options.makesSpool] in
             let spool = recorder.spool
-            guard let again = try? Spool.open(spool.path, access: .write),
+            guard let again = try? makesSpool ? Spool.open(spool.path, access: .write) : .openExisting(spool.path),
                 (try? again.directory.identity()) != (try? spool.directory.identity())
             else { return }
             recorder.replace(again)
@@ -151,7 +152,9 @@ final class Publisher: Sendable {
         let spool = recorder.spool
         if !spool.isStillOpen {
             // Until it can be opened, nothing is done by numbers that are others'.
-            guard let again = try? Spool.open(spool.path, access: .create) else { return note(lost, in: spool) }
+            guard let again = try? options.makesSpool ? Spool.open(spool.path, access: .create) : .openExisting(spool.path) else {
+                return note(lost, in: spool)
+            }
             recorder.replace(again)
         }
         note(lost, in: spool)
@@ -220,7 +223,7 @@ final class Publisher: Sendable {
             try note(sealMakingRoom(batch, in: spool, level: level), in: spool)
         } catch {
             // The folder may have been removed, or be another medium: what is in the journal is still ours to publish.
-            guard let again = try? Spool.open(spool.path, access: .create),
+            guard let again = try? options.makesSpool ? Spool.open(spool.path, access: .create) : .openExisting(spool.path),
                 (try? again.directory.identity()) != (try? spool.directory.identity())
             else { throw error }
             recorder.replace(again)

@@ -99,8 +99,7 @@ struct RunningSpool {
     /// Opens a spool, publishes what dead writers and receivers left in it, and sees whether it can be written. An empty folder is left
     /// alone: a file system may be missing there.
     static func open(_ path: String, _ options: RunOptions, at now: Timestamp) throws(FileError) -> Opening {
-        try Spool.requireSpool(at: path)
-        let spool = try Spool.open(path, access: .write)
+        let spool = try Spool.openExisting(path)
         try spool.probe(keepsSent: options.upload.keepsSent, sentGivesWay: options.upload.sentGivesWay, at: now)
         let recovery = try spool.recover()
         let glance = try SpoolGlance(path)
@@ -143,8 +142,6 @@ struct RunningSpool {
     /// Tells others that the spool is looked after. Returns the mark of another that does so, if there is one.
     mutating func leaveMark(_ options: RunOptions, at now: Timestamp) -> UploaderMark? {
         if markedAt == nil { markedAt = now }
-        var off: String?
-        if case .off(let reason)? = blocker { off = reason }
         let deadline = options.upload.arrival.map {
             UploaderMark.Deadline(time: "\($0.time)", timezone: $0.zone.name, late: $0.late.rawValue)
         }
@@ -156,7 +153,7 @@ struct RunningSpool {
         }
         let text = UploaderMark(
             startedAt: markedAt ?? now, destination: "\(options.upload.destination)", deadline: deadline, threshold: threshold,
-            off: off)
+            blocked: blocker?.mark)
         guard let spool = try? tools?.lease.spool(), let (holder, other) = try? spool.leaveMark(text) else { return nil }
         mark = holder
         return other
