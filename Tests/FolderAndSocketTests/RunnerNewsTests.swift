@@ -342,7 +342,7 @@ struct RunnerNewsTests {
         ) { _ in
             try await eventually("it is marked") {
                 guard let (mark, isRunning) = try spool.uploaderMark() else { return false }
-                return isRunning && mark.off?.contains("500") == true
+                return isRunning && mark.blocked?.reason == "off" && mark.blocked?.text.contains("500") == true
             }
         }
     }

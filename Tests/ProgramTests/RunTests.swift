@@ -168,14 +168,25 @@ struct RunTests {
         await hub.stop()
     }
 
-    @Test("A port that is taken ends it with one line")
-    func portTaken() async throws {
+    @Test(
+        "An address of the metrics that another program has, or that is not there, stops no delivery and is told once",
+        arguments: ["taken", "missing"])
+    func noMetrics(why: String) async throws {
+        let hub = try await Hub(folder("hub"))
         let taken = ScriptedServer { _ in }
-        let spool = try Spool.open(folder("spool"), access: .create)
-        let result = try await ferry.run(
-            "run", "--spool", spool.path, "--to", "http://127.0.0.1:1/", "--quiet", "--set",
-            "metrics.listen=127.0.0.1:\(taken.port)")
-        #expect(result.status == 78 && result.errors.contains("metrics.listen"), "\(result.status) \(result.errors)")
+        try await write("spool", "{\"n\":1}")
+        // 192.0.2.1 is no machine's (RFC 5737).
+        let address = why == "taken" ? "127.0.0.1:\(taken.port)" : "192.0.2.1:9100"
+        let run = try ferry.start(["run", "--spool", folder("spool"), "--to", hub.url, "--set", "metrics.listen=\(address)"])
+        _ = try await run.waitFor("metrics.listen: cannot listen on \(address): ")
+        try await eventually("it is sent") { try events("hub").count == 1 }
+        run.send(SIGTERM)
+        let end = await run.end()
+        #expect(end.status == 0)
+        let told = end.errors.split(separator: "\n").filter { $0.contains("metrics.listen") }
+        #expect(told.count == 1, "\(end.errors)")
+        #expect(end.errors.contains(why == "taken" ? "Address already in use" : "Cannot assign requested address"))
+        await hub.stop()
     }
 
     @Test("A port that is taken when the configuration is read again stops no delivery")

@@ -14,8 +14,8 @@ public struct UploaderMark: Codable, Equatable, Sendable {
     public var deadline: Deadline?
     /// When so many stored events are sent at once, if they are.
     public var threshold: Threshold?
-    /// Why it sends nothing until its next start, if it does not.
-    public var off: String?
+    /// Why it sends nothing now, if the folder does not tell.
+    public var blocked: Blocked?
 
     /// What trackers go by: events in their journals count, too.
     public struct Threshold: Codable, Equatable, Sendable {
@@ -39,6 +39,21 @@ public struct UploaderMark: Codable, Equatable, Sendable {
         private static let longest: Int64 = 10 * 366 * 86_400_000
     }
 
+    /// What is in the uploader's way: its times, its network, or that it has given up.
+    public struct Blocked: Codable, Equatable, Sendable {
+        /// A word for programs.
+        public var reason: String
+        public var text: String
+        /// When it ends by itself, where that is known.
+        public var until: Timestamp?
+
+        public init(reason: String, text: String, until: Timestamp?) {
+            self.reason = reason
+            self.text = text
+            self.until = until
+        }
+    }
+
     public struct Deadline: Codable, Equatable, Sendable {
         /// As in `04:00`.
         public var time: String
@@ -52,7 +67,9 @@ public struct UploaderMark: Codable, Equatable, Sendable {
         }
     }
 
-    public init(startedAt: Timestamp, destination: String, deadline: Deadline?, threshold: Threshold? = nil, off: String? = nil) {
+    public init(
+        startedAt: Timestamp, destination: String, deadline: Deadline?, threshold: Threshold? = nil, blocked: Blocked? = nil
+    ) {
         process = getpid()
         boot = BootID.current
         processStart = ProcessStart.of(process)
@@ -60,7 +77,7 @@ public struct UploaderMark: Codable, Equatable, Sendable {
         self.destination = destination
         self.deadline = deadline
         self.threshold = threshold
-        self.off = off
+        self.blocked = blocked
     }
 
     /// Whether the process lives, as far as this machine can tell.

@@ -30,9 +30,13 @@ public enum Blocker: Equatable, Sendable, CustomStringConvertible {
         }
     }
 
-    var isOff: Bool {
-        if case .off = self { return true }
-        return false
+    /// For those who look at the spool from outside: what its folder does not tell already.
+    var mark: UploaderMark.Blocked? {
+        switch self {
+        case .paused, .disabled, .unavailable, .destinationWaits: nil
+        case .noRoute, .interfaceDenied, .off: UploaderMark.Blocked(reason: kind, text: description, until: nil)
+        case .windowClosed(let until): UploaderMark.Blocked(reason: kind, text: description, until: until)
+        }
     }
 
     /// A word for programs.

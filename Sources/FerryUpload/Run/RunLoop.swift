@@ -217,8 +217,8 @@ struct RunLoop {
             spools[number].blocker = blocker
             guard blocker?.kind != before?.kind else { continue }
             runner.onEvent(.blocked(spool: spools[number].path, blocker))
-            // For `ferry status`: what is off knows it alone.
-            if blocker?.isOff ?? false || before?.isOff ?? false { _ = spools[number].leaveMark(runner.options, at: now.wall) }
+            // For `ferry status`: the folder does not tell.
+            if blocker?.mark != before?.mark { _ = spools[number].leaveMark(runner.options, at: now.wall) }
         }
         runner.note(
             .init(

@@ -68,7 +68,7 @@ struct ExportCommand: ParsableCommand {
             throw CommandFailure(.badConfiguration, error.description)
         } catch let error as FileError {
             throw CommandFailure(
-                error.isOutOfSpace ? .spoolFull : .localFailure, "\(error). Nothing is marked; the spool is as it was")
+                error.isOutOfSpace ? .spoolFull : .localFailure, "nothing is marked, the spool is as it was: \(error)")
         }
         try show(report)
         if report.left > 0 || report.busy > 0 || report.damaged > 0 || !report.leftOut.isEmpty { throw ExitStatus.remaining.code }

@@ -21,6 +21,7 @@ struct ListCommand: ParsableCommand {
     func run() throws {
         let spool = try spoolOptions.openForReading()
         let now = Timestamp.now()
+        let standstill = spool.standstill(at: now)
         let segments: PendingSegments
         do throws(FileError) { segments = try PendingSegments(spool, now: now) } catch {
             throw CommandFailure(error)
@@ -31,7 +32,7 @@ struct ListCommand: ParsableCommand {
             for segment in segments.prefix(limit ?? .max) {
                 let look = Look(segment, in: spool)
                 if let failure = look.failure { failures.append(failure) }
-                try StandardOutput.print(try json(segment, look))
+                try StandardOutput.print(try json(segment, look, standstill))
             }
         } else {
             // Lines of a fixed form rather than a table: a million segments must not be held for the sake of column widths.
@@ -39,7 +40,7 @@ struct ListCommand: ParsableCommand {
                 let look = Look(segment, in: spool)
                 if let failure = look.failure { failures.append(failure) }
                 let events = look.events.map { counted($0, "event") } ?? "? events"
-                let state = look.failure.map { "cannot be sent: \($0)" } ?? describe(segment, now: now)
+                let state = look.failure.map { "cannot be sent: \($0)" } ?? describe(segment, standstill, now: now)
                 try StandardOutput.print(
                     "\(segment.name)  \(segment.size)  \(events)  \((now - segment.created).forPeople) old  \(state)")
             }
@@ -63,9 +64,10 @@ struct ListCommand: ParsableCommand {
         }
     }
 
-    private func describe(_ segment: PendingSegment, now: Timestamp) -> String {
+    private func describe(_ segment: PendingSegment, _ standstill: Standstill?, now: Timestamp) -> String {
         switch segment.state {
         case .due:
+            if let standstill { return "waits: \(standstill.text)" }
             return segment.retry.map { "due again, tried \(counted($0.attempts, "time")): \($0.lastError.message)" } ?? "due"
         case .settles(let until): return "may be still being written; looked at again in \((until - now).forPeople)"
         case .unfinished(let until):
@@ -79,7 +81,7 @@ struct ListCommand: ParsableCommand {
         }
     }
 
-    private func json(_ segment: PendingSegment, _ look: Look) throws -> String {
+    private func json(_ segment: PendingSegment, _ look: Look, _ standstill: Standstill?) throws -> String {
         struct Line: Encodable {
             let segment: String
             let priority: UInt8
@@ -88,13 +90,15 @@ struct ListCommand: ParsableCommand {
             let events: Int64?
             let state: String
             let until: Timestamp?
+            /// Why nothing at all is sent from the spool.
+            let standstill: Standstill?
             let retry: RetryState?
             let problem: String?
         }
         var state = "due"
         var until: Timestamp?
         switch segment.state {
-        case .due: break
+        case .due: if let standstill { (state, until) = ("waits", standstill.until) }
         case .waits(let moment): (state, until) = ("waits", moment)
         case .settles(let moment): (state, until) = ("settles", moment)
         case .unfinished(let moment): (state, until) = ("unfinished", moment)
@@ -102,7 +106,8 @@ struct ListCommand: ParsableCommand {
         }
         return try Line(
             segment: segment.name, priority: segment.priority.level, created: segment.created, bytes: segment.size.bytes,
-            events: look.events, state: look.failure == nil ? state : "unreadable", until: until, retry: segment.retry,
+            events: look.events, state: look.failure == nil ? state : "unreadable", until: until,
+            standstill: standstill, retry: segment.retry,
             problem: look.failure?.description
         ).jsonLine()
     }

@@ -66,7 +66,7 @@ struct ReceiverLoop {
         } catch is CancellationError {
             // What took too long was cut off.
         } catch {
-            throw CommandFailure(.localFailure, "cannot listen on \(listen): \(error)")
+            throw CommandFailure(.localFailure, "cannot listen on \(listen): \(ListenAddress.reason(error))")
         }
         options.port = state.withLock(\.port)
         return state.withLock(\.end)

@@ -44,8 +44,9 @@ struct RunConfiguration {
             values[setting.key] = value
             for (index, text) in value.texts.enumerated() {
                 guard let problem = setting.problem(text) else { continue }
+                let link = problem.hasPrefix("must ") || problem.hasPrefix("is ") ? " " : ": "
                 problems.append(
-                    .init(place: place(of: setting, index, value.origin, file), "\(setting.key) '\(text)' \(problem)"))
+                    .init(place: place(of: setting, index, value.origin, file), "\(setting.key) '\(text)'\(link)\(problem)"))
             }
         }
         if values["spools"] == nil, let spool = environment["FERRY_SPOOL"], !spool.isEmpty {

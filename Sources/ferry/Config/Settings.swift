@@ -109,7 +109,9 @@ enum Settings {
             "interfaces.allow", isList: true, "Interfaces that may be used whatever interfaces.deny says: names with * and ?."),
         Setting("interfaces.deny", isList: true, default: "ww*", "Interfaces that may not be used; mobile modems by default."),
         Setting("metrics.listen", default: "off", "Serve OpenMetrics at http://HOST:PORT/metrics.", problem: off(address)),
-        Setting("metrics.file", default: "off", "Write metrics for node_exporter's textfile collector, every 15 s."),
+        Setting(
+            "metrics.file", default: "off", "Write metrics for node_exporter's textfile collector, every 15 s.",
+            problem: { $0.isEmpty ? "must be a file, or off" : nil }),
         Setting("log-format", default: "text", "text or json.", problem: oneOf(["text", "json"])),
     ]
 
@@ -147,7 +149,8 @@ enum Settings {
         Duration(parsing: $0) == nil ? "must be a duration like 90s, 5m or 25d" : nil
     }
     private static let positive: @Sendable (String) -> String? = {
-        Duration(parsing: $0).map { $0 > .zero } ?? false ? nil : "must be a duration like 90s, 5m or 25d, longer than 0"
+        Duration(parsing: $0).map { $0 > .zero } ?? false
+            ? nil : "must be a duration like 90s, 5m or 25d, longer than 0, at most 36525d"
     }
     /// Zero and below mean something, and need no unit.
     private static let interval: @Sendable (String) -> String? = {

@@ -125,12 +125,21 @@ struct ConfigProblem: Equatable, CustomStringConvertible {
         self.message = message
     }
 
+    /// Zero when it stands in no line.
+    var line: Int {
+        if case .line(_, let line) = place { return line }
+        return 0
+    }
+
+    /// Settings with an option of their own.
+    private static let options = ["spools": "spool", "to": "to", "profile": "profile", "log-format": "log-format"]
+
     var description: String {
         switch place {
         case .line(let path, let line): "\(path):\(line): \(message)"
         case .file(let path): "\(path): \(message)"
         case .environment(let name): "$\(name): \(message)"
-        case .flag(let flag): "--set \(flag): \(message)"
+        case .flag(let flag): "--\(Self.options[flag] ?? "set \(flag)"): \(message)"
         case .nowhere: message
         }
     }

@@ -32,7 +32,9 @@ enum MetricsServer {
         do {
             try await application.runService(gracefulShutdownSignals: [])
         } catch  where !Task.isCancelled {
-            throw CommandFailure(.badConfiguration, "metrics.listen: cannot listen on \(address.host):\(address.port): \(error)")
+            throw CommandFailure(
+                .localFailure,
+                "metrics.listen: cannot listen on \(address.host):\(address.port): \(ListenAddress.reason(error))")
         }
     }
 }

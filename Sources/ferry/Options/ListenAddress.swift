@@ -1,3 +1,6 @@
+import Glibc
+import NIOCore
+
 /// Where a server listens: `127.0.0.1:8787` or `[::1]:8787`.
 struct ListenAddress: Equatable {
     let host: String
@@ -10,5 +13,10 @@ struct ListenAddress: Equatable {
         let host = text[..<colon]
         self.host = host.hasPrefix("[") && host.hasSuffix("]") ? String(host.dropFirst().dropLast()) : String(host)
         self.port = port
+    }
+
+    /// Why a server cannot listen, in the machine's words.
+    static func reason(_ error: any Error) -> String {
+        (error as? IOError).map { String(cString: strerror($0.errnoCode)) } ?? "\(error)"
     }
 }

@@ -12,6 +12,10 @@ struct FleetStatus: Encodable {
     var late: Int64 = 0
     /// Nothing has come for longer than usual.
     var isSilent = false
+    /// Whether `ferry run` looks after it, on this machine.
+    var isServed = false
+    /// Why nothing is sent from it now.
+    var standstill: Standstill?
     /// Why it cannot be looked at.
     var problem: String?
 
@@ -26,6 +30,8 @@ struct FleetStatus: Encodable {
     }
 
     private mutating func look(_ spool: Spool, _ now: Timestamp, _ deadline: DeliveryDeadline?) throws(FileError) {
+        isServed = ((try? spool.uploaderMark()) ?? nil)?.isRunning ?? false
+        standstill = spool.standstill(at: now)
         let listing = try spool.scan(sizes: true)
         problem = listing.problems.first?.description
         let lateBefore = deadline?.standing(at: now).lateBefore
@@ -47,13 +53,17 @@ struct FleetStatus: Encodable {
         isSilent = Silence.isUnusual(times, now: now)
     }
 
+    private var remark: String {
+        problem ?? [standstill?.text, isSilent ? "silent for longer than usual" : nil].compactMap(\.self).joined(separator: "; ")
+    }
+
     static func table(_ fleet: [FleetStatus], now: Timestamp) -> [String] {
         var table = Table(["SPOOL", "SEGMENTS", "SIZE", "LAST", "OLDEST", "LATE", ""], rightAligned: [1, 2, 3, 4, 5])
         func age(_ time: Timestamp?) -> String { time.map { (now - $0).forPeople } ?? "-" }
         for machine in fleet {
             table.add([
                 machine.spool, "\(machine.pending)", "\(ByteCount(machine.bytes))", age(machine.last), age(machine.oldest),
-                "\(machine.late)", machine.problem ?? (machine.isSilent ? "silent for longer than usual" : ""),
+                "\(machine.late)", machine.remark,
             ])
         }
         return table.lines

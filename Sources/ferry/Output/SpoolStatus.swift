@@ -60,8 +60,6 @@ struct SpoolStatus: Encodable {
         let process: Int32
         let startedAt: Timestamp
         let destination: String
-        /// Why nothing is sent before its next start.
-        let off: String?
     }
 
     /// What a person said may be stored.
@@ -78,6 +76,8 @@ struct SpoolStatus: Encodable {
     var uploader: Uploader?
     var paused = false
     var disabled = false
+    /// Why nothing is sent now.
+    var standstill: Standstill?
     /// `nil`: nobody set any, and each program has its own.
     var limits: Limits?
     var deadline: Deadline?
@@ -124,8 +124,7 @@ struct SpoolStatus: Encodable {
         let known = look { () throws(FileError) in try spool.uploaderMark(locks) } ?? nil
         if let known, known.isRunning {
             uploader = Uploader(
-                process: known.mark.process, startedAt: known.mark.startedAt, destination: known.mark.destination,
-                off: known.mark.off?.printable(limit: 1000))
+                process: known.mark.process, startedAt: known.mark.startedAt, destination: known.mark.destination)
         }
         let rule = rule ?? known?.mark.deadline.flatMap { DeliveryDeadline($0) }
         let standing = rule?.standing(at: now)
@@ -142,7 +141,11 @@ struct SpoolStatus: Encodable {
         unusableNames = listing.unusableNames
         flawedNames = listing.flawedNames()
         others = listing.others
-        destinations = spool.destinationStates { note($0) }.map { Destination(destination: $0.id, state: $0.state) }
+        let unwell = spool.destinationStates { note($0) }
+        destinations = unwell.map { Destination(destination: $0.id, state: $0.state) }
+        standstill = Standstill(
+            control: control ?? SpoolControl(), uploader: known.flatMap { $0.isRunning ? $0.mark : nil }, destinations: unwell,
+            at: now)
         rejected =
             look { () throws(FileError) in try spool.rejected(warn: warn) }?
             .map { Rejected(segment: $0.name, bytes: $0.size.bytes, reason: $0.reason) } ?? []
@@ -259,8 +262,8 @@ extension SpoolStatus {
             lines.append(
                 "ferry run sends to \(uploader.destination), process \(uploader.process), for \((at - uploader.startedAt).forPeople)"
             )
-            if let off = uploader.off { lines.append("it is off until its next start: \(off)") }
         }
+        if let standstill, !paused, !disabled { lines.append(standstill.text) }
         lines.append("")
         if priorities.isEmpty {
             lines.append("nothing is pending")
@@ -298,7 +301,7 @@ extension SpoolStatus {
         if unusableNames > 0 { lines.append("ignored   \(unusableNames) files whose names are not UTF-8; rename them") }
         if flawedNames.count > 0 { lines += [""] + flawedNames.lines }
         lines += section("waiting", waiting) { entry in
-            let due = uploader?.off == nil ? "due again" : "due at the next start"
+            let due = standstill?.reason == "off" ? "due at the next start" : "due again"
             let when = entry.until.map { "until \($0.rfc3339) (in \(($0 - at).forPeople))" } ?? due
             return "\(entry.segment)  \(when), tried \(counted(entry.retry.attempts, "time")): \(entry.retry.lastError.message)"
         }

@@ -10,7 +10,7 @@ struct RunLog: Sendable {
         case .upload(let spool, let event): show(event, spool)
         case .blocked(let spool, .unavailable(let why)?):
             log.warn(
-                "\(spool) is gone, or cannot be used: \(why). It is taken up as soon as it is there",
+                "\(spool) is gone, or cannot be used, and is taken up as soon as it is there: \(why)",
                 about: ["spool": spool, "reason": "unavailable"])
         case .blocked(let spool, let blocker?): log.note("\(spool): \(blocker)", about: ["spool": spool, "reason": blocker.kind])
         case .blocked(let spool, nil): log.note("\(spool): sending", about: ["spool": spool])

@@ -35,10 +35,8 @@ struct RunService {
     /// Runs until SIGINT or SIGTERM. Returns which it was.
     func run(_ first: RunSetup) async throws -> Int32 {
         var setup = first
-        var isFirst = true
         while true {
-            defer { isFirst = false }
-            switch try await serve(setup, needsMetrics: isFirst) {
+            switch try await serve(setup) {
             case .signal(let number):
                 notifier.send("STOPPING=1")
                 return number
@@ -50,9 +48,7 @@ struct RunService {
         }
     }
 
-    /// - Parameter needsMetrics: Ends when metrics cannot be served: a mistake at the start. One that comes with a new configuration stops
-    ///   no delivery.
-    private func serve(_ setup: RunSetup, needsMetrics: Bool) async throws -> End {
+    private func serve(_ setup: RunSetup) async throws -> End {
         let events = RunLog(log: log)
         let runner: Runner
         do throws(UploadError) {
@@ -67,7 +63,7 @@ struct RunService {
             }
             if let address = setup.metricsListen {
                 group.addTask { [self] in
-                    try await serveMetrics(address, runner, isNeeded: needsMetrics)
+                    await serveMetrics(address, runner)
                     return .other
                 }
             }
@@ -104,14 +100,17 @@ struct RunService {
         }
     }
 
-    private func serveMetrics(_ address: ListenAddress, _ runner: Runner, isNeeded: Bool) async throws {
-        while true {
+    /// An address that another program has, or that is not there yet after a boot, stops no delivery.
+    private func serveMetrics(_ address: ListenAddress, _ runner: Runner) async {
+        var told = ""
+        while !Task.isCancelled {
             do {
-                return try await MetricsServer.run(address, runner, log: log)
-            } catch let failure as CommandFailure where !isNeeded {
-                log.error("\(failure.message); delivery goes on, and it is tried again in \(Self.reportInterval.forPeople)")
-            }
-            do { try await Task.sleep(for: Self.reportInterval) } catch { return }
+                try await MetricsServer.run(address, runner, log: log)
+            } catch  where "\(error)" != told {
+                told = "\(error)"
+                log.error("\(told); delivery goes on, and it is tried again every \(Self.reportInterval.forPeople)")
+            } catch {}
+            try? await Task.sleep(for: Self.reportInterval)
         }
     }
 

@@ -1,0 +1,56 @@
+public import FerrySpool
+
+/// Why nothing leaves a spool now, as far as its folder tells: for commands that look at it from outside.
+public struct Standstill: Codable, Equatable, Sendable {
+    /// As ``Blocker/kind``.
+    public let reason: String
+    /// For people.
+    public let text: String
+    /// When it ends by itself, where that is known.
+    public let until: Timestamp?
+
+    /// - Parameters:
+    ///   - uploader: The mark of the uploader that runs; `nil`: none does.
+    ///   - destinations: Those that are not well, by ``DestinationName``. Without an uploader's mark, one that waits counts only where no other
+    ///     does: which of them is meant is not known.
+    /// - Returns: `nil` when nothing stands in the way.
+    public init?(
+        control: SpoolControl, uploader: UploaderMark?, destinations: [(id: String, state: RetryState)], at now: Timestamp
+    ) {
+        if control.isDisabled {
+            self.init(Blocker.disabled.kind, "the spool is disabled; ferry enable changes that")
+        } else if control.isPaused {
+            self.init(Blocker.paused.kind, "the spool is paused; ferry resume changes that")
+        } else if let blocked = uploader?.blocked {
+            self.init(
+                blocked.reason.printable(limit: 100), "ferry run sends nothing: \(blocked.text.printable(limit: 1000))",
+                until: blocked.until)
+        } else {
+            let meant = uploader.map { DestinationName.id(of: $0.destination) }
+            let known = destinations.filter { meant == nil || $0.id == meant }
+            guard known.count == 1, let state = known.first?.state,
+                let end = state.wait(at: now, longestWait: BackOff.standard.longestWait)
+            else { return nil }
+            self.init(
+                Blocker.destinationWaits(until: end, "").kind,
+                "the destination is not tried before \(end.rfc3339): \(state.lastError.message.printable(limit: 1000))",
+                until: end)
+        }
+    }
+
+    private init(_ reason: String, _ text: String, until: Timestamp? = nil) {
+        self.reason = reason
+        self.text = text
+        self.until = until
+    }
+}
+
+extension Spool {
+    /// Why nothing leaves it now; `nil` when nothing stands in the way, or when that cannot be read.
+    public func standstill(at now: Timestamp) -> Standstill? {
+        var uploader: UploaderMark?
+        if let known = (try? uploaderMark()) ?? nil, known.isRunning { uploader = known.mark }
+        return Standstill(
+            control: (try? control()) ?? SpoolControl(), uploader: uploader, destinations: destinationStates { _ in }, at: now)
+    }
+}

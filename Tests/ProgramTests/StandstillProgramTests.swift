@@ -1,0 +1,64 @@
+import FerrySpool
+import Foundation
+import TestSupport
+import Testing
+
+@Suite("What ferry list and ferry status say of a spool that nothing leaves")
+struct StandstillProgramTests {
+    private let folder = TemporaryFolder()
+    private let ferry = Program()
+
+    private func store() async throws {
+        let written = try await ferry.run("write", "--create", "--spool", folder("spool"), input: "{\"n\":1}\n")
+        #expect(written.status == 0, "\(written.errors)")
+    }
+
+    private func run(_ arguments: [String]) async throws -> Program.Result { try await ferry.start(arguments).end() }
+
+    /// Expects it of `list`, `status` and the line of a fleet, in words and for programs.
+    private func expectTold(_ reason: String, _ text: String) async throws {
+        let looks = [
+            ["list", "--spool", folder("spool")], ["status", "--spool", folder("spool")], ["status", folder("spool")],
+        ]
+        for look in looks {
+            let words = try await run(look).output
+            #expect(words.contains(text), "\(look) \(words)")
+            let json = try await run(look + ["--json"]).output
+            #expect(json.contains("\"reason\":\"\(reason)\""), "\(look) \(json)")
+        }
+        #expect(try await run(["list", "--spool", folder("spool"), "--json"]).output.contains("\"state\":\"waits\""))
+    }
+
+    @Test("A pause and a disabled spool", arguments: [("pause", "paused"), ("disable", "disabled")])
+    func told(command: String, state: String) async throws {
+        try await store()
+        #expect(try await run(["list", "--spool", folder("spool")]).output.hasSuffix("due\n"))
+        _ = try await run([command, "--spool", folder("spool")])
+        try await expectTold(state, state)
+    }
+
+    @Test("The destination's wait, after an upload that failed")
+    func destination() async throws {
+        try await store()
+        let upload = try await ferry.run("upload", "--spool", folder("spool"), "--to", "http://127.0.0.1:1/")
+        #expect(upload.status == 75)
+        try await expectTold("destination-waits", "not tried before")
+    }
+
+    @Test("A closed window of the uploader that runs, and no more when it has ended")
+    func window() async throws {
+        try await store()
+        let hour = (Calendar(identifier: .gregorian).component(.hour, from: Date(timeIntervalSinceNow: 7200)))
+        let running = try ferry.start([
+            "run", "--spool", folder("spool"), "--to", "http://127.0.0.1:1/", "--set", "timezone=UTC", "--set",
+            "window=\(hour < 10 ? "0" : "")\(hour):00-\(hour < 10 ? "0" : "")\(hour):01",
+        ])
+        _ = try await running.waitFor("outside the upload window")
+        let spool = try Spool.open(folder("spool"), access: .read)
+        try await eventually("it is marked") { try spool.uploaderMark()?.mark.blocked != nil }
+        try await expectTold("window-closed", "outside the upload window")
+        running.send(SIGTERM)
+        #expect(await running.end().status == 0)
+        #expect(try await run(["list", "--spool", folder("spool")]).output.hasSuffix("due\n"))
+    }
+}
