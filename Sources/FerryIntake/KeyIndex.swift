@@ -37,13 +37,24 @@ public struct KnownArrival: Equatable, Sendable {
     public let id: SegmentID?
     /// The way that it came, with the spool that sent it; `nil` where that was not noted.
     public let way: Trail?
-    /// It came another way than over a receiver or in a bundle, by rsync say.
-    public let wasCopied: Bool
+    /// What was in it, where it came another way than over a receiver or in a bundle, by rsync say, and no sender was told yet that it is here.
+    public let noted: CopiedContent?
 
-    public init(id: SegmentID?, way: Trail?, wasCopied: Bool = false) {
+    public init(id: SegmentID?, way: Trail?, noted: CopiedContent? = nil) {
         self.id = id
         self.way = way
-        self.wasCopied = wasCopied
+        self.noted = noted
+    }
+
+    /// What is logged before a sender is told that a noted segment is here; `nil` for others.
+    ///
+    /// - Parameter segment: The one that is asked for.
+    public func answer(to segment: SegmentName, at now: Timestamp) -> ReceivedEntry? {
+        guard let noted else { return nil }
+        let own = id.map { segment.with(id: $0) } ?? segment
+        return ReceivedEntry(
+            at: now, key: own.id, sha256: noted.digest.hexadecimal, segment: own.fileName, bytes: noted.bytes,
+            events: noted.events, trail: way, answered: true)
     }
 }
 
@@ -61,8 +72,9 @@ public struct KeyIndex: Sendable {
     private struct Arrival: Sendable {
         let digest: BodyDigest
         let events: Int64
-        /// What of the segment's name its halves have too, whatever priority they have got since; `nil` for another tool's name.
-        let kin: Int?
+        let bytes: Int64
+        /// What of the segment's name its halves have too, whatever priority they have got since; 0 for another tool's name.
+        let kin: Int
         let way: UInt32
     }
 
@@ -75,12 +87,12 @@ public struct KeyIndex: Sendable {
 
     private struct Way: Sendable {
         let trail: Trail?
-        let wasCopied: Bool
+        let isMereNote: Bool
     }
 
     private struct WayKey: Hashable, Sendable {
         let trail: String?
-        let wasCopied: Bool
+        let isMereNote: Bool
     }
 
     /// How often halves were split themselves, at most, when a whole is looked for in them, and its pieces: 16 million of them.
@@ -91,22 +103,24 @@ public struct KeyIndex: Sendable {
     public mutating func add(_ entry: ReceivedEntry) {
         guard let digest = BodyDigest(hexadecimal: entry.sha256) else { return }
         arrivals[KeyHash(entry.key)] = Arrival(
-            digest: digest, events: entry.events, kin: Self.kin(of: SegmentName(entry.segment)), way: number(of: entry))
+            digest: digest, events: entry.events, bytes: entry.bytes, kin: Self.kin(of: SegmentName(entry.segment)) ?? 0,
+            way: number(of: entry))
         for whole in SegmentID.ancestors(of: entry.key).prefix(Self.deepest) { wholes.insert(KeyHash(whole.text)) }
     }
 
     private mutating func number(of entry: ReceivedEntry) -> UInt32 {
-        let key = WayKey(trail: entry.trail, wasCopied: entry.wasCopied)
+        let key = WayKey(trail: entry.trail, isMereNote: entry.isMereNote)
         if let known = wayNumbers[key] { return known }
         let number = UInt32(clamping: ways.count)
-        ways.append(Way(trail: entry.trail.flatMap { Trail($0) }, wasCopied: entry.wasCopied))
+        ways.append(Way(trail: entry.trail.flatMap { Trail($0) }, isMereNote: entry.isMereNote))
         wayNumbers[key] = number
         return number
     }
 
     private func knownArrival(_ id: SegmentID?, _ arrival: Arrival) -> KnownArrival {
         let way = ways[Int(arrival.way)]
-        return KnownArrival(id: id, way: way.trail, wasCopied: way.wasCopied)
+        let noted = CopiedContent(digest: arrival.digest, bytes: arrival.bytes, events: arrival.events)
+        return KnownArrival(id: id, way: way.trail, noted: way.isMereNote ? noted : nil)
     }
 
     /// What is known of a key by itself; `nil` when it never came.
@@ -142,7 +156,7 @@ public struct KeyIndex: Sendable {
     private func knownSalvaged(_ id: SegmentID, _ segment: SegmentName) -> KnownSegment? {
         let kins = [segment.salvaged, segment.beforeSalvage].map { Self.kin(of: $0) }
         func known(_ other: SegmentID) -> KnownSegment? {
-            guard let arrival = arrivals[KeyHash(other.text)], arrival.kin != nil, kins.contains(arrival.kin) else { return nil }
+            guard let arrival = arrivals[KeyHash(other.text)], arrival.kin != 0, kins.contains(arrival.kin) else { return nil }
             return KnownSegment(key: .came(arrival.digest), arrivals: [knownArrival(other, arrival)])
         }
         func knownPart(of whole: SegmentID, _ depth: Int) -> KnownSegment? {
@@ -206,6 +220,7 @@ public struct KeyIndex: Sendable {
         var hasher = Hasher()
         hasher.combine(segment.created)
         hasher.combine(segment.stream)
-        return hasher.finalize()
+        let kin = hasher.finalize()
+        return kin == 0 ? 1 : kin
     }
 }

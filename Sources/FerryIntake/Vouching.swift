@@ -31,11 +31,8 @@ public enum Vouching: Equatable, Sendable {
     ///   - arrivals: What came before.
     public init?(way: Trail, isOriginal: Bool, arrivals: [KnownArrival]) {
         let isOld = arrivals.allSatisfy { arrival in
-            // Who names no spool is none: nothing is on its way there.
-            if way.spools.isEmpty { return isOriginal || arrival.way?.spools == way.spools }
-            // No spool vouches to the one that made a segment for a copy: it would refuse what came from it. But two copies that other tools
-            // made have no way, and look like originals when they are sent to each other's spools at one moment.
-            if arrival.wasCopied { return false }
+            // A note is no promise: what other tools brought they may have taken away.
+            if arrival.noted != nil { return false }
             // The hops of one that came joined are the request's.
             return isOriginal || arrival.way?.spools == way.spools
         }

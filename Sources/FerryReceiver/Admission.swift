@@ -111,7 +111,7 @@ actor Admission {
         if case .success(let stored) = stored {
             for (position, result) in zip(new, stored) {
                 results[position] = result
-                guard candidates[position].identity.key != nil, result == .stored || result == .duplicate else { continue }
+                guard candidates[position].identity.key != nil, result == .stored else { continue }
                 recognition.keys.add(candidates[position].entry)
             }
         }
@@ -206,7 +206,6 @@ actor Admission {
         if try spool.isLeaving(name) { return .leaving }
         try file.sync()
         try spool.directory.sync()
-        try spool.logReceived([candidate.entry])
         return .duplicate
     }
 }

@@ -50,7 +50,7 @@ struct PartIntake: ~Copyable {
             arrival: arrival,
             entry: ReceivedEntry(
                 at: .now(), key: identity.key ?? identity.name.id, sha256: digest.hexadecimal, segment: identity.name.fileName,
-                bytes: intake.bytes.bytes, events: events, trail: way),
+                bytes: intake.bytes.bytes, events: events, file: arrival.fileName, trail: way),
             identity: identity, way: way, isOriginal: isOriginal, digest: digest)
     }
 }

@@ -1,11 +1,13 @@
 import FerryIntake
 import FerrySpool
+import Glibc
 
 /// Tells whether a segment came before, and whether the spool may vouch for it.
 struct Recognition: Sendable {
     private let spool: Spool
     let keys: ReceivedKeys
     private let sentOn = SentOn()
+    private let left = LeftSegments()
     let ways = Ways()
 
     init(_ spool: Spool) throws(FileError) {
@@ -37,7 +39,7 @@ struct Recognition: Sendable {
         for arrival in known.arrivals {
             let segment = arrival.id.map { name.with(id: $0) } ?? name
             var fate = try fate(of: segment, whichCame: candidate.way)
-            if fate == .kept, arrival.wasCopied, try !spool.keepsCopy(of: segment) { fate = .lost }
+            if fate == .kept, let noted = arrival.noted, try !spool.keepsCopy(of: segment, noted, left) { fate = .lost }
             fates.append(fate)
         }
         return switch Vouching(fates) {
@@ -84,11 +86,34 @@ struct Recognition: Sendable {
         return true
     }
 
-    /// Notes of what is pending here that it came another way too: it must not go back on that, where it is known now, and has ended.
-    func note(_ way: Trail, of part: JoinedSegments.Part, events: Int64?) throws(FileError) {
+    /// Notes of what is here that its sender is told so: it is received from then on, and must not go back on the way that it came now.
+    ///
+    /// - Parameter way: With the spool that sends it; `nil` where the sender names none.
+    func note(_ way: Trail?, of part: JoinedSegments.Part, as received: ReceivedSegment) throws(FileError) {
         let identity = part.identity
-        let known = identity.key.flatMap { keys.known($0, segment: identity.givenName, events: events ?? 0) }
-        let segments = known?.arrivals.map { arrival in arrival.id.map { identity.name.with(id: $0) } ?? identity.name }
-        for segment in segments ?? [identity.name] { try spool.note(way, of: segment, besides: ways) }
+        let known = identity.key.flatMap { keys.known($0, segment: identity.givenName, events: received.events ?? 0) }
+        if let way {
+            let segments = known?.arrivals.map { arrival in arrival.id.map { identity.name.with(id: $0) } ?? identity.name }
+            for segment in segments ?? [identity.name] { try spool.note(way, of: segment, besides: ways) }
+        }
+        let answers =
+            if let known {
+                known.arrivals.compactMap { $0.answer(to: identity.name, at: .now()) }
+            } else {
+                [try entry(of: part, as: received)]
+            }
+        if !answers.isEmpty { try spool.logReceived(answers) }
+    }
+
+    /// Of a segment that is in no log, and was compared with what comes.
+    private func entry(of part: JoinedSegments.Part, as received: ReceivedSegment) throws(FileError) -> ReceivedEntry {
+        let name = part.identity.name.fileName
+        guard let file = try spool.directory.open(name) else {
+            throw FileError("find", spool.directory.pathOf(name), code: ENOENT)
+        }
+        let events = if let events = received.events { events } else { try file.soundEvents() ?? 0 }
+        return ReceivedEntry(
+            at: .now(), key: part.identity.key ?? part.identity.name.id, sha256: try file.digest().digest.hexadecimal,
+            segment: name, bytes: received.bytes.bytes, events: events, trail: part.trail, answered: true)
     }
 }

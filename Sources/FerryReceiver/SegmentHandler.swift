@@ -39,9 +39,7 @@ struct SegmentHandler: Sendable {
             } else {
                 received = try await take(request, parts, from: sender)
             }
-            if sender != nil, received.contains(where: \.isDuplicate) {
-                try await noteTrails(of: parts, as: received, from: sender)
-            }
+            if received.contains(where: \.isDuplicate) { try await noteAnswers(to: parts, as: received, from: sender) }
             for segment in received { onReceived(segment) }
             return Answer.accepted(received, in: spool.id)
         } catch {
@@ -75,13 +73,13 @@ struct SegmentHandler: Sendable {
     }
 
     /// What is known here, and pending, must not go back where it comes from now: there it is known too, and has ended.
-    private func noteTrails(
-        of parts: [JoinedSegments.Part], as received: [ReceivedSegment], from sender: String?
+    private func noteAnswers(
+        to parts: [JoinedSegments.Part], as received: [ReceivedSegment], from sender: String?
     ) async throws(IntakeRefusal) {
         let failure = await blocking { [recognition = admission.recognition] () -> FileError? in
             do throws(FileError) {
                 for (part, segment) in zip(parts, received) where segment.isDuplicate {
-                    try recognition.note(part.trail.adding(sender), of: part, events: segment.events)
+                    try recognition.note(sender.map { part.trail.adding($0) }, of: part, as: segment)
                 }
                 return nil
             } catch {

@@ -25,6 +25,7 @@ struct Holdings {
     private var families: [String: [String]]?
     private var handedOn: HandedOn
     private let sentOn = SentOn()
+    private let left = LeftSegments()
     let ways = Ways()
 
     /// - Parameter keys: The keys that will be asked for.
@@ -222,6 +223,9 @@ struct Holdings {
     }
 
     private mutating func isHere(_ entry: ReceivedEntry) throws(FileError) -> Bool {
+        if let noted = entry.arrival.noted, let segment = SegmentName(entry.segment) {
+            return try hub.keepsCopy(of: segment, noted, left)
+        }
         // Logged, and about to get its name; looked for first, since it moves from here to there.
         if let file = entry.file, try holds(file, entry, in: hub.directory) { return true }
         if try holds(entry.segment, entry, in: hub.directory) { return true }
@@ -235,7 +239,8 @@ struct Holdings {
         if try hasEnded(Self.identity(entry.segment)) { return true }
         let renamed = try names()[Self.identity(entry.segment)]
         if let renamed, renamed != entry.segment, try holds(renamed, entry, in: hub.directory) { return true }
-        return try SegmentName(entry.segment).map { segment throws(FileError) in try areHalvesHere(segment) } ?? false
+        return try SegmentName(entry.segment).map { segment throws(FileError) in try areHalvesHere(segment, entry.events) }
+            ?? false
     }
 
     private mutating func hasEnded(_ identity: String) throws(FileError) -> Bool {
@@ -244,16 +249,17 @@ struct Holdings {
     }
 
     /// Whether a segment was split here, and both halves are pending or have ended, or their halves.
-    private mutating func areHalvesHere(_ segment: SegmentName) throws(FileError) -> Bool {
+    private mutating func areHalvesHere(_ segment: SegmentName, _ events: Int64) throws(FileError) -> Bool {
         if split == nil { split = Set(try hub.segments(thatWere: [.split]).map(Self.identity)) }
         guard split?.contains(Self.identity(segment.fileName)) ?? false, let halves = SegmentID(segment.id)?.halves else {
             return false
         }
         for half in [halves.first, halves.second].map({ segment.with(id: $0) }) {
+            let share = KeyIndex.share(of: events, splits: half.id.suffix(1))
             let identity = Self.identity(half.fileName)
-            if try names()[identity] != nil { continue }
+            if let name = try names()[identity], try holds(name, events: share) { continue }
             if try hasEnded(identity) { continue }
-            guard try areHalvesHere(half) else { return false }
+            guard try areHalvesHere(half, share) else { return false }
         }
         return true
     }
@@ -292,6 +298,14 @@ struct Holdings {
         return found
     }
 
+    /// Whether a half is whole: it is in no log, so its events are counted.
+    private func holds(_ half: String, events: Int64) throws(FileError) -> Bool {
+        do throws(FileError) { return try hub.directory.open(half)?.soundEvents() == events } catch {
+            if error.isOutOfFiles { throw error }
+            return false
+        }
+    }
+
     /// Whether a file has the bytes that were logged: the bundle's spool deletes its own for it, so they are read.
     private func holds(_ name: String, _ entry: ReceivedEntry, in folder: Directory) throws(FileError) -> Bool {
         guard let status = try folder.status(name), status.isRegular, status.size == ByteCount(entry.bytes) else { return false }
@@ -307,7 +321,8 @@ struct Holdings {
 
 extension ReceivedEntry {
     fileprivate var arrival: KnownArrival {
-        KnownArrival(id: SegmentID(id), way: trail.flatMap { Trail($0) }, wasCopied: wasCopied)
+        let noted = BodyDigest(hexadecimal: sha256).map { CopiedContent(digest: $0, bytes: bytes, events: events) }
+        return KnownArrival(id: SegmentID(id), way: trail.flatMap { Trail($0) }, noted: isMereNote ? noted : nil)
     }
 
     /// Of its segment: the key, unless that is another tool's. The halves of such a segment have it in their IDs.

@@ -184,7 +184,7 @@ private struct BundleIntake {
         }
         let entry = ReceivedEntry(
             at: now, key: segment.key, sha256: segment.sha256, segment: Self.name(for: segment), bytes: segment.bytes,
-            events: events, bundle: manifest.head.bundle, trail: way)
+            events: events, file: arrival.fileName, bundle: manifest.head.bundle, trail: way)
         batch.append(Item(arrival: arrival, entry: entry, segment: segment))
         batchKeys.formUnion(Self.names(of: segment.key))
         batchWholes.formUnion(SegmentID.ancestors(of: segment.key).map(\.text))
@@ -266,7 +266,9 @@ private struct BundleIntake {
                 }
                 try file.sync()
                 try hub.directory.sync()
-                try hub.logReceived([item.entry])
+                var entry = item.entry
+                (entry.file, entry.answered) = (nil, true)
+                try hub.logReceived([entry])
                 report.known += 1
             case .left(let error):
                 report.damaged.append((item.segment.name, "it is here, but has no name yet: \(error); import again"))
@@ -307,12 +309,16 @@ private struct BundleIntake {
         if holdings.came(segment.key, with: manifest.head.bundle) { return Known(key: known.key, vouching: .vouched) }
         let vouching = try holdings.vouching(
             for: known, whichCame: segment.way, from: manifest.head.spool, as: Self.name(for: segment))
-        return vouching == .takenAgain ? nil : Known(key: known.key, vouching: vouching)
+        let name = SegmentName(Self.name(for: segment))
+        let answers = name.map { name in known.arrivals.compactMap { $0.answer(to: name, at: now) } } ?? []
+        return vouching == .takenAgain ? nil : Known(key: known.key, vouching: vouching, answers: answers)
     }
 
     private struct Known {
         let key: KnownKey
         let vouching: Vouching
+        /// What is to be logged before the hub answers for it.
+        var answers: [ReceivedEntry] = []
     }
 
     private mutating func noteKnown(
@@ -332,6 +338,7 @@ private struct BundleIntake {
             report.withheld.append((segment.name, HandedOn.Claim.leaving.description))
             return
         }
+        if let answers = known?.answers, !answers.isEmpty { try hub.logReceived(answers) }
         report.known += 1
         vouch(for: segment)
     }

@@ -18,10 +18,12 @@ public struct ReceivedEntry: Codable, Equatable, Sendable {
     public var bundle: String?
     /// The way that it came, as ``Trail/text``, with the spool that sent it.
     public var trail: String?
+    /// Of what came another way than over a receiver or in a bundle: a sender was told that it is here.
+    public var answered: Bool?
 
     public init(
         at: Timestamp, key: String, sha256: String, segment: String, bytes: Int64, events: Int64, file: String? = nil,
-        bundle: String? = nil, trail: Trail? = nil
+        bundle: String? = nil, trail: Trail? = nil, answered: Bool? = nil
     ) {
         self.at = at
         self.key = key
@@ -32,12 +34,14 @@ public struct ReceivedEntry: Codable, Equatable, Sendable {
         self.file = file
         self.bundle = bundle
         self.trail = trail?.text
+        self.answered = answered
     }
 }
 
 extension ReceivedEntry {
-    /// It came another way than over a receiver or in a bundle: those have a hidden file first. Earlier versions noted neither that nor a way.
-    public var wasCopied: Bool { file == nil && trail != nil }
+    /// It came another way than over a receiver or in a bundle, and no sender was told that it is here: the line is no promise. What a receiver or
+    /// an import takes has a hidden file first; earlier versions noted neither that nor a way.
+    public var isMereNote: Bool { file == nil && trail != nil && answered != true }
 
     /// The name of the segment's file. What an earlier version took in under a name that no file can have gets one made from its key.
     var fileName: String {

@@ -31,19 +31,43 @@ extension Spool {
         return .logged
     }
 
-    /// Whether a segment that was noted so is whole here still, or was taken from here as the ledger tells. The note alone says nothing: it is
+    /// Whether a segment that was noted so is here still with what was in it then, or was sent from here. The note alone says nothing: it is
     /// made before who sends the segment is answered, and what other tools brought they may take away, or write anew.
-    public func keepsCopy(of segment: SegmentName) throws(FileError) -> Bool {
-        for form in try pendingForms(of: segment) {
-            do throws(FileError) {
-                if let file = try directory.open(form), try file.soundEvents() != nil { return true }
-            } catch {
-                if error.isOutOfFiles { throw error }
+    package func keepsCopy(
+        of segment: SegmentName, _ content: CopiedContent, _ left: LeftSegments
+    ) throws(FileError) -> Bool {
+        let folders = [directory, try rejectedFolder()].compactMap(\.self)
+        for folder in folders {
+            for name in try folder.forms(of: segment) where SegmentName(name)?.isVersion(of: segment) ?? false {
+                if try folder.lookable(name, { file throws(FileError) in try file.digest().digest == content.digest }) {
+                    return true
+                }
             }
         }
-        return try segments(thatWere: [.sent, .rejected, .expired, .evicted, .split]).contains { name in
-            SegmentName(name).map { ($0.id, $0.created) == (segment.id, segment.created) } ?? false
+        if try left.wasSent(segment, bytes: content.bytes, from: self) { return true }
+        guard try left.wasSplit(segment, bytes: content.bytes, in: self) else { return false }
+        return try keepsHalves(of: segment, content.events, left)
+    }
+
+    /// Whether both halves of a segment that was split here are whole here still, or were sent from here, or their halves.
+    package func keepsHalves(of segment: SegmentName, _ events: Int64, _ left: LeftSegments) throws(FileError) -> Bool {
+        guard events > 1, let halves = SegmentID(segment.id)?.halves else { return false }
+        for (half, share) in [(halves.first, events - events / 2), (halves.second, events / 2)] {
+            let half = segment.with(id: half)
+            if try left.wasSent(half, events: share, from: self) { continue }
+            if try hasWhole(half, events: share) { continue }
+            guard try keepsHalves(of: half, share, left) else { return false }
         }
+        return true
+    }
+
+    private func hasWhole(_ half: SegmentName, events: Int64) throws(FileError) -> Bool {
+        for folder in [directory, try rejectedFolder()].compactMap(\.self) {
+            for name in try folder.forms(of: half) where SegmentName(name)?.isVersion(of: half) ?? false {
+                if try folder.lookable(name, { file throws(FileError) in try file.soundEvents() == events }) { return true }
+            }
+        }
+        return false
     }
 
     private enum Kin {
@@ -77,6 +101,34 @@ extension Spool {
     }
 }
 
+/// What was in a segment that was noted.
+public struct CopiedContent: Equatable, Sendable {
+    public let digest: BodyDigest
+    public let bytes: Int64
+    public let events: Int64
+
+    public init(digest: BodyDigest, bytes: Int64, events: Int64) {
+        self.digest = digest
+        self.bytes = bytes
+        self.events = events
+    }
+}
+
+extension Directory {
+    /// What a look at a file says; `false` for one that goes as one looks, is damaged or may not be read.
+    fileprivate func lookable(
+        _ name: String, _ look: (OpenFile) throws(FileError) -> Bool
+    ) throws(FileError) -> Bool {
+        do throws(FileError) {
+            guard let file = try open(name) else { return false }
+            return try look(file)
+        } catch {
+            if error.isOutOfFiles { throw error }
+            return false
+        }
+    }
+}
+
 /// What a look for copies that are in no log came to.
 public enum Adoption: Equatable, Sendable {
     case nothingNew
@@ -104,6 +156,9 @@ extension SegmentName {
         let names = ids.map { with(id: $0) }.flatMap { [$0.salvaged, $0.beforeSalvage, $0] }
         return names.flatMap { name in (0..<Priority.levels).compactMap { Priority($0).map(name.with(priority:)) } }
     }
+
+    /// Whether it is the same segment, whatever priority and stream it has got.
+    fileprivate func isVersion(of other: SegmentName) -> Bool { (id, created) == (other.id, other.created) }
 
     private func with(priority: Priority) -> SegmentName {
         SegmentName(priority: priority, created: created, id: id, stream: stream) ?? self

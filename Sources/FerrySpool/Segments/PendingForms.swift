@@ -45,7 +45,7 @@ extension Directory {
     /// The names of the files that hold a segment's events.
     ///
     /// The ID says which segment it is: a file may have got another priority or time, and what was rejected a number behind its name.
-    fileprivate func forms(of segment: SegmentName) throws(FileError) -> [String] {
+    func forms(of segment: SegmentName) throws(FileError) -> [String] {
         if try contains(segment.fileName) { return [segment.fileName] }
         var forms: [String] = []
         let part = Array(segment.id.utf8)

@@ -1,0 +1,167 @@
+import FerryReceiver
+import Glibc
+import TestSupport
+import Testing
+
+@testable import FerrySpool
+
+/// A copy that other tools brought is noted before anybody is told that it is here. The note is no promise; the answer is one.
+@Suite("Copies that were noted, and nobody was answered for")
+struct NotedCopyTests {
+    private let folder = TemporaryFolder()
+    private let lines = Segments.gzip(Segments.lines(0..<4))
+    private let name = Segments.name()
+
+    private enum Road: CaseIterable { case http, stick }
+
+    private func bring(_ source: Spool, to hub: Spool, by road: Road) async throws -> Int {
+        if road == .http { return try await send(source, to: hub) }
+        _ = try carry(source, to: hub, on: folder)
+        return try source.pending().count
+    }
+
+    /// A segment, and a hub that noted a copy of it under another priority.
+    private func noted() throws -> (source: Spool, hub: Spool, copy: SegmentName) {
+        let (source, hub) = (try folder.spool("source"), try folder.spool("hub"))
+        try source.put(lines, as: name)
+        let copy = Segments.name(3, id: name.id)
+        try hub.put(lines, as: copy)
+        let (digest, bytes) = try #require(try hub.directory.open(copy.fileName)).digest()
+        try hub.logReceived([
+            ReceivedEntry(
+                at: .now(), key: name.id, sha256: digest.hexadecimal, segment: copy.fileName, bytes: bytes, events: 4,
+                trail: Trail.none)
+        ])
+        return (source, hub, copy)
+    }
+
+    private enum Loss: CaseIterable {
+        case removed, cut, empty, otherEvents, rejectedDamaged, sentDamaged, half, halfCut, splitGone
+    }
+
+    private func lose(_ copy: SegmentName, at hub: Spool, by loss: Loss) throws {
+        func overwrite(_ bytes: [UInt8]) throws {
+            try hub.directory.remove(copy.fileName)
+            try hub.put(bytes, as: copy)
+        }
+        let size = ByteCount(Int64(lines.count))
+        func split(_ entries: [LedgerEntry] = []) throws {
+            try hub.directory.remove(copy.fileName)
+            try hub.appendToLedger(
+                [LedgerEntry(at: .now(), segment: copy.fileName, outcome: .split, bytes: size)] + entries)
+        }
+        let halves = try #require(copy.halves)
+        let first = Segments.gzip(Segments.lines(0..<2))
+        switch loss {
+        case .removed: try hub.directory.remove(copy.fileName)
+        case .cut: try overwrite(Array(lines.dropLast(9)))
+        case .empty: try overwrite(Segments.gzip(""))
+        case .otherEvents: try overwrite(Segments.gzip(Segments.lines(10..<14)))
+        case .rejectedDamaged:
+            try hub.directory.remove(copy.fileName)
+            try hub.directory.makeDirectory("rejected").replace(copy.fileName, with: Segments.noise(90), durable: false)
+            try hub.appendToLedger([LedgerEntry(at: .now(), segment: copy.fileName, outcome: .rejected, bytes: size)])
+        case .sentDamaged:
+            try hub.directory.remove(copy.fileName)
+            var entry = LedgerEntry(at: .now(), segment: copy.fileName, outcome: .sent, bytes: ByteCount(7), events: 1)
+            entry.receiver = ""
+            try hub.appendToLedger([entry])
+        case .half:
+            try split()
+            try hub.put(first, as: halves.first)
+        case .halfCut:
+            try split()
+            try hub.put(first, as: halves.first)
+            try hub.put(Array(Segments.gzip(Segments.lines(2..<4)).dropLast(9)), as: halves.second)
+        case .splitGone: try split()
+        }
+    }
+
+    @Test(
+        "A copy whose content is gone vouches for nothing: what comes is taken, or stays where it is", arguments: Road.allCases,
+        Loss.allCases)
+    private func lost(_ road: Road, _ loss: Loss) async throws {
+        let (source, hub, copy) = try noted()
+        try lose(copy, at: hub, by: loss)
+        _ = try await bring(source, to: hub, by: road)
+        var there: [String] = []
+        for pending in try hub.pending() {
+            if let file = try hub.directory.open(pending), try file.soundEvents() != nil { there += try Segments.lines(of: file) }
+        }
+        let isTaken = Set(there).isSuperset(of: Segments.lines(0..<4).split(separator: "\n").map(String.init))
+        #expect(try isTaken || source.pending() + source.rejected().map(\.name) == [name.fileName], "\(there)")
+    }
+
+    private enum End: CaseIterable { case sent, split, rejected, pending }
+
+    @Test(
+        "A copy that was sent from the hub, or is there whole, in halves or rejected, vouches for what comes",
+        arguments: Road.allCases, End.allCases)
+    private func kept(_ road: Road, _ end: End) async throws {
+        let (source, hub, copy) = try noted()
+        let size = ByteCount(Int64(lines.count))
+        switch end {
+        case .pending: break
+        case .sent:
+            try hub.directory.remove(copy.fileName)
+            var entry = LedgerEntry(at: .now(), segment: copy.fileName, outcome: .sent, bytes: size, events: 4)
+            entry.receiver = ""
+            try hub.appendToLedger([entry])
+        case .rejected:
+            try hub.directory.remove(copy.fileName)
+            try hub.directory.makeDirectory("rejected").replace(copy.fileName, with: lines, durable: false)
+        case .split:
+            try hub.directory.remove(copy.fileName)
+            let halves = try #require(copy.halves)
+            try hub.put(Segments.gzip(Segments.lines(0..<2)), as: halves.first)
+            var entry = LedgerEntry(at: .now(), segment: halves.second.fileName, outcome: .sent, bytes: ByteCount(5), events: 2)
+            entry.receiver = ""
+            try hub.appendToLedger([LedgerEntry(at: .now(), segment: copy.fileName, outcome: .split, bytes: size), entry])
+        }
+        #expect(try await bring(source, to: hub, by: road) == 0)
+        #expect(try !hub.pending().contains(name.fileName))
+    }
+
+    @Test(
+        "Once a sender was told that a copy is here it is received: taken away, it is known when the segment comes again",
+        arguments: Road.allCases)
+    private func answered(_ road: Road) async throws {
+        let (source, hub, copy) = try noted()
+        #expect(try await bring(source, to: hub, by: road) == 0)
+        try hub.directory.remove(copy.fileName)
+        let again = try folder.spool("source")
+        try again.put(lines, as: name)
+        #expect(try await send(again, to: hub) == 0)
+        #expect(try hub.pending().isEmpty)
+    }
+
+    @Test("A sender that names no spool is not told that a copy is here which is gone")
+    func nameless() async throws {
+        let (_, hub, copy) = try noted()
+        try hub.directory.remove(copy.fileName)
+        try await whileReceiving(into: hub) { port in
+            let answer = try await post(to: port)
+            #expect(answer.status == 200)
+            #expect(!answer.body.contains("\"duplicate\":true"))
+        }
+        #expect(try hub.pending().count == 1)
+    }
+
+    @Test("What a receiver took is known to it while it runs, also when a program has taken it since")
+    func takenByProgram() async throws {
+        let hub = try folder.spool("hub")
+        try await whileReceiving(into: hub) { port in
+            #expect(try await post(to: port, from: "aaaaaaaaaaaaaaaa").status == 200)
+            try hub.directory.remove(try #require(try hub.pending().first))
+            let again = try await post(to: port, from: "aaaaaaaaaaaaaaaa")
+            #expect(again.body.contains("\"duplicate\":true"), "\(again)")
+        }
+        #expect(try hub.pending().isEmpty)
+    }
+
+    private func post(to port: Int, from spool: String? = nil) async throws -> (status: Int, body: String) {
+        var headers = ["Idempotency-Key": "\"\(name.id)\"", "Content-Encoding": "gzip"]
+        if let spool { (headers["Ferry-Spool"], headers["Ferry-Segment"]) = (spool, name.fileName) }
+        return try await RawClient.post(lines, port: port, headers: headers)
+    }
+}
