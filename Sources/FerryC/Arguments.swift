@@ -22,19 +22,28 @@ struct InvalidArgument: Error, CustomStringConvertible {
     ) throws(InvalidArgument) -> Value {
         guard let argument else { return fallback }
         let bytes = UnsafeBufferPointer(start: argument, count: strlen(argument)).withMemoryRebound(to: UInt8.self) { Data($0) }
-        if let number = WideNumber.first(in: bytes) {
-            throw InvalidArgument(
-                description: "\(what) hold the whole number \(number), which has more than 64 bits: pass it as text")
-        }
         do {
             return try JSONDecoder().decode(Value.self, from: bytes)
         } catch let problem as OptionProblem {
             throw InvalidArgument(description: "\(what): \(problem)")
         } catch {
             throw InvalidArgument(
-                description:
-                    "\(what) are no JSON object, or more than \(PropertyValue.deepest) deep: \(String(decoding: bytes.prefix(80), as: UTF8.self))"
-            )
+                description: "\(what) are no JSON object: \(String(decoding: bytes.prefix(80), as: UTF8.self))")
+        }
+    }
+
+    /// An event's properties; none for NULL.
+    static func properties(
+        _ argument: UnsafePointer<CChar>?, _ what: String = "the properties"
+    ) throws(InvalidArgument) -> EventProperties {
+        guard let argument else { return [:] }
+        let bytes = UnsafeBufferPointer(start: argument, count: strlen(argument))
+        do throws(PropertiesError) {
+            return try bytes.withMemoryRebound(to: UInt8.self) { bytes throws(PropertiesError) in try EventProperties(json: bytes)
+            }
+        } catch {
+            throw InvalidArgument(
+                description: "\(what) \(error): \(String(decoding: UnsafeRawBufferPointer(bytes).prefix(80), as: UTF8.self))")
         }
     }
 

@@ -47,7 +47,7 @@ public func ferry_set_country(_ handle: OpaquePointer?, _ country: UnsafePointer
 public func ferry_set_super_properties(_ handle: OpaquePointer?, _ properties: UnsafePointer<CChar>?) -> CInt {
     with(handle) {
         guard properties != nil else { return $0.tracker.removeAllSuperProperties() }
-        $0.tracker.setSuperProperties(try InvalidArgument.json(properties, or: [:], "the properties"))
+        $0.tracker.setSuperProperties(try InvalidArgument.properties(properties))
     }
 }
 
@@ -77,7 +77,7 @@ public func ferry_timer_end(
 ) -> CInt {
     with(handle) {
         try $0.tracker.endTimer(
-            InvalidArgument.text(name, "the name"), properties: InvalidArgument.json(properties, or: [:], "the properties"),
+            InvalidArgument.text(name, "the name"), properties: InvalidArgument.properties(properties),
             priority: InvalidArgument.priority(priority))
     }
 }

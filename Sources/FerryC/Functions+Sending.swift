@@ -2,6 +2,7 @@
 // The names are C's.
 
 public import CFerry
+import FerryTracker
 import FerryTrackerUpload
 import FerryUpload
 
@@ -13,7 +14,7 @@ public func ferry_start_sending(_ handle: OpaquePointer?, _ options: UnsafePoint
         guard let options = try InvalidArgument.json(options, or: nil as SendingOptions?, "the options") else {
             throw InvalidArgument(description: "the options are NULL, and must say where 'to' send")
         }
-        try $0.startSending(options.upload)
+        try $0.startSending(options.upload($0.tracker.configuration.profile))
     }
 }
 

@@ -49,7 +49,7 @@ public func ferry_track(
 ) -> CInt {
     with(handle, holdsForks: ferry_is_early_call() != 0) {
         try $0.tracker.track(
-            InvalidArgument.text(name, "the name"), properties: InvalidArgument.json(properties, or: [:], "the properties"),
+            InvalidArgument.text(name, "the name"), properties: InvalidArgument.properties(properties),
             priority: InvalidArgument.priority(priority))
     }
 }

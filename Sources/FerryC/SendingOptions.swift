@@ -1,4 +1,6 @@
 import FerrySpool
+import FerryTracker
+import FerryTrackerUpload
 import FerryUpload
 import FoundationEssentials
 
@@ -10,43 +12,54 @@ struct SendingOptions: Decodable {
 
     private enum Form { case ndjson, jsonArray, sensors, appCenter, measurement }
 
+    /// What was said; the rest is the profile's.
+    private let to: DestinationURL
+    private let changes: @Sendable (inout UploadOptions) -> Void
+
     /// What is to be sent where, and how.
-    let upload: UploadOptions
+    ///
+    /// - Parameter profile: The tracker's.
+    func upload(_ profile: TrackerProfile?) -> UploadOptions {
+        var options = profile.map { UploadOptions(destination: to, profile: $0) } ?? UploadOptions(destination: to)
+        changes(&options)
+        return options
+    }
 
     init(from decoder: any Decoder) throws {
         let options = try OptionReader(decoder, Key.self)
         guard let to = try options.text(.to) else { throw OptionProblem(description: "'to' is missing: where to send") }
-        var result: UploadOptions
+        let proxies: ProxySettings
         do throws(DestinationURLError) {
-            result = UploadOptions(destination: try DestinationURL(to))
-            result.transport.proxies = try ProxySettings(environment: ProcessInfo.processInfo.environment)
+            self.to = try DestinationURL(to)
+            proxies = try ProxySettings(environment: ProcessInfo.processInfo.environment)
         } catch {
             throw OptionProblem(description: "'to': \(error)")
         }
-        result.headers = try Self.headers(options.texts(.headers) ?? [:])
-        do { result.secretFiles = try SecretFile.watched(headers: nil, token: options.text(.tokenFile)) } catch {
+        let headers = try Self.headers(options.texts(.headers) ?? [:])
+        let secretFiles: [HeaderFile]
+        do { secretFiles = try SecretFile.watched(headers: nil, token: options.text(.tokenFile)) } catch {
             throw OptionProblem(description: "'tokenFile': \(error)")
         }
-        if let body = try Self.body(options) { result.body = body }
-        if let parallel = try options.positive(.parallel, Int.self) {
-            guard parallel <= 256 else { throw OptionProblem(description: "'parallel' must be 1 to 256") }
-            result.parallel = parallel
+        let body = try Self.body(options)
+        let parallel = try options.positive(.parallel, Int.self)
+        guard parallel.map({ $0 <= 256 }) ?? true else { throw OptionProblem(description: "'parallel' must be 1 to 256") }
+        let order = try options.word(.order, [("priority", PassPlan.Order.priority), ("strict", .strict)])
+        let timeout = try options.seconds(.timeout)
+        let (authority, certificate, key) = (try options.text(.ca), try options.text(.cert), try options.text(.key))
+        guard (certificate == nil) == (key == nil) else { throw OptionProblem(description: "'cert' and 'key' belong together") }
+        let keepsSent = try options.flag(.keepSent)
+        changes = { upload in
+            upload.transport.proxies = proxies
+            (upload.headers, upload.secretFiles) = (headers, secretFiles)
+            upload.body = body ?? upload.body
+            upload.parallel = parallel ?? upload.parallel
+            upload.order = order ?? upload.order
+            upload.transport.idleTimeout = timeout ?? upload.transport.idleTimeout
+            (upload.transport.certificateAuthority, upload.transport.certificate, upload.transport.privateKey) =
+                (authority, certificate, key)
+            guard let keepsSent else { return }
+            (upload.keepsSent, upload.sentRetention, upload.sentGivesWay) = (keepsSent, RetentionLimits(), false)
         }
-        if let order = try options.word(.order, [("priority", PassPlan.Order.priority), ("strict", .strict)]) {
-            result.order = order
-        }
-        if let timeout = try options.seconds(.timeout) { result.transport.idleTimeout = timeout }
-        result.transport.certificateAuthority = try options.text(.ca)
-        result.transport.certificate = try options.text(.cert)
-        result.transport.privateKey = try options.text(.key)
-        guard (result.transport.certificate == nil) == (result.transport.privateKey == nil) else {
-            throw OptionProblem(description: "'cert' and 'key' belong together")
-        }
-        if let keeps = try options.flag(.keepSent) {
-            result.keepsSent = keeps
-            (result.sentRetention, result.sentGivesWay) = (RetentionLimits(), false)
-        }
-        upload = result
     }
 
     private static func headers(_ texts: [String: String]) throws -> [UploadOptions.Header] {

@@ -62,5 +62,11 @@ extension EventTracker {
         let rule = configuration.intervalRule
         guard rule.change == .flushes else { throw .intervalIsFixed }
         do throws(IntervalError) { try recorder.setInterval(rule.bounds.bounded(interval)) } catch { throw .interval(error) }
+        for follow in state.withLock(\.intervalFollowers) { follow(recorder.interval) }
+    }
+
+    /// Calls `follow` with each interval that is set from now on: for what sends in this process.
+    package func followInterval(_ follow: @escaping @Sendable (Duration) -> Void) {
+        state.withLock { $0.intervalFollowers.append(follow) }
     }
 }

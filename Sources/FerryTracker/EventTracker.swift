@@ -52,7 +52,8 @@ public final class EventTracker: Sendable {
         var control: SpoolControl
         do throws(FileError) {
             spool = try configuration.makesSpool ? Spool.open(path, access: .create) : .openExisting(path)
-            identity = try spool.identity(orNew: SpoolIdentity(anonymousID: ids.next().text, createdAt: start.wall))
+            let fresh = SpoolIdentity(anonymousID: ids.next().text, createdAt: start.wall)
+            identity = try spool.identity(orNew: fresh) { configuration.onWarning(.identityLost($0)) }
             control = try spool.control()
         } catch {
             throw .file(error)
@@ -153,11 +154,13 @@ public final class EventTracker: Sendable {
         // Read without the lock. A spool that cannot be read fails when it is written.
         let spool = recorder.spool
         let control = try? spool.control()
+        let offset = Machine.timeZoneOffset
         let uploader = (try? spool.uploaderMark()) ?? nil
         recorder.setThreshold(uploader.flatMap { $0.isRunning ? $0.mark.threshold : nil })
         publisher.setRetention(spool.limits(or: configuration.retention))
         return try state.withLock { (state) throws(TrackerFailure) in
             if let control { state.control = control }
+            state.setTimeZoneOffset(offset)
             return try state.admit(name, configuration.limits)
         }
     }

@@ -2,6 +2,8 @@ public import FerrySpool
 
 /// What a tracker does. The defaults fit a program on a machine; ``TrackerProfile`` has those of the three SDKs.
 public struct TrackerConfiguration: Sendable {
+    /// The SDK whose numbers it began with, if one's.
+    public private(set) var profile: TrackerProfile?
     /// When events become segments.
     public var batch = BatchRules()
     /// What may be set as ``BatchRules/interval``, and when.
@@ -90,13 +92,14 @@ public enum TrackerProfile: Sendable {
 extension TrackerConfiguration {
     public init(_ profile: TrackerProfile) {
         self.init()
+        self.profile = profile
         switch profile {
         case .appCenter:
             intervalRule = IntervalRule(.appCenter, change: .refusedAfterStart)
             delivery.interval = .seconds(6)
             delivery.threshold = 50
             delivery.criticalDelay = .seconds(3)
-            sessions.tellsStart = true
+            sessions.tellsStart = .all
             // Its storage is counted in kibibytes: 10,240 of them.
             retention = RetentionLimits(maxBytes: .mebibytes(10), maxAge: .seconds(25 * 86_400))
         case .googleAnalytics:
@@ -106,6 +109,8 @@ extension TrackerConfiguration {
             delivery.interval = .seconds(120)
             delivery.threshold = nil
             delivery.criticalDelay = nil
+            // What the program starts itself is told to the server, too: `sc=start`.
+            sessions.tellsStart = .startedByProgram
             limits = .none
         case .sensors:
             tracksSignUp = true

@@ -9,6 +9,7 @@ struct TrackerState {
     var timers = EventTimers()
     var superProperties = EventProperties()
     var statistics = TrackerStatistics()
+    var intervalFollowers: [@Sendable (Duration) -> Void] = []
     private(set) var identity: SpoolIdentity
     private(set) var device: DeviceFacts
     private var ids = EventIDSource()
@@ -76,6 +77,10 @@ struct TrackerState {
     }
 
     mutating func setUser(_ user: String?) { change { $0.identity.userID = user } }
+    mutating func setTimeZoneOffset(_ minutes: Int) {
+        if minutes != device.timeZoneOffset { change { $0.device.timeZoneOffset = minutes } }
+    }
+
     mutating func setCountry(_ code: String?) { change { $0.device.country = code } }
 
     /// Counts what was left out of an event, and picks what is to be told.

@@ -29,10 +29,14 @@ public final class TrackerDelivery: Sendable {
         self.tracker = tracker
         self.options = options
         let rules = tracker.configuration.delivery
-        let schedule = SchedulePolicy(interval: rules.interval, events: rules.threshold, criticalDelay: rules.criticalDelay)
+        // It may have been changed since the tracker was opened.
+        let interval = tracker.interval == tracker.configuration.batch.interval ? rules.interval : tracker.interval
+        let schedule = SchedulePolicy(interval: interval, events: rules.threshold, criticalDelay: rules.criticalDelay)
         var runOptions = RunOptions(upload: options, schedule: schedule)
         runOptions.sentRetention = options.sentRetention
-        runner = try Runner([SpoolPlace(tracker.spool.path)], options: runOptions, onEvent: onEvent)
+        let runner = try Runner([SpoolPlace(tracker.spool.path)], options: runOptions, onEvent: onEvent)
+        self.runner = runner
+        tracker.followInterval { [weak runner] in runner?.setInterval($0) }
     }
 
     /// Sends by the rules of ``TrackerConfiguration/delivery``, until ``stop()``. Cancelling the task cuts off what is under way; it stays
@@ -56,7 +60,7 @@ public final class TrackerDelivery: Sendable {
         while true {
             let failure = await publish()
             if failure == .forked { return .failed }
-            let (result, madeRoom) = await send(until: end)
+            let (result, madeRoom) = await takeTurn(until: end)
             if case .sent = result { hasSent = true }
             guard let failure else { return result == .noData && hasSent ? .sent(more: false) : result }
             guard case .file(let error) = failure, error.isDiskFull, madeRoom, result != .failed else {
@@ -68,6 +72,16 @@ public final class TrackerDelivery: Sendable {
     private func publish() async -> TrackerFailure? {
         do throws(TrackerFailure) { try await tracker.publish() } catch { return error }
         return nil
+    }
+
+    /// Sends what is published, in the turn of ``run()``: together they would make more requests at once than the options say, and in no order.
+    private func takeTurn(until end: ContinuousClock.Instant?) async -> (result: FlushResult, madeRoom: Bool) {
+        let wasStored = ((try? tracker.spool.scan().entries.isEmpty) ?? true) == false
+        guard let (result, madeRoom) = await runner.whileQuiet(until: end, { await send(until: end) }) else {
+            return (.failed, false)
+        }
+        // What was there and is gone was sent by ``run()`` meanwhile.
+        return (result == .noData && wasStored ? .sent(more: false) : result, madeRoom)
     }
 
     /// Sends what is published once, journals of dead writers included.

@@ -28,7 +28,7 @@ struct TrackerEventTests {
         "Whole numbers of 64 bits are kept to the last digit",
         arguments: ["18446744073709551615", "9223372036854775808", "-9223372036854775808"])
     func wholeNumbers(_ digits: String) throws {
-        let properties = try JSONDecoder().decode(EventProperties.self, from: Data("{\"id\":\(digits)}".utf8))
+        let properties = try properties("{\"id\":\(digits)}")
         #expect(try encode(properties).line.contains("\"properties\":{\"id\":\(digits)}"))
     }
 
@@ -64,10 +64,8 @@ struct TrackerEventTests {
         #expect(verdict == .event)
         #expect(deep.line.contains("\"b\":2"))
         let list = String(repeating: "[", count: 500) + String(repeating: "]", count: 500)
-        #expect(throws: DecodingError.self) {
-            try JSONDecoder().decode(EventProperties.self, from: Data("{\"a\":\(list)}".utf8))
-        }
-        #expect(try JSONDecoder().decode(EventProperties.self, from: Data("{\"a\":[[1]]}".utf8)) == ["a": [[1]]])
+        #expect(throws: PropertiesError.self) { try properties("{\"a\":\(list)}") }
+        #expect(try properties("{\"a\":[[1]]}") == ["a": [[1]]])
     }
 
     @Test("Whatever an event holds, its line is one line of JSON that says the same")
@@ -191,9 +189,52 @@ struct TrackerEventTests {
         #expect(properties.keys == ["b", "a"] && properties["b"] == 3)
         properties["b"] = nil
         #expect(properties.merging(["c": true, "a": 5]).keys == ["a", "c"])
-        let decoded = try JSONDecoder().decode(
-            EventProperties.self, from: Data(#"{"z":1,"a":[true,2.5,"x",{"k":-3}],"n":null}"#.utf8))
-        #expect(decoded == ["a": [true, 2.5, "x", ["k": -3]], "z": 1])
+    }
+
+    private func properties(_ text: String) throws -> EventProperties {
+        try Array(text.utf8).withUnsafeBufferPointer { try EventProperties(json: $0) }
+    }
+
+    @Test(
+        "Properties read from JSON keep their order, their kinds of numbers and keys of other bytes; of a key that stands twice the last counts"
+    )
+    func fromJSON() throws {
+        #expect(
+            try properties(#" {"z":1,"a":[true,2.5,"x",{"k":-3}],"n":null} "#) == ["z": 1, "a": [true, 2.5, "x", ["k": -3]]])
+        #expect(
+            try properties(#"{"a":100.0,"b":-0.0,"c":1e3,"d":100}"#) == [
+                "a": .double(100), "b": .double(-0.0), "c": .double(1000), "d": .int(100),
+            ])
+        #expect(try properties("{\"\u{e9}\":1,\"e\u{301}\":2,\"a\":3,\"a\":4}").count == 3)
+        #expect(try properties(#"{"a":1,"a":2}"#)["a"] == 2)
+        #expect(try properties(#"{"a":"\ud83e\udd89\n"}"#)["a"] == "🦉\n")
+        #expect(try properties(#"{"a":[],"b":{}, "c" : [ 1 , 2 ] }"#) == ["a": [], "b": .object([:]), "c": [1, 2]])
+    }
+
+    @Test(
+        "What is no object of properties says why",
+        arguments: [
+            (#"[1]"#, "are no JSON object"), (#"{"a":}"#, "are no JSON"), (#"{"a":1,}"#, "are no JSON"), ("", "are no JSON"),
+            (#"{"a":[1,null]}"#, "a null in a list"), (#"{"v":"\ud800"}"#, "surrogate"), (#"{"v":"\ud800x"}"#, "surrogate"),
+            (#"{"\udc00":1}"#, "surrogate"), (#"{"a":18446744073709551616}"#, "more than 64 bits"),
+            (#"{"a":1} {"b":2}"#, "are no JSON"),
+        ])
+    func noProperties(text: String, why: String) {
+        do {
+            _ = try properties(text)
+            Issue.record("taken")
+        } catch {
+            #expect("\(error)".contains(why))
+        }
+    }
+
+    @Test("A number beyond every double is infinite, which the limits leave out")
+    func infinite() throws { #expect(try properties(#"{"a":1e400}"#) == ["a": .double(.infinity)]) }
+
+    @Test("Numbers and text survive being read and written")
+    func readAndWritten() throws {
+        let text = #"{"a":9007199254740993,"b":1.5,"c":"ü\"","d":[{"e":true}],"f":18446744073709551615}"#
+        #expect(try encode(properties(text)).line.contains("\"properties\":\(text)"))
     }
 
     @Test("IDs are UUIDs of version 4, and never the same")

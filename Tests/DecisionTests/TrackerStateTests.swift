@@ -44,7 +44,7 @@ struct TrackerStateTests {
     @Test("Where each session is to be told, it is told once, in manual mode and without the events of the program's life, too")
     func tellsSessions() {
         var rules = SessionRules()
-        rules.tellsStart = true
+        rules.tellsStart = .all
         rules.tracksLifecycle = false
         var sessions = SessionKeeper(rules, newID: "1", at: .zero)
         #expect(sessions.launch == .sessionStarted)
@@ -60,6 +60,21 @@ struct TrackerStateTests {
         #expect(sessions.launch == nil)
         let started = sessions.start(newID: "4")
         #expect(started == .sessionStarted)
+    }
+
+    @Test("Events have the time zone's offset of their own time: summer time begins while a program runs")
+    func timeZone() throws {
+        var configuration = TrackerConfiguration()
+        configuration.appName = "zone"
+        let identity = SpoolIdentity(anonymousID: "a", createdAt: Timestamp(milliseconds: 0))
+        var state = TrackerState(
+            identity: identity, device: Machine.facts(id: "a", configuration),
+            sessions: SessionKeeper(SessionRules(), newID: "1", at: .zero))
+        for offset in [60, 120, 120, 60] {
+            state.setTimeZoneOffset(offset)
+            let context = try state.admit("e", .none).context
+            #expect(String(decoding: context.bytes, as: UTF8.self).contains("\"timeZoneOffset\":\(offset),"))
+        }
     }
 
     @Test("A passive start lasts until the first foreground")

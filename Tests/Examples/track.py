@@ -62,7 +62,7 @@ with ferry.Tracker(pathlib.Path(spool), properties=lambda: {"host": "py"}, on_wa
     tracker.flush()
     refused(ferry.InvalidError, tracker.dispatch)
     refused(ferry.InvalidError, lambda: tracker.start_sending(url, body="xml"))
-    tracker.start_sending(url, headers={"X-Site": "py"}, timeout=20)
+    tracker.start_sending(url, headers={"X-Site": "py"}, timeout=20, keep_sent=True)
     assert tracker.dispatch(50) is ferry.Dispatched.SENT
     assert tracker.dispatch() is ferry.Dispatched.NO_DATA
     tracker.stop_sending()
@@ -73,7 +73,7 @@ with ferry.Tracker(pathlib.Path(spool), properties=lambda: {"host": "py"}, on_wa
     tracker.disable_and_delete()
     refused(ferry.DisabledError, lambda: tracker.track("refused"))
     tracker.enabled = True
-    assert tracker.enabled and tracker.statistics == ferry.Statistics(stored=5, failed=2, truncated=0), tracker.statistics
+    assert tracker.enabled and tracker.statistics == ferry.Statistics(stored=6, failed=2, truncated=0), tracker.statistics
 assert not warnings, warnings
 refused(ferry.InvalidError, lambda: tracker.track("closed"))
 print(ferry.version())

@@ -4,6 +4,8 @@ import Synchronization
 import TestSupport
 import Testing
 
+@testable import FerryUpload
+
 /// A fork copies the locks of the Swift runtime as they are: a child that needs one which another thread held waits for ever.
 ///
 /// One after the other: forks and work are the whole process's.
@@ -40,8 +42,12 @@ struct ForkWaitTests {
         }
     }
 
-    @Test("It begins when the work has ended")
-    func waits() async throws {
+    @Test("It begins when the work has ended, however much work of an uploader there was before", arguments: [0, 200])
+    func waits(before: Int) async throws {
+        for _ in 0..<before {
+            let early = EarlyWork.begin()
+            _ = consume early
+        }
         let order = Mutex<[String]>([])
         let isWorking = Mutex(false)
         let forking = Mutex<Forking?>(nil)

@@ -57,6 +57,88 @@ struct TrackerDeliveryTests {
         #expect(try spool().ledgerTotals()[.sent].segments == 2)
     }
 
+    /// Requests that are under way, and the segments of those that came, in their order.
+    private struct Traffic {
+        var now = 0
+        var most = 0
+        var segments: [String] = []
+    }
+
+    @Test("With an SDK's one request at a time there is one, in order, also while it is flushed again and again")
+    func oneAtATime() async throws {
+        let traffic = Mutex(Traffic())
+        let server = ScriptedServer.answering { request in
+            traffic.withLock { traffic in
+                traffic.now += 1
+                traffic.most = max(traffic.most, traffic.now)
+                traffic.segments.append(request["ferry-segment"] ?? "")
+            }
+            // As long as a slow server takes: a second request would come meanwhile.
+            usleep(20_000)
+            traffic.withLock { $0.now -= 1 }
+            return ScriptedServer.answer(200)
+        }
+        var configuration = TrackerConfiguration(.sensors)
+        configuration.batch.events = 5
+        configuration.sealsOnTermination = false
+        let tracker = try EventTracker(spool: folder("spool"), configuration: configuration)
+        let options = UploadOptions(destination: try DestinationURL(server.url), profile: .sensors)
+        let delivery = try TrackerDelivery(tracker, options)
+        try await whileRunning(delivery) {
+            for round in 0..<12 {
+                for n in 0..<25 { try tracker.track("e", properties: ["n": .int(n)]) }
+                try await tracker.flush()
+                // Whatever the runner has sent before.
+                if round % 3 == 2 { #expect(await [.sent(more: false), .noData].contains(delivery.flush())) }
+            }
+        }
+        let seen = traffic.withLock(\.self)
+        #expect(seen.most == 1)
+        #expect(seen.segments.count >= 12)
+        #expect(seen.segments == seen.segments.sorted())
+        #expect(Set(seen.segments).count == seen.segments.count)
+    }
+
+    @Test("A flush whose time is over before the request that is under way says so, and takes no turn")
+    func noTurn() async throws {
+        let isReached = Mutex(false)
+        let isHeld = Mutex(true)
+        let server = ScriptedServer.answering { _ in
+            isReached.withLock { $0 = true }
+            while isHeld.withLock(\.self) { usleep(1000) }
+            return ScriptedServer.answer(200)
+        }
+        let tracker = try tracker { $0.delivery.threshold = 1 }
+        let delivery = try delivery(tracker, server)
+        try await whileRunning(delivery) {
+            try tracker.track("e")
+            try await tracker.flush()
+            try await eventually("the request is under way") { isReached.withLock(\.self) }
+            #expect(await delivery.flush(deadline: .milliseconds(50)) == .failed)
+            isHeld.withLock { $0 = false }
+            try await eventually("it is sent") { try spool().ledgerTotals()[.sent].segments == 1 }
+        }
+    }
+
+    @Test("An interval that is set later is followed by what sends", arguments: [-1, 86_400])
+    func followsInterval(before: Int64) async throws {
+        let server = ScriptedServer.answering { _ in ScriptedServer.answer(200) }
+        var configuration = TrackerConfiguration(.googleAnalytics)
+        configuration.batch.interval = .seconds(before)
+        configuration.delivery.interval = .seconds(before)
+        configuration.sealsOnTermination = false
+        let tracker = try EventTracker(spool: folder("spool"), configuration: configuration)
+        let delivery = try TrackerDelivery(
+            tracker, UploadOptions(destination: DestinationURL(server.url), profile: .googleAnalytics))
+        try await whileRunning(delivery) {
+            try await tracker.setInterval(.milliseconds(300))
+            for n in 1...2 {
+                try tracker.track("e")
+                try await eventually("it is sent by itself") { try spool().ledgerTotals()[.sent].segments >= n }
+            }
+        }
+    }
+
     @Test("What was delivered stays for a week, unless it is told to stay for ever", arguments: [false, true])
     func deliveredForAWeek(isForEver: Bool) async throws {
         let server = ScriptedServer.answering { _ in ScriptedServer.answer(200) }

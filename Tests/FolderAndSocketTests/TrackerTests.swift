@@ -87,6 +87,21 @@ struct TrackerTests {
         #expect(try events.events(in: [.pending]).count == 2)
     }
 
+    @Test("An identity that cannot be understood is told and kept; events have a new one, the same for all that open the spool")
+    func damagedIdentity() throws {
+        try tracker().close()
+        let path = folder("spool/.ferry/identity.json")
+        try "{\"broken".write(toFile: path, atomically: true, encoding: .utf8)
+        let warnings = Mutex<[String]>([])
+        let first = try tracker { $0.onWarning = { warning in warnings.withLock { $0.append("\(warning)") } } }
+        let second = try tracker { $0.onWarning = { warning in warnings.withLock { $0.append("\(warning)") } } }
+        #expect(warnings.withLock(\.self).count { $0.contains("identity.json is unreadable") } == 1)
+        #expect(first.anonymousID == second.anonymousID)
+        #expect(try String(contentsOfFile: path + "~1", encoding: .utf8) == "{\"broken")
+        try first.close()
+        try second.close()
+    }
+
     @Test("Letting go of the tracker publishes what it has")
     func scope() throws {
         do {

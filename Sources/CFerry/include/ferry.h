@@ -90,12 +90,13 @@ double ferry_interval(ferry_tracker *tracker);
 
 // ---- Sending from this process, where no `ferry run` does it
 
-// Begins to send what is stored, until ferry_stop_sending or ferry_close, by the intervals of the profile. Not in a fork of a process that has.
+// Begins to send what is stored, until ferry_stop_sending or ferry_close, by the profile's numbers: its intervals, how many requests at once and in
+// which order, what waits after a failure. Not in a fork of a process that has.
 //
 // Options: "to" (where, an http or https URL; required), "headers" (object), "tokenFile" (a file with a bearer token), "body" (ndjson, json-array,
 // sensors, appcenter, measurement), "trackingId" (with measurement), "parallel" (requests at once), "order" (priority, strict), "timeout" (seconds
 // without progress), "ca", "cert" and "key" (PEM files), "keepSent" (true: delivered segments stay in sent/ for ever; false:
-// they are deleted at once; by default they stay for 7 days, and less where the disk is full).
+// they are deleted at once, as with a profile by default; without one they stay for 7 days, and less where the disk is full).
 int ferry_start_sending(ferry_tracker *tracker, const char *options);
 
 // Finishes what is under way, and waits for it.

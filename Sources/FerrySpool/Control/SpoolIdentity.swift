@@ -23,7 +23,8 @@ public struct SpoolIdentity: Codable, Equatable, Sendable {
 extension Spool {
     private static let identityName = "identity.json"
 
-    /// The spool's identity, made when it has none that can be read.
+    /// The spool's identity, made when it has none that can be read. A file that cannot be understood is kept under another name
+    /// (`identity.json~1`).
     ///
     /// - Returns: Also whether it was made just now: the first start.
     public func identity(
@@ -33,14 +34,20 @@ extension Spool {
         if let known = try stateDirectory.readStateOfAnyKind(SpoolIdentity.self, from: Self.identityName, warn: warn) {
             return (known, false)
         }
-        // Several processes may open a new spool at once: whoever comes first decides. An unreadable file gives way.
-        if try stateDirectory.contains(Self.identityName) {
-            try stateDirectory.writeState(fresh, to: Self.identityName, durable: true)
-            return (fresh, true)
-        }
+        if try stateDirectory.contains(Self.identityName) { try setDamagedIdentityAside() }
+        // Several processes may open a new spool at once: whoever comes first decides.
         var isFirst = false
         try lendingReserve { () throws(FileError) in isFirst = try make(fresh, in: stateDirectory) }
         return (try stateDirectory.readState(SpoolIdentity.self, from: Self.identityName, warn: warn) ?? fresh, isFirst)
+    }
+
+    private func setDamagedIdentityAside() throws(FileError) {
+        try whileLocked { state throws(FileError) in
+            // Another process may have made a new one meanwhile.
+            let known = try state.readStateOfAnyKind(SpoolIdentity.self, from: Self.identityName, warn: { _ in })
+            guard known == nil, try state.contains(Self.identityName) else { return }
+            try state.moveAside(Self.identityName, into: state)
+        }
     }
 
     /// Returns whether no other process was faster.

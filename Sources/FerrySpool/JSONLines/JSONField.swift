@@ -116,6 +116,23 @@ package enum JSONText {
         return String(scalars)
     }
 
+    /// Whether escapes of a string are half of a surrogate pair, which no text has.
+    package static func hasLoneSurrogate(_ bytes: Slice<UnsafeBufferPointer<UInt8>>) -> Bool {
+        var rest = bytes
+        var isPairBegun = false
+        while let byte = rest.popFirst() {
+            guard byte == UInt8(ascii: "\\"), rest.popFirst() == UInt8(ascii: "u") else {
+                if isPairBegun { return true }
+                continue
+            }
+            let unit = UInt16(String(decoding: rest.prefix(4), as: UTF8.self), radix: 16) ?? 0
+            rest = rest.dropFirst(4)
+            if UTF16.isTrailSurrogate(unit) != isPairBegun { return true }
+            isPairBegun = UTF16.isLeadSurrogate(unit)
+        }
+        return isPairBegun
+    }
+
     /// A string with quotes and escapes.
     package static func quoted(_ text: String) -> [UInt8] { Array(text.jsonQuoted.utf8) }
 }

@@ -37,14 +37,14 @@ public struct EventProperties: Sendable {
     /// Events have few keys, so that a walk is faster than hashing; most differ in their lengths already.
     private func index(of key: String) -> Int? {
         let length = key.utf8.count
-        for index in members.indices where members[index].0.utf8.count == length && members[index].0 == key { return index }
+        for index in members.indices where members[index].0.utf8.count == length && members[index].0.isSame(key) { return index }
         return nil
     }
 
     private var hasDuplicates: Bool {
         for index in members.indices {
             let key = members[index].0
-            for earlier in 0..<index where members[earlier].0.utf8.count == key.utf8.count && members[earlier].0 == key {
+            for earlier in 0..<index where members[earlier].0.utf8.count == key.utf8.count && members[earlier].0.isSame(key) {
                 return true
             }
         }
@@ -59,6 +59,11 @@ public struct EventProperties: Sendable {
     }
 }
 
+extension String {
+    /// Whether it has the same bytes. Text that only Unicode calls the same is another key in JSON.
+    fileprivate func isSame(_ other: String) -> Bool { self == other && utf8.elementsEqual(other.utf8) }
+}
+
 extension EventProperties: Equatable {
     public static func == (left: EventProperties, right: EventProperties) -> Bool {
         left.members.elementsEqual(right.members, by: ==)
@@ -68,16 +73,5 @@ extension EventProperties: Equatable {
 extension EventProperties: ExpressibleByDictionaryLiteral {
     public init(dictionaryLiteral elements: (String, PropertyValue)...) {
         self.init(adopting: elements)
-    }
-}
-
-extension EventProperties: Decodable {
-    /// Reads a JSON object. Decoders keep no order, so its members are sorted by their keys.
-    public init(from decoder: any Decoder) throws { try self.init(decoder.container(keyedBy: PropertyKey.self)) }
-
-    init(_ container: KeyedDecodingContainer<PropertyKey>) throws {
-        for key in container.allKeys.sorted(by: { $0.stringValue < $1.stringValue }) where try !container.decodeNil(forKey: key) {
-            self[key.stringValue] = try container.decode(PropertyValue.self, forKey: key)
-        }
     }
 }

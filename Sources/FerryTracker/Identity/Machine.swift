@@ -51,7 +51,8 @@ enum Machine {
         return line(of: "/etc/timezone")
     }
 
-    private static var timeZoneOffset: Int {
+    /// What is to be added to UTC now, in minutes: it changes with the summer time.
+    static var timeZoneOffset: Int {
         var now = time(nil)
         var fields = tm()
         localtime_r(&now, &fields)

@@ -8,6 +8,7 @@ final class Publisher: Sendable {
     private let recorder: Recorder
     private let options: Options
     private let thread = WorkThread()
+    private let turn = PublishingTurn()
     private let state: ForkSafeMutex<State>
 
     struct Options: Sendable {
@@ -109,25 +110,9 @@ final class Publisher: Sendable {
             defer { state.lost = nil }
             return state.lost
         }
-        try publishStored()
+        // Also what the thread has in hand: it is published by the time of the turn, or was put back.
+        if let failure = turn.take({ publish(upTo: recorder.rollAll()) }) { throw failure }
         if let lost { throw lost }
-    }
-
-    private func publishStored() throws(FileError) {
-        let wasStuck = recorder.isStuck
-        let failure = publish(upTo: recorder.rollAll())
-        // In a callback on the thread itself, what the thread has in hand has just failed, and was tried again.
-        if !thread.isCurrent {
-            // What the thread has in hand is done when it comes to its next job.
-            let isDone = DispatchSemaphore(value: 0)
-            thread.perform { isDone.signal() }
-            let hasRested = ferry_rest()
-            isDone.wait()
-            ferry_end_rest(hasRested)
-        }
-        if let failure { throw failure }
-        guard wasStuck || state.withLock({ $0.failures > 0 }) else { return }
-        if let failure = publish(upTo: recorder.rollAll()) { throw failure }
     }
 
     /// The same for tasks, whose threads must not wait for a disk.
@@ -177,8 +162,8 @@ final class Publisher: Sendable {
         let now = options.now().steady
         var failure: FileError?
         for _ in 0..<count {
-            guard let (batch, spool) = recorder.take(at: now) else { break }
-            do throws(FileError) { try publish(batch, in: spool) } catch { failure = failure ?? error }
+            guard let result = publishNext(at: now) else { break }
+            if case .failure(let error) = result { failure = failure ?? error }
         }
         return failure
     }
@@ -189,14 +174,21 @@ final class Publisher: Sendable {
     private func work() -> Duration? {
         let now = options.now().steady
         checkDescriptors()
-        if let (batch, spool) = recorder.take(at: now) {
-            try? publish(batch, in: spool)
+        if publishNext(at: now) != nil {
             sweepIfDue()
             return .zero
         }
         sweepIfDue()
         let next = [recorder.nextDue, state.withLock { $0.retention.isUnlimited ? nil : $0.nextSweep }]
         return next.compactMap { $0 }.min().map { $0 - options.now().steady }
+    }
+
+    /// Publishes one journal, if one is to be published.
+    private func publishNext(at now: Duration) -> Result<Void, FileError>? {
+        turn.take {
+            guard let (batch, spool) = recorder.take(at: now) else { return nil }
+            return Result { () throws(FileError) in try publish(batch, in: spool) }
+        }
     }
 
     private func publish(_ batch: Recorder.Batch, in spool: Spool) throws(FileError) {

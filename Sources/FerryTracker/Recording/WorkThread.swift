@@ -14,8 +14,6 @@ final class WorkThread: Sendable {
         var isWoken = false
         var isEnding = false
         var hasEnded = false
-        /// `nil` until it runs.
-        var thread: pthread_t?
     }
 
     private let mailbox = ForkSafeMutex(Mailbox())
@@ -67,7 +65,6 @@ final class WorkThread: Sendable {
     private func run(_ work: () -> Duration?) -> Bool {
         var firstRounds = Self.firstRounds
         ferry_give_way(Self.nice)
-        mailbox.withLock { $0.thread = pthread_self() }
         while true {
             let (jobs, isEnding) = mailbox.withLock { mailbox in
                 defer { mailbox.jobs = [] }
@@ -101,9 +98,6 @@ final class WorkThread: Sendable {
     func perform(_ job: @escaping @Sendable () -> Void) {
         if !change({ $0.jobs.append(job) }) { job() }
     }
-
-    /// Whether the caller is this thread, which must not wait for itself.
-    var isCurrent: Bool { mailbox.withLock(\.thread).map { pthread_equal($0, pthread_self()) != 0 } ?? false }
 
     /// Does what it has been given, and ends.
     func end() { _ = change { $0.isEnding = true } }

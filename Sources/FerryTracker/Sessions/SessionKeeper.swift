@@ -14,9 +14,16 @@ public struct SessionRules: Equatable, Sendable {
     public var timeout = Duration.seconds(20)
     /// In automatic mode: track `$AppStart`, `$AppStartPassively` and `$AppEnd`.
     public var tracksLifecycle = true
-    /// Each new session is told: by `$AppStart` and `$AppStartPassively` where these are tracked, else by `$SessionStart`. App Center's server counts
-    /// sessions so.
-    public var tellsStart = false
+    /// Which sessions are told by `$SessionStart`, where no `$AppStart` or `$AppStartPassively` does.
+    public var tellsStart = StartTelling.none
+
+    public enum StartTelling: Equatable, Sendable {
+        case none
+        /// Those that the program starts itself, as Google Analytics' session control.
+        case startedByProgram
+        /// Each: App Center's server counts sessions so.
+        case all
+    }
     /// The program starts in the background, without a person before it (Sensors Analytics calls this a passive start).
     public var startsInBackground = false
 
@@ -82,7 +89,7 @@ struct SessionKeeper {
     private var isAutomatic: Bool { rules.mode == .automatic }
 
     /// A session began, and no event of the program's life says so.
-    private var sessionStart: Milestone? { rules.tellsStart ? .sessionStarted : nil }
+    private var sessionStart: Milestone? { rules.tellsStart == .all ? .sessionStarted : nil }
 
     /// What the launch is told as.
     var launch: Milestone? {
@@ -125,7 +132,7 @@ struct SessionKeeper {
     /// The program starts a session itself.
     mutating func start(newID: String) -> Milestone? {
         id = newID
-        return sessionStart
+        return rules.tellsStart == .none ? nil : .sessionStarted
     }
 }
 

@@ -7,13 +7,14 @@ struct EarlyWork: ~Copyable {
     private static let begun = Atomic(0)
     /// What comes later meets nothing new.
     private static let mostBegun = 64
-    private let forks = ferry_fork_count()
+    private let forks: CInt
 
-    /// `nil` for work that is not early any more.
-    init?() {
-        guard Self.begun.load(ordering: .relaxed) < Self.mostBegun else { return nil }
-        Self.begun.add(1, ordering: .relaxed)
+    /// `nil` for work that is not early any more. Not an initializer: one that fails with all its properties set runs `deinit`.
+    static func begin() -> EarlyWork? {
+        guard begun.load(ordering: .relaxed) < mostBegun else { return nil }
+        begun.add(1, ordering: .relaxed)
         ferry_begin_errand()
+        return EarlyWork(forks: ferry_fork_count())
     }
 
     deinit { if forks == ferry_fork_count() { ferry_end_errand() } }

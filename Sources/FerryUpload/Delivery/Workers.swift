@@ -49,7 +49,7 @@ struct Workers: Sendable {
     func work(on eventLoop: any EventLoop) async {
         var courier = Courier(connector: connector, eventLoop: eventLoop, template: template, now: now)
         while let job = await dispatcher.next() {
-            let early = EarlyWork()
+            let early = EarlyWork.begin()
             await handle(job, &courier)
             _ = consume early
         }

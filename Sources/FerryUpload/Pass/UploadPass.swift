@@ -85,7 +85,7 @@ public final class UploadPass: Sendable {
     /// Runs the pass.
     public func run() async throws(UploadError) -> UploadReport {
         do throws(FileError) {
-            let early = EarlyWork()
+            let early = EarlyWork.begin()
             var report = UploadReport()
             report.travelling = try spool.travellingBundles { [tools] in tools.onEvent(.warning("\($0)")) }
             let control = try spool.control { [tools] in tools.onEvent(.warning("\($0)")) }

@@ -50,9 +50,6 @@ extension RunLoop {
         }
         spools[number].opened(opened, tools, lane: lane)
         owners[lane] = number
-        if let other = spools[number].leaveMark(runner.options, at: now.wall) {
-            onEvent(.shared(spool: path, with: other))
-        }
         addSettler(tools.settler)
         // Before the scan: what appears during it is told twice, and noticed once.
         watch.add(path, isRemote: spool.directory.isRemote, number: lane)
@@ -60,6 +57,11 @@ extension RunLoop {
         readControl(number)
         note(opened.recovery, of: number)
         await scan(number, isFirst: true)
+        guard spools[number].isOpen else { return }
+        // After the scan, which sends what was stored before: trackers that see the mark count from here on.
+        if let other = spools[number].leaveMark(runner.options, state.policy, at: now.wall) {
+            onEvent(.shared(spool: path, with: other))
+        }
         onEvent(.opened(spool: path, pending: dispatcher.read { $0.lanes[lane].listed }, isBack: isBack))
     }
 

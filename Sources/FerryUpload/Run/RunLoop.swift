@@ -52,6 +52,8 @@ struct RunLoop {
     private static let nameInterval = Duration.seconds(30)
     /// Timers of the event loop stand still while the machine sleeps: a longer wait would end late.
     private static let longestSleep = Duration.seconds(60)
+    /// The books of what was answered are written within milliseconds.
+    private static let booksLook = Duration.milliseconds(5)
 
     var dispatcher: Dispatcher { runner.workers.dispatcher }
 
@@ -77,8 +79,14 @@ struct RunLoop {
         case .ask:
             let now = runner.moment()
             dispatcher.change { state.ask(&$0, at: now) }
+        case .interval(let interval):
+            dispatcher.change { _ in state.setInterval(interval) }
+            let now = runner.moment().wall
+            for number in spools.indices where spools[number].isOpen {
+                _ = spools[number].leaveMark(runner.options, state.policy, at: now)
+            }
         case .stop: isStopping = true
-        case .idle, .tick: break
+        case .idle, .tick, .turn: break
         }
     }
 
@@ -207,6 +215,7 @@ struct RunLoop {
     /// Brings the delivery in line, tells what changed, and sets the timer.
     private mutating func settle() async {
         let now = runner.moment()
+        state.isQuiet = runner.turns.isWanted
         let (next, whole): (Duration?, Blocker?) = dispatcher.change { delivery in
             guard knowsNetwork else { return (nil, nil) }
             return (state.update(&delivery, at: now), state.blocker(delivery, at: now))
@@ -218,7 +227,7 @@ struct RunLoop {
             guard blocker?.kind != before?.kind else { continue }
             runner.onEvent(.blocked(spool: spools[number].path, blocker))
             // For `ferry status`: the folder does not tell.
-            if blocker?.mark != before?.mark { _ = spools[number].leaveMark(runner.options, at: now.wall) }
+            if blocker?.mark != before?.mark { _ = spools[number].leaveMark(runner.options, state.policy, at: now.wall) }
         }
         runner.note(
             .init(
@@ -235,7 +244,16 @@ struct RunLoop {
             if spool.needsScan { wake = min(wake, spool.nextScan) }
         }
         if let rest = restSpools() { wake = min(wake, now.steady + rest) }
+        if state.isQuiet, !giveTurn() { wake = now.steady + Self.booksLook }
         setTimer(wake - now.steady)
+    }
+
+    /// Lets the program send, once nothing is under way and all that was answered is written down.
+    private func giveTurn() -> Bool {
+        let isBusy = dispatcher.read { !$0.jobsUnderWay.isEmpty }
+        guard !isBusy, spools.allSatisfy({ $0.tools?.settler.isIdle ?? true }) else { return false }
+        runner.turns.runnerIsQuiet()
+        return true
     }
 
     private func blocker(of number: Int) -> Blocker? {

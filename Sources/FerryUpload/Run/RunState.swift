@@ -11,17 +11,33 @@ struct RunState {
     }
 
     private let options: RunOptions
+    /// When segments are sent: the runner's, until the program changes its interval.
+    private(set) var policy: SchedulePolicy
+    /// Nothing is begun: the program sends by itself.
+    var isQuiet = false
     private(set) var spools: [Spool] = []
     private(set) var network = NetworkVerdict.usable(interface: nil)
     /// A misconfigured destination is tried again, in case somebody mends it where it is.
     private var retriesAt: Duration?
     private var misconfigurations = 0
 
-    init(_ options: RunOptions) { self.options = options }
+    init(_ options: RunOptions) {
+        self.options = options
+        policy = options.schedule
+    }
+
+    /// Sends what is stored, and then in another interval.
+    mutating func setInterval(_ interval: Duration) {
+        policy.interval = interval
+        for spool in spools.indices {
+            spools[spool].schedule = SendSchedule(policy)
+            spools[spool].schedule.ask()
+        }
+    }
 
     /// A spool joins.
     mutating func add(_ control: SpoolControl) {
-        spools.append(Spool(schedule: SendSchedule(options.schedule)))
+        spools.append(Spool(schedule: SendSchedule(policy)))
         // What was asked for before has been done, or was for another process.
         spools[spools.count - 1].flushedAt = control.flushRequestedAt
         _ = setControl(control, of: spools.count - 1)
@@ -30,7 +46,7 @@ struct RunState {
     /// A spool comes back under its number, or another one takes its place.
     mutating func rejoin(_ control: SpoolControl, as spool: Int, isSame: Bool) {
         if !isSame {
-            spools[spool] = Spool(schedule: SendSchedule(options.schedule))
+            spools[spool] = Spool(schedule: SendSchedule(policy))
             spools[spool].flushedAt = control.flushRequestedAt
         }
         _ = setControl(control, of: spool)
@@ -53,8 +69,8 @@ struct RunState {
     ///
     /// - Parameter before: What was queued then; `nil` at the first look: all that it finds leaves at once.
     mutating func scanned(_ spool: Int, since before: SegmentQueue?, _ delivery: inout DeliveryState, at now: Moment) {
-        guard let before, !options.schedule.isManual || options.schedule.criticalDelay != nil else { return }
-        let longest = max(options.schedule.interval, options.schedule.criticalDelay ?? .zero)
+        guard let before, !policy.isManual || policy.criticalDelay != nil else { return }
+        let longest = max(policy.interval, policy.criticalDelay ?? .zero)
         for newcomer in delivery.lanes[spool].takeNew(since: now.wall - longest, before: before) {
             place(newcomer, in: spool, &delivery, at: now)
         }
@@ -64,7 +80,7 @@ struct RunState {
         _ newcomer: Lane.Newcomer, in spool: Int, _ delivery: inout DeliveryState, at now: Moment
     ) {
         let entry = newcomer.entry
-        let events = options.schedule.countsEvents ? delivery.lanes[spool].notedEvents(of: newcomer.name) : 1
+        let events = policy.countsEvents ? delivery.lanes[spool].notedEvents(of: newcomer.name) : 1
         let place = spools[spool].schedule.place(entry.priority, age: now.wall - entry.created, at: now.steady)
         switch place {
         case .queue: delivery.lanes[spool].enqueue(newcomer)
@@ -75,7 +91,7 @@ struct RunState {
     /// Somebody told a spool something. Returns whether a flush was asked for.
     mutating func setControl(_ control: SpoolControl, of spool: Int) -> Bool {
         // What was stored during a pause is sent at its end.
-        if spools[spool].control.stopsSending, !control.stopsSending, !options.schedule.isManual { spools[spool].schedule.ask() }
+        if spools[spool].control.stopsSending, !control.stopsSending, !policy.isManual { spools[spool].schedule.ask() }
         spools[spool].control = control
         guard let asked = control.flushRequestedAt, asked != spools[spool].flushedAt else { return false }
         spools[spool].flushedAt = asked
@@ -103,7 +119,7 @@ struct RunState {
         network = verdict
         guard case .usable = verdict else { return false }
         retriesAt = nil
-        for spool in spools.indices where !options.schedule.isManual { spools[spool].schedule.ask() }
+        for spool in spools.indices where !policy.isManual { spools[spool].schedule.ask() }
         delivery.forgetWaits(at: now.wall)
         return true
     }
@@ -146,7 +162,7 @@ struct RunState {
             if woken.missedTurn { spools[index].schedule.missedTurn() }
             for newcomer in woken.new { place(newcomer, in: index, &delivery, at: now) }
             if let arrival = options.upload.arrival { delivery.lanes[index].rules.apply(arrival, at: now.wall) }
-            let isClosed = blocker != nil || spools[index].control.stopsSending
+            let isClosed = blocker != nil || isQuiet || spools[index].control.stopsSending
             if !isClosed, let share = spools[index].schedule.release(delivery.lanes[index].held, at: now.steady) {
                 delivery.lanes[index].release(share)
             }

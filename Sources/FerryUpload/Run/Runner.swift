@@ -28,6 +28,7 @@ public final class Runner: Sendable {
     let onEvent: @Sendable (RunEvent) -> Void
     let counters = RunCounters()
     let signals = SignalBox<Signal>()
+    let turns: Turns
     let now: @Sendable () -> Timestamp
     let workers: Workers
     /// What was found out at the last look.
@@ -58,6 +59,10 @@ public final class Runner: Sendable {
         case network(NetworkLook?)
         /// Nothing is under way any more.
         case idle
+        /// The program sends by itself for a while, or has done so.
+        case turn
+        /// Send in this interval from now on.
+        case interval(Duration)
         case ask
         case tick
         case stop
@@ -92,6 +97,7 @@ public final class Runner: Sendable {
         self.now = now
         self.onEvent = onEvent
         let signals = signals
+        turns = Turns { signals.add(.turn) }
         let delivery = DeliveryState(
             [], options: options.upload, health: DestinationHealth(options.upload), isContinuous: true, now: now)
         let counters = counters
@@ -106,8 +112,39 @@ public final class Runner: Sendable {
     /// Sends everything now, whatever was to be waited for.
     public func flush() { signals.add(.ask) }
 
+    /// Sends in another interval from now on, zero or less: only when asked. What is stored is sent first.
+    public func setInterval(_ interval: Duration) { signals.add(.interval(interval)) }
+
+    /// Does something, a pass over the same spool say, while the runner begins nothing; what is under way ends before.
+    ///
+    /// - Parameter end: Of the wait for what is under way.
+    /// - Returns: `nil` where that took longer, or the task was cancelled before.
+    public func whileQuiet<Result: Sendable>(
+        until end: ContinuousClock.Instant?, _ body: () async -> Result
+    ) async -> Result? {
+        let isQuiet = await withTaskGroup(of: Bool.self) { group in
+            group.addTask { [turns] in await turns.take() }
+            if let end {
+                group.addTask {
+                    try? await Task.sleep(until: end, clock: .continuous)
+                    return false
+                }
+            }
+            var isQuiet = await group.next() ?? false
+            group.cancelAll()
+            // The turn may have come at the end.
+            for await late in group { isQuiet = isQuiet || late }
+            return isQuiet
+        }
+        guard isQuiet else { return nil }
+        defer { turns.giveBack() }
+        return await body()
+    }
+
     /// Runs until ``stop()``.
     public func run() async {
+        turns.runnerBegins()
+        defer { turns.runnerEnds() }
         let (settlers, continuation) = AsyncStream.makeStream(of: Settler.self)
         await withTaskGroup(of: Void.self) { group in
             group.addTask {
@@ -147,7 +184,7 @@ public final class Runner: Sendable {
 
     /// Holds forks of the program until the first look at everything is over and what follows from it has begun.
     private func start() async {
-        let early = EarlyWork()
+        let early = EarlyWork.begin()
         let end = ContinuousClock.now + .seconds(1)
         while sinceLastLook == nil, ContinuousClock.now < end, !Task.isCancelled { try? await Task.sleep(for: .milliseconds(20)) }
         try? await Task.sleep(for: .milliseconds(100))

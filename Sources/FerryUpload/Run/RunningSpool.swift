@@ -140,12 +140,11 @@ struct RunningSpool {
     }
 
     /// Tells others that the spool is looked after. Returns the mark of another that does so, if there is one.
-    mutating func leaveMark(_ options: RunOptions, at now: Timestamp) -> UploaderMark? {
+    mutating func leaveMark(_ options: RunOptions, _ schedule: SchedulePolicy, at now: Timestamp) -> UploaderMark? {
         if markedAt == nil { markedAt = now }
         let deadline = options.upload.arrival.map {
             UploaderMark.Deadline(time: "\($0.time)", timezone: $0.zone.name, late: $0.late.rawValue)
         }
-        let schedule = options.schedule
         let threshold = schedule.events.flatMap {
             schedule.countsEvents
                 ? UploaderMark.Threshold(
