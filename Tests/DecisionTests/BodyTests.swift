@@ -77,6 +77,110 @@ struct BodyTests {
         #expect(logs.map { $0["type"] as? String } == ["startSession", "event", "startSession", "event"])
     }
 
+    @Test(
+        "An event's time is RFC 3339 or milliseconds since 1970, and no other time stands for one that cannot be read",
+        arguments: TimedForm.allCases)
+    private func times(_ form: TimedForm) throws {
+        func body(_ time: String) throws -> String {
+            try encode([#"{"name":"x","time":\#(time),"device":{"id":"a"}}"#], as: form.format)
+        }
+        #expect(try body(#""2026-11-21T03:15:02.123Z""#).contains(form.time))
+        #expect(try body("1795230902123").contains(form.time))
+        #expect(try body("null") == body(#""2026-11-21T03:00:00.000Z""#))
+        for unreadable in [#""yesterday""#, #""2026-01-02 03:04:05""#, "1700000000", "1e300", "true", "{}"] {
+            #expect(throws: UnencodableEvent.self, "\(unreadable)") { try body(unreadable) }
+        }
+    }
+
+    private enum TimedForm: CaseIterable {
+        case sensors, appCenter, measurement
+
+        var format: BodyFormat {
+            switch self {
+            case .sensors: .sensors
+            case .appCenter: .appCenter
+            case .measurement: .measurement(trackingID: "UA-1-2")
+            }
+        }
+
+        /// Of 03:15:02.123, a second before the request.
+        var time: String {
+            switch self {
+            case .sensors: #""time":1795230902123"#
+            case .appCenter: #""timestamp":"2026-11-21T03:15:02.123Z""#
+            case .measurement: "&qt=1000"
+            }
+        }
+    }
+
+    @Test("App Center: a number beyond 64 bits with a sign, and one beyond every double, keep their digits as text")
+    func appCenterNumbers() throws {
+        let body = try encode(
+            [Self.event("n", #"{"a":9223372036854775807,"b":9223372036854775808,"c":1e400,"d":-0.0}"#)], as: .appCenter)
+        #expect(body.contains(#"{"type":"long","name":"a","value":9223372036854775807}"#))
+        #expect(body.contains(#"{"type":"string","name":"b","value":"9223372036854775808"}"#))
+        #expect(body.contains(#"{"type":"string","name":"c","value":"1e400"}"#))
+        #expect(body.contains(#"{"type":"double","name":"d","value":-0.0}"#))
+    }
+
+    @Test("App Center: a device's field of another kind is left out, and a field stands once")
+    func appCenterOddDevice() throws {
+        let odd = #"{"os":null,"osVersion":{"a":1},"locale":[1],"timeZoneOffset":"60","sdk":"s","sdk":"t"}"#
+        let log = try #require(try logs([#"{"name":"x","device":\#(odd)}"#]).first)
+        let device = try #require(log["device"] as? [String: Any])
+        #expect(device["osName"] as? String == "Linux")
+        #expect(device["osVersion"] as? String == "0")
+        #expect(device["locale"] as? String == "und")
+        #expect(device["timeZoneOffset"] as? Int == 0)
+        #expect(device["sdkName"] as? String == "s")
+    }
+
+    @Test(
+        "Of a key that stands twice the last value counts, as JSON readers have it; keys that only Unicode calls the same are two"
+    )
+    func keys() throws {
+        let record = try encode([Self.event("k", #"{"a":1,"a":2,"\u00e9":3,"e\u0301":4}"#)], as: .sensors)
+        #expect(record.contains("\"properties\":{\"a\":2,\"\u{e9}\":3,\"e\u{301}\":4,"), "\(record)")
+    }
+
+    @Test(
+        "Measurement Protocol: a value is a whole number from 0, exactly, or left out",
+        arguments: [
+            ("9007199254740993", "9007199254740993"), (#""12""#, "12"), ("12.4", "12"), ("0", "0"), ("-3", nil),
+            (#""0x10""#, nil),
+            (#""abc""#, nil), ("true", nil), ("1e30", nil), ("[1]", nil), ("18446744073709551615", nil),
+        ] as [(String, String?)])
+    func values(value: String, parameter: String?) throws {
+        let body = try encode([Self.event("v", #"{"value":\#(value)}"#)], as: .measurement(trackingID: "UA-1-2"))
+        #expect(body.split(separator: "&").first { $0.hasPrefix("ev=") } == parameter.map { "ev=\($0)" })
+    }
+
+    @Test("Measurement Protocol: an empty category is the program's name, and only whole numbers from 1 to 200 are custom")
+    func categories() throws {
+        let properties = #"{"category":"","cd+1":"a","cd01":"b","cd201":"c","cd200":"d"}"#
+        let body = try encode([Self.event("c", properties)], as: .measurement(trackingID: "U"))
+        #expect(body.contains("&ec=my%20app&"))
+        #expect(body.split(separator: "&").filter { $0.hasPrefix("cd") } == ["cd200=d"])
+    }
+
+    @Test("Measurement Protocol: going to the background ends no session, and what the program starts itself begins one")
+    func measurementSessions() throws {
+        let events = [Self.event("$AppEnd"), Self.event("$SessionStart", #"{"$is_new_session":true}"#)]
+        let hits = try encode(events, as: .measurement(trackingID: "U")).split(separator: "\n")
+        #expect(!hits[0].contains("sc="))
+        #expect(hits[1].contains("&sc=start&"))
+    }
+
+    @Test("Measurement Protocol: a hit that servers pass over is refused, so that its segment is kept")
+    func longHit() throws {
+        func hit(_ length: Int) throws -> String {
+            let label = String(repeating: "x", count: length)
+            return try encode([Self.event("l", #"{"label":"\#(label)"}"#)], as: .measurement(trackingID: "U"))
+        }
+        #expect(try hit(8000).utf8.count > 8000)
+        #expect(throws: UnencodableEvent.self) { try hit(8192) }
+    }
+
     private func records(_ lines: [String]) throws -> [NSDictionary] {
         try #require(try JSONSerialization.jsonObject(with: Data(encode(lines, as: .sensors).utf8)) as? [NSDictionary])
     }

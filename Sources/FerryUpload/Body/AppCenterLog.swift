@@ -12,11 +12,13 @@ struct AppCenterLog {
         self.created = created
     }
 
-    func append(to body: inout [UInt8]) {
+    func append(to body: inout [UInt8]) throws(UnencodableEvent) {
+        let moment = try event.moment(or: created)
         let name = event.text(event.name) ?? ""
         let startsSession = event.startsSession
         body += "{\"type\":\"\(startsSession ? "startSession" : "event")\",\"timestamp\":".utf8
-        body += event.text(event.time)?.jsonQuoted.utf8 ?? created.rfc3339.jsonQuoted.utf8
+        // As it is written: it may be finer than milliseconds.
+        body += (event.text(event.time) ?? moment.rfc3339).jsonQuoted.utf8
         if let session = event.text(event.session) { body += ",\"sid\":\(session.jsonQuoted)".utf8 }
         if let user = event.text(event.user) { body += ",\"userId\":\(user.jsonQuoted)".utf8 }
         appendDevice(to: &body)
@@ -45,7 +47,8 @@ struct AppCenterLog {
         body.append(",\"device\":{")
         var known: Set<String> = []
         for (key, value) in event.members(of: event.device) {
-            for field in Self.deviceFields[key] ?? [] {
+            guard value.kind == (key == "timeZoneOffset" ? .number : .string) else { continue }
+            for field in Self.deviceFields[key] ?? [] where !known.contains(field) {
                 body += "\(known.isEmpty ? "" : ",")\"\(field)\":".utf8
                 body += event.bytes(value)
                 known.insert(field)
@@ -60,7 +63,7 @@ struct AppCenterLog {
 
     private func appendProperties(to body: inout [UInt8]) {
         var isFirst = true
-        for (key, value) in event.members(of: event.properties) {
+        for (key, value) in event.uniqueMembers(of: event.properties) {
             guard let (type, text) = typed(value) else { continue }
             body += "\(isFirst ? ",\"typedProperties\":[" : ",")\(type),\"name\":\(key.jsonQuoted),\"value\":".utf8
             body += text
@@ -79,6 +82,10 @@ struct AppCenterLog {
         case .yes, .no: return ("{\"type\":\"boolean\"", Array(bytes))
         case .number:
             let isWhole = !bytes.contains { $0 == UInt8(ascii: ".") || $0 == UInt8(ascii: "e") || $0 == UInt8(ascii: "E") }
+            let fits =
+                isWhole ? value.integer(event.line).flatMap { Int64(exactly: $0) } != nil : value.number(event.line).isFinite
+            // Its `long` has 64 bits with a sign. A number beyond them, or beyond every double, keeps its digits as text.
+            guard fits else { return ("{\"type\":\"string\"", JSONText.quoted(String(decoding: bytes, as: UTF8.self))) }
             return ("{\"type\":\"\(isWhole ? "long" : "double")\"", Array(bytes))
         case .object, .array: return ("{\"type\":\"string\"", JSONText.quoted(String(decoding: bytes, as: UTF8.self)))
         }

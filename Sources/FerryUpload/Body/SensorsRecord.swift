@@ -25,8 +25,7 @@ struct SensorsRecord {
         body += "{\"type\":\"\(isSignUp ? "track_signup" : "track")\",\"event\":\(name.jsonQuoted)".utf8
         body += ",\"distinct_id\":\(id.jsonQuoted)".utf8
         if isSignUp, let anonymous { body += ",\"original_id\":\(anonymous.jsonQuoted)".utf8 }
-        let time = event.text(event.time).flatMap { Timestamp(rfc3339: $0) } ?? created
-        body += ",\"time\":\(time.milliseconds),\"properties\":{".utf8
+        body += ",\"time\":\(try event.moment(or: created).milliseconds),\"properties\":{".utf8
         appendProperties(device, isLogin: user != nil, to: &body)
         body += "}}".utf8
     }
@@ -38,13 +37,16 @@ struct SensorsRecord {
     ]
 
     private func appendProperties(_ device: [(key: String, value: JSONField)], isLogin: Bool, to body: inout [UInt8]) {
+        // The names of presets that it says itself; others are unique already, and texts that Unicode calls the same are two names.
         var known: Set<String> = []
+        var isFirst = true
         func add(_ key: String, _ value: some Sequence<UInt8>) {
-            guard known.insert(key).inserted else { return }
-            body += "\(known.count > 1 ? "," : "")\(key.jsonQuoted):".utf8
+            if key.utf8.first == UInt8(ascii: "$") || key == "event_duration", !known.insert(key).inserted { return }
+            body += "\(isFirst ? "" : ",")\(key.jsonQuoted):".utf8
             body += value
+            isFirst = false
         }
-        for (key, value) in event.members(of: event.properties) where value.kind != .null {
+        for (key, value) in event.uniqueMembers(of: event.properties) where value.kind != .null {
             // The one name of the tracker's own that is another there.
             add(key == "$event_duration" ? "event_duration" : key, event.bytes(value))
         }

@@ -36,6 +36,38 @@ struct TrackedEvent {
     /// The text of a field that is one.
     func text(_ field: JSONField?) -> String? { field?.kind == .string ? field?.string(line) : nil }
 
+    /// When it was.
+    ///
+    /// - Parameter created: Stands for the time of an event that has none.
+    /// - Throws: When what it says is neither text as in RFC 3339 nor a number, milliseconds since 1970, as Sensors' SDKs write it: another time
+    ///   in its place would be a wrong one.
+    func moment(or created: Timestamp) throws(UnencodableEvent) -> Timestamp {
+        guard let time, time.kind != .null else { return created }
+        if let text = text(time) {
+            if let moment = Timestamp(rfc3339: text) { return moment }
+        } else if time.kind == .number, let milliseconds = Int64(exactly: time.number(line).rounded()),
+            Self.milliseconds.contains(milliseconds)
+        {
+            return Timestamp(milliseconds: milliseconds)
+        }
+        let value = String(decoding: bytes(time).prefix(100), as: UTF8.self).printable()
+        throw UnencodableEvent(
+            reason: "has \"time\" \(value), which is neither RFC 3339 (2026-11-21T03:15:02.123Z) nor milliseconds since 1970")
+    }
+
+    /// From 1973 on, so that seconds are not taken for milliseconds, to the last year that RFC 3339 can write.
+    private static let milliseconds: ClosedRange<Int64> = 100_000_000_000...253_402_300_799_999
+
+    /// The members of an object, in their order, each key once: with its last value, as JSON readers have it.
+    func uniqueMembers(of field: JSONField?) -> [(key: String, value: JSONField)] {
+        let members = members(of: field)
+        // Keys are compared by their bytes; a set of text takes two for one only where Unicode does.
+        if Set(members.map(\.key)).count == members.count { return members }
+        var last: [[UInt8]: Int] = [:]
+        for (index, member) in members.enumerated() { last[Array(member.key.utf8)] = index }
+        return members.enumerated().filter { last[Array($0.element.key.utf8)] == $0.offset }.map(\.element)
+    }
+
     /// Whether a session begins with it. Trackers of earlier versions did not tell: there each start of the program counts.
     var startsSession: Bool {
         guard let name = text(name), ["$AppStart", "$AppStartPassively", "$SessionStart"].contains(name) else { return false }

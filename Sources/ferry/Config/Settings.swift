@@ -157,7 +157,8 @@ enum Settings {
         parsedInterval($0) == nil ? "must be a duration like 15s or 2m, or 0 for never by itself" : nil
     }
     static func parsedInterval(_ text: String) -> Duration? {
-        if text == "0" || text.hasPrefix("-") { return .zero }
+        if text == "0" { return .zero }
+        if text.hasPrefix("-") { return Duration(parsing: String(text.dropFirst())).map { .zero - $0 } ?? .seconds(-1) }
         return Duration(parsing: text)
     }
     private static let coalesce: @Sendable (String) -> String? = {

@@ -132,7 +132,10 @@ struct ConfigProblem: Equatable, CustomStringConvertible {
     }
 
     /// Settings with an option of their own.
-    private static let options = ["spools": "spool", "to": "to", "profile": "profile", "log-format": "log-format"]
+    private static let options = [
+        "spools": "spool", "to": "to", "profile": "profile", "body": "body",
+        "tracking-id": "tracking-id", "log-format": "log-format",
+    ]
 
     var description: String {
         switch place {

@@ -22,6 +22,12 @@ struct ConfigOptions: ParsableArguments {
     @Option(help: "Which SDK's numbers to begin with: ferry, appcenter, google-analytics, sensors.")
     var profile: String?
 
+    @Option(help: "What requests carry: ndjson, json-array, sensors, appcenter or measurement.")
+    var body: String?
+
+    @Option(help: ArgumentHelp("With --body measurement, the property's ID.", valueName: "id"))
+    var trackingID: String?
+
     @Option(help: "text or json.")
     var logFormat: String?
 
@@ -31,6 +37,8 @@ struct ConfigOptions: ParsableArguments {
         if !spool.isEmpty { flags.append("spools=" + spool.joined(separator: ",")) }
         if let to { flags.append("to=" + to) }
         if let profile { flags.append("profile=" + profile) }
+        if let body { flags.append("body=" + body) }
+        if let trackingID { flags.append("tracking-id=" + trackingID) }
         if let logFormat { flags.append("log-format=" + logFormat) }
         return RunConfiguration(flags: flags, path: config ?? environment["FERRY_CONFIG"], environment: environment)
     }
