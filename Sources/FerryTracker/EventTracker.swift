@@ -72,7 +72,8 @@ public final class EventTracker: Sendable {
         publisher = Publisher(
             recorder, retention: spool.adopt(limits, at: start.wall),
             options: .init(
-                level: configuration.level, makesSpool: configuration.makesSpool, warn: configuration.onWarning, now: now))
+                level: configuration.level, makesSpool: configuration.makesSpool, retention: configuration.retention,
+                warn: configuration.onWarning, now: now))
         crashes =
             configuration.reportsCrashes ? CrashRecording(in: spool, id: ids.next(), app: state.device, at: start.wall) : nil
         do throws(FileError) { try begin(isFirstStart: identity.isNew) } catch { throw .file(error) }

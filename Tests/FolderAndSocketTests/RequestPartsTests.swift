@@ -201,6 +201,46 @@ struct RequestPartsTests {
         #expect(try numbers(server.requests.withLock { try #require($0.last).body }) == Array(20..<30))
     }
 
+    @Test("No event of a segment is delivered before the checksums at its members' ends are read")
+    func altered() async throws {
+        let spool = try folder.spool()
+        let name = Segments.name()
+        // With a writer's notes, which are believed where nothing else asks for a look at the whole.
+        try OpenFile.creating(spool.directory.pathOf(name.journalName)).write(Array(Segments.lines(0..<100).utf8))
+        _ = try spool.sealAbandonedJournals(level: .standard)
+        var bytes = try #require(try spool.directory.contents(of: name.fileName))
+        // The checksum of the only member.
+        bytes[bytes.count - 8] ^= 1
+        try spool.directory.replace(name.fileName, with: bytes, durable: false)
+        try endWriting(in: spool)
+        let server = Server()
+        let listener = ScriptedServer.answering { server.answer($0) }
+        _ = try await upload(spool, listener.url, events: 20)
+        #expect(server.events.isEmpty)
+        #expect(try spool.rejected().map(\.reason?.kind) == ["corrupt"])
+    }
+
+    @Test("What is salvaged of a segment that was delivered in part goes on behind that part, where it has all of its lines")
+    func salvagedLater() async throws {
+        let spool = try folder.spool()
+        let name = try spool.put(Segments.gzip(Segments.lines(0..<60)), as: Segments.name())
+        let server = Server([3: 400])
+        let listener = ScriptedServer.answering { server.answer($0) }
+        _ = try await upload(spool, listener.url, events: 20)
+        // In rejected/ its end is lost.
+        let rejected = try #require(try spool.rejectedFolder())
+        let whole = try #require(try rejected.contents(of: name))
+        try rejected.replace(name, with: Array(whole.dropLast(9)), durable: false)
+        guard case .saved(_, let events, 0, 0) = try spool.salvageRejected(name, at: .now(), inflateLimit: .mebibytes(1)) else {
+            throw InVain(what: "salvage")
+        }
+        #expect(events > 40)
+        _ = try await upload(spool, listener.url, events: 20)
+        let last = try numbers(server.requests.withLock { try #require($0.last).body })
+        #expect(last == Array(40..<Int(events)))
+        #expect(server.events == ["20", "20", "20", "\(events - 40)"])
+    }
+
     @Test(
         "A sidecar that says a number that no segment has lines says nothing",
         arguments: [Int64.max, .min, -1, 2_000_000_000_000_000])

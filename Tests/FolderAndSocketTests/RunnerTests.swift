@@ -362,6 +362,15 @@ struct RunnerTests {
         #expect(polled.news(FolderLooks.glance(spool.path), now: later).isEmpty)
         _ = try spool.setControl(at: .now()) { $0.isPaused = true }
         #expect(polled.news(FolderLooks.glance(spool.path), now: later) == [.control])
+        // Settings that come, and go, beside a control file that is younger.
+        let limits = ConfiguredLimits(RetentionLimits(maxBytes: ByteCount(5000)), isSet: true, program: "ferry run")
+        _ = spool.adopt(limits, at: .now())
+        #expect(polled.news(FolderLooks.glance(spool.path), now: later) == [.control])
+        _ = try spool.setControl(at: .now()) { $0.isPaused = false }
+        _ = polled.news(FolderLooks.glance(spool.path), now: later)
+        _ = spool.adopt(ConfiguredLimits(RetentionLimits(), isSet: false, program: "ferry run"), at: .now())
+        #expect(polled.news(FolderLooks.glance(spool.path), now: later) == [.control])
+        #expect(polled.news(FolderLooks.glance(spool.path), now: later).isEmpty)
         try put(spool)
         // So soon after a change another one could hide behind the same time.
         var fresh = PolledFolder(spool.path)

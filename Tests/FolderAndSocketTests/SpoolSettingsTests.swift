@@ -129,6 +129,28 @@ struct SpoolSettingsTests {
         try await eventually("it stores again") { (try? tracker.track("normal")) != nil }
     }
 
+    @Test("A tracker that stores nothing drops nothing by a limit that was taken away since")
+    func idleTracker() throws {
+        let spool = try folder.spool()
+        func limit(_ bytes: Int64?) {
+            let limits = RetentionLimits(maxBytes: bytes.map { ByteCount($0) })
+            _ = spool.adopt(ConfiguredLimits(limits, isSet: bytes != nil, program: "ferry run"), at: .now())
+        }
+        limit(100)
+        let recorder = Recorder(spool, rules: BatchRules(), options: .init(stream: nil, durability: .process))
+        let publisher = Publisher(
+            recorder, retention: spool.limits(or: RetentionLimits()),
+            options: .init(warn: { _ in }, now: { Moment(wall: .now(), steady: .zero) }))
+        limit(nil)
+        try spool.put(Segments.gzip(Segments.noise(5000)), as: Segments.name(5))
+        try endWriting(in: spool)
+        publisher.sweep()
+        #expect(try spool.pending().count == 1)
+        limit(100)
+        publisher.sweep()
+        #expect(try spool.pending().isEmpty)
+    }
+
     @Test("Limits that are no longer in the program's code are no longer the spool's")
     func goesBack() throws {
         try tracker { $0.retention.maxBytes = ByteCount(50_000_000) }.close()

@@ -30,10 +30,7 @@ extension Claim {
     }
 
     /// What tells a segment's content from another's, on every machine that it is copied to: its size, and the checksum and the length that end it.
-    public func contentMark() throws(FileError) -> String {
-        let trailer = try file.trailer(size: status.size.bytes)
-        return "\(status.size.bytes)-\(trailer.map { byte in (byte < 16 ? "0" : "") + String(byte, radix: 16) }.joined())"
-    }
+    public func contentMark() throws(FileError) -> String { try file.contentMark(size: status.size.bytes) }
 
     /// SHA-256 of the content: as it was examined, or else as it is.
     public func digest() throws(FileError) -> BodyDigest {
@@ -45,6 +42,12 @@ extension Claim {
 }
 
 extension OpenFile {
+    func contentMark() throws(FileError) -> String { try contentMark(size: status().size.bytes) }
+
+    fileprivate func contentMark(size: Int64) throws(FileError) -> String {
+        "\(size)-\(try trailer(size: size).map { byte in (byte < 16 ? "0" : "") + String(byte, radix: 16) }.joined())"
+    }
+
     func trailer(size: Int64) throws(FileError) -> [UInt8] {
         try readBytes(ContentMark.trailerLength, at: max(0, size - Int64(ContentMark.trailerLength)))
     }

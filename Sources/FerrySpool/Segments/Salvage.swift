@@ -70,6 +70,8 @@ extension OpenFile {
 /// What salvaging a file saved.
 struct Salvaged: Equatable {
     var events: Int64 = 0
+    /// Lines without an event, which are left out.
+    var blank: Int64 = 0
     /// Lines that are longer than any event may be.
     var tooLong: Int64 = 0
     /// Whole lines of a member whose checksum is wrong, taken or not.
@@ -147,7 +149,9 @@ private struct LineSalvage: ~Copyable {
 
     private mutating func add(line: UnsafeBufferPointer<UInt8>) throws {
         switch checker.check(line) {
-        case .blank: return
+        case .blank:
+            saved.blank += 1
+            return
         case .invalid: throw SalvageEnd()
         case .event: break
         }

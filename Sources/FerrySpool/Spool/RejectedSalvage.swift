@@ -78,6 +78,16 @@ extension Spool {
                 at: now, segment: name, outcome: .salvaged, bytes: status.size, events: saved.events,
                 detail: "its whole lines are now \(segment.fileName)\(leftOut)")
         ])
+        // Before it is published: who finds that sends it. What is saved are the first lines that were delivered, where none is left out.
+        if let delivered = reason.delivered, saved.tooLong == 0, saved.blank == 0, saved.unverified == 0 || takesUnverified {
+            let rest = RetryState.Delivered(
+                lines: min(delivered.lines, saved.events), destination: delivered.destination,
+                content: try publication.file.contentMark())
+            let sidecar = RetryState.inParts(at: now).with(delivered: rest)
+            try lendingReserve { () throws(FileError) in
+                try directory.writeState(sidecar, to: Self.sidecarName(of: segment.fileName))
+            }
+        }
         guard try publication.publish(as: segment.fileName) else {
             (reason.salvagedAs, reason.salvagingAs) = (nil, nil)
             try lendingReserve { () throws(FileError) in try folder.writeState(reason, to: reasonName, durable: true) }

@@ -8,10 +8,16 @@ public struct SpoolGlance: Equatable, Sendable {
     public let state: FileStatus.Identity?
     /// When a name in the folder was last added, removed or renamed.
     public let changed: Timestamp
-    /// When the spool was last told something, or its settings were last written; `nil` when neither ever was.
-    public let controlChanged: Timestamp?
+    public let told: Told
     /// Which segments travel by hand; `nil` when none ever did.
     public let exports: ExportsStamp?
+
+    /// When the files were last written that say what to do, each by itself: one may be taken away while the other is younger, and clocks are set
+    /// back. `nil` for one that is not there.
+    public struct Told: Equatable, Sendable {
+        public let control: Timestamp?
+        public let settings: Timestamp?
+    }
 
     /// - Throws: ``FileError`` when there is no folder of that path.
     public init(_ path: String) throws(FileError) {
@@ -21,9 +27,9 @@ public struct SpoolGlance: Equatable, Sendable {
         changed = status.file.modified
         let stateFolder = "\(path)/\(Spool.stateFolderName)"
         state = Self.find(stateFolder)?.identity
-        controlChanged = [Spool.controlFileName, Spool.settingsFileName].compactMap {
-            Self.find("\(stateFolder)/\($0)")?.changed
-        }.max()
+        told = Told(
+            control: Self.find("\(stateFolder)/\(Spool.controlFileName)")?.changed,
+            settings: Self.find("\(stateFolder)/\(Spool.settingsFileName)")?.changed)
         let hasExports = Self.find("\(stateFolder)/\(Spool.exportsFolderName)") != nil
         // Which exports are under way, only their locks tell: here the folder is opened, for a moment.
         exports = hasExports ? (try? Spool.open(path, access: .read).exportsStamp()) ?? nil : nil

@@ -14,6 +14,8 @@ final class Publisher: Sendable {
     struct Options: Sendable {
         var level = CompressionLevel.standard
         var makesSpool = true
+        /// The limits of a spool that has none of its own.
+        var retention = RetentionLimits()
         var warn: @Sendable (TrackerWarning) -> Void
         var now: @Sendable () -> Moment
     }
@@ -277,10 +279,12 @@ final class Publisher: Sendable {
     /// Applies the limits, and finds out what the spool holds. To be called by the thread, or before it starts.
     func sweep() {
         let now = options.now().steady
-        let retention = state.withLock { state in
+        // A program that stores nothing for long must drop nothing by limits that are others by now.
+        let retention = recorder.spool.limits(or: options.retention)
+        state.withLock { state in
             state.lastSweep = now
             state.nextSweep = now + Self.sweepInterval
-            return state.retention
+            state.retention = retention
         }
         let report: RetentionReport
         // What cannot be listed now is listed at the next look; storing goes on.

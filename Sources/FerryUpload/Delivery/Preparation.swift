@@ -94,8 +94,7 @@ struct Preparer: Sendable {
         // A small segment is read once, for the look at it and for its request.
         let content =
             claim.status.size <= TransportOptions.smallBody ? try claim.file.readBytes(Int(claim.status.size.bytes), at: 0) : nil
-        // Inflated for the asking at the first try only: what was sound then still is.
-        let verification = sidecar != nil && options.verification == .always ? .auto : options.verification
+        let verification = verification(sidecar)
         let examined =
             inflates
             ? try claim.examine(verification, inflateLimit: options.inflateLimit, content: content)
@@ -116,6 +115,13 @@ struct Preparer: Sendable {
             case .file(let error): throw error
             }
         }
+    }
+
+    /// Inflated for the asking at the first try only: what was sound then still is. Where parts of a segment go out, before the first of them: a
+    /// checksum is at the end of many events, and altered ones would be delivered before it is read.
+    private func verification(_ sidecar: RetryState?) -> Verification {
+        if options.cuts != nil, options.verification == .auto, sidecar?.delivered == nil { return .always }
+        return sidecar != nil && options.verification == .always ? .auto : options.verification
     }
 
     /// What is known of earlier tries. How much another content of the name was delivered says nothing.

@@ -134,7 +134,7 @@ final class FolderWatch: Sendable {
 struct PolledFolder: Sendable {
     let path: String
     private var changed: Timestamp?
-    private var controlChanged: Timestamp?
+    private var told: SpoolGlance.Told?
 
     /// File systems note times in steps: FAT of two seconds. A change so shortly before a look may be followed by one that shows
     /// the same time.
@@ -152,9 +152,9 @@ struct PolledFolder: Sendable {
             news.append(.unclear)
             changed = now - glance.changed > Self.resolution ? glance.changed : nil
         }
-        if let control = glance.controlChanged, control != controlChanged {
+        if glance.told != told {
             news.append(.control)
-            controlChanged = control
+            told = glance.told
         }
         return news
     }
