@@ -195,7 +195,7 @@ actor Admission {
         _ candidate: Candidate, in spool: Spool, _ recognition: Recognition, _ vouchesForNames: Bool
     ) throws(FileError) -> AdmissionResult {
         let name = candidate.entry.segment
-        guard let file = try spool.directory.open(name) else { return .unsoundThere }
+        guard let file = try spool.directory.openIfFile(name) else { return .unsoundThere }
         guard try file.digest().digest == candidate.digest else {
             return try file.soundEvents() == nil ? .unsoundThere : .conflict
         }

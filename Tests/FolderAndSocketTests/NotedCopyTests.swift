@@ -135,6 +135,23 @@ struct NotedCopyTests {
         #expect(try hub.pending().isEmpty)
     }
 
+    @Test("A link where a copy was vouches for nothing, and keeps nothing else out", arguments: [3, 5])
+    func link(priority: Int) async throws {
+        let (source, hub) = (try folder.spool("source"), try folder.spool("hub"))
+        let name = Segments.name()
+        try source.put(lines, as: name)
+        let there = Segments.name(priority, id: name.id).fileName
+        #expect(symlink("/nowhere", hub.directory.pathOf(there)) == 0)
+        let left = try await send(source, to: hub)
+        // Under its very name there is no place for it: it stays at its sender, which is told so.
+        #expect(left == (priority == 5 ? 1 : 0))
+        #expect(try hub.directory.openIfFile(name.fileName) == nil || priority == 3)
+        if priority == 5 {
+            let sidecar = try #require(try source.sidecar(of: name.fileName))
+            #expect(sidecar.lastError.message.contains("409"))
+        }
+    }
+
     @Test("A sender that names no spool is not told that a copy is here which is gone")
     func nameless() async throws {
         let (_, hub, copy) = try noted()

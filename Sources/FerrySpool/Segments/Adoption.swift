@@ -115,6 +115,14 @@ public struct CopiedContent: Equatable, Sendable {
 }
 
 extension Directory {
+    /// Opens a file; `nil` also where a link, a pipe or a folder lies.
+    package func openIfFile(_ name: String) throws(FileError) -> OpenFile? {
+        do throws(FileError) { return try open(name) } catch {
+            guard error.isAboutKind else { throw error }
+            return nil
+        }
+    }
+
     /// What a look at a file says; `false` for one that goes as one looks, is damaged or may not be read.
     fileprivate func lookable(
         _ name: String, _ look: (OpenFile) throws(FileError) -> Bool

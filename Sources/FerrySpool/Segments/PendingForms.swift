@@ -6,7 +6,12 @@ extension Spool {
 
     /// Whether a pending file is about to leave: a process has claimed it, or it travels in a bundle.
     public func isLeaving(_ name: String) throws(FileError) -> Bool {
-        if let file = try directory.open(name), file.isHeld { return true }
+        do throws(FileError) {
+            if let file = try directory.open(name), file.isHeld { return true }
+        } catch {
+            // A link, a pipe or a folder of its name goes nowhere.
+            guard error.isAboutKind else { throw error }
+        }
         let travelling = try travelling()
         return !travelling.isEmpty && entry(of: name, in: travelling) != nil
     }
