@@ -158,7 +158,7 @@ public final class EventTracker: Sendable {
         let offset = Machine.timeZoneOffset
         let uploader = (try? spool.uploaderMark()) ?? nil
         recorder.setThreshold(uploader.flatMap { $0.isRunning ? $0.mark.threshold : nil })
-        publisher.setRetention(spool.limits(or: configuration.retention))
+        if let limits = try? spool.limits(or: configuration.retention) { publisher.setRetention(limits) }
         return try state.withLock { (state) throws(TrackerFailure) in
             if let control { state.control = control }
             state.setTimeZoneOffset(offset)

@@ -228,6 +228,15 @@ struct TrackerEventTests {
         }
     }
 
+    @Test("Of keys that are the same once they are cut the first stands, and the others are told")
+    func cutKeys() throws {
+        let start = String(repeating: "k", count: 125)
+        let properties: [(String, PropertyValue)] = [(start + "a", 1), (start + "b", 2), (start, 3), ("short", 4)]
+        let (line, truncated) = try encode(EventProperties(properties), limits: .appCenter)
+        #expect(line.contains("\"properties\":{\"\(start)\":1,\"short\":4}"))
+        #expect(truncated.count == 3)
+    }
+
     @Test("A number beyond every double is infinite, which the limits leave out")
     func infinite() throws { #expect(try properties(#"{"a":1e400}"#) == ["a": .double(.infinity)]) }
 

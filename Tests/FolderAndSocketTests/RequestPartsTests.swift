@@ -220,7 +220,38 @@ struct RequestPartsTests {
         #expect(try spool.rejected().map(\.reason?.kind) == ["corrupt"])
     }
 
-    @Test("What is salvaged of a segment that was delivered in part goes on behind that part, where it has all of its lines")
+    @Test("After a critical segment between two parts, the small segments that wait are joined as before")
+    func joinsOn() async throws {
+        let spool = try folder.spool()
+        for second in 0..<60 { try spool.put(Segments.gzip("{\"n\":\(second)}\n"), as: Segments.name(second: second)) }
+        let server = Server()
+        let urgent = Mutex(false)
+        let listener = ScriptedServer.answering { request in
+            let isFirst = urgent.withLock { isDone in
+                defer { isDone = true }
+                return !isDone
+            }
+            if isFirst { _ = try? spool.put(Segments.gzip("{}\n"), as: Segments.name(0, second: 99)) }
+            return server.answer(request)
+        }
+        var options = UploadOptions(destination: try DestinationURL(listener.url))
+        options.body = .jsonArray
+        options.requestLimits = RequestLimits(events: 20)
+        options.parallel = 1
+        let runner = try Runner(
+            [SpoolPlace(spool.path)],
+            options: RunOptions(upload: options, schedule: SchedulePolicy(interval: .seconds(1), events: 1)))
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            group.addTask { await runner.run() }
+            try await eventually("all are sent") { try spool.pending().isEmpty }
+            runner.stop()
+            try await group.waitForAll()
+        }
+        #expect(server.events.count <= 5, "\(server.events)")
+        #expect(server.events.compactMap { Int($0) }.reduce(0, +) == 61)
+    }
+
+    @Test("What is salvaged of a segment that was delivered in part goes on behind that part, whatever is left out behind it")
     func salvagedLater() async throws {
         let spool = try folder.spool()
         let name = try spool.put(Segments.gzip(Segments.lines(0..<60)), as: Segments.name())

@@ -165,7 +165,7 @@ struct RunnerTests {
         guard case .job(let job) = delivery.next() else { throw InVain(what: "a job") }
         #expect(job.items.map(\.name) == names)
         delivery.skip(job.items[0], of: job, .taken)
-        delivery.putBack(job.items[2...], of: job, noted: false)
+        delivery.putBack(job.items[2...], of: job, noted: 0)
         #expect(delivery.namesUnderWay(lane: 0) == [FileName(names[1])])
         let preparer = Preparer(spool: spool, options: upload, travel: TravelWatch(), ways: Ways()) { _ in }
         guard case .ready(let segment) = preparer.prepare(job.items[1], now: .now()) else { throw InVain(what: "a segment") }

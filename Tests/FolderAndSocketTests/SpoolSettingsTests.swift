@@ -1,5 +1,6 @@
 import FerrySpool
 import Glibc
+import Synchronization
 import TestSupport
 import Testing
 
@@ -129,6 +130,38 @@ struct SpoolSettingsTests {
         try await eventually("it stores again") { (try? tracker.track("normal")) != nil }
     }
 
+    @Test("A spool that was away for a moment keeps the limits that it was told since the uploader began")
+    func backAgain() async throws {
+        let spool = try folder.spool()
+        let dead = ScriptedServer { _ in }
+        var options = RunOptions(
+            upload: UploadOptions(destination: try DestinationURL(dead.url)), schedule: SchedulePolicy(interval: .seconds(60)))
+        options.limits = ConfiguredLimits(RetentionLimits(maxBytes: ByteCount(5000)), isSet: true, program: "ferry run")
+        let seen = Mutex((isAway: false, isBack: false))
+        let runner = try Runner(
+            [SpoolPlace(spool.path)], options: options,
+            onEvent: { event in
+                switch event {
+                case .blocked(_, .unavailable): seen.withLock { $0.isAway = true }
+                case .opened(_, _, isBack: true): seen.withLock { $0.isBack = true }
+                default: break
+                }
+            })
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            group.addTask { await runner.run() }
+            try await eventually("they are the spool's") { try spool.settings()?.retention.maxBytes == ByteCount(5000) }
+            let later = ConfiguredLimits(RetentionLimits(maxBytes: ByteCount(9000)), isSet: true, program: "tracker of x")
+            _ = spool.adopt(later, at: .now())
+            #expect(rename(folder("spool"), folder("away")) == 0)
+            try await eventually("it is missed") { seen.withLock(\.isAway) }
+            #expect(rename(folder("away"), folder("spool")) == 0)
+            try await eventually("it is back") { seen.withLock(\.isBack) }
+            #expect(try spool.settings()?.setBy == "tracker of x")
+            runner.stop()
+            try await group.waitForAll()
+        }
+    }
+
     @Test("A tracker that stores nothing drops nothing by a limit that was taken away since")
     func idleTracker() throws {
         let spool = try folder.spool()
@@ -139,7 +172,7 @@ struct SpoolSettingsTests {
         limit(100)
         let recorder = Recorder(spool, rules: BatchRules(), options: .init(stream: nil, durability: .process))
         let publisher = Publisher(
-            recorder, retention: spool.limits(or: RetentionLimits()),
+            recorder, retention: try spool.limits(or: RetentionLimits()),
             options: .init(warn: { _ in }, now: { Moment(wall: .now(), steady: .zero) }))
         limit(nil)
         try spool.put(Segments.gzip(Segments.noise(5000)), as: Segments.name(5))
@@ -164,7 +197,7 @@ struct SpoolSettingsTests {
         let spool = try folder.spool()
         let limits = ConfiguredLimits(RetentionLimits(maxBytes: ByteCount(1)), isSet: true, program: "x")
         let reader = try Spool.open(folder("spool"), access: .read)
-        _ = reader.limits(or: limits.retention)
+        _ = try reader.limits(or: limits.retention)
         #expect(try spool.settings() == nil)
     }
 }

@@ -86,9 +86,13 @@ extension Spool {
 
     /// The limits that hold.
     ///
-    /// - Parameter standard: Those of the program that asks, for a spool that has none of its own or whose settings cannot be read.
-    public func limits(or standard: RetentionLimits) -> RetentionLimits {
-        ((try? settings()) ?? nil)?.retention ?? standard
+    /// - Parameters:
+    ///   - standard: Those of the program that asks, for a spool that has none of its own or whose settings cannot be understood.
+    /// - Throws: ``FileError`` when they cannot be read now: what they are is not known then.
+    public func limits(
+        or standard: RetentionLimits, warn: (UnreadableState) -> Void = { _ in }
+    ) throws(FileError) -> RetentionLimits {
+        try settings(warn: warn)?.retention ?? standard
     }
 
     /// A program starts to keep limits: those that were set for it become the spool's.
@@ -111,7 +115,7 @@ extension Spool {
                 }
             }
         } catch {
-            return configured.isSet ? configured.retention : limits(or: configured.retention)
+            return configured.isSet ? configured.retention : (try? limits(or: configured.retention)) ?? configured.retention
         }
     }
 }

@@ -70,8 +70,8 @@ extension OpenFile {
 /// What salvaging a file saved.
 struct Salvaged: Equatable {
     var events: Int64 = 0
-    /// Lines without an event, which are left out.
-    var blank: Int64 = 0
+    /// How many events there are before the first line that is left out.
+    var unbroken: Int64 = 0
     /// Lines that are longer than any event may be.
     var tooLong: Int64 = 0
     /// Whole lines of a member whose checksum is wrong, taken or not.
@@ -96,6 +96,8 @@ private struct LineSalvage: ~Copyable {
     /// The unfinished line is longer than any event may be, and is not kept.
     private var isTooLong = false
     private var saved = Salvaged()
+    /// A line was left out.
+    private var isBroken = false
     /// How many of the bytes that follow can be trusted.
     private var trusted: Int64
     private let takesUnverified: Bool
@@ -142,6 +144,7 @@ private struct LineSalvage: ~Copyable {
         if isTooLong {
             isTooLong = false
             saved.tooLong += 1
+            isBroken = true
         } else {
             try line.withUnsafeBufferPointer { try add(line: $0) }
         }
@@ -150,7 +153,7 @@ private struct LineSalvage: ~Copyable {
     private mutating func add(line: UnsafeBufferPointer<UInt8>) throws {
         switch checker.check(line) {
         case .blank:
-            saved.blank += 1
+            isBroken = true
             return
         case .invalid: throw SalvageEnd()
         case .event: break
@@ -158,11 +161,15 @@ private struct LineSalvage: ~Copyable {
         // It ends behind what can be trusted.
         if trusted < 0 {
             saved.unverified += 1
-            guard takesUnverified else { return }
+            guard takesUnverified else {
+                isBroken = true
+                return
+            }
         }
         try writer.write(UnsafeRawBufferPointer(line), events: 0)
         try Self.lineFeed.withUnsafeBytes { try writer.write($0, events: 1) }
         saved.events += 1
+        if !isBroken { saved.unbroken = saved.events }
     }
 
     consuming func finish() throws(FileError) -> Salvaged {

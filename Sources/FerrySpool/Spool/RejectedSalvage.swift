@@ -78,10 +78,10 @@ extension Spool {
                 at: now, segment: name, outcome: .salvaged, bytes: status.size, events: saved.events,
                 detail: "its whole lines are now \(segment.fileName)\(leftOut)")
         ])
-        // Before it is published: who finds that sends it. What is saved are the first lines that were delivered, where none is left out.
-        if let delivered = reason.delivered, saved.tooLong == 0, saved.blank == 0, saved.unverified == 0 || takesUnverified {
+        // Before it is published: who finds that sends it. Up to the first line that is left out its lines are the file's.
+        if let delivered = reason.delivered {
             let rest = RetryState.Delivered(
-                lines: min(delivered.lines, saved.events), destination: delivered.destination,
+                lines: min(delivered.lines, saved.unbroken), destination: delivered.destination,
                 content: try publication.file.contentMark())
             let sidecar = RetryState.inParts(at: now).with(delivered: rest)
             try lendingReserve { () throws(FileError) in

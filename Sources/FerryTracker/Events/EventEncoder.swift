@@ -10,6 +10,8 @@ struct EventEncoder: ~Copyable {
     private var refusal: LimitBreach?
     /// Whether what is being written is the program's own.
     private var isLimited = true
+    /// Keys of properties that are as long as the limit, or were cut to it: of two that begin alike the first stands.
+    private var longKeys: Set<String> = []
     /// In how many lists and objects of a property the next value lies.
     private var depth = 0
 
@@ -85,6 +87,12 @@ struct EventEncoder: ~Copyable {
     private mutating func encode(_ key: String, _ value: PropertyValue, first: Int) {
         if case .double(let number) = value, !number.isFinite, limits.notFinite != .off {
             return note(.notFinite(key: key), limits.notFinite)
+        }
+        let longest = limits.keyLength.maximum
+        if depth == 0, isLimited, key.utf8.count >= longest, limits.keyLength.policy != .off,
+            !longKeys.insert(key.cut(to: longest).map(String.init) ?? key).inserted
+        {
+            return note(.key(key, length: key.utf16.count, maximum: longest), limits.keyLength.policy)
         }
         if line.count > first { line.append(UInt8(ascii: ",")) }
         if let length = appendLimited(key, limits.keyLength) {

@@ -280,12 +280,13 @@ final class Publisher: Sendable {
     func sweep() {
         let now = options.now().steady
         // A program that stores nothing for long must drop nothing by limits that are others by now.
-        let retention = recorder.spool.limits(or: options.retention)
+        let limits = try? recorder.spool.limits(or: options.retention)
         state.withLock { state in
             state.lastSweep = now
             state.nextSweep = now + Self.sweepInterval
-            state.retention = retention
+            state.retention = limits ?? state.retention
         }
+        guard let retention = limits else { return }
         let report: RetentionReport
         // What cannot be listed now is listed at the next look; storing goes on.
         do throws(FileError) { report = try recorder.spool.applyRetention(retention) } catch { return }

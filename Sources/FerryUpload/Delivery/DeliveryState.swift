@@ -209,10 +209,12 @@ struct DeliveryState {
 
     /// Segments of a job are left for later: one before them must wait.
     ///
-    /// - Parameter noted: They may have sidecars since they were taken.
-    mutating func putBack(_ items: some Collection<Dispatcher.Item>, of job: Dispatcher.Job, noted: Bool) {
+    /// - Parameter noted: How many of the first ones may have sidecars since they were taken.
+    mutating func putBack(_ items: some Collection<Dispatcher.Item>, of job: Dispatcher.Job, noted: Int) {
         started -= items.count
-        for item in items { lanes[job.lane].putBack(item, hasSidecar: noted || item.entry.hasSidecar) }
+        for (index, item) in items.enumerated() {
+            lanes[job.lane].putBack(item, hasSidecar: index < noted || item.entry.hasSidecar)
+        }
         takeAway(items, from: job)
     }
 
@@ -248,7 +250,7 @@ struct DeliveryState {
     ///
     /// - Parameters:
     ///   - ended: The segments that are delivered whole with it.
-    ///   - rest: What is left, some of it perhaps delivered in part.
+    ///   - rest: What is left, the first of it perhaps delivered in part.
     /// - Returns: The job for the rest; `nil` when nothing more is to be started.
     mutating func goOn(
         _ job: Dispatcher.Job, _ ended: [PreparedSegment], _ outcome: Courier.Outcome, rest: [Dispatcher.Item]
@@ -259,7 +261,9 @@ struct DeliveryState {
         if isLate { plan.stop(.deadline) }
         guard plan.stopReason == nil, !isEnding, isCurrent(job), mayGoOn(rest, in: job.lane) else {
             started -= rest.count
-            for item in rest { lanes[job.lane].putBack(item, hasSidecar: true) }
+            for (index, item) in rest.enumerated() {
+                lanes[job.lane].putBack(item, hasSidecar: index == 0 || item.entry.hasSidecar)
+            }
             return nil
         }
         nextID += 1

@@ -96,8 +96,8 @@ final class Dispatcher: Sendable {
 
     /// Segments of a job are left for later.
     ///
-    /// - Parameter noted: They may have sidecars since they were taken.
-    func putBack(_ items: some Collection<Item> & Sendable, of job: Job, noted: Bool = false) {
+    /// - Parameter noted: How many of the first ones may have sidecars since they were taken.
+    func putBack(_ items: some Collection<Item> & Sendable, of job: Job, noted: Int = 0) {
         change { $0.putBack(items, of: job, noted: noted) }
     }
 

@@ -79,7 +79,7 @@ extension Workers {
             }
             // Those behind them were not tried.
             let items = Array(left.job.items.prefix(sent.count))
-            dispatcher.putBack(Array(left.job.items.dropFirst(sent.count)), of: left.job, noted: true)
+            dispatcher.putBack(Array(left.job.items.dropFirst(sent.count)), of: left.job)
             let tried = Dispatcher.Job(id: left.job.id, lane: left.job.lane, tools: left.job.tools, items: items)
             return dispatcher.finish(tried, sent, outcome)
         }
@@ -139,7 +139,7 @@ extension Workers {
 
     /// One segment of a job is set aside. Those before it are delivered, or put back with the others.
     private func skip(_ item: Dispatcher.Item, of left: Remainder, _ reason: Dispatcher.SkipReason) {
-        dispatcher.putBack(left.job.items.filter { $0.name != item.name }, of: left.job, noted: true)
+        dispatcher.putBack(left.job.items.filter { $0.name != item.name }, of: left.job, noted: 1)
         dispatcher.skip(item, of: left.job, reason)
         dispatcher.abandon(left.job)
     }
@@ -148,7 +148,7 @@ extension Workers {
     private func setAsideChanged(_ left: Remainder, _ place: Int, _ outcome: Courier.Outcome) {
         let item = left.job.items[place]
         left.job.tools.onEvent(.warning("\(item.name) was changed while it was sent; it stays pending"))
-        dispatcher.putBack(Array(left.job.items[(place + 1)...]), of: left.job, noted: true)
+        dispatcher.putBack(Array(left.job.items[(place + 1)...]), of: left.job)
         dispatcher.skip(item, of: left.job, .settles(until: now() + ForeignFile.quietPeriod))
         let done = Dispatcher.Job(
             id: left.job.id, lane: left.job.lane, tools: left.job.tools, items: Array(left.job.items.prefix(place)))
@@ -156,7 +156,7 @@ extension Workers {
     }
 
     private func putBack(_ left: Remainder) {
-        dispatcher.putBack(left.job.items, of: left.job, noted: true)
+        dispatcher.putBack(left.job.items, of: left.job, noted: 1)
         dispatcher.abandon(left.job)
     }
 
@@ -170,7 +170,7 @@ extension Workers {
         }
         var others = left.job.items
         others.remove(at: place)
-        dispatcher.putBack(others, of: left.job, noted: true)
+        dispatcher.putBack(others, of: left.job, noted: 1)
         do throws(FileError) {
             let fault: SegmentFault
             switch failure.reason {

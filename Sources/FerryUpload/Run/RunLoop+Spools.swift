@@ -5,10 +5,12 @@ extension RunLoop {
     /// Opens a folder as a spool, with its gate as everything that is known says.
     mutating func open(_ number: Int) async {
         let path = spools[number].path
-        let (options, wall) = (runner.options, runner.now())
+        let (options, wall, seen, tell) = (runner.options, runner.now(), knownSpools, runner.onEvent)
         let opening: Result<RunningSpool.Opening, FileError> = await blocking {
             do throws(FileError) {
-                let opening = try RunningSpool.open(path, options, at: wall)
+                let opening = try RunningSpool.open(path, options, known: seen, at: wall) {
+                    tell(.upload(spool: path, .warning("\($0)")))
+                }
                 if options.upload.keepsSent { try opening.spool.noteSentGivesWay(options.upload.sentGivesWay) }
                 return .success(opening)
             } catch {
@@ -49,6 +51,7 @@ extension RunLoop {
             if known != delivery.health.state { delivery.keepHealth(lane: lane) }
         }
         spools[number].opened(opened, tools, lane: lane)
+        knownSpools.insert(spool.id)
         owners[lane] = number
         addSettler(tools.settler)
         // Before the scan: what appears during it is told twice, and noticed once.

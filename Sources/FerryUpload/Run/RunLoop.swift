@@ -10,6 +10,8 @@ struct RunLoop {
     private let lookAtNetwork: @Sendable (@escaping @Sendable (NetworkLook?) -> Void) -> Void
     var state: RunState
     var spools: [RunningSpool] = []
+    /// The IDs of those that were ever open.
+    var knownSpools: Set<String> = []
     /// Which of the spools has a lane.
     var owners: [Int: Int] = [:]
     /// Collections that cannot be listed, and why.
@@ -133,9 +135,15 @@ struct RunLoop {
         guard let lane = spools[number].lane, let spool = try? spools[number].tools?.lease.spool(),
             let control = try? spool.control()
         else { return }
-        let retention = spool.limits(or: runner.options.upload.retention)
-        if retention != spools[number].retention { nextHousekeeping = .zero }
-        spools[number].retention = retention
+        // What cannot be read now has not changed, as far as is known.
+        let path = spools[number].path
+        let limits = try? spool.limits(or: runner.options.upload.retention) { [runner] in
+            runner.onEvent(.upload(spool: path, .warning("\($0)")))
+        }
+        if let limits, limits != spools[number].retention {
+            nextHousekeeping = .zero
+            spools[number].retention = limits
+        }
         let now = runner.moment()
         dispatcher.change { delivery in
             if state.setControl(control, of: lane) { delivery.forgetWaits(at: now.wall) }

@@ -98,13 +98,21 @@ struct RunningSpool {
 
     /// Opens a spool, publishes what dead writers and receivers left in it, and sees whether it can be written. An empty folder is left
     /// alone: a file system may be missing there.
-    static func open(_ path: String, _ options: RunOptions, at now: Timestamp) throws(FileError) -> Opening {
+    ///
+    /// - Parameter known: Spools that were open before: what they were told of their limits since, they keep.
+    static func open(
+        _ path: String, _ options: RunOptions, known: Set<String>, at now: Timestamp, warn: (UnreadableState) -> Void
+    ) throws(FileError) -> Opening {
         let spool = try Spool.openExisting(path)
         try spool.probe(keepsSent: options.upload.keepsSent, sentGivesWay: options.upload.sentGivesWay, at: now)
         let recovery = try spool.recover()
         let glance = try SpoolGlance(path)
         guard try spool.identity().folder == glance.folder else { throw FileError("find the spool in", path, code: ENOENT) }
-        let retention = options.limits.map { spool.adopt($0, at: now) } ?? spool.limits(or: options.upload.retention)
+        let limits = known.contains(spool.id) ? nil : options.limits
+        let retention =
+            if let limits { spool.adopt(limits, at: now, warn: warn) } else {
+                try spool.limits(or: options.upload.retention, warn: warn)
+            }
         return Opening(spool: spool, recovery: recovery, glance: glance, retention: retention)
     }
 
