@@ -157,7 +157,7 @@ public final class EventTracker: Sendable {
         let control = try? spool.control()
         let offset = Machine.timeZoneOffset
         let uploader = (try? spool.uploaderMark()) ?? nil
-        recorder.setThreshold(uploader.flatMap { $0.isRunning ? $0.mark.threshold : nil })
+        recorder.setThreshold(uploader.flatMap { $0.isRunning ? $0.mark.threshold : nil }, since: uploader?.mark.startedAt)
         if let limits = try? spool.limits(or: configuration.retention) { publisher.setRetention(limits) }
         return try state.withLock { (state) throws(TrackerFailure) in
             if let control { state.control = control }

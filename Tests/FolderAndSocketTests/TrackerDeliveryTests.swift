@@ -99,6 +99,71 @@ struct TrackerDeliveryTests {
         #expect(Set(seen.segments).count == seen.segments.count)
     }
 
+    @Test(
+        "What a person asks for is sent, also what a tracker holds in its journal, whatever the interval", arguments: [0, 3600])
+    func flushOfSpool(interval: Int64) async throws {
+        let server = ScriptedServer.answering { _ in ScriptedServer.answer(200) }
+        var configuration = TrackerConfiguration(.googleAnalytics)
+        configuration.batch.interval = .seconds(interval)
+        configuration.delivery.interval = .seconds(interval)
+        configuration.sealsOnTermination = false
+        let tracker = try EventTracker(spool: folder("spool"), configuration: configuration)
+        let delivery = try TrackerDelivery(tracker, UploadOptions(destination: DestinationURL(server.url)))
+        try await whileRunning(delivery) {
+            try await eventually("it runs") { try spool().uploaderMark() != nil }
+            for count in 1...2 {
+                try tracker.track("e")
+                let writer = try Spool.open(folder("spool"), access: .write)
+                let now = Timestamp.now()
+                _ = try writer.setControl(at: now) { $0.flushRequestedAt = now }
+                try await eventually("it is sent") {
+                    try spool().events(in: [.sent]).filter { $0.contains("\"e\"") }.count == count
+                }
+            }
+        }
+    }
+
+    @Test("After a flush a threshold counts anew")
+    func thresholdAfterFlush() async throws {
+        let server = ScriptedServer.answering { _ in ScriptedServer.answer(200) }
+        let tracker = try tracker {
+            $0.delivery.interval = .seconds(3600)
+            $0.delivery.threshold = 12
+        }
+        try await whileRunning(delivery(tracker, server)) {
+            try await eventually("the uploader's mark") { try spool().uploaderMark()?.mark.threshold?.events == 12 }
+            for _ in 0..<5 { try tracker.track("e") }
+            try await tracker.flush()
+            try await eventually("five are sent") { try spool().events(in: [.sent]).count == 5 }
+            for number in 0..<12 { try tracker.track("e", priority: number % 2 == 0 ? .normal : Priority(7)!) }
+            try await eventually("twelve more are sent") { try spool().events(in: [.sent]).count == 17 }
+        }
+    }
+
+    @Test("What is critical and stored while everything is flushed goes before what is left")
+    func criticalDuringFlush() async throws {
+        let order = Mutex<[String]>([])
+        let tracker = try tracker { $0.delivery.criticalDelay = nil }
+        let server = ScriptedServer.answering { request in
+            let count = order.withLock { order in
+                order.append(request["ferry-segment"] ?? "")
+                return order.count
+            }
+            if count == 3 {
+                try? tracker.track("alarm", priority: .critical)
+                try? tracker.flushAndWait()
+            }
+            return ScriptedServer.answer(200)
+        }
+        let writer = try Spool.open(folder("spool"), access: .write)
+        for second in 0..<200 { try writer.put(Segments.gzip("{}\n"), as: Segments.name(second: second)) }
+        let delivery = try delivery(tracker, server)
+        #expect(await delivery.flush() == .sent(more: false))
+        let place = order.withLock { $0.firstIndex { $0.hasPrefix("0-") } }
+        #expect(try #require(place) < 60)
+        #expect(order.withLock(\.count) == 201)
+    }
+
     @Test("A flush whose time is over before the request that is under way says so, and takes no turn")
     func noTurn() async throws {
         let isReached = Mutex(false)

@@ -30,6 +30,8 @@ final class Publisher: Sendable {
         var lastSweep: Duration?
         var nextReopening = Duration.zero
         var nextFreeing = Duration.zero
+        /// When the spool's control file was last written, as far as is known.
+        var controlChanged: Timestamp?
         /// The program closed descriptors of the tracker's, and was not told yet.
         var lost: FileError?
     }
@@ -49,6 +51,8 @@ final class Publisher: Sendable {
     /// Does what it was asked to, and no more.
     func end() { thread.end() }
 
+    /// What a person asks a spool for is obeyed within this time.
+    private static let flushLook = Duration.seconds(1)
     /// The spool is looked through so often for what others store and what gets too old.
     private static let sweepInterval = Duration.seconds(60)
     /// A full or missing spool is looked at again so often while somebody tries to store.
@@ -181,7 +185,8 @@ final class Publisher: Sendable {
             return .zero
         }
         sweepIfDue()
-        let next = [recorder.nextDue, state.withLock { $0.retention.isUnlimited ? nil : $0.nextSweep }]
+        let flushLook = obeyFlush(at: now)
+        let next = [recorder.nextDue, flushLook, state.withLock { $0.retention.isUnlimited ? nil : $0.nextSweep }]
         return next.compactMap { $0 }.min().map { $0 - options.now().steady }
     }
 
@@ -191,6 +196,24 @@ final class Publisher: Sendable {
             guard let (batch, spool) = recorder.take(at: now) else { return nil }
             return Result { () throws(FileError) in try publish(batch, in: spool) }
         }
+    }
+
+    /// Publishes everything when somebody asked for it to be sent, `ferry flush` say.
+    ///
+    /// - Returns: When to look again: while something is in journals.
+    private func obeyFlush(at now: Duration) -> Duration? {
+        guard recorder.holdsEvents else { return nil }
+        let changed = (try? recorder.spool.controlChanged()) ?? nil
+        let isNews = state.withLock { state in
+            defer { state.controlChanged = changed }
+            return state.controlChanged != changed
+        }
+        if isNews, let asked = (try? recorder.spool.control())?.flushRequestedAt,
+            recorder.oldestCreated.map({ $0 <= asked }) ?? false
+        {
+            _ = turn.take { publish(upTo: recorder.rollAll()) }
+        }
+        return now + Self.flushLook
     }
 
     private func publish(_ batch: Recorder.Batch, in spool: Spool) throws(FileError) {

@@ -27,6 +27,7 @@ final class Recorder: Sendable {
         var rules: BatchRules
         /// `nil` while no uploader counts events.
         var threshold: SendThreshold?
+        var uploaderStart: Timestamp?
         var open = [Batch?](repeating: nil, count: Priority.levels)
         /// Journals that are to be published whatever their time, oldest first.
         var waiting: [Batch] = []
@@ -166,6 +167,8 @@ final class Recorder: Sendable {
         state.withLock { state in
             for index in state.waiting.indices { state.waiting[index].pausedUntil = .zero }
             Self.roll(&state)
+            // All of it is sent with the flush: what comes counts anew.
+            state.threshold = state.threshold.map { SendThreshold($0.rule, .init()) }
             return state.waiting.count
         }
     }
@@ -202,6 +205,16 @@ final class Recorder: Sendable {
             let open =
                 state.isStuck ? [] : state.open.compactMap { batch in batch.flatMap { state.rules.due($0.fill, $0.priority) } }
             return (open + state.waiting.map(\.pausedUntil)).min()
+        }
+    }
+
+    /// Whether there are events in journals.
+    var holdsEvents: Bool { oldestCreated != nil }
+
+    /// When the first journal with events was begun.
+    var oldestCreated: Timestamp? {
+        state.withLock { state in
+            (state.waiting + state.open.compactMap(\.self)).filter { $0.fill.events > 0 }.map(\.journal.segment.created).min()
         }
     }
 
@@ -257,9 +270,12 @@ final class Recorder: Sendable {
     }
 
     /// What the uploader says that looks after the spool; `nil`: it counts no events, or none does.
-    func setThreshold(_ rule: UploaderMark.Threshold?) {
+    ///
+    /// - Parameter start: When it began: it has sent all that was published then.
+    func setThreshold(_ rule: UploaderMark.Threshold?, since start: Timestamp?) {
         state.withLock { state in
-            guard rule != state.threshold?.rule else { return }
+            guard rule != state.threshold?.rule || start != state.uploaderStart else { return }
+            state.uploaderStart = start
             state.threshold = rule.map { SendThreshold($0, state.unpublished($0)) }
         }
     }

@@ -211,8 +211,9 @@ extension Verdict {
     /// Why the same request may succeed later; `nil` when that is not the question.
     fileprivate var retryableReason: Reason? {
         switch self {
-        case .doubtful(let reason), .circling(let reason), .unwell(let reason, _): reason
-        case .delivered, .misconfigured, .tooLarge, .brokenOff, .refused, .moved, .withdrawn: nil
+        case .doubtful(let reason), .circling(let reason), .unwell(let reason, nil): reason
+        // Told to come back later, the destination is left alone, whatever its requests' own retries.
+        case .unwell, .delivered, .misconfigured, .tooLarge, .brokenOff, .refused, .moved, .withdrawn: nil
         }
     }
 }

@@ -30,6 +30,8 @@ struct RunLoop {
     /// Nothing is sent before the network was looked at.
     private var knowsNetwork = false
     private var isStopping = false
+    /// Trackers are to publish what they hold.
+    private var asksTrackers = false
     /// Which secrets were in use at the last look.
     private var secretsVersion = 0
 
@@ -81,6 +83,7 @@ struct RunLoop {
         case .ask:
             let now = runner.moment()
             dispatcher.change { state.ask(&$0, at: now) }
+            asksTrackers = true
         case .interval(let interval):
             dispatcher.change { _ in state.setInterval(interval) }
             let now = runner.moment().wall
@@ -194,6 +197,7 @@ struct RunLoop {
     private mutating func lookAround() async {
         let now = runner.moment().steady
         if let look = networkLook, look <= now { startLook() }
+        if asksTrackers { await askTrackers() }
         if let interval = watch.pollInterval, now >= nextPoll {
             nextPoll = now + interval
             await poll()
@@ -209,6 +213,16 @@ struct RunLoop {
         if now >= nextHousekeeping {
             nextHousekeeping = now + Self.housekeepingInterval
             for number in spools.indices where spools[number].isOpen { await keepHouse(number) }
+        }
+    }
+
+    /// Asks in each spool for everything to be sent, as `ferry flush` does: what trackers hold in journals is theirs to publish.
+    private mutating func askTrackers() async {
+        asksTrackers = false
+        let wall = runner.now()
+        for spool in spools where spool.isOpen {
+            guard let lease = spool.tools?.lease else { continue }
+            await blocking { _ = try? lease.spool().setControl(at: wall) { $0.flushRequestedAt = wall } }
         }
     }
 

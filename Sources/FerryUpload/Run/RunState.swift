@@ -10,6 +10,8 @@ struct RunState {
         var flushedAt: Timestamp?
     }
 
+    /// So long after a flush was asked for, what was stored before it leaves at once.
+    private static let flushPatience = Duration.seconds(30)
     private let options: RunOptions
     /// When segments are sent: the runner's, until the program changes its interval.
     private(set) var policy: SchedulePolicy
@@ -80,6 +82,10 @@ struct RunState {
         _ newcomer: Lane.Newcomer, in spool: Int, _ delivery: inout DeliveryState, at now: Moment
     ) {
         let entry = newcomer.entry
+        // It was stored before everything was asked for, and published since: a tracker obeys within a second.
+        if let asked = spools[spool].flushedAt, entry.created <= asked, now.wall - asked < Self.flushPatience {
+            spools[spool].schedule.ask()
+        }
         let events = policy.countsEvents ? delivery.lanes[spool].notedEvents(of: newcomer.name) : 1
         let place = spools[spool].schedule.place(entry.priority, age: now.wall - entry.created, at: now.steady)
         switch place {
