@@ -220,6 +220,36 @@ struct RequestPartsTests {
         #expect(try spool.rejected().map(\.reason?.kind) == ["corrupt"])
     }
 
+    @Test(
+        "With an SDK's own retries a joined request that fails is repeated whole, later, under its key; what is refused is still found",
+        arguments: [true, false])
+    func repeatsWhole(isStrict: Bool) async throws {
+        let spool = try folder.spool()
+        for second in 0..<30 { try spool.put(Segments.gzip("{\"n\":\(second)}\n"), as: Segments.name(second: second)) }
+        let server = Server([1: 500, 2: 503])
+        let listener = ScriptedServer.answering { server.answer($0) }
+        var options = UploadOptions(destination: try DestinationURL(listener.url))
+        options.body = .jsonArray
+        options.requestLimits = RequestLimits(events: 20)
+        options.parallel = 1
+        options.backOff = BackOff(intervals: [.milliseconds(50)], jitter: 0.5...1, failuresAllowed: .max)
+        if isStrict { options.order = .strict } else { options.blame = .eachRequest(retries: 5) }
+        let runner = try Runner(
+            [SpoolPlace(spool.path)],
+            options: RunOptions(upload: options, schedule: SchedulePolicy(interval: .seconds(1), events: 1)))
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            group.addTask { await runner.run() }
+            try await eventually("all are sent") { try spool.pending().isEmpty }
+            runner.stop()
+            try await group.waitForAll()
+        }
+        #expect(server.keys[0] == server.keys[1] || !isStrict)
+        let delivered = try server.requests.withLock { try $0.dropFirst(2).flatMap { try numbers($0.body) } }
+        #expect(delivered.sorted() == Array(0..<30))
+        #expect(server.events.count <= 6, "\(server.events)")
+        #expect(server.events.allSatisfy { $0 == "20" || $0 == "10" }, "\(server.events)")
+    }
+
     @Test("After a critical segment between two parts, the small segments that wait are joined as before")
     func joinsOn() async throws {
         let spool = try folder.spool()

@@ -10,6 +10,7 @@ enum Coalescing {
         private var bytes: ByteCount?
         private var segments: Int
         private var header: Int
+        private var takesTried = false
 
         /// Servers take header lines of 8 KiB (nginx, Apache); a name with its size has 60 to 130 bytes.
         static let longestHeader = 7900
@@ -31,9 +32,11 @@ enum Coalescing {
 
         /// For segments whose events go out in requests of a bounded size, one after the other.
         ///
+        /// - Parameter takesTried: Also what failed before: together, as it was.
         /// - Returns: `nil` when the first one failed before, or comes from another tool.
-        init?(gathering first: Dispatcher.Item) {
-            guard let name = SegmentName(first.name), !first.entry.hasSidecar else { return nil }
+        init?(gathering first: Dispatcher.Item, takesTried: Bool = false) {
+            guard let name = SegmentName(first.name), takesTried || !first.entry.hasSidecar else { return nil }
+            self.takesTried = takesTried
             priority = name.priority
             stream = name.stream
             bytes = nil
@@ -47,7 +50,7 @@ enum Coalescing {
         /// Takes a segment in if there is room for it, and it is of the same kind.
         mutating func take(_ entry: SpoolListing.Entry, _ name: String) -> Bool {
             let length = name.utf8.count + Self.decoration
-            guard segments > 0, length <= header, !entry.hasSidecar, entry.priority == priority,
+            guard segments > 0, length <= header, takesTried || !entry.hasSidecar, entry.priority == priority,
                 let segment = SegmentName(name), segment.stream == stream
             else { return false }
             if let bytes {

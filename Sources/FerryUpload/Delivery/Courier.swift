@@ -39,6 +39,8 @@ struct Courier: ~Copyable {
         var duration: Duration?
         /// When a segment that is too large, and could not be split, is tried again.
         var postponedUntil: Timestamp?
+        /// When it ended, and the chance that its back-off is drawn by: the same for all segments of a request, so that they stay together.
+        var end: (time: Timestamp, draw: UInt64)?
 
         var hadNoAnswer: Bool { trace.latency == nil }
     }

@@ -24,8 +24,10 @@ extension DeliveryState {
             guard let (segments, outcome) = held.removeValue(forKey: judgement.id),
                 let job = underWay.removeValue(forKey: judgement.id)
             else { continue }
+            let end = (now(), UInt64.random(in: .min ... .max))
             for (index, (segment, item)) in zip(segments, job.items).enumerated() {
                 var outcome = outcome
+                outcome.end = end
                 outcome.trace.isDuplicate = outcome.trace.duplicates.contains(index)
                 record(judgement, outcome, segment, item, of: job)
             }

@@ -143,7 +143,7 @@ struct DeliveryState {
 
     /// For what may go out with a segment.
     private func room(beside first: Dispatcher.Item) -> Coalescing.Room? {
-        if options.cuts != nil { return .init(gathering: first) }
+        if options.cuts != nil { return .init(gathering: first, takesTried: options.repeatsWhole) }
         return options.body == .ndjson ? options.coalesce.flatMap { .init(limit: $0, first: first) } : nil
     }
 

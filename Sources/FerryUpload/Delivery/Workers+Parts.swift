@@ -53,12 +53,13 @@ extension Workers {
                 facts: sent.map(\.facts), body: part.body, attempt: sent[0].attempt, slices: part.slices)
             var outcome = await deliver(shipment, &courier)
             // Alone, its segments have other keys: what may have arrived together is asked for once more as it was.
-            if sent.count > 1, outcome.verdict.isDoubtful { outcome = await deliver(shipment, &courier) }
+            let isKept = options.repeatsWhole && outcome.verdict.isRetryable
+            if sent.count > 1, !isKept, outcome.verdict.isDoubtful { outcome = await deliver(shipment, &courier) }
             if case .delivered = outcome.verdict {
                 guard await goOn(&left, part, outcome) else { return }
                 continue
             }
-            if sent.count > 1, outcome.verdict.isAboutSegments {
+            if sent.count > 1, !isKept, outcome.verdict.isAboutSegments {
                 // Which of them is to blame shows one by one.
                 let noted = left.segments.prefix { $0.sidecar != nil }.count
                 let single = dispatcher.breakUp(left.job, left.job.items, noted: noted)

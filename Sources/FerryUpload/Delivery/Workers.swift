@@ -241,6 +241,14 @@ extension Verdict {
         return false
     }
 
+    /// The same request may pass later.
+    var isRetryable: Bool {
+        switch self {
+        case .doubtful, .circling, .unwell: true
+        case .delivered, .refused, .tooLarge, .misconfigured, .brokenOff, .moved, .withdrawn: false
+        }
+    }
+
     /// Whether the same request with other segments might have had another answer.
     var isAboutSegments: Bool {
         switch self {

@@ -53,6 +53,13 @@ public struct UploadOptions: Sendable {
 
     public init(destination: DestinationURL) { self.destination = destination }
 
+    /// Whether a request that fails is repeated as it was, later and under its own key, as the SDKs do: each has its own retries, or nothing passes
+    /// what waits. Else its segments are tried one by one, to find out which is to blame.
+    var repeatsWhole: Bool {
+        if case .eachRequest = blame { return true }
+        return order == .strict
+    }
+
     /// What requests are cut to; `nil`: each carries a whole segment.
     var cuts: RequestLimits? {
         if body == .ndjson { return nil }
