@@ -134,6 +134,11 @@ struct BackOffTests {
         }
     }
 
+    @Test("A chance that was drawn before gives each wait of the jitter's range", arguments: [(0, 30.0), (0.5, 45), (1, 60)])
+    func chance(_ chance: Double, seconds: Double) {
+        #expect(BackOff.standard.wait(afterFailures: 2, chance: chance).inSeconds == seconds)
+    }
+
     @Test(
         "A wait that is further away than any back-off, or whose attempt lies ahead, shows a clock that was set back: it is due")
     func clockSetBack() {

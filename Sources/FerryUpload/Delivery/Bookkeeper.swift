@@ -300,7 +300,7 @@ struct Bookkeeper: Sendable {
         _ segment: PreparedSegment, _ outcome: Courier.Outcome, isProven: Bool, _ events: inout [UploadEvent]
     ) throws(FileError) -> Aftermath {
         guard let reason = outcome.verdict.reason else { return .asBefore }
-        let end = outcome.end ?? (now(), UInt64.random(in: .min ... .max))
+        let end = outcome.end ?? (now(), Double.random(in: 0...1))
         let time = end.time
         var state = tried(segment, outcome, reason, scope: .segment, at: time)
         // In a circle of receivers it waits, however often it is tried: elsewhere it would pass.
@@ -314,8 +314,7 @@ struct Bookkeeper: Sendable {
                 segment.claim, kind: "exhausted", status: reason.status, message: message, attempts: state.attempts
             ).map { .waits(until: $0) } ?? .ended
         }
-        var generator = OneDraw(value: end.draw)
-        var wait = options.backOff.wait(afterFailures: isOwnFault ? state.failures : state.attempts, using: &generator)
+        var wait = options.backOff.wait(afterFailures: isOwnFault ? state.failures : state.attempts, chance: end.chance)
         // The destination is left alone for that long: after it, it is the others' turn.
         if !isProven, case .unwell(_, let retryAfter?) = outcome.verdict {
             wait = min(retryAfter + wait, options.backOff.longestWait)
@@ -392,11 +391,4 @@ extension Verdict {
         if case .delivered(let status) = self { return status }
         return reason?.status
     }
-}
-
-/// One random number, drawn before.
-private struct OneDraw: RandomNumberGenerator {
-    let value: UInt64
-
-    mutating func next() -> UInt64 { value }
 }

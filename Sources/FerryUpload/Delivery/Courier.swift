@@ -40,7 +40,7 @@ struct Courier: ~Copyable {
         /// When a segment that is too large, and could not be split, is tried again.
         var postponedUntil: Timestamp?
         /// When it ended, and the chance that its back-off is drawn by: the same for all segments of a request, so that they stay together.
-        var end: (time: Timestamp, draw: UInt64)?
+        var end: (time: Timestamp, chance: Double)?
 
         var hadNoAnswer: Bool { trace.latency == nil }
     }

@@ -24,7 +24,7 @@ extension DeliveryState {
             guard let (segments, outcome) = held.removeValue(forKey: judgement.id),
                 let job = underWay.removeValue(forKey: judgement.id)
             else { continue }
-            let end = (now(), UInt64.random(in: .min ... .max))
+            let end = (now(), Double.random(in: 0...1))
             for (index, (segment, item)) in zip(segments, job.items).enumerated() {
                 var outcome = outcome
                 outcome.end = end
