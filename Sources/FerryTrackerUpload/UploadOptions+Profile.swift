@@ -3,7 +3,7 @@ public import FerryUpload
 
 extension UploadOptions {
     /// Options with the documented numbers of an SDK, as `ferry run --profile` has them: how many requests at once, in which order, what waits
-    /// after a failure, and that nothing delivered is kept. How much a request carries at most is the body's.
+    /// after a failure, how much a request carries at most, and that nothing delivered is kept.
     public init(destination: DestinationURL, profile: TrackerProfile) {
         self.init(destination: destination)
         keepsSent = false
@@ -13,8 +13,13 @@ extension UploadOptions {
             backOff = BackOff(intervals: [.seconds(10), .seconds(300), .seconds(1200)], jitter: 0.5...1, failuresAllowed: .max)
             blame = .eachRequest(retries: backOff.intervals.count)
             transport.idleTimeout = .seconds(60)
-        case .googleAnalytics: makeOrdered(retryingAfter: .seconds(120))
-        case .sensors: makeOrdered(retryingAfter: .seconds(15))
+            requestLimits = RequestLimits(.appCenter)
+        case .googleAnalytics:
+            makeOrdered(retryingAfter: .seconds(120))
+            requestLimits = RequestLimits(.measurement(trackingID: ""))
+        case .sensors:
+            makeOrdered(retryingAfter: .seconds(15))
+            requestLimits = RequestLimits(.sensors)
         }
     }
 

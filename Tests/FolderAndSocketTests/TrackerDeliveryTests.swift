@@ -185,6 +185,16 @@ struct TrackerDeliveryTests {
         }
     }
 
+    @Test(
+        "Requests carry as much as an SDK's, whatever their form",
+        arguments: [
+            (TrackerProfile.appCenter, RequestLimits(events: 50)), (.sensors, RequestLimits(events: 50)),
+            (.googleAnalytics, RequestLimits(events: 20, bytes: ByteCount(16_000))),
+        ])
+    func requestLimits(_ profile: TrackerProfile, limits: RequestLimits) throws {
+        #expect(UploadOptions(destination: try DestinationURL("http://h/"), profile: profile).requestLimits == limits)
+    }
+
     @Test("An interval that is set later is followed by what sends", arguments: [-1, 86_400])
     func followsInterval(before: Int64) async throws {
         let server = ScriptedServer.answering { _ in ScriptedServer.answer(200) }
