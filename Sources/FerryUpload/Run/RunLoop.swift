@@ -266,7 +266,8 @@ struct RunLoop {
             if spool.needsScan { wake = min(wake, spool.nextScan) }
         }
         if let rest = restSpools() { wake = min(wake, now.steady + rest) }
-        if state.isQuiet, !giveTurn() { wake = now.steady + Self.booksLook }
+        // The end of what is under way is told; when all of it is written down is looked at.
+        if state.isQuiet, !giveTurn(), !dispatcher.read({ $0.plan.isBusy }) { wake = now.steady + Self.booksLook }
         setTimer(wake - now.steady)
     }
 
