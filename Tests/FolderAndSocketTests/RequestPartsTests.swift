@@ -155,6 +155,32 @@ struct RequestPartsTests {
         #expect(sent == Array(0..<60))
     }
 
+    @Test("Where more segments wait than one look takes, requests are full all the same", arguments: [1, 3], [1, 3])
+    func threeHundred(parallel: Int, eventsEach: Int) async throws {
+        let spool = try folder.spool()
+        for number in 0..<300 {
+            let lines = (0..<eventsEach).map { "{\"n\":\(number * eventsEach + $0)}\n" }.joined()
+            try spool.put(Segments.gzip(lines), as: Segments.name(second: number))
+        }
+        let server = Server()
+        let listener = ScriptedServer.answering { server.answer($0) }
+        let report = try await upload(spool, listener.url, events: 50) { $0.parallel = parallel }
+        #expect(report.sent.segments == 300)
+        #expect(server.events.allSatisfy { $0 == "50" })
+        let sent = try server.requests.withLock { try $0.flatMap { try numbers($0.body) } }
+        #expect(sent.sorted() == Array(0..<300 * eventsEach))
+    }
+
+    @Test(
+        "A job keeps the segments of its full requests, and leaves what follows them",
+        arguments: [
+            ([1, 1, 1, 1, 1], 2, 4), ([3, 3, 3], 5, 2), ([2, 2], 5, 2), ([5], 5, 1), ([5, 0, 0], 5, 1), ([], 5, 0),
+            ([.max, .max, 1], 2, 1),
+        ])
+    func filling(events: [Int64], most: Int64, expected: Int) {
+        #expect(Workers.filling(events, requestsOf: most) == expected)
+    }
+
     @Test("A failure in part 3 repeats part 3 alone, under its key, in this process or the next")
     func partThree() async throws {
         let spool = try folder.spool()

@@ -11,6 +11,8 @@ enum Coalescing {
         private var segments: Int
         private var header: Int
         private var takesTried = false
+        /// Something of the same kind found no room.
+        private(set) var isFull = false
 
         /// Servers take header lines of 8 KiB (nginx, Apache); a name with its size has 60 to 130 bytes.
         static let longestHeader = 7900
@@ -50,9 +52,13 @@ enum Coalescing {
         /// Takes a segment in if there is room for it, and it is of the same kind.
         mutating func take(_ entry: SpoolListing.Entry, _ name: String) -> Bool {
             let length = name.utf8.count + Self.decoration
-            guard segments > 0, length <= header, takesTried || !entry.hasSidecar, entry.priority == priority,
-                let segment = SegmentName(name), segment.stream == stream
+            guard takesTried || !entry.hasSidecar, entry.priority == priority, let segment = SegmentName(name),
+                segment.stream == stream
             else { return false }
+            guard segments > 0, length <= header else {
+                isFull = true
+                return false
+            }
             if let bytes {
                 guard let size = entry.size, size <= bytes else { return false }
                 self.bytes = bytes - size

@@ -16,6 +16,8 @@ struct DeliveryState {
     var stopIsNoted = false
     var budget: DeadlineBudget?
     var underWay: [PassPlan.ID: Dispatcher.Job] = [:]
+    /// Jobs that took more segments than they may need, and will put back what fills no request of theirs; and their lanes.
+    private var gathering: [PassPlan.ID: Int] = [:]
     var held: [PassPlan.ID: (segments: [PreparedSegment], outcome: Courier.Outcome)] = [:]
     /// What is to be told when the state is free again: a callback may ask for it.
     var news: [News] = []
@@ -70,7 +72,7 @@ struct DeliveryState {
         case .sendProbe: isProbe = true
         }
         if let limit = options.limit, started >= limit { return idle }
-        if !isProbe, waitsForCritical() { return .wait }
+        if !isProbe, waitsForCritical() || waitsForGathering() { return .wait }
         guard let (lane, first) = isProbe ? takeProbe() : takeNext() else {
             // Nothing is left that could show who is to blame.
             if isContinuous { endRound() }
@@ -82,11 +84,14 @@ struct DeliveryState {
         }
         lastLane = lane
         var items = [first]
-        if !isProbe, let room = room(beside: first) { items += neighbours(in: lane, room) }
+        var room = isProbe ? nil : room(beside: first)
+        items += neighbours(in: lane, &room)
         started += items.count
         nextID += 1
         plan.start(nextID, isProbe: isProbe)
-        let job = Dispatcher.Job(id: nextID, lane: lane, tools: lanes[lane].tools, items: items)
+        if items.count > 1, options.cuts != nil { gathering[nextID] = lane }
+        let job = Dispatcher.Job(
+            id: nextID, lane: lane, tools: lanes[lane].tools, items: items, isFull: room?.isFull ?? false)
         underWay[nextID] = job
         return .job(job)
     }
@@ -119,6 +124,15 @@ struct DeliveryState {
         return best.rank.priority > .critical
     }
 
+    /// Whether a job may put back some of what comes next: taken meanwhile, the rest would go out in requests that are not full.
+    private mutating func waitsForGathering() -> Bool {
+        guard !gathering.isEmpty, let best = mostUrgent() else { return false }
+        return gathering.values.contains(best.lane)
+    }
+
+    /// A job keeps what it has now.
+    mutating func gathered(_ job: Dispatcher.Job) { gathering[job.id] = nil }
+
     /// Takes a segment that was tried least in all lanes, of any lane but the one that was served last if there is one: what is wrong may be
     /// wrong with all of a spool.
     private mutating func takeProbe() -> (lane: Int, item: Dispatcher.Item)? {
@@ -148,13 +162,12 @@ struct DeliveryState {
     }
 
     /// What may go out with a segment: the small ones that follow it, of its priority and stream.
-    private mutating func neighbours(in lane: Int, _ room: Coalescing.Room) -> [Dispatcher.Item] {
+    private mutating func neighbours(in lane: Int, _ room: inout Coalescing.Room?) -> [Dispatcher.Item] {
         guard lanes[lane].alone == 0 else { return [] }
-        var room = room
         var items: [Dispatcher.Item] = []
         let most = options.limit.map { $0 - started } ?? .max
         while items.count + 1 < most {
-            guard let next = lanes[lane].takeNext(where: { room.take($0, $1) }) else { break }
+            guard let next = lanes[lane].takeNext(where: { room?.take($0, $1) ?? false }) else { break }
             items.append(next)
         }
         return items

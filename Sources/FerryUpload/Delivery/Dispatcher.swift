@@ -11,6 +11,8 @@ final class Dispatcher: Sendable {
         let lane: Int
         let tools: LaneTools
         let items: [Item]
+        /// More of their kind follow, which had no room beside them.
+        var isFull = false
 
         var size: ByteCount { items.reduce(.zero) { $0 + ($1.entry.size ?? .zero) } }
     }
@@ -103,6 +105,8 @@ final class Dispatcher: Sendable {
 
     /// The link is bad: what comes next goes out one by one.
     func sendAlone(lane: Int) { change { $0.lanes[lane].alone = max($0.lanes[lane].alone, Coalescing.Room.mostSegments) } }
+
+    func gathered(_ job: Job) { change { $0.gathered(job) } }
 
     func abandon(_ job: Job) { change { $0.abandon(job) } }
 

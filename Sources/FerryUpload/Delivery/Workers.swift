@@ -95,13 +95,8 @@ struct Workers: Sendable {
                 break
             }
         }
+        keepFitting(&ready, of: job)
         guard !ready.isEmpty else { return dispatcher.abandon(job) }
-        let fitting = Coalescing.fitting(ready.lazy.map(\.segment.facts.trail))
-        if fitting < ready.count {
-            let others = ready[fitting...].map(\.item)
-            ready.removeSubrange(fitting...)
-            dispatcher.putBack(others, of: job)
-        }
         var job = Dispatcher.Job(id: job.id, lane: job.lane, tools: job.tools, items: ready.map(\.item))
         var segments = ready.map(\.segment)
         if let limits = options.cuts ?? limitsOfRest(segments, job.tools) {
@@ -137,6 +132,22 @@ struct Workers: Sendable {
         dispatcher.finish(job, segments, outcome)
     }
 
+    /// Puts back what has no room in the job's requests, or would leave the last of them short while more follows.
+    private func keepFitting(_ ready: inout [(item: Dispatcher.Item, segment: PreparedSegment)], of job: Dispatcher.Job) {
+        guard job.items.count > 1 else { return }
+        let fitting = Coalescing.fitting(ready.lazy.map(\.segment.facts.trail))
+        var kept = fitting
+        if let most = options.cuts?.events, job.isFull || fitting < ready.count {
+            kept = Self.filling(ready[..<fitting].map { $0.segment.facts.events ?? 1 }, requestsOf: most)
+        }
+        if kept < ready.count {
+            let others = ready[kept...].map(\.item)
+            ready.removeSubrange(kept...)
+            dispatcher.putBack(others, of: job)
+        }
+        dispatcher.gathered(job)
+    }
+
     /// Notes which segments of a joined request may have arrived whole, whatever the answer was: a receiver may store the first ones before
     /// it refuses one behind them, or the rest has come. When the body did not go out whole, it cannot have the last one's end.
     private func noteArrival(of segments: inout [PreparedSegment], _ outcome: Courier.Outcome, _ job: Dispatcher.Job) {
@@ -164,6 +175,21 @@ struct Workers: Sendable {
     private func isEnough(_ segments: [PreparedSegment], for limits: RequestLimits) -> Bool {
         let events = segments.reduce(0 as Int64) { $0.adding($1.facts.events ?? 1) }
         return limits.events.map { events > 0 && events % $0 == 0 } ?? true
+    }
+
+    /// Returns how many of the first segments have all events of the full requests; all of them if they fill none.
+    ///
+    /// - Parameter events: Of each segment.
+    static func filling(_ events: [Int64], requestsOf most: Int64) -> Int {
+        let total = events.reduce(0 as Int64) { $0.adding($1) }
+        let full = total - total % most
+        guard full > 0 else { return events.count }
+        var sum: Int64 = 0
+        return
+            (events.firstIndex { count in
+                sum = sum.adding(count)
+                return sum >= full
+            }).map { $0 + 1 } ?? events.count
     }
 
     func deliver(_ shipment: Courier.Shipment, _ courier: inout Courier) async -> Courier.Outcome {
