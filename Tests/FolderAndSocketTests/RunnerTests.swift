@@ -79,7 +79,9 @@ struct RunnerTests {
             runner.flush()
             try await eventually("all") { seen.names.count == 2 }
             try await eventually("the flush is over") { runner.workers.dispatcher.read { $0.lanes.first?.gate } == .critical }
-            try put(spool, second: 3)
+            // What was stored before the flush would leave with it.
+            let later = SegmentName(priority: .normal, created: .now(), id: .random())
+            try spool.put(Segments.gzip("{}\n"), as: later)
             try await eventually("it is noticed") { runner.snapshot().spools.first?.total.segments == 1 }
             #expect(seen.names.count == 2)
             _ = try spool.setControl(at: .now()) { $0.flushRequestedAt = .now() }

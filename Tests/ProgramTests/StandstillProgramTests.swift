@@ -16,11 +16,14 @@ struct StandstillProgramTests {
     private func run(_ arguments: [String]) async throws -> Program.Result { try await ferry.start(arguments).end() }
 
     /// Expects it of `list`, `status` and the line of a fleet, in words and for programs.
-    private func expectTold(_ reason: String, _ text: String) async throws {
+    ///
+    /// - Parameter listed: What `list` says, where that is something else.
+    private func expectTold(_ reason: String, _ text: String, listed: String? = nil) async throws {
         let looks = [
-            ["list", "--spool", folder("spool")], ["status", "--spool", folder("spool")], ["status", folder("spool")],
+            (["list", "--spool", folder("spool")], listed ?? text), (["status", "--spool", folder("spool")], text),
+            (["status", folder("spool")], text),
         ]
-        for look in looks {
+        for (look, text) in looks {
             let words = try await run(look).output
             #expect(words.contains(text), "\(look) \(words)")
             let json = try await run(look + ["--json"]).output
@@ -40,9 +43,11 @@ struct StandstillProgramTests {
     @Test("The destination's wait, after an upload that failed")
     func destination() async throws {
         try await store()
-        let upload = try await ferry.run("upload", "--spool", folder("spool"), "--to", "http://127.0.0.1:1/")
+        // An hour: the looks take seconds on a busy machine.
+        let server = ScriptedServer.answering { _ in ScriptedServer.answer(503, "Retry-After: 3600\r\n") }
+        let upload = try await ferry.run("upload", "--spool", folder("spool"), "--to", server.url)
         #expect(upload.status == 75)
-        try await expectTold("destination-waits", "not tried before")
+        try await expectTold("destination-waits", "not tried before", listed: "tried 1 time: the destination: HTTP 503")
     }
 
     @Test("A closed window of the uploader that runs, and no more when it has ended")
