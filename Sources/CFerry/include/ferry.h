@@ -167,7 +167,7 @@ int ferry_disable_and_delete(ferry_tracker *tracker);
 // What a tracker has done so far.
 typedef struct ferry_statistics {
     uint64_t stored;     // events that were stored
-    uint64_t failed;     // events that were refused, or that the disk did not take
+    uint64_t failed;     // events that a limit refused, or that the disk did not take; not calls with unreadable arguments
     uint64_t truncated;  // stored events of which a limit left something out
 } ferry_statistics;
 int ferry_get_statistics(ferry_tracker *tracker, ferry_statistics *statistics);
