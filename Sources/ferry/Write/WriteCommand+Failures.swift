@@ -9,7 +9,7 @@ extension WriteCommand {
         switch error {
         case let error as InvalidInput:
             let problem = "\(error.path), \(error.problem). What comes before it is"
-            let advice = "mend the line, or use --skip-invalid"
+            let advice = "mend the line, or add --skip-invalid. \(stored.continuation)"
             let segments: [SegmentName]
             do throws(WriteFailure) {
                 segments = try writer.finish()

@@ -82,7 +82,11 @@ struct WriteSession: ~Copyable {
         _ bytes: UnsafeBufferPointer<UInt8>, endsLine: Bool, in path: String, isFirstPiece: Bool = true,
         _ problem: JSONLineProblem
     ) throws {
-        guard case .skip(let sink) = invalidLines else { throw InvalidInput(path: path, problem: problem) }
+        guard case .skip(let sink) = invalidLines else {
+            // It may be mended: it is the first that is not stored.
+            unkept = line
+            throw InvalidInput(path: path, problem: problem)
+        }
         if isFirstPiece {
             invalid += 1
             // The first few tell what is wrong; a million would hide it.
