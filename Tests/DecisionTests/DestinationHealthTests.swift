@@ -50,6 +50,18 @@ struct DestinationHealthTests {
         #expect(later)
     }
 
+    @Test("Without a route of the machine's own the wait does not grow, and no failure of the destination is counted")
+    func noRoute() {
+        var health = DestinationHealth(options)
+        var generator = SystemRandomNumberGenerator()
+        for _ in 0..<20 {
+            _ = health.failed(
+                .unwell(.init(kind: "no-route", message: "Network is unreachable"), retryAfter: nil), now: now, using: &generator)
+        }
+        #expect(health.state?.failures == 0)
+        #expect(health.waitsUntil(now: now).map { $0 <= now + .seconds(10) } == true)
+    }
+
     @Test(
         "The head of the line is spared after a third failure that reached the destination, or when it said when to come back",
         arguments: [

@@ -41,7 +41,10 @@ public enum Verdict: Equatable, Sendable {
         private static let longest = 1000
 
         /// Whether a kind says that there was no connection: no segment was tried.
-        static func isOfNoConnection(_ kind: String) -> Bool { kind == "connect" || kind == "proxy" }
+        static func isOfNoConnection(_ kind: String) -> Bool { kind == "connect" || kind == "proxy" || kind == noRoute }
+
+        /// The kind of what this machine lacks, not the destination.
+        static let noRoute = "no-route"
 
         func with(_ hint: String) -> Reason { Reason(kind: kind, status: status, message: message + hint) }
     }

@@ -74,9 +74,14 @@ struct DestinationHealth: Sendable {
         switch stop {
         case .unwell(let why, let retryAfter):
             reason = why
-            failures += 1
             saidWhen = retryAfter != nil
-            wait = retryAfter.map { max($0, Self.leastWait) } ?? backOff.wait(afterFailures: failures, using: &generator)
+            // A machine without a route tells nothing of the destination: its wait does not grow. Whoever is on the network for an hour a day
+            // would spend that hour waiting.
+            let isNoRoute = why.kind == Verdict.Reason.noRoute
+            if !isNoRoute { failures += 1 }
+            wait =
+                retryAfter.map { max($0, Self.leastWait) }
+                ?? backOff.wait(afterFailures: isNoRoute ? 1 : failures, using: &generator)
         case .misconfigured(let why): reason = why
         case .off, .headWaits, .deadline, .interrupted, .paused, .localFailure: return false
         }

@@ -32,15 +32,30 @@ extension TransportFailure {
         case let error as NIOConnectionError:
             let reasons = error.connectionErrors.map { Self.describe($0.error) }
             let lookup = error.dnsAError ?? error.dnsAAAAError
-            self = .connect(
-                "cannot connect to \(place): \(reasons.first ?? (lookup == nil ? "no address" : "the name is not found"))")
+            let message =
+                "cannot connect to \(place): \(reasons.first ?? (lookup == nil ? "no address" : "the name is not found"))"
+            let errors = error.connectionErrors.map(\.error)
+            let hasNoRoute = errors.isEmpty ? lookup != nil && Self.hasNoDefaultRoute : errors.allSatisfy(Self.isOfNoRoute)
+            self = hasNoRoute ? .noRoute(message) : .connect(message)
         case let error as TransportSetupError: self = .tls(error.description)
         // A handshake that fails by certificate will fail again; one that breaks off is a bad link.
         case is NIOSSLError where Self.isBrokenOff(error):
             self = .connect("cannot connect to \(place): closed during the TLS handshake")
         case is NIOSSLError, is BoringSSLError, is NIOSSLExtraError: self = .tls("\(place): \(Self.describeTLS(error))")
-        default: self = .connect("cannot connect to \(place): \(Self.describe(error))")
+        default:
+            let message = "cannot connect to \(place): \(Self.describe(error))"
+            self = Self.isOfNoRoute(error) ? .noRoute(message) : .connect(message)
         }
+    }
+
+    /// The kernel answered by itself: nothing has left this machine.
+    private static func isOfNoRoute(_ error: any Error) -> Bool {
+        (error as? IOError).map { [ENETUNREACH, ENETDOWN].contains($0.errnoCode) } ?? false
+    }
+
+    /// No resolver can be asked but one on this machine.
+    private static var hasNoDefaultRoute: Bool {
+        do throws(FileError) { return try RouteQuery().table().defaultInterface == nil } catch { return false }
     }
 
     private static func isBrokenOff(_ error: any Error) -> Bool {

@@ -1,7 +1,9 @@
 /// Why a request had no answer.
 enum TransportFailure: Error, Equatable {
-    /// No connection: name not found, refused, no route, timed out.
+    /// No connection: name not found, refused, timed out.
     case connect(String)
+    /// No connection, because this machine has no route: it says nothing of the destination.
+    case noRoute(String)
     /// The proxy would not connect.
     case proxy(status: Int?, String)
     /// The other side's certificate or ours is not accepted.
@@ -22,6 +24,7 @@ extension Verdict {
     init(_ failure: TransportFailure) {
         switch failure {
         case .connect(let message): self = .unwell(Reason(kind: "connect", message: message), retryAfter: nil)
+        case .noRoute(let message): self = .unwell(Reason(kind: Reason.noRoute, message: message), retryAfter: nil)
         case .proxy(let status?, let message) where (400..<500).contains(status) && status != 408 && status != 429:
             let hint = status == 407 ? "put name and password into the proxy variable" : "the proxy does not allow it"
             self = .misconfigured(Reason(kind: "proxy", status: status, message: "\(message); \(hint)"))
