@@ -1,4 +1,5 @@
 public import FerrySpool
+import Glibc
 import HTTPTypes
 import Hummingbird
 import HummingbirdCore
@@ -92,6 +93,9 @@ public struct Receiver: Sendable {
         let idleTimeout = TimeAmount.milliseconds(min(options.idleTimeout.wholeMilliseconds, Duration.century.wholeMilliseconds))
         let plain = HTTPServerBuilder.http1(configuration: .init(idleTimeout: idleTimeout))
         guard let certificate = options.certificate, let key = options.privateKey else { return plain }
+        for path in [certificate, key] where access(path, R_OK) != 0 {
+            throw ReceiverError.certificate("\(FileError("read", path))")
+        }
         do {
             let configuration = TLSConfiguration.makeServerConfiguration(
                 certificateChain: try NIOSSLCertificate.fromPEMFile(certificate).map { .certificate($0) },

@@ -38,7 +38,9 @@ public struct EventFilter: Sendable {
         since = options.since
         until = options.until
         if let text = options.timeField {
-            guard let path = FieldPath(text) else { throw ConditionError(message: "'\(text)' is no field", column: 1) }
+            guard let path = FieldPath(text) else {
+                throw ConditionError(message: "the time field '\(text)' is no field", column: nil)
+            }
             timeField = add(path)
         } else {
             timeField = nil
@@ -46,7 +48,8 @@ public struct EventFilter: Sendable {
         var settings = SettingTree()
         for text in options.settings {
             guard let setting = Rewriting.Setting(text) else {
-                throw ConditionError(message: "'\(text)' must be like key=value or properties.total=3", column: 1)
+                throw ConditionError(
+                    message: "the setting '\(text)' must be like key=value or properties.total=3", column: nil)
             }
             settings.add(setting)
         }
@@ -55,7 +58,7 @@ public struct EventFilter: Sendable {
         condition = if let text = options.condition { try ConditionParser.parse(text, adding: &paths) } else { nil }
         shiftsTime = options.shiftsTimeToNow && timeField != nil
         guard paths.count <= FieldExtractor.mostPaths else {
-            throw ConditionError(message: "more than \(FieldExtractor.mostPaths) fields", column: 1)
+            throw ConditionError(message: "more than \(FieldExtractor.mostPaths) fields", column: nil)
         }
         extractor = FieldExtractor(paths)
     }

@@ -74,8 +74,10 @@ public enum ReceiptProblem: Error, Equatable, CustomStringConvertible {
     case unreadable(String)
     case unsigned
     case forged
-    /// The bundle comes from another spool, or nobody knows it here.
+    /// The bundle comes from another spool.
     case foreign(String)
+    /// Its bundle, of this spool, was acknowledged before, given up, or is not complete.
+    case notAwaited(bundle: String)
     /// The spool vouches for itself.
     case own
     /// It vouches for bytes that were never exported, or twice for the same.
@@ -87,6 +89,8 @@ public enum ReceiptProblem: Error, Equatable, CustomStringConvertible {
         case .unsigned: "the receipt is not signed, and --from wants a signature"
         case .forged: "the receipt's signature is not by the key in --from"
         case .foreign(let why): "the receipt is not for this spool: \(why)"
+        case .notAwaited(let bundle):
+            "the bundle \(bundle) waits for no receipt any more: acknowledged before, given up, or its export did not end"
         case .own: "the receipt was written by this very spool, which is no proof that its segments are anywhere else"
         case .contradicts(let segment): "the receipt has another checksum for \(segment) than the bundle had, or names it twice"
         }
@@ -162,8 +166,7 @@ extension Spool {
         guard receipt.spool == id else { throw ReceiptProblem.foreign("its bundle comes from the spool \(receipt.spool)") }
         guard receipt.hub != id else { throw ReceiptProblem.own }
         guard let mark = try exportMarks().first(where: { $0.bundle == receipt.bundle && $0.state == .complete }) else {
-            throw ReceiptProblem.foreign(
-                "the bundle \(receipt.bundle) is not waited for: acknowledged before, forgotten, or its export did not end")
+            throw ReceiptProblem.notAwaited(bundle: receipt.bundle)
         }
         let sums = Dictionary(mark.segments.map { (FileName($0.name), $0.sha256) }, uniquingKeysWith: { first, _ in first })
         var names: Set<FileName> = []

@@ -34,8 +34,23 @@ enum Main {
         } catch is CancellationError {
             exit(ExitStatus.interrupted.rawValue)
         } catch {
+            end(with: error)
+        }
+    }
+
+    /// Ends as the parser of arguments does; how a value that it could not read is written, it does not know.
+    private static func end(with error: any Error) -> Never {
+        let forms = [
+            ("<size>'", "a size is like 500KB, 10MB or 1GiB"), ("<duration>'", "a duration is like 250ms, 90s, 5m or 1h30m"),
+        ]
+        let message = Ferry.message(for: error)
+        guard message.contains("is invalid for"), let form = forms.first(where: { message.hasSuffix($0.0) })?.1 else {
             Ferry.exit(withError: error)
         }
+        let lines = Ferry.fullMessage(for: error).split(separator: "\n", maxSplits: 1)
+        let text = Array("\(lines[0]): \(form)\n\(lines.dropFirst().first ?? "")\n".utf8)
+        _ = write(STDERR_FILENO, text, text.count)
+        Glibc.exit(Ferry.exitCode(for: error).rawValue)
     }
 
     /// Opens /dev/null in place of standard input, output and error where they are closed, as some supervisors start programs: a file that

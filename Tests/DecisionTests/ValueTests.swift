@@ -14,7 +14,9 @@ struct ValueTests {
         #expect(ByteCount(parsing: text) == ByteCount(bytes))
     }
 
-    @Test("What is no size is refused", arguments: ["", "MB", "-1", "1XB", "10 MB MB", "99999999999TB", "1..5MB", "٣MB"])
+    @Test(
+        "What is no size is refused",
+        arguments: ["", "MB", "-1", "1XB", "10 MB MB", "99999999999TB", "1..5MB", "٣MB", "1.5", "0.5b"])
     func refusesSizes(text: String) {
         #expect(ByteCount(parsing: text) == nil)
     }
@@ -23,13 +25,16 @@ struct ValueTests {
         "A duration is read with its unit",
         arguments: [
             ("250ms", 250), ("90s", 90_000), ("3m", 180_000), ("1h30m", 5_400_000), ("25d", 2_160_000_000), ("1.5h", 5_400_000),
+            ("30 s", 30_000), ("1 min 30 s", 90_000), ("4.2 s", 4200),
         ]
             as [(String, Int64)])
     func readsDurations(text: String, milliseconds: Int64) {
         #expect(Duration(parsing: text) == .milliseconds(milliseconds))
     }
 
-    @Test("What is no duration is refused", arguments: ["", "10", "s", "-5s", "5 s", "1y", "1h30"])
+    @Test(
+        "What is no duration is refused",
+        arguments: ["", "10", "s", "-5s", "1y", "1h30", " 5s", "5s ", "5  s", "5 ", "1 min  5 s"])
     func refusesDurations(text: String) {
         #expect(Duration(parsing: text) == nil)
     }

@@ -58,7 +58,7 @@ struct RunTests {
                 #expect(
                     lines.contains { $0.contains(place) && $0.contains(text) } == isTold, "\(place) \(text)\n\(result.errors)")
             }
-            #expect(lines.count == (command == ["run"] ? 11 : 12), "\(result.errors)")
+            #expect(lines.count == (command == ["run"] ? 11 : 14), "\(result.errors)")
         }
         let broken = try await ferry.run("config", "check", "--config", try config("a: [\n"))
         #expect(broken.status == 78 && broken.errors.contains(":2: no YAML"))

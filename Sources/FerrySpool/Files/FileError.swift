@@ -38,7 +38,15 @@ public struct FileError: Error, Equatable, CustomStringConvertible {
     /// A folder, a link or a socket lies where a file should be.
     var isAboutKind: Bool { code == EISDIR || code == ELOOP || code == ENXIO || code == ENODEV }
 
-    public var description: String { "cannot \(operation) \(path): \(String(cString: strerror(code)))\(hint)" }
+    public var description: String { "cannot \(operation) \(path): \(reason)\(hint)" }
+
+    private var reason: String {
+        switch code {
+        case ENOMEDIUM: "the folder is empty"
+        case ENODATA: "the folder holds other files, and nothing of a spool's"
+        default: String(cString: strerror(code))
+        }
+    }
 
     private var hint: String {
         switch code {
@@ -52,7 +60,8 @@ public struct FileError: Error, Equatable, CustomStringConvertible {
         case EXDEV: "; it must lie on the spool's own file system"
         case EROFS: "; remount it writable"
         case EMFILE: "; raise the limit of open files (ulimit -n)"
-        case ENOMEDIUM: "; the folder is empty: is its file system mounted?"
+        case ENOMEDIUM: ": is its file system mounted?"
+        case ENODATA: ": is it the one above the spool?"
         // What is opened is named, and it is no folder.
         case ENOENT where operation == "open": ""
         case ENOENT: "; does the folder exist?"

@@ -75,9 +75,13 @@ extension Spool {
         return try open(path, access: .write)
     }
 
-    /// - Throws: ``FileError`` when a path leads to no spool: nothing is there, or an empty folder.
+    /// - Throws: ``FileError`` when a path leads to no spool: nothing is there, an empty folder (`ENOMEDIUM`), or one that holds other files
+    ///   alone (`ENODATA`).
     public static func requireSpool(at path: String) throws(FileError) {
-        guard try exists(at: path) else { throw FileError("find a spool in", path, code: ENOMEDIUM) }
+        guard try !exists(at: path) else { return }
+        var isEmpty = true
+        try Directory.open(path).forEachName { _ in isEmpty = false }
+        throw FileError("find a spool in", path, code: isEmpty ? ENOMEDIUM : ENODATA)
     }
 
     /// Whether a folder is a spool, or holds what a spool holds. An empty one may be a place where a file system is not mounted.

@@ -26,7 +26,8 @@ extension ByteCount {
     ]
 
     /// Reads `500`, `10MB` (powers of 1,000), `1.5GiB` (powers of 1,024); case does not matter.
-    /// `nil` for anything else, for a negative size and for one that does not fit.
+    /// `nil` for anything else, for a negative size and for one that does not fit; a fraction of a byte is no size: who says `1.5` has
+    /// left out the unit.
     public init?(parsing text: String) {
         let number = text.prefix { $0.isASCII && ($0.isNumber || $0 == ".") }
         let unit = text.dropFirst(number.count).drop { $0 == " " }.lowercased()
@@ -36,7 +37,7 @@ extension ByteCount {
             guard !overflow else { return nil }
             self.init(product)
         } else {
-            guard let value = Double(number), value.isFinite, value * Double(factor) < 9e18 else { return nil }
+            guard factor > 1, let value = Double(number), value.isFinite, value * Double(factor) < 9e18 else { return nil }
             self.init(Int64(value * Double(factor)))
         }
     }

@@ -3,7 +3,7 @@ extension Duration {
         ("ms", 0.001), ("s", 1), ("m", 60), ("min", 60), ("h", 3600), ("d", 86_400), ("w", 604_800),
     ]
 
-    /// Reads `250ms`, `90s`, `3m`, `1.5h`, `25d`, `2w` and sums such as `1h30m`.
+    /// Reads `250ms`, `90s`, `3m`, `1.5h`, `25d`, `2w` and sums such as `1h30m`; also as ``forPeople`` writes them, `1 min 30 s`.
     /// `nil` for anything else; a bare number has no unit and is refused. So is what is longer than a century: every clock's unit can hold
     /// what passes here.
     public init?(parsing text: String) {
@@ -12,11 +12,14 @@ extension Duration {
         guard !rest.isEmpty else { return nil }
         while !rest.isEmpty {
             let number = rest.prefix { $0.isASCII && ($0.isNumber || $0 == ".") }
-            let unit = rest.dropFirst(number.count).prefix { $0.isLetter }
+            rest = rest.dropFirst(number.count)
+            if rest.first == " " { rest.removeFirst() }
+            let unit = rest.prefix { $0.isLetter }
             guard let value = Double(number), let factor = Self.units.first(where: { $0.suffix == unit })?.seconds
             else { return nil }
             seconds += value * factor
-            rest = rest.dropFirst(number.count + unit.count)
+            rest = rest.dropFirst(unit.count)
+            if rest.count > 1, rest.first == " " { rest.removeFirst() }
         }
         guard seconds <= Self.century.inSeconds else { return nil }
         self = .milliseconds(Int64((seconds * 1000).rounded()))

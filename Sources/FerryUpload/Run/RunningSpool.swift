@@ -139,7 +139,7 @@ struct RunningSpool {
         needsScan = false
         recoversAt = nil
         // One that is missing is taken up as soon as it is there. A disk that is full, or a folder that is forbidden, stays so for a while.
-        guard failure.code != ENOENT, failure.code != ENOMEDIUM, failure.code != ENOTDIR else {
+        guard ![ENOENT, ENOMEDIUM, ENODATA, ENOTDIR].contains(failure.code) else {
             opensAt = now
             return
         }

@@ -1,6 +1,7 @@
 import ArgumentParser
 import FerrySpool
 import FerryTransfer
+import Glibc
 
 struct AcknowledgeCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
@@ -39,7 +40,9 @@ struct AcknowledgeCommand: ParsableCommand {
                 spoolOptions.log.error("\(path): \(problem); nothing is changed")
             } else {
                 statuses.insert((error as? FileError)?.isOutOfSpace == true ? .spoolFull : .localFailure)
-                spoolOptions.log.error("\(path): \(error); acknowledge it again")
+                let isMissing = (error as? FileError)?.code == ENOENT
+                spoolOptions.log.error(
+                    "\(path): \(error); " + (isMissing ? "ferry import writes receipts" : "acknowledge it again"))
             }
         }
         var read: [(path: String, bytes: [UInt8])] = []

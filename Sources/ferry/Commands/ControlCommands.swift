@@ -8,9 +8,13 @@ protocol ControlCommand: ParsableCommand {
     func change(_ control: inout SpoolControl, at now: Timestamp)
     /// What the command says when it is done.
     func confirmation(_ path: String) -> String
+    /// What else is to be known, now that the spool is told.
+    func remark(on spool: Spool) -> String?
 }
 
 extension ControlCommand {
+    func remark(on spool: Spool) -> String? { nil }
+
     func run() throws {
         do throws(FileError) {
             let now = Timestamp.now()
@@ -18,6 +22,7 @@ extension ControlCommand {
             let spool = try Spool.open(spoolOptions.path, access: .write)
             _ = try spool.setControl(at: now) { change(&$0, at: now) }
             spoolOptions.log.note(confirmation(spool.path))
+            if let remark = remark(on: spool) { spoolOptions.log.note(remark) }
         } catch {
             throw spoolOptions.failure(error)
         }
@@ -82,4 +87,9 @@ struct FlushCommand: ControlCommand {
 
     func change(_ control: inout SpoolControl, at now: Timestamp) { control.flushRequestedAt = now }
     func confirmation(_ path: String) -> String { "asked for everything in \(path) to be sent now" }
+
+    func remark(on spool: Spool) -> String? {
+        let isServed = ((try? spool.uploaderMark()) ?? nil)?.isRunning ?? false
+        return isServed ? nil : "but no ferry run looks after it: ferry upload sends it"
+    }
 }

@@ -74,7 +74,9 @@ struct ExportCommand: ParsableCommand {
         if report.left > 0 || report.busy > 0 || report.damaged > 0 || !report.leftOut.isEmpty { throw ExitStatus.remaining.code }
     }
 
-    private func forgetBundle(_ bundle: String, _ spool: Spool) throws {
+    /// - Parameter named: The bundle's ID, or what its folder or file on the stick is called.
+    private func forgetBundle(_ named: String, _ spool: Spool) throws {
+        let bundle = Export.bundle(named: named)
         guard let mark = try spool.allExportMarks().first(where: { $0.bundle == bundle }) else {
             throw CommandFailure(.usage, "no receipt of \(bundle) is waited for here; ferry status shows what travels")
         }

@@ -17,6 +17,12 @@ struct KeygenCommand: ParsableCommand {
     @Argument(help: ArgumentHelp("What the files are called.", valueName: "name"))
     var name: String
 
+    func validate() throws {
+        guard let last = name.split(separator: "/", omittingEmptySubsequences: false).last, !["", ".", ".."].contains(last) else {
+            throw ValidationError("'\(name)' must be what the files are called: site makes site.key and site.pub")
+        }
+    }
+
     func run() throws {
         let keys = PrivateKeys()
         do throws(FileError) {

@@ -90,6 +90,8 @@ struct ListCommand: ParsableCommand {
             let events: Int64?
             let state: String
             let until: Timestamp?
+            /// In which it travels.
+            let bundle: String?
             /// Why nothing at all is sent from the spool.
             let standstill: Standstill?
             let retry: RetryState?
@@ -97,17 +99,18 @@ struct ListCommand: ParsableCommand {
         }
         var state = "due"
         var until: Timestamp?
+        var bundle: String?
         switch segment.state {
         case .due: if let standstill { (state, until) = ("waits", standstill.until) }
         case .waits(let moment): (state, until) = ("waits", moment)
         case .settles(let moment): (state, until) = ("settles", moment)
         case .unfinished(let moment): (state, until) = ("unfinished", moment)
-        case .exported: state = "exported"
+        case .exported(let travelling): (state, bundle) = ("exported", travelling)
         }
         return try Line(
             segment: segment.name, priority: segment.priority.level, created: segment.created, bytes: segment.size.bytes,
-            events: look.events, state: look.failure == nil ? state : "unreadable", until: until,
-            standstill: standstill, retry: segment.retry,
+            events: look.events, state: look.failure == nil ? state : "unreadable", until: until, bundle: bundle,
+            standstill: bundle == nil ? standstill : nil, retry: segment.retry,
             problem: look.failure?.description
         ).jsonLine()
     }

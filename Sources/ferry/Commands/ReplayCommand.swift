@@ -121,7 +121,7 @@ struct ReplayCommand: AsyncParsableCommand {
             options.upload.ignoresWaits = isResumed
             return try Replay(options, onEvent: onEvent)
         } catch let error as ConditionError {
-            throw ValidationError("--where: \(error)")
+            throw CommandFailure(.usage, "\(error)")
         }
     }
 

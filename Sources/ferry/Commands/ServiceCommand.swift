@@ -1,5 +1,6 @@
 import ArgumentParser
 import FerrySpool
+import FerryUpload
 import Glibc
 
 struct ServiceCommand: ParsableCommand {
@@ -32,6 +33,11 @@ struct UnitOptions: ParsableArguments {
         for text in [config, user, every, spool, to] where text.contains(where: \.isNewline) {
             throw ValidationError("'\(text)' must be one line")
         }
+        guard !user.isEmpty, !user.contains(" ") else { throw ValidationError("--user '\(user)' is no user's name") }
+        for (flag, path) in [("--config", config), ("--spool", spool)] where !path.hasPrefix("/") {
+            throw ValidationError("\(flag) '\(path)' must begin with /: systemd starts units elsewhere")
+        }
+        do throws(DestinationURLError) { _ = try DestinationURL(to) } catch { throw ValidationError("--to: \(error)") }
     }
 
     /// The units' file names and texts.

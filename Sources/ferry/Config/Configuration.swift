@@ -152,7 +152,12 @@ struct RunConfiguration {
         for key in file.keys {
             let isPrefix = Settings.all.contains { $0.key.hasPrefix(key.name + ".") }
             if key.isSection {
-                if !isPrefix { problems.append(.init(place: .line(file.path, key.line), Self.unknown(key.name))) }
+                if let setting = Settings.named(key.name) {
+                    let form = setting.isList ? "a list, like [a, b]" : "one value"
+                    problems.append(.init(place: .line(file.path, key.line), "'\(key.name)' takes \(form), and no keys below it"))
+                } else if !isPrefix {
+                    problems.append(.init(place: .line(file.path, key.line), Self.unknown(key.name)))
+                }
                 continue
             }
             // An unknown section was told already.

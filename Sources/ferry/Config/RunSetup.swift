@@ -155,12 +155,15 @@ enum SpoolCheck {
                         if isStrict { add("\(error)") }
                         continue
                     }
-                    if isStrict, access(path, R_OK | W_OK | X_OK) != 0 { add("\(FileError("use", path))") }
+                    if isStrict {
+                        do throws(FileError) { try Spool.requireSpool(at: path) } catch { add("\(error)") }
+                        if access(path, R_OK | W_OK | X_OK) != 0 { add("\(FileError("use", path))") }
+                    }
                     if let other = seen[identity] { add("\(path) and \(other) are one folder; name it once") }
                     seen[identity] = path
                 }
             } catch {
-                if isStrict, !(place.isCollection && error.code == ENOENT) { add("\(error)") }
+                if isStrict { add("\(error)") }
             }
         }
         return problems

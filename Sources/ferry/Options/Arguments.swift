@@ -3,7 +3,11 @@ public import FerrySpool
 public import FerryUpload
 
 extension ByteCount: ExpressibleByArgument {
-    public init?(argument: String) { self.init(parsing: argument) }
+    /// No size that is asked for is 0.
+    public init?(argument: String) {
+        self.init(parsing: argument)
+        if self <= .zero { return nil }
+    }
     public var defaultValueDescription: String { description }
 }
 

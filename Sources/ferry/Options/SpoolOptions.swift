@@ -56,7 +56,9 @@ struct SpoolOptions: ParsableArguments {
     /// A spool that cannot be opened, with what to do where there is none.
     func failure(_ error: FileError) -> CommandFailure {
         if error.code == ENOENT, Glibc.access(path, F_OK) != 0 {
-            return CommandFailure(.localFailure, "there is no spool \(path); ferry init \(path) makes one")
+            return CommandFailure(
+                .localFailure,
+                path.isEmpty ? "a spool's name is empty" : "there is no spool \(path); ferry init \(path) makes one")
         }
         return error.code == ENOMEDIUM
             ? CommandFailure(.localFailure, "\(error) ferry init \(path) makes it a spool") : CommandFailure(error)

@@ -28,7 +28,7 @@ enum SystemdUnits {
         # Ferry ends within 10 s.
         TimeoutStopSec=20s
         # Paths of the spools.
-        ReadWritePaths=\(writable.map { "-" + $0 }.joined(separator: " "))
+        ReadWritePaths=\(writable.map { quoted("-" + $0) }.joined(separator: " "))
         \(hardening)
         [Install]
         WantedBy=multi-user.target
@@ -50,7 +50,7 @@ enum SystemdUnits {
         # Some remain and are retried at the next call.
         SuccessExitStatus=75
         TimeoutStartSec=1h
-        ReadWritePaths=-\(spool)
+        ReadWritePaths=\(quoted("-" + spool))
         \(hardening)
         """
     }

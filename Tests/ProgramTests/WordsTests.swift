@@ -1,0 +1,125 @@
+import Foundation
+import Glibc
+import TestSupport
+import Testing
+
+@testable import FerrySpool
+
+/// What Ferry says when it is asked for something that cannot be: each text names what is wrong, and the next step.
+@Suite("Words for mistakes")
+struct WordsTests {
+    private let folder = TemporaryFolder()
+    private let ferry = Program()
+
+    private func expect(
+        _ arguments: [String], _ status: Int32, _ texts: [String], sourceLocation: SourceLocation = #_sourceLocation
+    ) async throws {
+        let result = try await ferry.start(arguments).end()
+        #expect(result.status == status, "\(result.output)\(result.errors)", sourceLocation: sourceLocation)
+        for text in texts { #expect((result.output + result.errors).contains(text), "\(result)", sourceLocation: sourceLocation) }
+    }
+
+    @Test("A size without its unit, of no byte or a part of one, evicts nothing", arguments: ["1.5", "0", "0.5KB0", ""])
+    func sizes(text: String) async throws {
+        let spool = try folder.spool()
+        try spool.put(Segments.gzip("{}\n"), as: Segments.name())
+        try await expect(
+            ["prune", "--spool", spool.path, "--max-spool-bytes", text], 64, ["a size is like 500KB, 10MB or 1GiB"])
+        #expect(try spool.pending().count == 1)
+    }
+
+    @Test("How a duration is written is told, and a default can be typed as it is shown")
+    func durations() async throws {
+        let write = ["write", "--create", "--spool", folder("s"), "--roll-after"]
+        try await expect(write + ["1"], 64, ["<duration>': a duration is like 250ms, 90s, 5m or 1h30m", "Usage: ferry write"])
+        #expect(try await ferry.start(write + ["1 min", "/dev/null"]).end().status == 0)
+    }
+
+    @Test("A folder that holds other files is not called empty, and none without a name is offered")
+    func folders() async throws {
+        try FileManager.default.createDirectory(atPath: folder("above/spool"), withIntermediateDirectories: true)
+        try await expect(["list", "--spool", folder("above")], 74, ["holds other files", "is it the one above the spool?"])
+        try await expect(["list", "--spool", folder("above/spool")], 74, ["the folder is empty: is its file system mounted?"])
+        try await expect(["list", "--spool", ""], 74, ["a spool's name is empty"])
+    }
+
+    @Test("The check of a configuration finds collections that are not there, and folders that are no spools")
+    func collections() async throws {
+        try FileManager.default.createDirectory(atPath: folder("col/e"), withIntermediateDirectories: true)
+        for spools in ["nowhere/*", "col/*", "col/e"] {
+            try "to: http://h/\nspools: [\(folder(spools))]\n".write(toFile: folder("c.yaml"), atomically: true, encoding: .utf8)
+            try await expect(["config", "check", "--config", folder("c.yaml")], 78, ["c.yaml:2: ", "cannot "])
+        }
+    }
+
+    @Test(
+        "Keys below a setting that has none are told as what they are",
+        arguments: [("headers: {App-Secret: x}", "'headers' takes a list"), ("interval: {a: 1}", "'interval' takes one value")])
+    func mapping(line: String, text: String) async throws {
+        try "to: http://h/\n\(line)\n".write(toFile: folder("c.yaml"), atomically: true, encoding: .utf8)
+        try await expect(["config", "check", "--config", folder("c.yaml")], 78, ["c.yaml:2: \(text), ", "no keys below it"])
+    }
+
+    @Test("A bundle is given up by the name that it has on the stick; its receipt is told to be late, and so is a second one")
+    func bundles() async throws {
+        let spool = try folder.spool()
+        try spool.put(Segments.gzip("{}\n"), as: Segments.name())
+        let stick = folder("stick")
+        try FileManager.default.createDirectory(atPath: stick, withIntermediateDirectories: false)
+        try await expect(["export", stick, "--spool", spool.path], 0, ["exported 1 segment"])
+        let bundle = try #require(try FileManager.default.contentsOfDirectory(atPath: stick).first)
+        let id = String(bundle.dropFirst("ferry-bundle-".count))
+        try await expect(
+            ["list", "--spool", spool.path, "--json"], 0, ["\"bundle\":\"\(id)\"", "\"state\":\"exported\""])
+        try await expect(["import", stick, "--spool", folder("hub")], 0, ["took 1 segment"])
+        let receipt = try #require(
+            try FileManager.default.contentsOfDirectory(atPath: stick).first { $0.hasPrefix("ferry-receipt-") })
+        try await expect(["export", "--forget", "\(stick)/\(bundle)", "--spool", spool.path], 0, ["is given up"])
+        try await expect(
+            ["acknowledge", "\(stick)/\(receipt)", "--spool", spool.path], 65,
+            ["waits for no receipt any more: acknowledged before"])
+        try await expect(
+            ["acknowledge", "\(stick)/none", "--spool", spool.path], 74,
+            ["No such file or directory; ferry import writes receipts"])
+    }
+
+    @Test("What cannot be is refused before anything is done")
+    func refused() async throws {
+        try await expect(["keygen", ""], 64, ["must be what the files are called"])
+        try await expect(["keygen", folder("")], 64, ["must be what the files are called"])
+        try await expect(
+            ["replay", folder(""), "--to", "http://127.0.0.1:1/", "--set", "x"], 64, ["the setting 'x' must be like key=value"])
+        try await expect(
+            [
+                "receive", "--spool", folder("rx"), "--listen", "127.0.0.1:0", "--tls-cert", folder("no"), "--tls-key",
+                folder("no"),
+            ],
+            78, ["cannot read \(folder("no")): No such file or directory"])
+        for wrong in [["--user", "a b"], ["--config", "c.yaml"], ["--to", "not a url"]] {
+            try await expect(["service", "print", "--timer"] + wrong, 64, [wrong[0]])
+        }
+        #expect(!FileManager.default.fileExists(atPath: folder(".key")))
+    }
+
+    @Test("A flush that nothing obeys says so")
+    func flush() async throws {
+        let spool = try folder.spool()
+        try await expect(["flush", "--spool", spool.path], 0, ["no ferry run looks after it: ferry upload sends it"])
+    }
+
+    @Test("At a line that is no event it is told how to go on behind what is stored, without doubling or losing a line")
+    func invalidLine() async throws {
+        let lines = ["{\"n\":1}", "{\"n\":2}", "not json", "{\"n\":4}"]
+        try lines.joined(separator: "\n").write(toFile: folder("in"), atomically: true, encoding: .utf8)
+        let write = ["write", "--create", "--spool", folder("s")]
+        try await expect(
+            write + ["--json", folder("in")], 65,
+            [
+                "\"nextLine\":3,", "\"storedLines\":2",
+                "To go on, with the same options: tail -n +3 \(folder("in")) | ferry write --first-line 3",
+            ])
+        let rest = try await ferry.start(write + ["--first-line", "3", "--skip-invalid"], input: "not json\n{\"n\":4}\n").end()
+        #expect(rest.status == 65)
+        #expect(try Spool.open(folder("s"), access: .read).events(in: [.pending]) == ["{\"n\":1}", "{\"n\":2}", "{\"n\":4}"])
+    }
+}
