@@ -54,6 +54,8 @@ public enum TrackerWarning: Sendable, CustomStringConvertible {
     case dropped(RetentionReport)
     /// The disk was full, and delivered segments were deleted for what is tracked.
     case madeRoom(LedgerTotals.Count)
+    /// What is sent from within the program is refused, or not sent for now.
+    case sending(String)
 
     public var description: String {
         switch self {
@@ -66,6 +68,7 @@ public enum TrackerWarning: Sendable, CustomStringConvertible {
             "dropped \(report.expired.segments) segments by age and \(report.evicted.segments) for room; the ledger has them"
         case .madeRoom(let deleted):
             "the disk was full: deleted \(deleted.segments) delivered segments (\(deleted.bytes)) for new events"
+        case .sending(let text): text
         }
     }
 }

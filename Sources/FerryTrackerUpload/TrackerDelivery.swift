@@ -20,6 +20,8 @@ public final class TrackerDelivery: Sendable {
     private let options: UploadOptions
     private let runner: Runner
 
+    /// What is refused, and that the destination fails, is also told to ``TrackerConfiguration/onWarning``, once for each time that it begins.
+    ///
     /// - Parameters:
     ///   - options: Where to send, and how. The limits of the spool are the tracker's.
     ///   - onEvent: Called from any thread.
@@ -34,7 +36,13 @@ public final class TrackerDelivery: Sendable {
         let schedule = SchedulePolicy(interval: interval, events: rules.threshold, criticalDelay: rules.criticalDelay)
         var runOptions = RunOptions(upload: options, schedule: schedule)
         runOptions.sentRetention = options.sentRetention
-        let runner = try Runner([SpoolPlace(tracker.spool.path)], options: runOptions, onEvent: onEvent)
+        let warn = tracker.configuration.onWarning
+        let runner = try Runner(
+            [SpoolPlace(tracker.spool.path)], options: runOptions,
+            onEvent: { event in
+                if let text = Self.warning(event) { warn(.sending(text)) }
+                onEvent(event)
+            })
         self.runner = runner
         tracker.followInterval { [weak runner] in runner?.setInterval($0) }
     }
@@ -66,6 +74,16 @@ public final class TrackerDelivery: Sendable {
             guard case .file(let error) = failure, error.isDiskFull, madeRoom, result != .failed else {
                 return hasSent && result != .failed ? .sent(more: true) : .failed
             }
+        }
+    }
+
+    private static func warning(_ event: RunEvent) -> String? {
+        switch event {
+        case .upload(_, .rejected(let entry)):
+            "\(entry.segment) is rejected: \(entry.detail ?? ""); ferry retry brings it back"
+        case .blocked(let spool, .destinationWaits(_, let why)?), .blocked(let spool, .off(let why)?):
+            "nothing is sent from \(spool) for now: \(why)"
+        default: nil
         }
     }
 
@@ -105,6 +123,9 @@ public final class TrackerDelivery: Sendable {
                 report.sent.segments += sent
             }
             var result = FlushResult(report)
+            if result == .failed, let why = report.stopReason?.reason?.message {
+                tracker.configuration.onWarning(.sending("nothing is sent from \(spool.path) for now: \(why)"))
+            }
             if report.taken > 0, result != .failed { result = .sent(more: true) }
             if wasTaken, result == .noData { result = .sent(more: false) }
             let madeRoom = try spool.scan().entries.count < before
@@ -128,7 +149,10 @@ public final class TrackerDelivery: Sendable {
             let start = ContinuousClock.now
             options.limit = limit
             options.deadline = end.map { max(.zero, $0 - start) }
-            var report = try await UploadPass(spool, options: options, unfinished: unfinished).run()
+            let onEvent: @Sendable (UploadEvent) -> Void = { [warn = tracker.configuration.onWarning] event in
+                if let text = Self.warning(.upload(spool: spool.path, event)) { warn(.sending(text)) }
+            }
+            var report = try await UploadPass(spool, options: options, unfinished: unfinished, onEvent: onEvent).run()
             let isProgress = report.sent.segments + Int64(report.rejected + report.split) > 0
             sent.add(report.sent)
             report.sent = sent

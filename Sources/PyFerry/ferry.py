@@ -169,6 +169,13 @@ def _text(value: Optional[str]) -> Optional[bytes]:
     return value.encode()
 
 
+def _level(priority: int) -> int:
+    """As C takes it: more bits would be cut off."""
+    if not 0 <= priority <= 9:
+        raise InvalidError(f"the priority {priority} is not 0 to 9")
+    return priority
+
+
 def _json(value: Optional[Mapping[str, Any]]) -> Optional[bytes]:
     return None if value is None else json.dumps(value, allow_nan=False, default=_plain).encode()
 
@@ -266,7 +273,7 @@ class Tracker:
 
     def track(self, name: str, properties: Optional[Mapping[str, Any]] = None, priority: int = Priority.NORMAL) -> None:
         """Stores an event. When this returns, it survives the process."""
-        _check(_library.ferry_track(self._tracker, _text(name), _json(properties), priority))
+        _check(_library.ferry_track(self._tracker, _text(name), _json(properties), _level(priority)))
 
     def flush(self) -> None:
         """Publishes everything, waits for it, and asks the uploader of the spool to send it now."""
@@ -358,7 +365,7 @@ class Tracker:
 
     def end_timer(self, name: str, properties: Optional[Mapping[str, Any]] = None, priority: int = Priority.NORMAL) -> None:
         """Tracks an event of the timer's name, with its time as "$event_duration" in seconds."""
-        _check(_library.ferry_timer_end(self._tracker, _text(name), _json(properties), priority))
+        _check(_library.ferry_timer_end(self._tracker, _text(name), _json(properties), _level(priority)))
 
     def remove_timer(self, name: Optional[str] = None) -> None:
         """Forgets a timer without an event; None: all of them."""

@@ -18,9 +18,11 @@ struct StandstillTests {
         UploaderMark(startedAt: now, destination: "http://hub/", deadline: nil, blocked: blocker?.mark)
     }
 
-    private func waiting(_ destination: String, for wait: Duration = .seconds(60)) -> (id: String, state: RetryState) {
+    private func waiting(
+        _ destination: String, for wait: Duration = .seconds(60), tried ago: Duration = .zero
+    ) -> (id: String, state: RetryState) {
         let state = RetryState(
-            attempts: 1, failures: 1, firstAttemptAt: now, lastAttemptAt: now, nextAttemptAt: now + wait,
+            attempts: 1, failures: 1, firstAttemptAt: now - ago, lastAttemptAt: now - ago, nextAttemptAt: now + wait,
             lastError: .init(scope: .destination, kind: "status", message: "503 of \(destination)"))
         return (DestinationName.id(of: destination), state)
     }
@@ -48,13 +50,15 @@ struct StandstillTests {
         #expect(standstill(nil, mark(), [waiting("http://hub/")])?.reason == "destination-waits")
     }
 
-    @Test("The wait is that of the uploader's destination; without an uploader, of the only one that is not well")
+    @Test("The wait is that of the uploader's destination; without an uploader, of the one that was tried last")
     func destination() {
-        let two = [waiting("http://hub/"), waiting("http://other/", for: .seconds(90))]
+        let two = [waiting("http://hub/", tried: .seconds(5)), waiting("http://other/", for: .seconds(90))]
         #expect(standstill(nil, mark(), two)?.until == now + .seconds(60))
         #expect(standstill(nil, mark(), [waiting("http://other/")]) == nil)
         #expect(standstill(nil, nil, [waiting("http://other/")])?.text.contains("503 of http://other/") == true)
-        #expect(standstill(nil, nil, two) == nil)
+        #expect(standstill(nil, nil, two)?.until == now + .seconds(90))
+        let older = waiting("http://other/", tried: .seconds(5))
+        #expect(standstill(nil, nil, [older, waiting("http://hub/", for: .zero)]) == nil)
     }
 
     @Test("A wait that is over is none")

@@ -31,6 +31,7 @@ with ferry.Tracker(pathlib.Path(spool), properties=lambda: {"host": "py"}, on_wa
     tracker.track("disk failed", {"device": pathlib.Path("/dev/sdb1"), "at": datetime.date(2026, 11, 22)}, ferry.Priority.CRITICAL)
     refused(ferry.InvalidError, lambda: tracker.track(""))
     refused(ferry.InvalidError, lambda: tracker.track("a\0b"))
+    refused(ferry.InvalidError, lambda: tracker.track("a", {}, 2**40))
     refused(ferry.InvalidError, lambda: tracker.track("x", priority=10))
     assert uuid.UUID(tracker.session_id) and uuid.UUID(tracker.anonymous_id) and tracker.user is None
     before = tracker.session_id

@@ -195,6 +195,30 @@ struct TrackerDeliveryTests {
         #expect(UploadOptions(destination: try DestinationURL("http://h/"), profile: profile).requestLimits == limits)
     }
 
+    @Test(
+        "What is refused, and a destination that has to be mended, is told to the program, by itself and when it asks for sending",
+        arguments: [(400, "is rejected: HTTP 400"), (401, "for now: HTTP 401")], [true, false])
+    func warns(answer: (status: Int, text: String), isFlushed: Bool) async throws {
+        let server = ScriptedServer.answering { _ in ScriptedServer.answer(answer.status) }
+        let warnings = Mutex<[String]>([])
+        var configuration = TrackerConfiguration(.appCenter)
+        configuration.delivery.interval = .milliseconds(50)
+        configuration.sealsOnTermination = false
+        configuration.onWarning = { warning in warnings.withLock { $0.append("\(warning)") } }
+        let tracker = try EventTracker(spool: folder("spool"), configuration: configuration)
+        let delivery = try TrackerDelivery(tracker, UploadOptions(destination: DestinationURL(server.url), profile: .appCenter))
+        try tracker.track("e")
+        if isFlushed {
+            #expect(await delivery.flush() == .failed)
+        } else {
+            try await whileRunning(delivery) {
+                try await tracker.publish()
+                try await eventually("it is told") { warnings.withLock { !$0.isEmpty } }
+            }
+        }
+        #expect(warnings.withLock { $0.contains { $0.contains(answer.text) } }, "\(warnings.withLock(\.self))")
+    }
+
     @Test("An interval that is set later is followed by what sends", arguments: [-1, 86_400])
     func followsInterval(before: Int64) async throws {
         let server = ScriptedServer.answering { _ in ScriptedServer.answer(200) }

@@ -51,8 +51,8 @@ typedef struct ferry_callbacks {
     // The properties of every event, besides its own: a JSON object, asked for at each event on the thread that tracks. NULL: none. The tracker
     // frees nothing; the text must last until the thread's next event.
     const char *(*properties)(void *context);
-    // A line that the program should know of: a text that was cut off, segments that a limit dropped, a disk that is full. Without it the line
-    // goes to standard error.
+    // A line that the program should know of: a text that was cut off, segments that a limit dropped, a disk that is full, what is refused when
+    // the program sends by itself. Without it the line goes to standard error.
     void (*warning)(void *context, const char *line);
     void *context;
 } ferry_callbacks;

@@ -49,6 +49,14 @@ public struct PassPlan: Sendable {
         case paused
         /// The folder or the disk failed.
         case localFailure
+
+        /// What the destination, or the way to it, said.
+        public var reason: Verdict.Reason? {
+            switch self {
+            case .misconfigured(let reason), .unwell(let reason, _), .off(let reason): reason
+            case .headWaits, .deadline, .interrupted, .paused, .localFailure: nil
+            }
+        }
     }
 
     /// What an outcome means for a segment that was under way.

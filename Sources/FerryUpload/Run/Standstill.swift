@@ -11,8 +11,7 @@ public struct Standstill: Codable, Equatable, Sendable {
 
     /// - Parameters:
     ///   - uploader: The mark of the uploader that runs; `nil`: none does.
-    ///   - destinations: Those that are not well, by ``DestinationName``. Without an uploader's mark, one that waits counts only where no other
-    ///     does: which of them is meant is not known.
+    ///   - destinations: Those that are not well, by ``DestinationName``. Without an uploader's mark the one counts that was tried last.
     /// - Returns: `nil` when nothing stands in the way.
     public init?(
         control: SpoolControl, uploader: UploaderMark?, destinations: [(id: String, state: RetryState)], at now: Timestamp
@@ -28,7 +27,7 @@ public struct Standstill: Codable, Equatable, Sendable {
         } else {
             let meant = uploader.map { DestinationName.id(of: $0.destination) }
             let known = destinations.filter { meant == nil || $0.id == meant }
-            guard known.count == 1, let state = known.first?.state,
+            guard let state = known.map(\.state).max(by: { $0.lastAttemptAt < $1.lastAttemptAt }),
                 let end = state.wait(at: now, longestWait: BackOff.standard.longestWait)
             else { return nil }
             self.init(

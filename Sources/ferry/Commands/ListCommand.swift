@@ -22,6 +22,8 @@ struct ListCommand: ParsableCommand {
         let spool = try spoolOptions.openForReading()
         let now = Timestamp.now()
         let standstill = spool.standstill(at: now)
+        // One that is to be mended is tried at each call: it does not stand still.
+        let failure = spool.destinationStates { _ in }.map(\.state).max { $0.lastAttemptAt < $1.lastAttemptAt }?.lastError.message
         let segments: PendingSegments
         do throws(FileError) { segments = try PendingSegments(spool, now: now) } catch {
             throw CommandFailure(error)
@@ -40,7 +42,7 @@ struct ListCommand: ParsableCommand {
                 let look = Look(segment, in: spool)
                 if let failure = look.failure { failures.append(failure) }
                 let events = look.events.map { counted($0, "event") } ?? "? events"
-                let state = look.failure.map { "cannot be sent: \($0)" } ?? describe(segment, standstill, now: now)
+                let state = look.failure.map { "cannot be sent: \($0)" } ?? describe(segment, standstill, failure, now: now)
                 try StandardOutput.print(
                     "\(segment.name)  \(segment.size)  \(events)  \((now - segment.created).forPeople) old  \(state)")
             }
@@ -64,11 +66,15 @@ struct ListCommand: ParsableCommand {
         }
     }
 
-    private func describe(_ segment: PendingSegment, _ standstill: Standstill?, now: Timestamp) -> String {
+    /// - Parameter destination: What the destination said when it failed last, and has not worked since.
+    private func describe(
+        _ segment: PendingSegment, _ standstill: Standstill?, _ destination: String?, now: Timestamp
+    ) -> String {
         switch segment.state {
         case .due:
             if let standstill { return "waits: \(standstill.text)" }
-            return segment.retry.map { "due again, tried \(counted($0.attempts, "time")): \($0.lastError.message)" } ?? "due"
+            return segment.retry.map { "due again, tried \(counted($0.attempts, "time")): \($0.lastError.message)" }
+                ?? "due\(destination.map { ", the destination failed: \($0)" } ?? "")"
         case .settles(let until): return "may be still being written; looked at again in \((until - now).forPeople)"
         case .unfinished(let until):
             return "no whole gzip file, and may be still being written; given up in \((until - now).forPeople)"

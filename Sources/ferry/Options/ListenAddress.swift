@@ -17,6 +17,10 @@ struct ListenAddress: Equatable {
 
     /// Why a server cannot listen, in the machine's words.
     static func reason(_ error: any Error) -> String {
-        (error as? IOError).map { String(cString: strerror($0.errnoCode)) } ?? "\(error)"
+        switch error {
+        case let error as IOError: String(cString: strerror(error.errnoCode))
+        case is SocketAddressError.UnknownHost, SocketAddressError.unknown: "the name is not found"
+        default: "\(error)"
+        }
     }
 }

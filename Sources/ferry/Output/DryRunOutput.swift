@@ -11,6 +11,14 @@ struct DryRunOutput {
         do throws(FileError) { segments = try PendingSegments(spool, now: now) } catch {
             throw CommandFailure(error)
         }
+        if let standstill = Standstill(
+            control: (try? spool.control()) ?? SpoolControl(), uploader: nil,
+            destinations: options.ignoresWaits
+                ? [] : spool.destinationStates { _ in }.filter { $0.id == DestinationName.id(of: "\(options.destination)") },
+            at: now)
+        {
+            Log(isQuiet: false).note("nothing would be sent now: \(standstill.text)")
+        }
         var left = options.limit ?? .max
         while left > 0, let segment = segments.next() {
             switch segment.state {

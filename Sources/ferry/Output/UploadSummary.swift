@@ -66,7 +66,9 @@ struct UploadSummary {
             )
         }
         if report.split > 0 { lines.append("split \(report.split) that were too large") }
-        if report.rejected > 0 { lines.append("rejected \(report.rejected); ferry status tells why") }
+        if report.rejected > 0 {
+            lines.append("rejected \(report.rejected); ferry status tells why, ferry retry brings them back")
+        }
         if report.sentDeleted.segments > 0 {
             lines.append(
                 "deleted \(counted(report.sentDeleted.segments, "delivered segment")) (\(report.sentDeleted.bytes)) from sent/: their time was over, or the disk full"
