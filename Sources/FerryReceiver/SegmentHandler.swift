@@ -34,6 +34,10 @@ struct SegmentHandler: Sendable {
             // The key before the size: a sender that is told 413 sends the same events again, in halves with keys of their own.
             if let known = try await known(parts, from: sender, looksAround: isTooLarge) {
                 received = try await compare(request, known)
+                // What came another way may have been taken away, or written into, while the body came.
+                if isTooLarge, try await self.known(parts, from: sender, looksAround: true)?.map(\.before) != known.map(\.before) {
+                    throw IntakeRefusal.tooLarge(limit: options.maxBody)
+                }
             } else if isTooLarge {
                 throw IntakeRefusal.tooLarge(limit: options.maxBody)
             } else {

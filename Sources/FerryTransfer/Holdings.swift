@@ -231,10 +231,10 @@ struct Holdings {
         if try holds(entry.segment, entry, in: hub.directory) { return true }
         if sent == nil { sent = try sentNames() }
         if sent?.contains(entry.segment) == true { return true }
-        if let rejected = try hub.rejectedFolder()?.open(entry.segment),
-            try rejected.digest().digest == BodyDigest(hexadecimal: entry.sha256)
-        {
-            return true
+        if let rejected = try hub.rejectedFolder() {
+            for name in try rejected.copies(of: entry.segment) {
+                if try rejected.open(name)?.digest().digest == BodyDigest(hexadecimal: entry.sha256) { return true }
+            }
         }
         if try hasEnded(Self.identity(entry.segment)) { return true }
         let renamed = try names()[Self.identity(entry.segment)]

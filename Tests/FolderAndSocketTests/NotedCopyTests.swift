@@ -92,7 +92,7 @@ struct NotedCopyTests {
         #expect(try isTaken || source.pending() + source.rejected().map(\.name) == [name.fileName], "\(there)")
     }
 
-    private enum End: CaseIterable { case sent, split, rejected, pending }
+    private enum End: CaseIterable { case sent, split, rejected, rejectedBesideAnother, pending }
 
     @Test(
         "A copy that was sent from the hub, or is there whole, in halves or rejected, vouches for what comes",
@@ -110,6 +110,11 @@ struct NotedCopyTests {
         case .rejected:
             try hub.directory.remove(copy.fileName)
             try hub.directory.makeDirectory("rejected").replace(copy.fileName, with: lines, durable: false)
+        case .rejectedBesideAnother:
+            try hub.directory.remove(copy.fileName)
+            let rejected = try hub.directory.makeDirectory("rejected")
+            try rejected.replace(copy.fileName, with: Segments.gzip("{}\n"), durable: false)
+            try rejected.replace(copy.fileName + "~1", with: lines, durable: false)
         case .split:
             try hub.directory.remove(copy.fileName)
             let halves = try #require(copy.halves)

@@ -474,6 +474,36 @@ struct ReceiverTests {
         #expect(try spool.pending() == [name])
     }
 
+    @Test(
+        "What came by rsync, and is taken away while a body that is too large comes, is not vouched for",
+        arguments: [true, false])
+    func takenAwayMeanwhile(isTakenAway: Bool) async throws {
+        let spool = try folder.spool("hub")
+        let bytes = try Segments.gzip(noiseLines(1000))
+        let name = try spool.put(bytes)
+        try await whileReceiving(into: spool) {
+            $0.maxBody = .kibibytes(8)
+        } _: { (port: Int) async throws in
+            let client = try RawClient(port: port)
+            client.send(
+                "POST /v1/segments HTTP/1.1\r\nHost: x\r\nConnection: close\r\nContent-Length: \(bytes.count)\r\n"
+                    + "Idempotency-Key: \"\(SegmentName(name)!.id)\"\r\nFerry-Segment: \(name)\r\nFerry-Spool: anotherspoolsid1\r\n\r\n"
+            )
+            client.send(Array(bytes.dropLast(100)))
+            // It was looked at when its way is noted.
+            try await eventually("the way is noted") {
+                let ways = try? spool.stateDirectory?.names().contains { $0.hasPrefix("ways") }
+                return ways == true
+            }
+            // Taken away before it was read it is not vouched for either: the time decides only which of the two is tested.
+            try await Task.sleep(for: .milliseconds(200))
+            if isTakenAway { try spool.directory.remove(name) }
+            client.send(Array(bytes.suffix(100)))
+            let answer = await Task { String(decoding: client.readToEnd(), as: UTF8.self) }.value
+            #expect(answer.contains(isTakenAway ? " 413 " : " 200 "), "\(answer)")
+        }
+    }
+
     @Test("A segment that is pending and was never received is not vouched for to a sender that may be its own spool")
     func ownSegment() async throws {
         let spool = try folder.spool("hub")

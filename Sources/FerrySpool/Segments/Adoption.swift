@@ -36,9 +36,8 @@ extension Spool {
     package func keepsCopy(
         of segment: SegmentName, _ content: CopiedContent, _ left: LeftSegments
     ) throws(FileError) -> Bool {
-        let folders = [directory, try rejectedFolder()].compactMap(\.self)
-        for folder in folders {
-            for name in try folder.forms(of: segment) where SegmentName(name)?.isVersion(of: segment) ?? false {
+        for (folder, names) in try versions(of: segment) {
+            for name in names {
                 if try folder.lookable(name, { file throws(FileError) in try file.digest().digest == content.digest }) {
                     return true
                 }
@@ -62,12 +61,21 @@ extension Spool {
     }
 
     private func hasWhole(_ half: SegmentName, events: Int64) throws(FileError) -> Bool {
-        for folder in [directory, try rejectedFolder()].compactMap(\.self) {
-            for name in try folder.forms(of: half) where SegmentName(name)?.isVersion(of: half) ?? false {
+        for (folder, names) in try versions(of: half) {
+            for name in names {
                 if try folder.lookable(name, { file throws(FileError) in try file.soundEvents() == events }) { return true }
             }
         }
         return false
+    }
+
+    /// What lies here, or in rejected/, under a segment's ID and time.
+    private func versions(of segment: SegmentName) throws(FileError) -> [(folder: Directory, names: [String])] {
+        var found = [(directory, try directory.forms(of: segment))]
+        if let rejected = try rejectedFolder() { found.append((rejected, try rejected.allForms(of: segment))) }
+        return found.map { folder, names in
+            (folder, names.filter { SegmentName($0.withoutCopyNumber)?.isVersion(of: segment) ?? false })
+        }
     }
 
     private enum Kin {
