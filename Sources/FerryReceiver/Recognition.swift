@@ -96,6 +96,15 @@ struct Recognition: Sendable {
             let segments = known?.arrivals.map { arrival in arrival.id.map { identity.name.with(id: $0) } ?? identity.name }
             for segment in segments ?? [identity.name] { try spool.note(way, of: segment, besides: ways) }
         }
+        // Other tools may have taken a copy away since it was compared, while the rest of the request came.
+        for arrival in known?.arrivals ?? [] {
+            guard let noted = arrival.noted else { continue }
+            let segment = arrival.id.map { identity.name.with(id: $0) } ?? identity.name
+            let isKept = try fate(of: segment, whichCame: way ?? part.trail) == .kept
+            if isKept, try !spool.keepsCopy(of: segment, noted, left) {
+                throw FileError("find", spool.directory.pathOf(segment.fileName), code: ENOENT)
+            }
+        }
         let answers =
             if let known {
                 known.arrivals.compactMap { $0.answer(to: identity.name, at: .now()) }

@@ -35,7 +35,8 @@ struct SegmentHandler: Sendable {
             if let known = try await known(parts, from: sender, looksAround: isTooLarge) {
                 received = try await compare(request, known)
                 // What came another way may have been taken away, or written into, while the body came.
-                if isTooLarge, try await self.known(parts, from: sender, looksAround: true)?.map(\.before) != known.map(\.before) {
+                if isTooLarge, try await self.known(parts, from: sender, looksAround: true)?.map(\.before) != known.map(\.before)
+                {
                     throw IntakeRefusal.tooLarge(limit: options.maxBody)
                 }
             } else if isTooLarge {

@@ -499,7 +499,7 @@ struct ReceiverTests {
             try await Task.sleep(for: .milliseconds(200))
             if isTakenAway { try spool.directory.remove(name) }
             client.send(Array(bytes.suffix(100)))
-            let answer = await Task { String(decoding: client.readToEnd(), as: UTF8.self) }.value
+            let answer = await client.answer()
             #expect(answer.contains(isTakenAway ? " 413 " : " 200 "), "\(answer)")
         }
     }

@@ -62,6 +62,13 @@ public final class RawClient: Sendable {
     /// Ends the direction to the server.
     public func endSending() { shutdown(descriptor, Int32(SHUT_WR)) }
 
+    /// Waits for the other side's end on a thread of its own.
+    public func answer() async -> String {
+        await withCheckedContinuation { continuation in
+            Thread.detachNewThread { continuation.resume(returning: String(decoding: self.readToEnd(), as: UTF8.self)) }
+        }
+    }
+
     public func readToEnd() -> [UInt8] {
         var bytes: [UInt8] = []
         var buffer = [UInt8](repeating: 0, count: 1 << 16)
