@@ -61,7 +61,7 @@ struct Bookkeeper: Sendable {
             guard let reason = verdict.reason, !Verdict.Reason.isOfNoConnection(reason.kind) else {
                 return try aftermath(ofDeparture: outcome, of: segment)
             }
-            let time = now()
+            let time = outcome.end?.time ?? now()
             var state = tried(segment, outcome, reason, scope: .destination, at: time)
             state.nextAttemptAt = destinationWaitsUntil ?? time
             try note(state, of: segment)

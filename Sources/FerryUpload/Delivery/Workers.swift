@@ -135,9 +135,9 @@ struct Workers: Sendable {
     /// Puts back what has no room in the job's requests, or would leave the last of them short while more follows.
     private func keepFitting(_ ready: inout [(item: Dispatcher.Item, segment: PreparedSegment)], of job: Dispatcher.Job) {
         guard job.items.count > 1 else { return }
-        let fitting = Coalescing.fitting(ready.lazy.map(\.segment.facts.trail))
+        let fitting = min(Coalescing.fitting(ready.lazy.map(\.segment.facts.trail)), triedTogether(ready.map(\.segment)))
         var kept = fitting
-        if let most = options.cuts?.events, job.isFull || fitting < ready.count {
+        if let most = options.cuts?.events, job.isFull || fitting < ready.count, ready.first?.segment.lastTry == nil {
             kept = Self.filling(ready[..<fitting].map { $0.segment.facts.events ?? 1 }, requestsOf: most)
         }
         if kept < ready.count {
@@ -146,6 +146,13 @@ struct Workers: Sendable {
             dispatcher.putBack(others, of: job)
         }
         dispatcher.gathered(job)
+    }
+
+    /// How many of the first segments were tried in one request, or never: what is repeated as it was has the key that it had, which a server may
+    /// know already.
+    private func triedTogether(_ segments: [PreparedSegment]) -> Int {
+        guard options.repeatsWhole else { return segments.count }
+        return segments.prefix { $0.lastTry == segments[0].lastTry }.count
     }
 
     /// Notes which segments of a joined request may have arrived whole, whatever the answer was: a receiver may store the first ones before
@@ -258,6 +265,11 @@ struct Workers: Sendable {
         }
         return await blocking { preparer.prepare(item, now: time, inflates: true) }
     }
+}
+
+extension PreparedSegment {
+    /// When it was tried last: at the same moment as all that went out with it. `nil` before its first try.
+    fileprivate var lastTry: Timestamp? { sidecar.flatMap { $0.attempts > 0 ? $0.lastAttemptAt : nil } }
 }
 
 extension Verdict {
