@@ -109,10 +109,13 @@ public final class TrackerDelivery: Sendable {
         options.deadline = end.map { max(.zero, $0 - .now) }
         let spool = tracker.spool
         var wasTaken = false
+        let warn: @Sendable (UploadEvent) -> Void = { [warn = tracker.configuration.onWarning] event in
+            if let text = Self.warning(.upload(spool: spool.path, event)) { warn(.sending(text)) }
+        }
         do {
             let unfinished = await blocking { (try? spool.recover())?.problems ?? [] }
             let before = try spool.scan().entries.count
-            var report = try await passes(spool, options, unfinished, until: end)
+            var report = try await UploadPass(spool, options: options, unfinished: unfinished, onEvent: warn).run()
             // What others are sending, ``run()`` perhaps, has not arrived yet, and is ours to send when they fail.
             while report.taken > 0, FlushResult(report) != .failed, let end, ContinuousClock.now + Self.takenLook < end {
                 wasTaken = true
@@ -136,34 +139,5 @@ public final class TrackerDelivery: Sendable {
         }
     }
 
-    /// A pass works off what it found in the folder. So there are short ones, one after the other: what is critical and stored meanwhile goes before
-    /// what is left.
-    private func passes(
-        _ spool: Spool, _ options: UploadOptions, _ unfinished: [Recovery.Problem], until end: ContinuousClock.Instant?
-    ) async throws(UploadError) -> UploadReport {
-        var options = options
-        var limit = Self.firstPass
-        var sent = LedgerTotals.Count()
-        var unfinished = unfinished
-        while true {
-            let start = ContinuousClock.now
-            options.limit = limit
-            options.deadline = end.map { max(.zero, $0 - start) }
-            let onEvent: @Sendable (UploadEvent) -> Void = { [warn = tracker.configuration.onWarning] event in
-                if let text = Self.warning(.upload(spool: spool.path, event)) { warn(.sending(text)) }
-            }
-            var report = try await UploadPass(spool, options: options, unfinished: unfinished, onEvent: onEvent).run()
-            let isProgress = report.sent.segments + Int64(report.rejected + report.split) > 0
-            sent.add(report.sent)
-            report.sent = sent
-            guard report.stopReason == nil, isProgress, report.remaining > 0 else { return report }
-            unfinished = []
-            if ContinuousClock.now - start < Self.shortPass { limit = min(limit * 2, Self.longestPass) }
-        }
-    }
-
-    /// In segments.
-    private static let (firstPass, longestPass) = (32, 8192)
-    private static let shortPass = Duration.milliseconds(500)
     private static let takenLook = Duration.milliseconds(100)
 }

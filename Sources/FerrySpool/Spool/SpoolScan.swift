@@ -36,6 +36,16 @@ extension Spool {
         return listing
     }
 
+    /// The names of the pending segments of a priority, in no order. Other tools' files have none.
+    public func names(of priority: Priority) throws(FileError) -> [String] {
+        var names: [String] = []
+        try directory.forEachName { name in
+            guard name.first == UInt8(ascii: "0") + priority.level, EntryKind(name) == .segment else { return }
+            names.append(String(decoding: name, as: UTF8.self))
+        }
+        return names
+    }
+
     /// Adds a segment that has just appeared to a listing.
     ///
     /// - Parameters:

@@ -28,6 +28,7 @@ final class Recorder: Sendable {
         /// `nil` while no uploader counts events.
         var threshold: SendThreshold?
         var uploaderStart: Timestamp?
+        var flushes = FlushRequests()
         var open = [Batch?](repeating: nil, count: Priority.levels)
         /// Journals that are to be published whatever their time, oldest first.
         var waiting: [Batch] = []
@@ -43,6 +44,13 @@ final class Recorder: Sendable {
             let batches = (waiting + open.compactMap(\.self)).filter { SendThreshold.counts($0.priority, rule) }
             let fills = batches.map(\.fill).filter { $0.events > 0 }
             return .init(events: fills.reduce(0) { $0 + Int64($1.events) }, since: fills.map(\.since).min())
+        }
+
+        /// What was published is sent when somebody has asked for it since, `ferry flush` say: it counts no more. While events are in journals the
+        /// ``Publisher`` looks, and publishes them for it.
+        mutating func countAnewIfFlushed() {
+            guard let rule = threshold?.rule, flushes.haveCome(to: spool), unpublished(rule).events == 0 else { return }
+            threshold = SendThreshold(rule, .init())
         }
 
         /// So many journals could not be published that no more are to join them.
@@ -86,7 +94,10 @@ final class Recorder: Sendable {
             throw .spoolFull(limit: room.limit)
         }
         let level = Int(priority.level)
-        if state.open[level] == nil { state.open[level] = try open(priority, at: now, options, &state) }
+        if state.open[level] == nil {
+            state.open[level] = try open(priority, at: now, options, &state)
+            state.countAnewIfFlushed()
+        }
         do throws(FileError) {
             try state.open[level]!.journal.append(line)
         } catch {
@@ -277,6 +288,7 @@ final class Recorder: Sendable {
             guard rule != state.threshold?.rule || start != state.uploaderStart else { return }
             state.uploaderStart = start
             state.threshold = rule.map { SendThreshold($0, state.unpublished($0)) }
+            _ = state.flushes.haveCome(to: state.spool)
         }
     }
 

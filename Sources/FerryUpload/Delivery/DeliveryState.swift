@@ -71,8 +71,8 @@ struct DeliveryState {
         case .sendNext: isProbe = false
         case .sendProbe: isProbe = true
         }
-        if let limit = options.limit, started >= limit { return idle }
         if !isProbe, waitsForCritical() || waitsForGathering() { return .wait }
+        if let limit = options.limit, started >= limit { return idle }
         guard let (lane, first) = isProbe ? takeProbe() : takeNext() else {
             // Nothing is left that could show who is to blame.
             if isContinuous { endRound() }
@@ -124,10 +124,11 @@ struct DeliveryState {
         return best.rank.priority > .critical
     }
 
-    /// Whether a job may put back some of what comes next: taken meanwhile, the rest would go out in requests that are not full.
+    /// Whether a job may put back some of what comes next, or all that is left: taken meanwhile, the rest would go out in requests that are not
+    /// full.
     private mutating func waitsForGathering() -> Bool {
-        guard !gathering.isEmpty, let best = mostUrgent() else { return false }
-        return gathering.values.contains(best.lane)
+        guard !gathering.isEmpty else { return false }
+        return mostUrgent().map { gathering.values.contains($0.lane) } ?? true
     }
 
     /// A job keeps what it has now.
@@ -270,6 +271,8 @@ struct DeliveryState {
     ) -> Dispatcher.Job? {
         let done = Dispatcher.Job(id: job.id, lane: job.lane, tools: job.tools, items: job.items.dropLast(rest.count))
         finish(done, ended, outcome)
+        // What follows has tries of its own.
+        if let next = rest.first { lanes[job.lane].forgetTries(of: next.name) }
         let isLate = budget.map { !$0.allows(rest.first?.entry.size ?? .zero) } ?? false
         if isLate { plan.stop(.deadline) }
         guard plan.stopReason == nil, !isEnding, isCurrent(job), mayGoOn(rest, in: job.lane) else {
@@ -347,6 +350,14 @@ struct DeliveryState {
         }
         lanes[lane].gate = gate
         return isHeldUp(lane) || lanes[lane].nextRank() == nil
+    }
+
+    /// Segments appeared that leave by the order of all.
+    mutating func appeared(_ names: [String], in lane: Int) {
+        let underWay = namesUnderWay(lane: lane)
+        for name in names where !underWay.contains(FileName(name)) {
+            if let newcomer = lanes[lane].appeared(name) { lanes[lane].enqueue(newcomer) }
+        }
     }
 
     /// The segments of a lane that are just being sent.

@@ -240,15 +240,32 @@ public final class UploadPass: Sendable {
     /// How long to wait, in all, for files that were just copied in: a little longer than one of them needs, for those that came with it.
     private static let settlingPatience = ForeignFile.quietPeriod + .seconds(1)
 
+    /// Sends what was found, and what becomes critical meanwhile.
+    private func work(off listing: SpoolListing) async {
+        await withTaskGroup(of: Void.self) { [workers, dispatcher] group in
+            group.addTask { [watch = CriticalWatch(spool, knowing: listing)] in
+                var watch = watch
+                await watch.run { names in dispatcher.change { $0.appeared(names, in: 0) } }
+            }
+            await withTaskGroup(of: Void.self) { group in
+                for place in workplaces {
+                    group.addTask(executorPreference: place.executor) { await workers.work(on: place.eventLoop) }
+                }
+            }
+            group.cancelAll()
+        }
+    }
+
     private func runRounds() async {
         var settlingPatience = Self.settlingPatience
         var isFirst = true
         var takenPatience = takenPatience
         while true {
+            let listing: SpoolListing
             // What others had may be free now.
             if options.order == .strict { dispatcher.change { $0.lanes[0].wake(at: now() + Lane.longestPatience) } }
             do throws(FileError) {
-                let listing = try spool.scan(sizes: options.coalesce != nil || options.deadline != nil)
+                listing = try spool.scan(sizes: options.coalesce != nil || options.deadline != nil)
                 _ = spool.cleanUp(listing)
                 if isFirst { for line in listing.flawedNames().lines { tools.onEvent(.warning(line)) } }
                 isFirst = false
@@ -258,11 +275,7 @@ public final class UploadPass: Sendable {
             } catch {
                 return dispatcher.fail(error, lane: 0)
             }
-            await withTaskGroup(of: Void.self) { [workers] group in
-                for place in workplaces {
-                    group.addTask(executorPreference: place.executor) { await workers.work(on: place.eventLoop) }
-                }
-            }
+            await work(off: listing)
             dispatcher.change { $0.endRound() }
             await tools.settler.flush()
             let tally = dispatcher.read { $0.lanes[0].tally }

@@ -1,0 +1,17 @@
+import FerrySpool
+
+/// Notices that somebody has asked for everything in a spool to be sent.
+struct FlushRequests: Sendable {
+    /// When the spool's control file was last written, as far as is known.
+    private var controlChanged: Timestamp?
+    private var lastRequest: Timestamp?
+
+    /// Whether a request has come since the last look. A control file that cannot be read says nothing.
+    mutating func haveCome(to spool: Spool) -> Bool {
+        guard let changed = (try? spool.controlChanged()) ?? nil, changed != controlChanged else { return false }
+        controlChanged = changed
+        guard let request = (try? spool.control())?.flushRequestedAt, request != lastRequest else { return false }
+        lastRequest = request
+        return true
+    }
+}
