@@ -48,12 +48,11 @@ public struct KnownArrival: Equatable, Sendable {
 
     /// What is logged before a sender is told that a noted segment is here; `nil` for others.
     ///
-    /// - Parameter segment: The one that is asked for.
-    public func answer(to segment: SegmentName, at now: Timestamp) -> ReceivedEntry? {
+    /// - Parameter segment: Its name.
+    public func answer(about segment: SegmentName, at now: Timestamp) -> ReceivedEntry? {
         guard let noted else { return nil }
-        let own = id.map { segment.with(id: $0) } ?? segment
         return ReceivedEntry(
-            at: now, key: own.id, sha256: noted.digest.hexadecimal, segment: own.fileName, bytes: noted.bytes,
+            at: now, key: segment.id, sha256: noted.digest.hexadecimal, segment: segment.fileName, bytes: noted.bytes,
             events: noted.events, trail: way, answered: true)
     }
 }

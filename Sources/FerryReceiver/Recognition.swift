@@ -37,7 +37,7 @@ struct Recognition: Sendable {
         guard let known = known(candidate), let name = SegmentName(candidate.entry.segment) else { return nil }
         var fates: [Vouching.Fate] = []
         for arrival in known.arrivals {
-            let segment = arrival.id.map { name.with(id: $0) } ?? name
+            let segment = try self.name(of: arrival, candidate.identity, name)
             var fate = try fate(of: segment, whichCame: candidate.way)
             if fate == .kept, let noted = arrival.noted, try !spool.keepsCopy(of: segment, noted, left) { fate = .lost }
             fates.append(fate)
@@ -47,6 +47,17 @@ struct Recognition: Sendable {
         case .underWay: .leaving
         case .takenAgain: nil
         }
+    }
+
+    /// The name of what came before.
+    ///
+    /// - Parameter name: What comes now, which its sender may have given no name: what other tools brought has one, which is in the log.
+    private func name(
+        of arrival: KnownArrival, _ identity: SegmentIdentity, _ name: SegmentName
+    ) throws(FileError) -> SegmentName {
+        if let id = arrival.id { return name.with(id: id) }
+        guard arrival.noted != nil, identity.givenName == nil, let key = identity.key, SegmentID(key) != nil else { return name }
+        return try spool.receivedSegment(under: key) ?? name
     }
 
     func isKnown(_ candidate: Admission.Candidate) -> Bool { known(candidate) != nil }
@@ -92,25 +103,22 @@ struct Recognition: Sendable {
     func note(_ way: Trail?, of part: JoinedSegments.Part, as received: ReceivedSegment) throws(FileError) {
         let identity = part.identity
         let known = identity.key.flatMap { keys.known($0, segment: identity.givenName, events: received.events ?? 0) }
-        if let way {
-            let segments = known?.arrivals.map { arrival in arrival.id.map { identity.name.with(id: $0) } ?? identity.name }
-            for segment in segments ?? [identity.name] { try spool.note(way, of: segment, besides: ways) }
-        }
-        // Other tools may have taken a copy away since it was compared, while the rest of the request came.
+        var answers: [ReceivedEntry] = []
         for arrival in known?.arrivals ?? [] {
+            let segment = try name(of: arrival, identity, identity.name)
+            if let way { try spool.note(way, of: segment, besides: ways) }
             guard let noted = arrival.noted else { continue }
-            let segment = arrival.id.map { identity.name.with(id: $0) } ?? identity.name
+            // Other tools may have taken a copy away since it was compared, while the rest of the request came.
             let isKept = try fate(of: segment, whichCame: way ?? part.trail) == .kept
             if isKept, try !spool.keepsCopy(of: segment, noted, left) {
                 throw FileError("find", spool.directory.pathOf(segment.fileName), code: ENOENT)
             }
+            if let answer = arrival.answer(about: segment, at: .now()) { answers.append(answer) }
         }
-        let answers =
-            if let known {
-                known.arrivals.compactMap { $0.answer(to: identity.name, at: .now()) }
-            } else {
-                [try entry(of: part, as: received)]
-            }
+        if known == nil {
+            if let way { try spool.note(way, of: identity.name, besides: ways) }
+            answers.append(try entry(of: part, as: received))
+        }
         if !answers.isEmpty { try spool.logReceived(answers) }
     }
 

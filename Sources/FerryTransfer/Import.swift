@@ -310,7 +310,12 @@ private struct BundleIntake {
         let vouching = try holdings.vouching(
             for: known, whichCame: segment.way, from: manifest.head.spool, as: Self.name(for: segment))
         let name = SegmentName(Self.name(for: segment))
-        let answers = name.map { name in known.arrivals.compactMap { $0.answer(to: name, at: now) } } ?? []
+        let answers =
+            name.map { name in
+                known.arrivals.compactMap { arrival in
+                    arrival.answer(about: arrival.id.map { name.with(id: $0) } ?? name, at: now)
+                }
+            } ?? []
         return vouching == .takenAgain ? nil : Known(key: known.key, vouching: vouching, answers: answers)
     }
 

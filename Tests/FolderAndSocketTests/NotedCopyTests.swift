@@ -157,6 +157,19 @@ struct NotedCopyTests {
         }
     }
 
+    @Test("A sender that gives a segment's ID as key, and no name, is told of the copy that is here under whatever name")
+    func keyAlone() async throws {
+        let (_, hub, copy) = try noted()
+        try await whileReceiving(into: hub) { port in
+            for _ in 0..<2 {
+                let answer = try await post(to: port)
+                #expect(answer.status == 200)
+                #expect(answer.body.contains("\"duplicate\":true"), "\(answer)")
+            }
+        }
+        #expect(try hub.pending() == [copy.fileName])
+    }
+
     @Test("A sender that names no spool is not told that a copy is here which is gone")
     func nameless() async throws {
         let (_, hub, copy) = try noted()

@@ -161,7 +161,7 @@ final class ExchangeHandler: ChannelDuplexHandler {
             answer.departure = state.requestSent ? .whole : .beginning
             state.receivedHead(keepsAlive: head.isKeepAlive && answer.isToWholeRequest)
         case .body(let buffer):
-            let room = Int(TransportOptions.answerBodyKept.bytes) - answer.body.count
+            let room = Int(TransportOptions.answerBodyLimit.bytes) - answer.body.count
             if room > 0 { answer.body += buffer.readableBytesView.prefix(room) }
             perform(state.receivedBody(buffer.readableBytes), context)
         case .end: perform(state.receivedEnd(), context)

@@ -19,7 +19,7 @@ public struct TransportOptions: Sendable {
     static let answerBodyPatience = Duration.seconds(5)
     /// What is kept of an answer's body, for `rejected/`.
     static let answerBodyKept = ByteCount.kibibytes(4)
-    /// A longer answer is cut off by closing the connection.
+    /// A longer answer is cut off by closing the connection. A receiver's to 256 joined segments has 20 to 40 KB.
     static let answerBodyLimit = ByteCount.kibibytes(64)
     /// Smaller segments are read and written together with the request's head: one system call for both.
     static let smallBody = ByteCount.kibibytes(64)
