@@ -578,4 +578,18 @@ struct DeliveryTests {
         #expect(lines.filter { $0.contains("\"detail\":\"duplicate\"") }.count == 1)
         #expect(lines.contains { $0.contains(known) && $0.contains("\"detail\":\"duplicate\"") })
     }
+
+    @Test("Of as many as a request carries, each that the destination knew already is told")
+    func manyDuplicates() async throws {
+        let (source, hub) = (try folder.spool("source"), try folder.spool("hub"))
+        let names = (0..<256).map { Segments.name(second: $0) }
+        for name in names { for spool in [source, hub] { try spool.put(Segments.gzip("{}\n"), as: name) } }
+        try endWriting(in: hub)
+        let report = try await whileReceiving(into: hub) { port in
+            var options = try self.options("http://127.0.0.1:\(port)/v1/segments")
+            (options.coalesce, options.parallel) = (.mebibytes(1), 1)
+            return try await UploadPass(source, options: options).run()
+        }
+        #expect(report.duplicates == 256, "\(report)")
+    }
 }

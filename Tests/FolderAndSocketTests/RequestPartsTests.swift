@@ -276,6 +276,194 @@ struct RequestPartsTests {
         #expect(server.events.allSatisfy { $0 == "20" || $0 == "10" }, "\(server.events)")
     }
 
+    @Test(
+        "A joined request that failed is repeated without what has been stored since, by this process or the next",
+        arguments: [true, false])
+    func repeatsWhatItWas(isStrict: Bool) async throws {
+        let spool = try folder.spool()
+        func put(_ seconds: Range<Int>) throws {
+            for second in seconds { try spool.put(Segments.gzip("{\"n\":\(second)}\n"), as: Segments.name(second: second)) }
+        }
+        let server = Server([1: 500, 2: 503])
+        let listener = ScriptedServer.answering { server.answer($0) }
+        func upload() async throws {
+            _ = try await self.upload(spool, listener.url, events: 20) {
+                if isStrict { $0.order = .strict } else { $0.blame = .eachRequest(retries: 5) }
+            }
+        }
+        try put(0..<5)
+        try await upload()
+        try put(5..<12)
+        try await upload()
+        try put(12..<17)
+        try await upload()
+        let requests = try server.requests.withLock { try $0.map { ($0.key, try numbers($0.body)) } }
+        #expect(requests.first?.1 == Array(0..<5))
+        #expect(Set(requests.filter { $0.1.first == 0 }.map(\.0)).count == 1)
+        #expect(requests.filter { $0.1.contains(0) }.allSatisfy { $0.1 == Array(0..<5) })
+        #expect(requests.last?.1.last == 16)
+        #expect(try spool.pending().isEmpty)
+    }
+
+    @Test(
+        "A joined request that was cut off is repeated as it was, also when an older segment has come meanwhile",
+        arguments: [true, false])
+    func cutOff(isStrict: Bool) async throws {
+        let spool = try folder.spool()
+        func put(_ second: Int, priority: Int = 5) throws {
+            try spool.put(Segments.gzip("{\"n\":\(second)}\n"), as: Segments.name(priority, second: second))
+        }
+        for second in [1, 3, 5] { try put(second) }
+        let server = Server()
+        let (isHeld, isReached) = (Flag(true), Flag(false))
+        let listener = ScriptedServer.answering { request in
+            isReached.set(true)
+            while isHeld.isSet { usleep(1000) }
+            return server.answer(request)
+        }
+        func options() throws -> UploadOptions {
+            var options = UploadOptions(destination: try DestinationURL(listener.url))
+            (options.body, options.requestLimits) = (.jsonArray, RequestLimits(events: 20))
+            (options.ignoresWaits, options.parallel) = (true, 1)
+            if isStrict { options.order = .strict } else { options.blame = .eachRequest(retries: 5) }
+            return options
+        }
+        let pass = try UploadPass(spool, options: options())
+        let report = try await withThrowingTaskGroup(of: UploadReport?.self) { group in
+            group.addTask { try await pass.run() }
+            group.addTask {
+                try await eventually("the request is under way") { isReached.isSet }
+                return nil
+            }
+            _ = try await group.next()
+            group.cancelAll()
+            return try await group.next() ?? nil
+        }
+        #expect(report?.remaining == 3)
+        isHeld.set(false)
+        for second in [2, 6] { try put(second) }
+        _ = try await UploadPass(spool, options: options()).run()
+        try await eventually("the first request is answered") { server.keys.count == 3 }
+        let requests = try server.requests.withLock { try $0.map { ($0.key, try numbers($0.body)) } }
+        #expect(requests.filter { $0.1 == [1, 3, 5] }.count == 2)
+        #expect(Set(requests.filter { $0.1 == [1, 3, 5] }.map(\.0)).count == 1)
+        #expect(requests.contains { $0.1 == [2, 6] })
+        #expect(try spool.pending().isEmpty)
+    }
+
+    @Test("Requests that failed at one moment are repeated each by itself")
+    func sameMoment() async throws {
+        let spool = try folder.spool()
+        func put(_ second: Int) throws -> String {
+            try spool.put(Segments.gzip("{\"n\":\(second)}\n"), as: Segments.name(second: second))
+        }
+        let server = Server([1: 500, 2: 500, 3: 500])
+        let listener = ScriptedServer.answering { server.answer($0) }
+        func upload() async throws {
+            _ = try await self.upload(spool, listener.url, events: 20) { $0.blame = .eachRequest(retries: 5) }
+        }
+        var names = try [put(1), put(2)]
+        try await upload()
+        names.append(try put(3))
+        try await upload()
+        for name in names {
+            var state = try #require(try spool.sidecar(of: name))
+            state.lastAttemptAt = Timestamp(rfc3339: "2026-11-21T04:00:00Z")!
+            try spool.directory.replace("\(name).retry.json", with: Array(JSONEncoder().encode(state)), durable: false)
+        }
+        try await upload()
+        let bodies = try server.requests.withLock { try $0.map { try numbers($0.body) } }
+        #expect(bodies.suffix(2) == [[1, 2], [3]])
+    }
+
+    @Test("Each request of a segment's parts has retries of its own")
+    func retriesOfParts() async throws {
+        let spool = try folder.spool()
+        try spool.put(Segments.gzip(Segments.lines(0..<40)), as: Segments.name())
+        let server = Server([1: 500, 2: 500, 3: 500, 5: 500])
+        let listener = ScriptedServer.answering { server.answer($0) }
+        var options = UploadOptions(destination: try DestinationURL(listener.url))
+        (options.body, options.requestLimits, options.parallel) = (.jsonArray, RequestLimits(events: 20), 1)
+        options.backOff = BackOff(intervals: [.milliseconds(10)], jitter: 1...1, failuresAllowed: .max)
+        options.blame = .eachRequest(retries: 3)
+        let runner = try Runner(
+            [SpoolPlace(spool.path)],
+            options: RunOptions(upload: options, schedule: SchedulePolicy(interval: .seconds(1), events: 1)))
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            group.addTask { await runner.run() }
+            try await eventually("all is sent") { try spool.pending().isEmpty }
+            runner.stop()
+            try await group.waitForAll()
+        }
+        #expect(server.events == ["20", "20", "20", "20", "20", "20"])
+    }
+
+    @Test(
+        "Of a backlog every request but the last is full, whatever the segments' sizes, and also after a failure",
+        arguments: [true, false])
+    func fullBacklog(fails: Bool) async throws {
+        let spool = try folder.spool()
+        var random = Seeded(seed: 5)
+        var count = 0
+        for second in 0..<300 {
+            let size = Int.random(in: 1...40, using: &random)
+            try spool.put(Segments.gzip(Segments.lines(count..<count + size)), as: Segments.name(second: second))
+            count += size
+        }
+        let server = Server(fails ? [1: 500, 40: 500] : [:])
+        let listener = ScriptedServer.answering { server.answer($0) }
+        for _ in 0..<3 {
+            _ = try await upload(spool, listener.url, events: 50) { $0.blame = .eachRequest(retries: 5) }
+        }
+        let delivered = server.requests.withLock {
+            $0.enumerated().filter { server.statuses.withLock(\.self)[$0.offset + 1] == nil }.map(\.element)
+        }
+        #expect(try delivered.flatMap { try numbers($0.body) }.sorted() == Array(0..<count))
+        #expect(delivered.count { $0.events != "50" } <= (fails ? 3 : 1), "\(delivered.map(\.events))")
+    }
+
+    @Test("Where requests are limited by bytes, every one of a backlog but the last takes what fits")
+    func fullBytes() async throws {
+        let spool = try folder.spool()
+        let event = "{\"n\":1,\"t\":\"\(String(repeating: "x", count: 400))\"}\n"
+        for second in 0..<300 { try spool.put(Segments.gzip(event), as: Segments.name(second: second)) }
+        let server = Server()
+        let listener = ScriptedServer.answering { server.answer($0) }
+        _ = try await upload(spool, listener.url, events: 1000) { $0.requestLimits = RequestLimits(bytes: ByteCount(4000)) }
+        #expect(Set(server.events.dropLast()) == ["9"], "\(server.events)")
+    }
+
+    /// Something that is so, or not.
+    private final class Flag: Sendable {
+        private let value: Mutex<Bool>
+        init(_ value: Bool) { self.value = Mutex(value) }
+        var isSet: Bool { value.withLock(\.self) }
+        func set(_ new: Bool) { value.withLock { $0 = new } }
+    }
+
+    @Test("Where one request takes all segments that wait, the others go out beside it", arguments: [nil, 12])
+    func besideEachOther(limit: Int?) async throws {
+        let spool = try folder.spool()
+        for second in 0..<12 {
+            try spool.put(Segments.gzip(Segments.lines(0..<20)), as: Segments.name(second: second))
+        }
+        let server = Server()
+        let open = Mutex((now: 0, most: 0))
+        let listener = ScriptedServer.answering { request in
+            open.withLock { open in
+                open.now += 1
+                open.most = max(open.most, open.now)
+            }
+            // As long as a slow server takes: others can come meanwhile.
+            usleep(50_000)
+            open.withLock { $0.now -= 1 }
+            return server.answer(request)
+        }
+        let report = try await upload(spool, listener.url, events: 20) { ($0.parallel, $0.limit) = (3, limit) }
+        #expect(report.sent.segments == 12)
+        #expect(open.withLock(\.most) == 3)
+    }
+
     @Test("After a critical segment between two parts, the small segments that wait are joined as before")
     func joinsOn() async throws {
         let spool = try folder.spool()

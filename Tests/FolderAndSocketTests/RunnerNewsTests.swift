@@ -163,8 +163,8 @@ struct RunnerNewsTests {
         #expect(seen.names.count == 1)
     }
 
-    @Test("A network that comes back voids every wait")
-    func voidsWaits() throws {
+    @Test("A network that comes back voids every wait; the first look at it voids none", arguments: [false, true])
+    func voidsWaits(isFirst: Bool) throws {
         let spool = try folder.spool()
         let now = Timestamp.now()
         let options = RunOptions(
@@ -181,7 +181,12 @@ struct RunnerNewsTests {
         let moment = Moment(wall: now, steady: .zero)
         state.add(SpoolControl())
         #expect(state.blocker(delivery, at: moment)?.kind == "destination-waits")
-        _ = state.setNetwork(.noRoute, &delivery, at: moment)
+        if isFirst {
+            _ = state.setNetwork(.usable(interface: "eth0"), isFirst: true, &delivery, at: moment)
+            #expect(state.blocker(delivery, at: moment)?.kind == "destination-waits")
+            return
+        }
+        _ = state.setNetwork(.noRoute, isFirst: true, &delivery, at: moment)
         _ = state.setNetwork(.usable(interface: "eth0"), &delivery, at: moment)
         #expect(state.blocker(delivery, at: moment) == nil)
         #expect(delivery.lanes[0].forgetsWaitsBefore == now)

@@ -89,6 +89,70 @@ struct RunnerTests {
         }
     }
 
+    @Test("By hand, what is stored after a flush that failed waits until somebody asks again")
+    func flushThatFails() async throws {
+        let spool = try folder.spool()
+        let seen = Seen()
+        let fails = Mutex(true)
+        let answers = Mutex(0)
+        let server = ScriptedServer.answering { request in
+            answers.withLock { $0 += 1 }
+            return fails.withLock(\.self) ? "HTTP/1.1 503 x\r\nRetry-After: 1\r\nContent-Length: 0\r\n\r\n" : seen.answer(request)
+        }
+        let options = try options(server, interval: .zero, events: nil)
+        try await whileRunning([spool.path], options) { (runner: Runner) async throws in
+            try await eventually("it runs") { !runner.snapshot().spools.isEmpty }
+            try put(spool, second: 1)
+            try await eventually("it is noticed") { runner.snapshot().spools.first?.total.segments == 1 }
+            runner.flush()
+            try await eventually("it failed, and nothing is asked for any more") {
+                answers.withLock(\.self) == 1 && runner.workers.dispatcher.read { $0.lanes.first?.gate } != .open
+            }
+            fails.withLock { $0 = false }
+            let later = SegmentName(priority: .normal, created: .now(), id: .random())
+            try spool.put(Segments.gzip("{}\n"), as: later)
+            try await eventually("the destination is due") {
+                runner.workers.dispatcher.read { $0.lanes.first?.gate } == .critical
+            }
+            #expect(seen.names.isEmpty)
+            runner.flush()
+            try await eventually("both are sent") { seen.names.count == 2 }
+        }
+    }
+
+    @Test("What another sender has sent counts no more, towards the threshold or the interval")
+    func sentByOthers() async throws {
+        let spool = try folder.spool()
+        let seen = Seen()
+        let server = ScriptedServer.answering { seen.answer($0) }
+        @Sendable func put(_ number: Int) throws -> [String] {
+            try (0..<number).map { _ in
+                let name = SegmentName(priority: .normal, created: .now(), id: .random())
+                try spool.put(Segments.gzip("{}\n"), as: name)
+                return name.fileName
+            }
+        }
+        let options = try options(server, interval: .seconds(3600), events: 5)
+        try await whileRunning([spool.path], options) { (runner: Runner) async throws in
+            try await eventually("it runs") { !runner.snapshot().spools.isEmpty }
+            for name in try put(4) {
+                try await eventually("it is held") {
+                    runner.workers.dispatcher.read { $0.lanes.first?.held.contains(FileName(name)) ?? false }
+                }
+                try spool.directory.remove(name)
+            }
+            let others = try put(4)
+            try await eventually("they are held") {
+                runner.workers.dispatcher.read { delivery in
+                    others.allSatisfy { delivery.lanes.first?.held.contains(FileName($0)) ?? false }
+                }
+            }
+            #expect(seen.names.isEmpty)
+            _ = try put(1)
+            try await eventually("five are sent") { seen.names.count == 5 }
+        }
+    }
+
     @Test("The interval counts from the time in the segment's name, and takes along what is younger")
     func interval() async throws {
         let spool = try folder.spool()

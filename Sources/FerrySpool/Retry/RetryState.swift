@@ -18,6 +18,10 @@ public struct RetryState: Codable, Equatable, Sendable {
     /// of older versions.
     public var content: Content?
 
+    /// The key of the request that it was last tried in, where others went out with it: they are repeated together. Absent otherwise, and in
+    /// sidecars of older versions.
+    public var request: String?
+
     /// How much of the segment was delivered, where it goes out in parts. Absent until the first part has arrived.
     public var delivered: Delivered?
 
@@ -97,8 +101,13 @@ public struct RetryState: Codable, Equatable, Sendable {
     public static func inParts(at time: Timestamp) -> RetryState {
         RetryState(
             attempts: 0, failures: 0, firstAttemptAt: time, lastAttemptAt: time, nextAttemptAt: time,
-            lastError: .init(scope: .destination, kind: "in-parts", message: "it goes out in parts"))
+            lastError: .init(scope: .destination, kind: inPartsKind, message: "it goes out in parts"))
     }
+
+    private static let inPartsKind = "in-parts"
+
+    /// What is left of the segment has not been tried.
+    public var isInParts: Bool { lastError.kind == Self.inPartsKind }
 
     /// Returns it with how much was delivered before.
     public func with(delivered: Delivered?) -> RetryState {
@@ -109,7 +118,7 @@ public struct RetryState: Codable, Equatable, Sendable {
 
     enum CodingKeys: String, CodingKey {
         case version, attempts, failures, firstAttemptAt, lastAttemptAt, nextAttemptAt, lastError, broken, retryAfter, content,
-            delivered
+            delivered, request
     }
 
     /// No segment is tried so often: with the longest pause between two tries it would take 100,000 years.
@@ -129,6 +138,7 @@ public struct RetryState: Codable, Equatable, Sendable {
         retryAfter = try? container.decode(Bool.self, forKey: .retryAfter)
         content = try? container.decode(Content.self, forKey: .content)
         delivered = try? container.decode(Delivered.self, forKey: .delivered)
+        request = try? container.decode(String.self, forKey: .request)
     }
 
     /// When the wait is over, `nil` when it is over now, or the clock was set back since.

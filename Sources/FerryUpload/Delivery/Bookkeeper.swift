@@ -82,21 +82,31 @@ struct Bookkeeper: Sendable {
     ///
     /// - Returns: The sidecar, if there is something to note.
     func noteDeparture(of segment: PreparedSegment, _ outcome: Courier.Outcome) throws(FileError) -> RetryState? {
-        guard let reason = outcome.verdict.reason, segment.facts.events != 1 else { return nil }
+        guard let reason = outcome.verdict.reason else { return nil }
         let departure = outcome.trace.departure
+        let time = outcome.end?.time ?? now()
+        let previous = previous(of: segment)
+        func fresh() -> RetryState {
+            RetryState(
+                attempts: 0, failures: 0, firstAttemptAt: time, lastAttemptAt: time, nextAttemptAt: time,
+                lastError: .init(scope: .destination, kind: reason.kind, status: reason.status, message: reason.message))
+        }
+        if options.repeatsWhole, departure == .whole {
+            // The other side may know it by its key: it was tried with what went out with it, and is repeated with that.
+            var state = previous ?? fresh()
+            (state.attempts, state.lastAttemptAt, state.broken) = (state.attempts.adding(1), time, nil)
+            state.request = outcome.request
+            try note(state, of: segment)
+            return state
+        }
+        guard segment.facts.events != 1 else { return nil }
         // What the user or the clock cut off says nothing of the link.
         guard departure == .whole || departure == .part && reason.kind != "stopped" && reason.kind != "changed" else {
             return nil
         }
-        let time = now()
-        let previous = previous(of: segment)
         let broken = BrokenTries.count(before: previous, departure)
         guard previous == nil || previous?.broken != broken else { return nil }
-        var state =
-            previous
-            ?? RetryState(
-                attempts: 0, failures: 0, firstAttemptAt: time, lastAttemptAt: time, nextAttemptAt: time,
-                lastError: .init(scope: .destination, kind: reason.kind, status: reason.status, message: reason.message))
+        var state = previous ?? fresh()
         state.broken = broken
         try note(state, of: segment)
         return state
@@ -112,7 +122,10 @@ struct Bookkeeper: Sendable {
             previous(of: segment)
             ?? .inParts(at: time)
         // What was tried before is not what comes next.
-        if lines > state.delivered?.lines ?? 0 { (state.failures, state.broken) = (0, nil) }
+        if lines > state.delivered?.lines ?? 0 {
+            (state.failures, state.broken, state.lastError) = (0, nil, RetryState.inParts(at: time).lastError)
+            state.request = nil
+        }
         state.delivered = .init(lines: lines, destination: destinationID, content: try segment.claim.contentMark())
         let spool = try lease.spool()
         // What the other side has is not to be sent again: on a full disk the reserve is for that, too.
@@ -350,12 +363,14 @@ struct Bookkeeper: Sendable {
         if outcome.hadNoAnswer, segment.facts.events != 1 {
             message += BrokenTries.hint(options.splitBroken, before: previous, outcome.trace.departure)
         }
-        return RetryState(
+        var state = RetryState(
             attempts: (previous?.attempts ?? 0) + 1, failures: previous?.failures ?? 0,
             firstAttemptAt: previous?.firstAttemptAt ?? time, lastAttemptAt: time, nextAttemptAt: time,
             lastError: .init(scope: scope, kind: reason.kind, status: reason.status, message: message),
             broken: BrokenTries.count(before: previous, outcome.trace.departure)
         ).with(delivered: previous?.delivered)
+        state.request = outcome.request
+        return state
     }
 
     private func ending(

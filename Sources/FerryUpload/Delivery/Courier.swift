@@ -30,6 +30,12 @@ struct Courier: ~Copyable {
         let attempt: Int
         /// Which lines of each, where they are not carried as they are.
         var slices: [RequestPart.Slice]?
+
+        /// The same for the same events in every process.
+        var key: String {
+            if let slices { return Coalescing.key(facts, slices) }
+            return facts.count > 1 ? Coalescing.key(facts) : facts[0].idempotencyKey
+        }
     }
 
     /// What came of a request.
@@ -41,6 +47,9 @@ struct Courier: ~Copyable {
         var postponedUntil: Timestamp?
         /// When it ended, and the chance that its back-off is drawn by: the same for all segments of a request, so that they stay together.
         var end: (time: Timestamp, chance: Double)?
+
+        /// The request's key, where it carried several segments.
+        var request: String?
 
         var hadNoAnswer: Bool { trace.latency == nil }
     }
@@ -64,7 +73,9 @@ struct Courier: ~Copyable {
         let start = ContinuousClock.now
         var trace = Trace()
         let verdict = await deliver(shipment, &trace)
-        return Outcome(verdict: verdict, trace: trace, duration: ContinuousClock.now - start)
+        return Outcome(
+            verdict: verdict, trace: trace, duration: ContinuousClock.now - start,
+            request: shipment.facts.count > 1 ? shipment.key : nil)
     }
 
     private mutating func deliver(_ shipment: Shipment, _ trace: inout Trace) async -> Verdict {
@@ -131,7 +142,8 @@ struct Courier: ~Copyable {
         }
         let verdict = Verdict(
             status: answer.status, retryAfter: retryAfter, location: answer.header("location"),
-            body: String(decoding: answer.body, as: UTF8.self), isToWholeRequest: answer.isToWholeRequest)
+            body: String(decoding: answer.body.prefix(Int(TransportOptions.answerBodyKept.bytes)), as: UTF8.self),
+            isToWholeRequest: answer.isToWholeRequest)
         if case .delivered = verdict {
             trace.duplicates = Self.duplicates(answer.body)
             // What a gateway has compressed cannot be read.

@@ -59,6 +59,14 @@ struct HeldSegments {
     /// Takes over one of others, if they have it.
     mutating func take(_ name: FileName, from others: HeldSegments) { if let one = others.held[name] { add(one) } }
 
+    /// Forgets those that are gone: what others have sent counts no more.
+    mutating func keep(where isThere: (String) -> Bool) {
+        guard !held.values.allSatisfy({ isThere($0.newcomer.name) }) else { return }
+        var left = HeldSegments()
+        for one in held.values where isThere(one.newcomer.name) { left.add(one) }
+        self = left
+    }
+
     /// Lets some go.
     mutating func release(_ share: Share) -> [Lane.Newcomer] {
         var released: [Lane.Newcomer] = []

@@ -277,6 +277,12 @@ struct Lane {
         held.add(newcomer, events: events, until: due, isUrgent: isUrgent)
     }
 
+    /// Forgets what was held and others have sent. Of a folder that cannot be looked at nothing is gone.
+    mutating func forgetGone() {
+        guard let spool = try? tools.lease.spool() else { return }
+        held.keep { (try? spool.directory.contains($0)) ?? true }
+    }
+
     /// What was held may leave.
     mutating func release(_ what: HeldSegments.Share) { for newcomer in held.release(what) { enqueue(newcomer) } }
 

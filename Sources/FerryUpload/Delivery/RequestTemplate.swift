@@ -102,11 +102,7 @@ final class RequestTemplate: Sendable {
         head.writeString("Content-Length: ")
         head.writeString(String(shipment.body.size.bytes))
         head.writeString("\r\nIdempotency-Key: \"")
-        if let slices = shipment.slices {
-            head.writeString(Coalescing.key(shipment.facts, slices))
-        } else {
-            head.writeString(isJoined ? Coalescing.key(shipment.facts) : facts.idempotencyKey)
-        }
+        head.writeString(shipment.key)
         head.writeString("\"\r\nFerry-Segment: ")
         if let slices = shipment.slices {
             head.writeString(Coalescing.header(shipment.facts, slices))

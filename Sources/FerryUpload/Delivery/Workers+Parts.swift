@@ -33,10 +33,15 @@ extension Workers {
 
     /// Sends the segments of a job in requests of a bounded size, one after the other. The next one begins when the one before has arrived, and
     /// it is noted how far that was.
+    ///
+    /// - Parameter isMoreWaiting: More of the segments' kind follow them: what fills no request goes out with that.
     func sendParts(
-        of job: Dispatcher.Job, _ segments: [PreparedSegment], _ limits: RequestLimits, _ courier: inout Courier
+        of job: Dispatcher.Job, _ segments: [PreparedSegment], _ limits: RequestLimits, isMoreWaiting: Bool,
+        _ courier: inout Courier
     ) async {
         var left = Remainder(job, segments, limits, options)
+        var isMoreWaiting = isMoreWaiting
+        var hasSent = false
         while true {
             let (parts, time) = (left.parts, now())
             let made = await blocking { Result { () throws(PartFailure) in try parts.next(at: time) } }
@@ -46,6 +51,7 @@ extension Workers {
             case .success(nil): return putBack(left)
             case .failure(let failure): return end(left, failure)
             }
+            if hasSent, isMoreWaiting, isShort(part, of: left) { return putBack(left) }
             guard canNote(part, &left) else { return }
             let sent = part.slices.map { left.segments[$0.segment - left.first] }
             if let problem = template.followSecrets() { left.job.tools.onEvent(.warning(problem)) }
@@ -57,6 +63,7 @@ extension Workers {
             if sent.count > 1, !isKept, outcome.verdict.isDoubtful { outcome = await deliver(shipment, &courier) }
             if case .delivered = outcome.verdict {
                 guard await goOn(&left, part, outcome) else { return }
+                hasSent = true
                 continue
             }
             if sent.count > 1, !isKept, outcome.verdict.isAboutSegments {
@@ -64,6 +71,7 @@ extension Workers {
                 let noted = left.segments.prefix { $0.sidecar != nil }.count
                 let single = dispatcher.breakUp(left.job, left.job.items, noted: noted)
                 left = Remainder(single, [left.segments[0]], left.limits, options)
+                isMoreWaiting = false
                 continue
             }
             if case .tooLarge = outcome.verdict {
@@ -84,6 +92,15 @@ extension Workers {
             let tried = Dispatcher.Job(id: left.job.id, lane: left.job.lane, tools: left.job.tools, items: items)
             return dispatcher.finish(tried, sent, outcome)
         }
+    }
+
+    /// Whether a request is the last of its job, could carry more, and may go out with what follows.
+    private func isShort(_ part: RequestPart, of left: Remainder) -> Bool {
+        guard part.events < left.limits.events ?? .max, part.slices.count == left.segments.count,
+            part.slices.last?.isLast ?? false
+        else { return false }
+        // One of which a part is delivered has a sidecar.
+        return options.repeatsWhole || left.segments.allSatisfy { $0.sidecar == nil }
     }
 
     /// Notes what a request has delivered.
@@ -157,7 +174,8 @@ extension Workers {
     }
 
     private func putBack(_ left: Remainder) {
-        dispatcher.putBack(left.job.items, of: left.job, noted: 1)
+        let noted = left.segments.prefix { $0.sidecar != nil }.count
+        dispatcher.putBack(left.job.items, of: left.job, noted: noted)
         dispatcher.abandon(left.job)
     }
 

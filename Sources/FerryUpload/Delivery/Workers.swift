@@ -68,11 +68,12 @@ struct Workers: Sendable {
     /// Makes one request, or finds that nothing of it can be sent.
     private func handle(_ job: Dispatcher.Job, _ courier: inout Courier) async {
         var ready: [(item: Dispatcher.Item, segment: PreparedSegment)] = []
+        var looksAgain = options.cuts != nil && job.items.count > 1 ? Self.looksAgain : 0
         for (index, item) in job.items.enumerated() {
             var isPassed = false
             var isFilled = false
             do throws(FileError) {
-                switch try await prepare(item, of: job) {
+                switch try await prepare(item, of: job, &looksAgain) {
                 case .ready(let segment):
                     ready.append((item, segment))
                     // Other connections take what follows.
@@ -95,12 +96,12 @@ struct Workers: Sendable {
                 break
             }
         }
-        keepFitting(&ready, of: job)
+        let isMoreWaiting = keepFitting(&ready, of: job)
         guard !ready.isEmpty else { return dispatcher.abandon(job) }
         var job = Dispatcher.Job(id: job.id, lane: job.lane, tools: job.tools, items: ready.map(\.item))
         var segments = ready.map(\.segment)
         if let limits = options.cuts ?? limitsOfRest(segments, job.tools) {
-            return await sendParts(of: job, segments, limits, &courier)
+            return await sendParts(of: job, segments, limits, isMoreWaiting: isMoreWaiting, &courier)
         }
         var outcome = await send(segments, job.tools, &courier)
         if segments.count > 1, outcome.verdict.isAboutSegments {
@@ -133,26 +134,33 @@ struct Workers: Sendable {
     }
 
     /// Puts back what has no room in the job's requests, or would leave the last of them short while more follows.
-    private func keepFitting(_ ready: inout [(item: Dispatcher.Item, segment: PreparedSegment)], of job: Dispatcher.Job) {
-        guard job.items.count > 1 else { return }
-        let fitting = min(Coalescing.fitting(ready.lazy.map(\.segment.facts.trail)), triedTogether(ready.map(\.segment)))
+    ///
+    /// - Returns: Whether more follows that the last request could take.
+    private func keepFitting(
+        _ ready: inout [(item: Dispatcher.Item, segment: PreparedSegment)], of job: Dispatcher.Job
+    ) -> Bool {
+        guard job.items.count > 1 else { return false }
+        let others = keepTogether(&ready)
+        let fitting = Coalescing.fitting(ready.lazy.map(\.segment.facts.trail))
+        let isMoreWaiting = job.isFull || fitting < ready.count || !others.isEmpty
         var kept = fitting
-        if let most = options.cuts?.events, job.isFull || fitting < ready.count, ready.first?.segment.lastTry == nil {
+        if let most = options.cuts?.events, isMoreWaiting, ready.first?.segment.lastRequest == nil {
             kept = Self.filling(ready[..<fitting].map { $0.segment.facts.events ?? 1 }, requestsOf: most)
         }
-        if kept < ready.count {
-            let others = ready[kept...].map(\.item)
-            ready.removeSubrange(kept...)
-            dispatcher.putBack(others, of: job)
-        }
+        let left = ready[kept...].map(\.item) + others
+        ready.removeSubrange(kept...)
+        if !left.isEmpty { dispatcher.putBack(left, of: job) }
         dispatcher.gathered(job)
+        return isMoreWaiting
     }
 
-    /// How many of the first segments were tried in one request, or never: what is repeated as it was has the key that it had, which a server may
+    /// Takes out what was not tried in one request with the first segment: what is repeated as it was has the key that it had, which a server may
     /// know already.
-    private func triedTogether(_ segments: [PreparedSegment]) -> Int {
-        guard options.repeatsWhole else { return segments.count }
-        return segments.prefix { $0.lastTry == segments[0].lastTry }.count
+    private func keepTogether(_ ready: inout [(item: Dispatcher.Item, segment: PreparedSegment)]) -> [Dispatcher.Item] {
+        guard options.repeatsWhole, let first = ready.first else { return [] }
+        let others = ready.filter { $0.segment.lastRequest != first.segment.lastRequest }.map(\.item)
+        if !others.isEmpty { ready.removeAll { $0.segment.lastRequest != first.segment.lastRequest } }
+        return others
     }
 
     /// Notes which segments of a joined request may have arrived whole, whatever the answer was: a receiver may store the first ones before
@@ -181,7 +189,7 @@ struct Workers: Sendable {
     /// Whether segments fill requests, and leave nothing that would have to go out with what follows them.
     private func isEnough(_ segments: [PreparedSegment], for limits: RequestLimits) -> Bool {
         let events = segments.reduce(0 as Int64) { $0.adding($1.facts.events ?? 1) }
-        return limits.events.map { events > 0 && events % $0 == 0 } ?? true
+        return limits.events.map { events > 0 && events % $0 == 0 } ?? false
     }
 
     /// Returns how many of the first segments have all events of the full requests; all of them if they fill none.
@@ -225,9 +233,23 @@ struct Workers: Sendable {
         case waits
     }
 
+    /// How often a job looks again at what others have: a writer lets go of a segment within milliseconds of its publication, and the request would
+    /// go out short without it.
+    private static let looksAgain = 3
+    private static let lookPause = Duration.milliseconds(2)
+
     /// Claims a segment and looks at it.
-    private func prepare(_ item: Dispatcher.Item, of job: Dispatcher.Job) async throws(FileError) -> Readiness {
-        switch await look(at: item, job.tools) {
+    private func prepare(
+        _ item: Dispatcher.Item, of job: Dispatcher.Job, _ looksAgain: inout Int
+    ) async throws(FileError) -> Readiness {
+        var preparation = await look(at: item, job.tools)
+        while looksAgain > 0, case .taken = preparation {
+            looksAgain -= 1
+            // Cancelled, it looks at once.
+            try? await Task.sleep(for: Self.lookPause)
+            preparation = await look(at: item, job.tools)
+        }
+        switch preparation {
         case .ready(let segment): return .ready(segment)
         case .damaged(let claim, let fault, let attempts):
             let postponed = try job.tools.bookkeeper.reject(claim, fault, attempts: attempts)
@@ -268,8 +290,10 @@ struct Workers: Sendable {
 }
 
 extension PreparedSegment {
-    /// When it was tried last: at the same moment as all that went out with it. `nil` before its first try.
-    fileprivate var lastTry: Timestamp? { sidecar.flatMap { $0.attempts > 0 ? $0.lastAttemptAt : nil } }
+    /// The key of the request that what is left of it was tried in last; `nil` before its first try.
+    fileprivate var lastRequest: String? {
+        sidecar.flatMap { $0.attempts > 0 && !$0.isInParts ? $0.request ?? facts.idempotencyKey : nil }
+    }
 }
 
 extension Verdict {

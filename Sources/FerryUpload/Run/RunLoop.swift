@@ -178,7 +178,7 @@ struct RunLoop {
             runner.workers.connector.closeAll()
         }
         let now = runner.moment()
-        dispatcher.change { _ = state.setNetwork(verdict, &$0, at: now) }
+        dispatcher.change { _ = state.setNetwork(verdict, isFirst: isFirst, &$0, at: now) }
         runner.onEvent(.network(verdict))
     }
 

@@ -120,10 +120,14 @@ struct RunState {
     }
 
     /// The network changed. Returns whether there is a new way to the destination.
-    mutating func setNetwork(_ verdict: NetworkVerdict, _ delivery: inout DeliveryState, at now: Moment) -> Bool {
+    ///
+    /// - Parameter isFirst: It was not known before: the waits that an earlier process has noted go on.
+    mutating func setNetwork(
+        _ verdict: NetworkVerdict, isFirst: Bool = false, _ delivery: inout DeliveryState, at now: Moment
+    ) -> Bool {
         guard verdict != network else { return false }
         network = verdict
-        guard case .usable = verdict else { return false }
+        guard case .usable = verdict, !isFirst else { return false }
         retriesAt = nil
         for spool in spools.indices where !policy.isManual { spools[spool].schedule.ask() }
         delivery.forgetWaits(at: now.wall)
@@ -156,6 +160,7 @@ struct RunState {
     /// - Returns: When to look again, even if nothing happens until then.
     mutating func update(_ delivery: inout DeliveryState, at now: Moment) -> Duration? {
         noteMisconfiguration(delivery, at: now)
+        endAsking(delivery)
         let blocker = blocker(delivery, at: now)
         if blocker == nil {
             // A wait that is over is no wait for what fails next, however soon.
@@ -169,6 +174,10 @@ struct RunState {
             for newcomer in woken.new { place(newcomer, in: index, &delivery, at: now) }
             if let arrival = options.upload.arrival { delivery.lanes[index].rules.apply(arrival, at: now.wall) }
             let isClosed = blocker != nil || isQuiet || spools[index].control.stopsSending
+            // Before they make anything leave.
+            if !isClosed, spools[index].schedule.wouldRelease(delivery.lanes[index].held, at: now.steady) {
+                delivery.lanes[index].forgetGone()
+            }
             if !isClosed, let share = spools[index].schedule.release(delivery.lanes[index].held, at: now.steady) {
                 delivery.lanes[index].release(share)
             }
@@ -185,6 +194,12 @@ struct RunState {
             options.windows?.nextChange(after: now.wall), options.upload.arrival?.standing(at: now.wall).next,
         ] { if let change { next.append(now.steady + (change - now.wall)) } }
         return next.filter { $0 > now.steady }.min()
+    }
+
+    /// By hand, what was asked for is over when the destination has failed: what is stored from then on was not asked for.
+    private mutating func endAsking(_ delivery: DeliveryState) {
+        guard policy.isManual, !delivery.plan.isBusy, delivery.plan.stopReason?.reason != nil else { return }
+        for spool in spools.indices { spools[spool].schedule.drained() }
     }
 
     private mutating func noteMisconfiguration(_ delivery: DeliveryState, at now: Moment) {

@@ -63,6 +63,12 @@ struct SendSchedule: Equatable, Sendable {
         return isUrgent ? isOrdinary ? .all : .urgent : isOrdinary ? .ordinary : nil
     }
 
+    /// Whether any of them may leave.
+    func wouldRelease(_ held: HeldSegments, at now: Duration) -> Bool {
+        var copy = self
+        return copy.release(held, at: now) != nil
+    }
+
     /// Critical segments with a time of their own are counted by themselves, as App Center's SDK does in its two channels.
     private func isEnough(_ held: HeldSegments.Amount) -> Bool {
         if policy.isManual { return false }
