@@ -14,16 +14,17 @@
 #include <unistd.h>
 
 static const int signals[] = {SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGTRAP, SIGABRT, SIGSYS};
-enum { count = sizeof signals / sizeof signals[0], deepest = 64 };
+// A session of 36 characters, and a user of 256, which are up to 768 bytes, in hexadecimal.
+enum { count = sizeof signals / sizeof signals[0], deepest = 64, longest = 1600 };
 
-// A tracker's own. The session is written into the half that is not read, then the halves change.
+// A tracker's own. The context is written into the half that is not read, then the halves change.
 struct recording {
     int file;
     // Which file it is: a program that closes all descriptors closes this one too, and its number may be another file's.
     dev_t device;
     ino_t inode;
     int half;
-    char session[2][37];
+    char context[2][longest];
 };
 
 enum { most = 16, is_free = -1, is_being_made = -2 };
@@ -54,7 +55,7 @@ static void record(int number, const siginfo_t *info, struct recording *recordin
     struct stat status;
     if (file < 0 || fstat(file, &status) != 0) return;
     if (status.st_dev != recording->device || status.st_ino != recording->inode) return;
-    char line[256];
+    char line[256 + longest];
     struct timespec now = {0};
     clock_gettime(CLOCK_REALTIME, &now);
     size_t end = put(line, 0, "signal=");
@@ -67,8 +68,8 @@ static void record(int number, const siginfo_t *info, struct recording *recordin
     end = put_number(line, end, info->si_code > 0 ? (uint64_t)(uintptr_t)info->si_addr : 0, 16);
     end = put(line, end, " time=");
     end = put_number(line, end, (uint64_t)now.tv_sec * 1000 + (uint64_t)now.tv_nsec / 1000000, 10);
-    end = put(line, end, " session=");
-    end = put(line, end, recording->session[__atomic_load_n(&recording->half, __ATOMIC_SEQ_CST)]);
+    end = put(line, end, " ");
+    end = put(line, end, recording->context[__atomic_load_n(&recording->half, __ATOMIC_SEQ_CST)]);
     end = put(line, end, "\n");
     if (write(file, line, end) < 0) return;
     void *frames[deepest];
@@ -146,14 +147,14 @@ int ferry_record_crashes(int descriptor) {
 
 void ferry_end_crash_recording(int recording) {
     if (recording < 0 || recording >= most) return;
-    ferry_set_crash_session(recording, "");
+    ferry_set_crash_context(recording, "");
     __atomic_store_n(&recordings[recording].file, is_free, __ATOMIC_SEQ_CST);
 }
 
-void ferry_set_crash_session(int recording, const char *text) {
+void ferry_set_crash_context(int recording, const char *text) {
     if (recording < 0 || recording >= most) return;
     struct recording *own = &recordings[recording];
     int other = !own->half;
-    strncpy(own->session[other], text, sizeof own->session[other] - 1);
+    strncpy(own->context[other], text, sizeof own->context[other] - 1);
     __atomic_store_n(&own->half, other, __ATOMIC_SEQ_CST);
 }

@@ -15,13 +15,18 @@ extension EventTracker {
     ///   - isEnabled: Whether to store.
     ///   - deletingStored: When disabling: also delete what waits in the spool, whoever stored it. Each segment is a line in the ledger.
     public func setEnabled(_ isEnabled: Bool, deletingStored: Bool = false) throws(TrackerFailure) {
-        try change { $0.isDisabled = !isEnabled }
+        let now = now().wall
+        try change { control in
+            control.isDisabled = !isEnabled
+            if !isEnabled, deletingStored { control.deletesBefore = now }
+        }
         guard !isEnabled, deletingStored else { return }
         do throws(FileError) {
             try publisher.publishAll()
-            _ = try recorder.spool.dropAll(
-                at: now().wall, why: "the tracker was disabled and told to delete what is stored"
-            ) { _ in true }
+            let spool = recorder.spool
+            // What dead programs left in journals; the living obey within a second.
+            _ = try spool.recover(level: configuration.level)
+            _ = try spool.dropDisabled(before: .distantFuture, at: now)
         } catch {
             throw .file(error)
         }

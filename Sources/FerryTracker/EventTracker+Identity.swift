@@ -10,26 +10,36 @@ extension EventTracker {
     /// Events are this user's from now on, after the next start as well.
     ///
     /// - Parameter user: 1 to 256 characters.
-    /// - Throws: ``TrackerFailure``. With ``TrackerConfiguration/tracksSignUp`` also why `$SignUp` was not stored; the user is logged in then.
+    /// - Throws: ``TrackerFailure``. With ``TrackerConfiguration/tracksSignUp`` also why `$SignUp` was not stored; the user is not logged in then.
     public func login(_ user: String) throws(TrackerFailure) {
         guard !user.isEmpty, user.utf16.count <= Self.longestUserID else {
             throw .userID(length: user.utf16.count, maximum: Self.longestUserID)
         }
-        let isNew = userID != user
+        try refuseFork()
+        let (before, context) = state.withLock { ($0.identity, $0.context(of: user)) }
+        // Nothing else tells the server that the two are one person. Where it cannot be stored, the next login tells it.
+        if configuration.tracksSignUp, user != before.userID, user != before.anonymousID {
+            try record("$SignUp", properties: [:], context: context)
+        }
         try setUser(user)
-        if isNew, configuration.tracksSignUp { try record("$SignUp", properties: [:]) }
     }
 
     /// Events are nobody's from now on; the anonymous id stays.
-    public func logout() throws(TrackerFailure) { try setUser(nil) }
+    public func logout() throws(TrackerFailure) {
+        try refuseFork()
+        try setUser(nil)
+    }
 
     private func setUser(_ user: String?) throws(TrackerFailure) {
-        try refuseFork()
-        let identity = state.withLock { state in
-            state.setUser(user)
-            return state.identity
+        // One after the other: the last one in memory is the last one on the disk.
+        try identityTurn.withLock { (_) throws(TrackerFailure) in
+            let identity = state.withLock { state in
+                state.setUser(user)
+                return state.identity
+            }
+            do throws(FileError) { try recorder.spool.setIdentity(identity) } catch { throw .file(error) }
         }
-        do throws(FileError) { try recorder.spool.setIdentity(identity) } catch { throw .file(error) }
+        followContext()
     }
 
     /// Properties of every event from now on, until the process ends; an event's own and the dynamic ones go first. Adds to those that

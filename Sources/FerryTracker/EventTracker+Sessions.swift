@@ -10,12 +10,12 @@ extension EventTracker {
     @discardableResult
     public func startSession() -> String {
         if isForked { return "" }
-        let (id, milestone) = state.withLock { state in
+        let (id, milestone, context) = state.withLock { state in
             let id = state.newID()
-            return (id, state.change { $0.sessions.start(newID: id) })
+            return (id, state.change { $0.sessions.start(newID: id) }, state.currentContext())
         }
-        crashSession(id)
-        tell(milestone)
+        followContext()
+        tell(milestone, context: context)
         return id
     }
 
@@ -23,25 +23,25 @@ extension EventTracker {
     public func enterForeground() {
         if isForked { return }
         let now = now().steady
-        let (milestone, session) = state.withLock { state in
+        let (milestone, context) = state.withLock { state in
             let id = state.newID()
             let milestone = state.change { $0.sessions.enterForeground(newID: id, at: now) }
             state.timers.enterForeground(at: now)
-            return (milestone, state.sessions.id)
+            return (milestone, state.currentContext())
         }
-        crashSession(session)
-        tell(milestone)
+        followContext()
+        tell(milestone, context: context)
     }
 
     /// The program goes to the background: timers stand still, and everything tracked is published and sent soon.
     public func enterBackground() {
         if isForked { return }
         let now = now().steady
-        let milestone = state.withLock { state in
+        let (milestone, context) = state.withLock { state in
             state.timers.enterBackground(at: now)
-            return state.sessions.enterBackground(at: now)
+            return (state.sessions.enterBackground(at: now), state.currentContext())
         }
-        tell(milestone)
+        tell(milestone, context: context)
         flushSoon()
     }
 
@@ -65,22 +65,27 @@ extension EventTracker {
         guard state.withLock({ $0.timers.resume(name, at: now) }) else { throw .noTimer(name) }
     }
 
-    /// Tracks an event of the timer's name, with its time as `$event_duration` in seconds.
+    /// Tracks an event of the timer's name, with its time as `$event_duration` in seconds. The timer of one that is not stored runs on.
     public func endTimer(
         _ name: String, properties: EventProperties = [:], priority: Priority = .normal
     ) throws(TrackerFailure) {
         try refuseFork()
         let now = now().steady
-        guard let time = state.withLock({ $0.timers.end(name, at: now) }) else { throw .noTimer(name) }
-        try record(
-            name, properties: properties, reserved: [EventTimers.durationKey: .double(time.inMilliseconds)], priority: priority)
+        guard let (timer, time) = state.withLock({ $0.timers.take(name, at: now) }) else { throw .noTimer(name) }
+        do throws(TrackerFailure) {
+            try record(
+                name, properties: properties, reserved: [EventTimers.durationKey: .double(time.inMilliseconds)],
+                priority: priority)
+        } catch {
+            state.withLock { $0.timers.putBack(timer, name) }
+            throw error
+        }
     }
 
     /// Forgets a timer without an event.
     public func removeTimer(_ name: String) {
         if isForked { return }
-        let now = now().steady
-        _ = state.withLock { $0.timers.end(name, at: now) }
+        state.withLock { $0.timers.remove(name) }
     }
 
     public func removeAllTimers() {

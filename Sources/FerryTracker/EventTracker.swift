@@ -13,6 +13,8 @@ public import FerrySpool
 public final class EventTracker: Sendable {
     public let configuration: TrackerConfiguration
     let state: ForkSafeMutex<TrackerState>
+    /// Held while the user is written to the disk.
+    let identityTurn = ForkSafeMutex(())
     let recorder: Recorder
     let publisher: Publisher
     let now: @Sendable () -> Moment
@@ -72,7 +74,9 @@ public final class EventTracker: Sendable {
         publisher = Publisher(
             recorder, retention: spool.adopt(limits, at: start.wall),
             options: .init(
-                level: configuration.level, makesSpool: configuration.makesSpool, retention: configuration.retention,
+                level: configuration.level, makesSpool: configuration.makesSpool,
+                identity: { [state = self.state] in state.withLock(\.identity) },
+                retention: configuration.retention,
                 warn: configuration.onWarning, now: now))
         crashes =
             configuration.reportsCrashes ? CrashRecording(in: spool, id: ids.next(), app: state.device, at: start.wall) : nil
@@ -84,9 +88,10 @@ public final class EventTracker: Sendable {
         publisher.sweepForRoom()
         publisher.perform { [configuration] in _ = try? $0.recover(level: configuration.level) }
         try publisher.start()
-        crashes?.follow(session: state.withLock(\.sessions.id))
+        followContext()
         if configuration.reportsCrashes { reportCrashes() }
-        tell(state.withLock(\.sessions.launch), isFirstStart: isFirstStart)
+        let (launch, context) = state.withLock { ($0.sessions.launch, $0.currentContext()) }
+        tell(launch, isFirstStart: isFirstStart, context: context)
         if configuration.sealsOnTermination { TerminationSeal.register(self) }
     }
 
@@ -125,6 +130,9 @@ public final class EventTracker: Sendable {
         do throws(TrackerFailure) {
             let now = now()
             let admission = try admit(name, at: now)
+            if let untold = admission.untold {
+                tell(untold.milestone, isFirstStart: untold.isFirstStart, context: context ?? admission.context)
+            }
             if admission.isNewName, configuration.limits.namesScope == .spool { try note(name) }
             var defaults = admission.superProperties.isEmpty ? [] : [admission.superProperties]
             if let dynamic = configuration.dynamicProperties { defaults.insert(dynamic(), at: 0) }
@@ -190,9 +198,17 @@ public final class EventTracker: Sendable {
     }
 
     /// Tells an event of the tracker's own. What cannot be stored is counted.
-    func tell(_ milestone: SessionKeeper.Milestone?, isFirstStart: Bool = false) {
-        guard let (name, properties) = milestone?.event(isFirstTime: isFirstStart) else { return }
-        try? record(name, properties: [:], reserved: properties)
+    ///
+    /// - Parameter context: Of the session that it is about.
+    func tell(_ milestone: SessionKeeper.Milestone?, isFirstStart: Bool = false, context: EventContext) {
+        guard let milestone else { return }
+        let (name, properties) = milestone.event(isFirstTime: isFirstStart)
+        do throws(TrackerFailure) {
+            try record(name, properties: [:], reserved: properties, context: context)
+        } catch {
+            guard case .disabled = error else { return }
+            state.withLock { $0.keepUntold(milestone, isFirstStart: isFirstStart) }
+        }
     }
 
     /// Publishes everything that was tracked, waits for it, and asks whoever uploads to send it now.
@@ -248,8 +264,8 @@ public final class EventTracker: Sendable {
         try refuseFork()
         publisher.checkDescriptors()
         let now = now()
-        let milestone = state.withLock { $0.sessions.end(at: now.steady) }
-        tell(milestone)
+        let (milestone, context) = state.withLock { ($0.sessions.end(at: now.steady), $0.currentContext()) }
+        tell(milestone, context: context)
         guard recorder.close() else { return }
         TerminationSeal.forget(self)
         crashes?.end()
@@ -257,7 +273,11 @@ public final class EventTracker: Sendable {
         do throws(FileError) { try publisher.publishAll() } catch { throw .file(error) }
     }
 
-    func crashSession(_ id: String?) { crashes?.follow(session: id) }
+    /// A crash from now on is told of the session and the user of now.
+    func followContext() {
+        guard let crashes else { return }
+        state.withLock { crashes.follow(session: $0.sessions.id, user: $0.identity.userID) }
+    }
 
     /// What the tracker has done so far.
     public var statistics: TrackerStatistics {

@@ -16,6 +16,14 @@ struct TrackerState {
     private var names: NameRegister
     private var warned: Set<LimitBreach.Kind> = []
     private var context: EventContext?
+    /// How the session that events belong to now began, where that was to be told and the spool was disabled.
+    private var untold: Untold?
+
+    /// An event of the tracker's own that waits.
+    struct Untold: Equatable {
+        let milestone: SessionKeeper.Milestone
+        let isFirstStart: Bool
+    }
 
     /// - Parameter names: Those that events had before.
     init(identity: SpoolIdentity, device: DeviceFacts, sessions: SessionKeeper, names: [String] = []) {
@@ -44,6 +52,8 @@ struct TrackerState {
         let isPassive: Bool
         /// No event had the name before, as far as this tracker knows.
         let isNewName: Bool
+        /// To be told before it.
+        let untold: Untold?
     }
 
     /// Whether an event may be stored, and with what.
@@ -53,12 +63,21 @@ struct TrackerState {
         // The tracker's own events take no name from the program's.
         let answer = name.utf8.first == UInt8(ascii: "$") ? .known : names.admit(name, limits.names)
         if answer == .refused { throw .limit(.names(maximum: limits.names.maximum)) }
+        defer { untold = nil }
         return Admission(
             context: currentContext(), id: ids.next(), superProperties: superProperties,
-            isPassive: sessions.isPassive, isNewName: answer == .new)
+            isPassive: sessions.isPassive, isNewName: answer == .new, untold: untold)
     }
 
-    private mutating func currentContext() -> EventContext {
+    /// The spool is disabled: the beginning of a session is told before the session's first event.
+    mutating func keepUntold(_ milestone: SessionKeeper.Milestone, isFirstStart: Bool) {
+        if milestone.beginsSession { untold = Untold(milestone: milestone, isFirstStart: isFirstStart) }
+    }
+
+    /// What events of another user will say.
+    func context(of user: String?) -> EventContext { EventContext(session: sessions.id, user: user, device: device.json) }
+
+    mutating func currentContext() -> EventContext {
         if let context { return context }
         let fresh = EventContext(session: sessions.id, user: identity.userID, device: device.json)
         context = fresh

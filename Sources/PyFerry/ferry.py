@@ -19,6 +19,7 @@ import logging
 import os
 import pathlib
 import threading
+import weakref
 from typing import Any, Callable, Mapping, NamedTuple, Optional
 
 __all__ = [
@@ -166,7 +167,10 @@ def _text(value: Optional[str]) -> Optional[bytes]:
         return None
     if "\0" in value:
         raise InvalidError("a text holds a zero byte")
-    return value.encode()
+    try:
+        return value.encode()
+    except UnicodeEncodeError as problem:
+        raise InvalidError(f"a text holds half of a surrogate pair: {problem}") from problem
 
 
 def _level(priority: int) -> int:
@@ -177,7 +181,12 @@ def _level(priority: int) -> int:
 
 
 def _json(value: Optional[Mapping[str, Any]]) -> Optional[bytes]:
-    return None if value is None else json.dumps(value, allow_nan=False, default=_plain).encode()
+    if value is None:
+        return None
+    try:
+        return json.dumps(value, allow_nan=False, default=_plain).encode()
+    except (ValueError, RecursionError) as problem:
+        raise InvalidError(f"{problem}") from problem
 
 
 def _plain(value: Any) -> Any:
@@ -206,31 +215,17 @@ def _renamed(options: Mapping[str, Any], names: Mapping[str, str]) -> dict[str, 
     return {names[name]: str(value) if isinstance(value, os.PathLike) else value for name, value in options.items()}
 
 
-class Tracker:
-    """Records events into a spool, from any thread. A process that forks opens one in each child."""
+class _Listener:
+    """What the library calls. It knows no tracker, so that one that is forgotten is collected, and closed."""
 
     def __init__(
-        self, spool: str | os.PathLike[str], *, properties: Optional[Callable[[], Optional[Mapping[str, Any]]]] = None,
-        on_warning: Optional[Callable[[str], None]] = None, **options: Any,
+        self, properties: Optional[Callable[[], Optional[Mapping[str, Any]]]], on_warning: Optional[Callable[[str], None]]
     ) -> None:
-        """Opens a spool, and makes it when there is none.
-
-        properties: asked for properties of every event, on the thread that tracks.
-        on_warning: called with a line that a person should know of; by default it is logged as a warning of the logger "ferry".
-        options: app_name, profile, interval, max_bytes and so on, as ferry.h has them.
-        """
-        self._handle: Optional[int] = None
         self._properties = properties
         self._on_warning = on_warning or logging.getLogger("ferry").warning
         self._thread = threading.local()
         # Kept, or they would be collected while the library calls them.
-        self._callbacks = _Callbacks(
-            _PROPERTIES(self._ask) if properties else _PROPERTIES(), _WARNING(self._warn), None)
-        self._handle = _library.ferry_open_with(
-            _text(os.fspath(spool)), _json(_renamed(options, _OPTIONS)), ctypes.byref(self._callbacks))
-        if not self._handle:
-            reason = _reason()
-            raise (FileError if reason.startswith("cannot ") else InvalidError)(reason)
+        self.callbacks = _Callbacks(_PROPERTIES(self._ask) if properties else _PROPERTIES(), _WARNING(self._warn), None)
 
     def _ask(self, _: Any) -> Optional[int]:
         """The properties of an event that is being tracked, which last until the thread's next one."""
@@ -251,6 +246,36 @@ class Tracker:
         except Exception:
             logging.getLogger("ferry").exception("on_warning failed")
 
+
+def _close(handle: int, listener: _Listener) -> int:
+    """Closes a tracker. Until it is closed the library calls the listener: it is an argument so that it lasts so long."""
+    return _library.ferry_close(handle)
+
+
+class Tracker:
+    """Records events into a spool, from any thread. A process that forks opens one in each child."""
+
+    def __init__(
+        self, spool: str | os.PathLike[str], *, properties: Optional[Callable[[], Optional[Mapping[str, Any]]]] = None,
+        on_warning: Optional[Callable[[str], None]] = None, **options: Any,
+    ) -> None:
+        """Opens a spool, and makes it when there is none.
+
+        properties: asked for properties of every event, on the thread that tracks.
+        on_warning: called with a line that a person should know of; by default it is logged as a warning of the logger "ferry".
+        options: app_name, profile, interval, max_bytes and so on, as ferry.h has them.
+        """
+        self._handle: Optional[int] = None
+        listener = _Listener(properties, on_warning)
+        handle = _library.ferry_open_with(
+            _text(os.fspath(spool)), _json(_renamed(options, _OPTIONS)), ctypes.byref(listener.callbacks))
+        if not handle:
+            reason = _reason()
+            raise (FileError if reason.startswith("cannot ") else InvalidError)(reason)
+        self._handle = handle
+        # One that nobody closes is closed when it is collected, or at the end of the program: the library must not call what is gone.
+        self._closing = weakref.finalize(self, _close, handle, listener)
+
     def __enter__(self) -> Tracker:
         return self
 
@@ -267,9 +292,8 @@ class Tracker:
         """Ends the session and the sending, publishes everything and waits for it. Again: does nothing."""
         if self._handle is None:
             return
-        code = _library.ferry_close(self._handle)
         self._handle = None
-        _check(code)
+        _check(self._closing() or 0)
 
     def track(self, name: str, properties: Optional[Mapping[str, Any]] = None, priority: int = Priority.NORMAL) -> None:
         """Stores an event. When this returns, it survives the process."""

@@ -259,4 +259,24 @@ struct TrackerEventTests {
         #expect(seen.count == 1000)
         #expect(EventID("0f8fad5b-d9cb-469f-a165-7086772895") == nil && EventID("") == nil)
     }
+
+    @Test("A text whose first character is longer than the limit is cut within it, and is not empty")
+    func longCharacter() throws {
+        let name = "a" + String(repeating: "\u{301}", count: 300)
+        let cut = try #require(name.cut(to: 256))
+        #expect(cut.utf16.count == 256)
+        #expect(String(repeating: "x", count: 300).cut(to: 256)?.utf16.count == 256)
+    }
+
+    @Test(
+        "Of a key that stands twice the last value counts, in the first one's place, however many there are",
+        arguments: [3, 5000])
+    func manyKeys(count: Int) throws {
+        let text = "{" + (0..<2 * count).map { "\"k\($0 % count)\":\($0)" }.joined(separator: ",") + "}"
+        let properties = try Array(text.utf8).withUnsafeBufferPointer { try EventProperties(json: $0) }
+        #expect(properties.keys == (0..<count).map { "k\($0)" })
+        #expect((0..<count).allSatisfy { properties["k\($0)"] == .int($0 + count) })
+        #expect(properties.merging(["k1": "x"]).count == count)
+        #expect(properties.merging(["k1": "x"])["k1"] == "x")
+    }
 }

@@ -112,7 +112,7 @@ struct TrackerStateTests {
     func timers() {
         let timers = Cell(EventTimers())
         #expect(
-            timers({ $0.end("none", at: .zero) }) == nil && !timers({ $0.pause("none", at: .zero) })
+            timers({ $0.take("none", at: .zero)?.time }) == nil && !timers({ $0.pause("none", at: .zero) })
                 && !timers({ $0.resume("none", at: .zero) }))
         timers({ $0.start("a", at: .seconds(0)) })
         timers({ $0.start("b", at: .seconds(0)) })
@@ -123,16 +123,18 @@ struct TrackerStateTests {
         #expect(timers({ $0.resume("b", at: .seconds(15)) }))
         #expect(timers({ $0.pause("c", at: .seconds(16)) }))
         timers({ $0.enterForeground(at: .seconds(20)) })
-        #expect(timers({ $0.end("a", at: .seconds(25)) }) == .seconds(15))
-        #expect(timers({ $0.end("b", at: .seconds(25)) }) == .seconds(9))
-        #expect(timers({ $0.resume("c", at: .seconds(24)) }) && timers({ $0.end("c", at: .seconds(25)) }) == .seconds(11))
-        #expect(timers({ $0.end("d", at: .seconds(25)) }) == .seconds(5))
+        #expect(timers({ $0.take("a", at: .seconds(25))?.time }) == .seconds(15))
+        #expect(timers({ $0.take("b", at: .seconds(25))?.time }) == .seconds(9))
+        #expect(timers({ $0.resume("c", at: .seconds(24)) }) && timers({ $0.take("c", at: .seconds(25))?.time }) == .seconds(11))
+        #expect(timers({ $0.take("d", at: .seconds(25))?.time }) == .seconds(5))
         timers({ $0.start("e", at: .seconds(30)) })
         timers({ $0.start("e", at: .seconds(33)) })
-        #expect(timers({ $0.end("e", at: .seconds(34)) }) == .seconds(1) && timers({ $0.end("e", at: .seconds(34)) }) == nil)
+        #expect(
+            timers({ $0.take("e", at: .seconds(34))?.time }) == .seconds(1)
+                && timers({ $0.take("e", at: .seconds(34))?.time }) == nil)
         timers({ $0.start("f", at: .seconds(40)) })
         timers({ $0.enterBackground(at: .seconds(41)) })
-        #expect(timers({ $0.end("f", at: .seconds(90)) }) == .seconds(1))
+        #expect(timers({ $0.take("f", at: .seconds(90))?.time }) == .seconds(1))
     }
 
     @Test("Fifty events or six seconds; critical ones in two; zero: only by a flush")
@@ -206,6 +208,22 @@ struct TrackerStateTests {
         #expect(report.properties["$backtrace"] == ["./a(main+0x1f) [0x5500]", "./a [0x5501]"])
         #expect(CrashReport(Array(Self.recording.split(separator: "\n")[0].utf8)) == nil)
         #expect(CrashReport([]) == nil)
+    }
+
+    @Test("A crash is told of the user who was logged in then, whatever the ID", arguments: ["ada", "a b=c\n", "Ä🚢", nil])
+    func crashedUser(user: String?) throws {
+        let context = CrashReport.context(session: "s-2", user: user)
+        let report = try #require(
+            CrashReport(Array(Self.recording.replacingOccurrences(of: "session=s-1", with: context).utf8)))
+        #expect(report.session == "s-2")
+        #expect(report.user == user)
+        #expect(context.utf8.count < 1600)
+    }
+
+    @Test("The longest user has room in a crash's line")
+    func longestUser() {
+        let user = String(repeating: "\u{ffff}", count: SpoolIdentity.longest)
+        #expect(CrashReport.context(session: UUID().uuidString, user: user).utf8.count < 1600)
     }
 
     @Test("Mutated recordings are read or refused, never more")

@@ -1,7 +1,9 @@
 """Every call of ferry.py once: track.py SPOOL URL"""
 
 import datetime
+import gc
 import logging
+import os
 import pathlib
 import sys
 import uuid
@@ -77,4 +79,21 @@ with ferry.Tracker(pathlib.Path(spool), properties=lambda: {"host": "py"}, on_wa
     assert tracker.enabled and tracker.statistics == ferry.Statistics(stored=6, failed=2, truncated=0), tracker.statistics
 assert not warnings, warnings
 refused(ferry.InvalidError, lambda: tracker.track("closed"))
+for text in ["\ud800", "a\0b"]:
+    refused(ferry.InvalidError, lambda: ferry.Tracker(text))
+
+
+def forgotten() -> None:
+    """Opens a tracker, and closes none."""
+    lost = ferry.Tracker(spool, on_warning=warnings.append)
+    lost.enabled = True
+    refused(ferry.InvalidError, lambda: lost.track("e", {"n": float("nan")}))
+    lost.track("forgotten")
+
+
+forgotten()
+gc.collect()
+# The library would call what is gone; and its journal would be there.
+assert not list(pathlib.Path(spool).glob("*.open")), os.listdir(spool)
+ferry.Tracker(spool).track("closed at the end of the program")
 print(ferry.version())

@@ -173,7 +173,9 @@ struct SpoolSettingsTests {
         let recorder = Recorder(spool, rules: BatchRules(), options: .init(stream: nil, durability: .process))
         let publisher = Publisher(
             recorder, retention: try spool.limits(or: RetentionLimits()),
-            options: .init(warn: { _ in }, now: { Moment(wall: .now(), steady: .zero) }))
+            options: .init(
+                identity: { SpoolIdentity(anonymousID: "a", createdAt: .now()) }, warn: { _ in },
+                now: { Moment(wall: .now(), steady: .zero) }))
         limit(nil)
         try spool.put(Segments.gzip(Segments.noise(5000)), as: Segments.name(5))
         try endWriting(in: spool)

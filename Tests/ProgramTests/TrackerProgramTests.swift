@@ -29,10 +29,11 @@ struct TrackerProgramTests {
     func kills() async throws {
         var random = Seeded(seed: UInt64(getpid()))
         var returned: Set<String> = []
-        for _ in 0..<15 {
+        // More rounds, and later kills, where programs wait for a processor.
+        for round in 0..<150 where round < 15 || returned.count <= 100 {
             // So many that a kill comes between, and not more when this test has to wait for a processor.
             let running = try host("count", folder("spool"), "2000", "3")
-            try await Task.sleep(for: .milliseconds(Int.random(in: 5...150, using: &random)))
+            try await Task.sleep(for: .milliseconds(Int.random(in: 5...150 * (1 + round / 15), using: &random)))
             running.send(SIGKILL)
             returned.formUnion(
                 await running.end().output.split(separator: "\n", omittingEmptySubsequences: true).map(String.init))
@@ -175,6 +176,8 @@ struct TrackerProgramTests {
         #expect(lines.contains("InvalidError: there is no timer 'job'; start it first"))
         #expect(Set(try names(at: hub)) == ["disk failed", "export finished", "job", "app", "$SessionStart"])
         let sent = try Spool.open(folder("spool"), access: .read).events(in: [.sent])
+        let pending = try Spool.open(folder("spool"), access: .read).events(in: [.pending])
+        #expect(pending.contains { $0.contains("closed at the end of the program") })
         let finished = try #require(sent.first { $0.contains("export finished") })
         let event = try #require(try JSONSerialization.jsonObject(with: Data(finished.utf8)) as? [String: Any])
         #expect(

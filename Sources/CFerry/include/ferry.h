@@ -128,7 +128,8 @@ const char *ferry_session_id(ferry_tracker *tracker);
 
 // ---- Identity and properties
 
-// Events are this user's from now on; NULL: of no user.
+// Events are this user's from now on; NULL: of no user. With the profile of Sensors Analytics a new one is told by $SignUp; where that cannot be stored, the
+// call fails and the user stays.
 int ferry_login(ferry_tracker *tracker, const char *user);
 const char *ferry_user(ferry_tracker *tracker);
 
@@ -159,7 +160,8 @@ int ferry_is_enabled(ferry_tracker *tracker);
 int ferry_set_paused(ferry_tracker *tracker, int paused);
 int ferry_is_paused(ferry_tracker *tracker);
 
-// Stores nothing from now on, and deletes what waits in the spool; the ledger names each segment.
+// Stores nothing from now on, and deletes what waits in the spool, also what other trackers have not published yet (within a second); the ledger names
+// each segment.
 int ferry_disable_and_delete(ferry_tracker *tracker);
 
 // ---- What happened

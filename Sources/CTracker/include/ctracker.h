@@ -13,8 +13,8 @@ int ferry_record_crashes(int descriptor);
 // Ends a recording. The others go on.
 void ferry_end_crash_recording(int recording);
 
-// Which session a crash belongs to: up to 36 characters.
-void ferry_set_crash_session(int recording, const char *session);
+// What else a crash's line has: up to 1599 bytes. To be called by one thread at a time.
+void ferry_set_crash_context(int recording, const char *context);
 
 // Calls `prepare` on a thread of its own on SIGTERM and SIGINT, where nothing handles them yet, then ends the process by the signal; also
 // when `prepare` has not returned after 10 s, or when another signal comes. To be called again after a fork: the child's signals are as they

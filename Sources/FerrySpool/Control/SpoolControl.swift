@@ -10,6 +10,8 @@ public struct SpoolControl: Codable, Equatable, Sendable {
     public var changedAt: Timestamp?
     /// When somebody last asked for everything to be sent at once.
     public var flushRequestedAt: Timestamp?
+    /// What was stored by then is to be deleted, also where a program has it in journals.
+    public var deletesBefore: Timestamp?
     /// What the spool was told cannot be read. It may have been to pause, so it counts as that.
     public fileprivate(set) var isUnreadable = false
 
@@ -22,7 +24,7 @@ public struct SpoolControl: Codable, Equatable, Sendable {
     }()
 
     enum CodingKeys: String, CodingKey {
-        case version, changedAt, flushRequestedAt
+        case version, changedAt, flushRequestedAt, deletesBefore
         case isPaused = "paused"
         case isDisabled = "disabled"
     }
@@ -39,6 +41,7 @@ public struct SpoolControl: Codable, Equatable, Sendable {
         isDisabled = try container.decodeIfPresent(Bool.self, forKey: .isDisabled) ?? false
         changedAt = try container.decodeIfPresent(Timestamp.self, forKey: .changedAt)
         flushRequestedAt = try container.decodeIfPresent(Timestamp.self, forKey: .flushRequestedAt)
+        deletesBefore = try container.decodeIfPresent(Timestamp.self, forKey: .deletesBefore)
     }
 }
 

@@ -18,6 +18,25 @@ public struct SpoolIdentity: Codable, Equatable, Sendable {
         self.anonymousID = anonymousID
         self.createdAt = createdAt
     }
+
+    public init(from decoder: any Decoder) throws {
+        let container = try decoder.container(keyedBy: CodingKeys.self)
+        version = try container.decode(Int.self, forKey: .version)
+        anonymousID = try container.decode(String.self, forKey: .anonymousID)
+        userID = try container.decodeIfPresent(String.self, forKey: .userID)
+        createdAt = try container.decode(Timestamp.self, forKey: .createdAt)
+        for (key, id) in [(CodingKeys.anonymousID, anonymousID), (.userID, userID ?? anonymousID)] where !Self.isID(id) {
+            throw DecodingError.dataCorruptedError(
+                forKey: key, in: container, debugDescription: "an ID has 1 to \(Self.longest) characters, and no zero byte")
+        }
+    }
+
+    /// Of a user's ID, as in App Center's SDK, and of any other: C's texts end at a zero byte.
+    public static let longest = 256
+
+    private static func isID(_ text: String) -> Bool {
+        !text.isEmpty && text.utf16.count <= longest && !text.utf8.contains(0)
+    }
 }
 
 extension Spool {

@@ -82,6 +82,11 @@ extension Spool {
         return limits.maxBytes.map { remaining <= $0 } ?? true
     }
 
+    /// Drops what was stored in a spool until a program disabled it, and asked for that.
+    package func dropDisabled(before: Timestamp, at now: Timestamp) throws(FileError) -> LedgerTotals.Count {
+        try dropAll(at: now, why: "the tracker was disabled and told to delete what is stored") { $0 <= before }
+    }
+
     /// Drops the pending segments whose time of creation is picked out. Claimed ones stay, and those that are still being written.
     public func dropAll(at now: Timestamp, why: String, where isDropped: (_ created: Timestamp) -> Bool) throws(FileError)
         -> LedgerTotals.Count

@@ -24,19 +24,19 @@ extension EventProperties {
     fileprivate static func object(
         _ field: JSONField, in bytes: UnsafeBufferPointer<UInt8>, depth: Int
     ) throws(PropertiesError) -> EventProperties {
-        var properties = EventProperties()
+        var members: [(String, PropertyValue)] = []
         var failure: PropertiesError?
         var walker = JSONWalker(bytes, at: field.range.lowerBound)
         _ = walker.forEachMember { key, value in
             guard failure == nil, value.kind != .null else { return }
             do throws(PropertiesError) {
-                properties[try text(key, in: bytes)] = try PropertyValue(value, in: bytes, depth: depth + 1)
+                members.append((try text(key, in: bytes), try PropertyValue(value, in: bytes, depth: depth + 1)))
             } catch {
                 failure = error
             }
         }
         if let failure { throw failure }
-        return properties
+        return EventProperties(lastOf: members)
     }
 
     fileprivate static func text(_ field: JSONField, in bytes: UnsafeBufferPointer<UInt8>) throws(PropertiesError) -> String {

@@ -6,15 +6,34 @@ public struct EventProperties: Sendable {
     public init() {}
 
     private init(adopting elements: [(String, PropertyValue)]) {
+        self.init()
         members = elements
-        guard hasDuplicates else { return }
-        members = []
-        for (key, value) in elements { self[key] = value }
+        if hasDuplicates { self = Self(lastOf: elements) }
     }
 
-    public init(_ elements: some Sequence<(String, PropertyValue)>) {
-        for (key, value) in elements { self[key] = value }
+    public init(_ elements: some Sequence<(String, PropertyValue)>) { self.init(lastOf: Array(elements)) }
+
+    /// - Parameter elements: Of a key that stands twice the last value counts, in the first one's place.
+    init(lastOf elements: [(String, PropertyValue)]) {
+        self.init()
+        guard elements.count > Self.mostWalked else {
+            for (key, value) in elements { self[key] = value }
+            return
+        }
+        var places: [[UInt8]: Int] = [:]
+        for (key, value) in elements {
+            let place = places[Array(key.utf8), default: members.count]
+            if place < members.count {
+                members[place].1 = value
+            } else {
+                places[Array(key.utf8)] = place
+                members.append((key, value))
+            }
+        }
     }
+
+    /// Of more keys each is looked up in a table: a walk would take time with the square of their number.
+    private static let mostWalked = 64
 
     public var isEmpty: Bool { members.isEmpty }
     public var count: Int { members.count }
@@ -42,6 +61,7 @@ public struct EventProperties: Sendable {
     }
 
     private var hasDuplicates: Bool {
+        if members.count > Self.mostWalked { return Set(members.map { Array($0.0.utf8) }).count < members.count }
         for index in members.indices {
             let key = members[index].0
             for earlier in 0..<index where members[earlier].0.utf8.count == key.utf8.count && members[earlier].0.isSame(key) {
@@ -53,9 +73,7 @@ public struct EventProperties: Sendable {
 
     /// With the properties of another; where both have one, the other's counts.
     public func merging(_ other: EventProperties) -> EventProperties {
-        var merged = self
-        for (key, value) in other.members { merged[key] = value }
-        return merged
+        Self(lastOf: members + other.members)
     }
 }
 

@@ -71,6 +71,16 @@ extension String {
             if length > maximum { break }
             end = next
         }
-        return self[..<end]
+        return end > startIndex ? self[..<end] : firstScalars(of: maximum)
+    }
+
+    /// For a text whose first character alone is too long, by the marks that it combines.
+    private func firstScalars(of maximum: Int) -> Substring {
+        var length = 0
+        let end = unicodeScalars.indices.first { index in
+            length += unicodeScalars[index].utf16.count
+            return length > maximum
+        }
+        return self[..<(end ?? endIndex)]
     }
 }

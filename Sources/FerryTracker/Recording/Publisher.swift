@@ -14,6 +14,8 @@ final class Publisher: Sendable {
     struct Options: Sendable {
         var level = CompressionLevel.standard
         var makesSpool = true
+        /// For a folder that is made anew.
+        var identity: @Sendable () -> SpoolIdentity
         /// The limits of a spool that has none of its own.
         var retention = RetentionLimits()
         var warn: @Sendable (TrackerWarning) -> Void
@@ -32,6 +34,8 @@ final class Publisher: Sendable {
         var nextFreeing = Duration.zero
         /// When the spool's control file was last written, as far as is known.
         var controlChanged: Timestamp?
+        /// The deletion that was obeyed last.
+        var deletedBefore: Timestamp?
         /// The program closed descriptors of the tracker's, and was not told yet.
         var lost: FileError?
     }
@@ -72,13 +76,19 @@ final class Publisher: Sendable {
             return true
         }
         guard isDue else { return }
-        thread.perform { [recorder, makesSpool = options.makesSpool] in
+        thread.perform { [self] in
             let spool = recorder.spool
-            guard let again = try? makesSpool ? Spool.open(spool.path, access: .write) : .openExisting(spool.path),
+            guard let again = try? options.makesSpool ? Spool.open(spool.path, access: .write) : .openExisting(spool.path),
                 (try? again.directory.identity()) != (try? spool.directory.identity())
             else { return }
-            recorder.replace(again)
+            replace(with: again)
         }
+    }
+
+    /// The folder may have been made anew: whose events these are stays.
+    private func replace(with spool: Spool) {
+        _ = try? spool.identity(orNew: options.identity())
+        recorder.replace(spool)
     }
 
     /// The disk was full for an event: delivered segments make room for those that follow, unless the uploader was told how long to keep
@@ -146,7 +156,7 @@ final class Publisher: Sendable {
             guard let again = try? options.makesSpool ? Spool.open(spool.path, access: .create) : .openExisting(spool.path) else {
                 return note(lost, in: spool)
             }
-            recorder.replace(again)
+            replace(with: again)
         }
         note(lost, in: spool)
         if !lost.isEmpty { _ = try? recorder.spool.recover(level: options.level) }
@@ -185,7 +195,7 @@ final class Publisher: Sendable {
             return .zero
         }
         sweepIfDue()
-        let flushLook = obeyFlush(at: now)
+        let flushLook = obeyControl(at: now)
         let next = [recorder.nextDue, flushLook, state.withLock { $0.retention.isUnlimited ? nil : $0.nextSweep }]
         return next.compactMap { $0 }.min().map { $0 - options.now().steady }
     }
@@ -198,19 +208,23 @@ final class Publisher: Sendable {
         }
     }
 
-    /// Publishes everything when somebody asked for it to be sent, `ferry flush` say.
+    /// Publishes everything when somebody asked for it to be sent, `ferry flush` say, and deletes it when somebody asked for that.
     ///
     /// - Returns: When to look again: while something is in journals.
-    private func obeyFlush(at now: Duration) -> Duration? {
-        guard recorder.holdsEvents else { return nil }
-        let changed = (try? recorder.spool.controlChanged()) ?? nil
+    private func obeyControl(at now: Duration) -> Duration? {
+        guard let oldest = recorder.oldestCreated else { return nil }
+        let spool = recorder.spool
+        let changed = (try? spool.controlChanged()) ?? nil
         let isNews = state.withLock { state in
             defer { state.controlChanged = changed }
             return state.controlChanged != changed
         }
-        if isNews, let asked = (try? recorder.spool.control())?.flushRequestedAt,
-            recorder.oldestCreated.map({ $0 <= asked }) ?? false
-        {
+        guard isNews, let control = try? spool.control() else { return now + Self.flushLook }
+        if let before = control.deletesBefore, oldest <= before, state.withLock({ $0.deletedBefore != before }) {
+            state.withLock { $0.deletedBefore = before }
+            _ = turn.take { publish(upTo: recorder.rollAll()) }
+            _ = try? spool.dropDisabled(before: before, at: options.now().wall)
+        } else if let asked = control.flushRequestedAt, oldest <= asked {
             _ = turn.take { publish(upTo: recorder.rollAll()) }
         }
         return now + Self.flushLook
@@ -243,7 +257,7 @@ final class Publisher: Sendable {
             guard let again = try? options.makesSpool ? Spool.open(spool.path, access: .create) : .openExisting(spool.path),
                 (try? again.directory.identity()) != (try? spool.directory.identity())
             else { throw error }
-            recorder.replace(again)
+            replace(with: again)
             try note(again.seal(batch.journal, level: level), in: again)
         }
     }

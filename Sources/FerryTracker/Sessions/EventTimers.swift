@@ -5,10 +5,10 @@ struct EventTimers {
     /// The property that an ended timer gives its event: seconds.
     static let durationKey = "$event_duration"
 
-    private struct Timer {
-        var elapsed = Duration.zero
+    struct Timer {
+        fileprivate var elapsed = Duration.zero
         /// `nil` while it is paused.
-        var since: Duration?
+        fileprivate var since: Duration?
     }
 
     private var timers: [String: Timer] = [:]
@@ -31,10 +31,15 @@ struct EventTimers {
         return true
     }
 
-    /// Removes the timer and tells its time; `nil` when there is none of that name.
-    mutating func end(_ name: String, at now: Duration) -> Duration? {
-        timers.removeValue(forKey: name).map { elapsed($0, at: now) }
+    /// Takes the timer out and tells its time; `nil` when there is none of that name.
+    mutating func take(_ name: String, at now: Duration) -> (timer: Timer, time: Duration)? {
+        timers.removeValue(forKey: name).map { ($0, elapsed($0, at: now)) }
     }
+
+    /// Puts a timer back that was taken out in vain, unless there is a newer one of its name.
+    mutating func putBack(_ timer: Timer, _ name: String) { if timers[name] == nil { timers[name] = timer } }
+
+    mutating func remove(_ name: String) { timers[name] = nil }
 
     mutating func removeAll() { timers = [:] }
 

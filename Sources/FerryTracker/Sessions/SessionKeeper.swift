@@ -43,6 +43,14 @@ struct SessionKeeper {
         /// - Parameter after: The time in the foreground.
         case ended(after: Duration)
 
+        var beginsSession: Bool {
+            switch self {
+            case .started(_, let isNewSession), .startedPassively(let isNewSession): isNewSession
+            case .sessionStarted: true
+            case .ended: false
+            }
+        }
+
         private static let newSessionKey = "$is_new_session"
 
         /// With Sensors Analytics' names.

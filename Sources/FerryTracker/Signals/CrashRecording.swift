@@ -30,7 +30,9 @@ final class CrashRecording: Sendable {
         recording = ferry_record_crashes(file.descriptor)
     }
 
-    func follow(session: String?) { ferry_set_crash_session(recording, session ?? "") }
+    func follow(session: String?, user: String?) {
+        ferry_set_crash_context(recording, CrashReport.context(session: session, user: user))
+    }
 
     /// The tracker was closed: crashes from now on are not its.
     func end() {
@@ -60,7 +62,7 @@ extension EventTracker {
     private func tell(_ report: CrashReport) throws(TrackerFailure) {
         let context = state.withLock { state in
             EventContext(
-                session: report.session, user: state.identity.userID,
+                session: report.session, user: report.user,
                 device: state.device.with(app: report.header.app, version: report.header.appVersion).json)
         }
         try record(

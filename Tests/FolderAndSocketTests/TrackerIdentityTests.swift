@@ -1,0 +1,169 @@
+import Foundation
+import Synchronization
+import TestSupport
+import Testing
+
+@testable import FerrySpool
+@testable import FerryTracker
+
+@Suite("Whose events they are: users and sessions")
+struct TrackerIdentityTests {
+    private let folder = TemporaryFolder()
+
+    private func tracker(
+        _ profile: TrackerProfile? = nil, _ change: (inout TrackerConfiguration) -> Void = { _ in }
+    ) throws -> EventTracker {
+        var configuration = profile.map { TrackerConfiguration($0) } ?? TrackerConfiguration()
+        configuration.sessions.tracksLifecycle = false
+        configuration.sealsOnTermination = false
+        configuration.onWarning = { _ in }
+        change(&configuration)
+        return try EventTracker(spool: folder("spool"), configuration: configuration)
+    }
+
+    private func spool() throws -> Spool { try Spool.open(folder("spool"), access: .write) }
+
+    private struct Event {
+        let name: String
+        let session: String?
+        let user: String?
+
+        init(_ line: String) throws {
+            let object = try #require(try JSONSerialization.jsonObject(with: Data(line.utf8)) as? [String: Any])
+            name = object["name"] as? String ?? "?"
+            (session, user) = (object["session"] as? String, object["user"] as? String)
+        }
+    }
+
+    /// What is published, in the order of upload.
+    private func events() throws -> [Event] {
+        let spool = try spool()
+        return try spool.pending().flatMap { try Segments.lines(of: try #require(try spool.directory.open($0))) }.map {
+            try Event($0)
+        }
+    }
+
+    @Test("A login whose $SignUp cannot be stored has not happened; the next one tells it, once")
+    func signUp() throws {
+        let tracker = try tracker(.sensors)
+        try tracker.setEnabled(false)
+        #expect(throws: TrackerFailure.disabled) { try tracker.login("ada") }
+        #expect(tracker.userID == nil)
+        try tracker.setEnabled(true)
+        for _ in 0..<2 { try tracker.login("ada") }
+        // The anonymous id and itself are one already.
+        try tracker.login(tracker.anonymousID)
+        try tracker.close()
+        let told = try events().filter { $0.name == "$SignUp" }
+        #expect(told.map(\.user) == ["ada"])
+    }
+
+    @Test("Of logins on several threads the last one in memory is the last one on the disk")
+    func manyLogins() async throws {
+        for _ in 0..<20 {
+            let tracker = try tracker()
+            await withTaskGroup(of: Void.self) { group in
+                for user in 0..<4 { group.addTask { try? tracker.login("user\(user)") } }
+            }
+            let user = tracker.userID
+            try tracker.close()
+            let next = try self.tracker()
+            #expect(next.userID == user)
+            try next.close()
+        }
+    }
+
+    @Test("The beginning of a session that was refused is told before the session's first event")
+    func enabledLater() throws {
+        try tracker(.appCenter).setEnabled(false)
+        let tracker = try tracker(.appCenter)
+        #expect(throws: TrackerFailure.disabled) { try tracker.track("refused") }
+        try tracker.setEnabled(true)
+        for name in ["first", "second"] { try tracker.track(name) }
+        try tracker.close()
+        let events = try events().filter { $0.session == tracker.sessionID }
+        #expect(events.map(\.name) == ["$SessionStart", "first", "second"])
+    }
+
+    @Test("Each of many sessions that begin at once is told, and once")
+    func manySessions() async throws {
+        let tracker = try tracker(.appCenter) { $0.sessions.mode = .manual }
+        let started = await withTaskGroup(of: [String].self, returning: [String].self) { group in
+            for _ in 0..<4 { group.addTask { (0..<100).map { _ in tracker.startSession() } } }
+            return await group.reduce(into: []) { $0 += $1 }
+        }
+        try tracker.close()
+        let told = try events().filter { $0.name == "$SessionStart" }.map(\.session)
+        #expect(told.compactMap(\.self).sorted() == started.sorted())
+    }
+
+    @Test("A timer whose event is refused runs on")
+    func timer() throws {
+        let tracker = try tracker()
+        tracker.startTimer("t")
+        try tracker.setEnabled(false)
+        #expect(throws: TrackerFailure.disabled) { try tracker.endTimer("t") }
+        try tracker.setEnabled(true)
+        try tracker.endTimer("t")
+        #expect(throws: TrackerFailure.noTimer("t")) { try tracker.endTimer("t") }
+    }
+
+    @Test(
+        "An identity that is none is set aside, with a warning",
+        arguments: [
+            #""anonymousId":"""#, #""anonymousId":"a","userId":"""#, #""anonymousId":"a\u0000b""#,
+            "\"anonymousId\":\"\(String(repeating: "x", count: 257))\"",
+        ])
+    func nonsense(fields: String) throws {
+        try tracker().close()
+        let file = folder("spool/.ferry/identity.json")
+        try "{\"version\":1,\(fields),\"createdAt\":\"2026-11-21T03:00:00Z\"}".write(
+            toFile: file, atomically: true, encoding: .utf8)
+        let warnings = Mutex(0)
+        let tracker = try tracker { $0.onWarning = { if case .identityLost = $0 { warnings.withLock { $0 += 1 } } } }
+        #expect(warnings.withLock(\.self) == 1)
+        #expect(UUID(uuidString: tracker.anonymousID) != nil)
+        #expect(FileManager.default.fileExists(atPath: "\(file)~1"))
+    }
+
+    @Test("A folder that is made anew below a tracker has its identity")
+    func folderRemoved() throws {
+        let tracker = try tracker()
+        try tracker.login("ada")
+        try tracker.track("e")
+        try FileManager.default.removeItem(atPath: folder("spool"))
+        try tracker.close()
+        #expect(try events().map(\.user) == ["ada"])
+        let next = try self.tracker()
+        #expect(next.anonymousID == tracker.anonymousID)
+        #expect(next.userID == "ada")
+    }
+
+    @Test(
+        "What other trackers have in journals is deleted, too: of the dead at once, of the living soon", arguments: [true, false])
+    func deletes(isDead: Bool) async throws {
+        let spool = try Spool.open(folder("spool"), access: .create)
+        var other: EventTracker?
+        if isDead {
+            let journal = try OpenFile.creating(spool.directory.pathOf(Segments.name().journalName))
+            try journal.write(Array("{\"name\":\"other\"}\n".utf8))
+        } else {
+            other = try tracker()
+            try other?.track("other")
+        }
+        let tracker = try tracker()
+        try tracker.track("own")
+        try tracker.setEnabled(false, deletingStored: true)
+        try tracker.close()
+        try await eventually("nothing is left") {
+            try spool.pending().isEmpty && spool.directory.names().allSatisfy { !$0.hasSuffix(".open") }
+                && spool.ledgerTotals()[.expired].segments == 2
+        }
+        // What is stored from then on stays.
+        _ = try spool.setControl(at: .now()) { $0.isDisabled = false }
+        let last = try other ?? self.tracker()
+        try await eventually("it is enabled") { (try? last.track("later")) != nil }
+        try last.close()
+        #expect(try events().map(\.name) == ["later"])
+    }
+}
