@@ -35,6 +35,19 @@ struct WordsTests {
         #expect(try await ferry.start(write + ["1 min", "/dev/null"]).end().status == 0)
     }
 
+    @Test("An uploader that sends only when it is asked says so, and how to ask")
+    func byHand() async throws {
+        let spool = try folder.spool()
+        try spool.put(Segments.gzip("{}\n"), as: Segments.name())
+        let running = try ferry.start(["run", "--spool", spool.path, "--to", "http://127.0.0.1:9/", "--set", "interval=-1s"])
+        try await eventually("it says so") {
+            let status = try await ferry.start(["status", "--spool", spool.path]).end()
+            return status.output.contains("it sends when it is asked: ferry flush")
+        }
+        running.send(SIGTERM)
+        #expect(await running.end().status == 0)
+    }
+
     @Test("A folder that holds other files is not called empty, and none without a name is offered")
     func folders() async throws {
         try FileManager.default.createDirectory(atPath: folder("above/spool"), withIntermediateDirectories: true)

@@ -14,6 +14,8 @@ public struct UploaderMark: Codable, Equatable, Sendable {
     public var deadline: Deadline?
     /// When so many stored events are sent at once, if they are.
     public var threshold: Threshold?
+    /// It sends only when it is asked, but for what is critical. Absent otherwise.
+    public var byHand: Bool?
     /// Why it sends nothing now, if the folder does not tell.
     public var blocked: Blocked?
 
@@ -68,7 +70,8 @@ public struct UploaderMark: Codable, Equatable, Sendable {
     }
 
     public init(
-        startedAt: Timestamp, destination: String, deadline: Deadline?, threshold: Threshold? = nil, blocked: Blocked? = nil
+        startedAt: Timestamp, destination: String, deadline: Deadline?, threshold: Threshold? = nil, isByHand: Bool = false,
+        blocked: Blocked? = nil
     ) {
         process = getpid()
         boot = BootID.current
@@ -77,6 +80,7 @@ public struct UploaderMark: Codable, Equatable, Sendable {
         self.destination = destination
         self.deadline = deadline
         self.threshold = threshold
+        byHand = isByHand ? true : nil
         self.blocked = blocked
     }
 

@@ -60,6 +60,8 @@ struct SpoolStatus: Encodable {
         let process: Int32
         let startedAt: Timestamp
         let destination: String
+        /// It sends only when it is asked.
+        let byHand: Bool?
     }
 
     /// What a person said may be stored.
@@ -124,7 +126,8 @@ struct SpoolStatus: Encodable {
         let known = look { () throws(FileError) in try spool.uploaderMark(locks) } ?? nil
         if let known, known.isRunning {
             uploader = Uploader(
-                process: known.mark.process, startedAt: known.mark.startedAt, destination: known.mark.destination)
+                process: known.mark.process, startedAt: known.mark.startedAt, destination: known.mark.destination,
+                byHand: known.mark.byHand)
         }
         let rule = rule ?? known?.mark.deadline.flatMap { DeliveryDeadline($0) }
         let standing = rule?.standing(at: now)
@@ -262,6 +265,7 @@ extension SpoolStatus {
             lines.append(
                 "ferry run sends to \(uploader.destination), process \(uploader.process), for \((at - uploader.startedAt).forPeople)"
             )
+            if uploader.byHand ?? false { lines.append("it sends when it is asked: ferry flush") }
         }
         if let standstill, !paused, !disabled { lines.append(standstill.text) }
         lines.append("")
