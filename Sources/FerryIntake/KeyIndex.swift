@@ -29,6 +29,18 @@ public struct KnownSegment: Equatable, Sendable {
         self.key = key
         self.arrivals = arrivals
     }
+
+    /// What is logged before a sender is told that a segment is here which was but noted; `nil` where nothing need be. It is a promise for what the
+    /// sender asked about, and no more: for a half, where the whole lies here.
+    ///
+    /// - Parameter asked: What the sender asked about; without events where it does not say how many.
+    public func answer(to asked: ReceivedEntry) -> ReceivedEntry? {
+        guard let arrival = arrivals.first(where: { $0.noted != nil }), let noted = arrival.noted else { return nil }
+        var answer = asked
+        if answer.events == 0, arrival.id == nil { answer.events = noted.events }
+        (answer.file, answer.bundle, answer.trail, answer.answered) = (nil, nil, arrival.way?.text, true)
+        return answer
+    }
 }
 
 /// A segment that came before: the one that is asked for, the whole of it, or one of its halves.
@@ -44,16 +56,6 @@ public struct KnownArrival: Equatable, Sendable {
         self.id = id
         self.way = way
         self.noted = noted
-    }
-
-    /// What is logged before a sender is told that a noted segment is here; `nil` for others.
-    ///
-    /// - Parameter segment: Its name.
-    public func answer(about segment: SegmentName, at now: Timestamp) -> ReceivedEntry? {
-        guard let noted else { return nil }
-        return ReceivedEntry(
-            at: now, key: segment.id, sha256: noted.digest.hexadecimal, segment: segment.fileName, bytes: noted.bytes,
-            events: noted.events, trail: way, answered: true)
     }
 }
 
@@ -82,6 +84,8 @@ public struct KeyIndex: Sendable {
     private var wholes: Set<KeyHash> = []
     /// The ways that segments came. There are few of them.
     private var ways: [Way] = []
+    /// Whether mere notes count for nothing.
+    private var ignoresNotes = false
     private var wayNumbers: [WayKey: UInt32] = [:]
 
     private struct Way: Sendable {
@@ -105,6 +109,18 @@ public struct KeyIndex: Sendable {
             digest: digest, events: entry.events, bytes: entry.bytes, kin: Self.kin(of: SegmentName(entry.segment)) ?? 0,
             way: number(of: entry))
         for whole in SegmentID.ancestors(of: entry.key).prefix(Self.deepest) { wholes.insert(KeyHash(whole.text)) }
+    }
+
+    /// The same without what is but noted, and may be gone.
+    public var withoutNotes: KeyIndex {
+        var index = self
+        index.ignoresNotes = true
+        return index
+    }
+
+    private subscript(_ hash: KeyHash) -> Arrival? {
+        guard let arrival = arrivals[hash] else { return nil }
+        return ignoresNotes && ways[Int(arrival.way)].isMereNote ? nil : arrival
     }
 
     private mutating func number(of entry: ReceivedEntry) -> UInt32 {
@@ -155,7 +171,7 @@ public struct KeyIndex: Sendable {
     private func knownSalvaged(_ id: SegmentID, _ segment: SegmentName) -> KnownSegment? {
         let kins = [segment.salvaged, segment.beforeSalvage].map { Self.kin(of: $0) }
         func known(_ other: SegmentID) -> KnownSegment? {
-            guard let arrival = arrivals[KeyHash(other.text)], arrival.kin != 0, kins.contains(arrival.kin) else { return nil }
+            guard let arrival = self[KeyHash(other.text)], arrival.kin != 0, kins.contains(arrival.kin) else { return nil }
             return KnownSegment(key: .came(arrival.digest), arrivals: [knownArrival(other, arrival)])
         }
         func knownPart(of whole: SegmentID, _ depth: Int) -> KnownSegment? {
@@ -172,18 +188,18 @@ public struct KeyIndex: Sendable {
     }
 
     private func arrival(of key: String, _ segment: SegmentName?) -> Arrival? {
-        if let arrival = arrivals[KeyHash(key)] { return arrival }
+        if let arrival = self[KeyHash(key)] { return arrival }
         // A relay sends what came under another tool's key under the ID that it made from it.
         if let id = SegmentID(key), let arrival = arrivalUnderMadeKey(id) { return arrival }
-        return segment?.id == key ? nil : arrivals[KeyHash(ReceivedID(key).text)]
+        return segment?.id == key ? nil : self[KeyHash(ReceivedID(key).text)]
     }
 
     /// What came under the key that an ID is made from.
-    private func arrivalUnderMadeKey(_ id: SegmentID) -> Arrival? { id.number.flatMap { arrivals[KeyHash($0)] } }
+    private func arrivalUnderMadeKey(_ id: SegmentID) -> Arrival? { id.number.flatMap { self[KeyHash($0)] } }
 
     /// - Parameter kin: `nil`: any.
     private func arrival(of id: SegmentID, _ kin: Int?) -> Arrival? {
-        guard let arrival = arrivals[KeyHash(id.text)], kin == nil || arrival.kin == kin else { return nil }
+        guard let arrival = self[KeyHash(id.text)], kin == nil || arrival.kin == kin else { return nil }
         return arrival
     }
 

@@ -47,7 +47,9 @@ struct KnownBody: ~Copyable {
         let identity = known.part.identity
         guard known.before.agrees(with: look.digest) else { throw .conflict(key: identity.key ?? identity.name.id) }
         received.append(
-            ReceivedSegment(name: identity.name.fileName, bytes: look.bytes, events: look.countAtEnd(), isDuplicate: true))
+            ReceivedSegment(
+                name: identity.name.fileName, bytes: look.bytes, events: look.countAtEnd(), digest: look.digest, isDuplicate: true
+            ))
         look = Look(inflateLimit)
     }
 }

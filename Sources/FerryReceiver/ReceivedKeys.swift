@@ -37,5 +37,10 @@ final class ReceivedKeys: Sendable {
         index.keys.withLock { $0.known(key, segment: segment, events: events) }
     }
 
+    /// The same without what is but noted, and may be gone.
+    func knownWithoutNotes(_ key: String, segment: SegmentName?, events: Int64) -> KnownSegment? {
+        index.keys.withLock { $0.withoutNotes.known(key, segment: segment, events: events) }
+    }
+
     func add(_ entry: ReceivedEntry) { index.keys.withLock { $0.add(entry) } }
 }

@@ -35,6 +35,27 @@ struct Recognition: Sendable {
     func result(_ candidate: Admission.Candidate) throws(FileError) -> AdmissionResult? {
         if let result = result(withoutLook: candidate) { return result }
         guard let known = known(candidate), let name = SegmentName(candidate.entry.segment) else { return nil }
+        let fates = try fates(of: known, candidate, name)
+        switch Vouching(fates) {
+        case .vouched: return .duplicate
+        case .underWay: return .leaving
+        case .takenAgain:
+            // What was noted of it is lost. Of its halves, or of what it is a half of, more may be known for sure.
+            guard fates.contains(.lost), let key = candidate.identity.key,
+                let rest = keys.knownWithoutNotes(key, segment: candidate.identity.givenName, events: candidate.entry.events)
+            else { return nil }
+            if let other = Self.difference(candidate, rest) { return other }
+            return switch Vouching(try self.fates(of: rest, candidate, name)) {
+            case .vouched: .duplicate
+            case .underWay: .leaving
+            case .takenAgain: nil
+            }
+        }
+    }
+
+    private func fates(
+        of known: KnownSegment, _ candidate: Admission.Candidate, _ name: SegmentName
+    ) throws(FileError) -> [Vouching.Fate] {
         var fates: [Vouching.Fate] = []
         for arrival in known.arrivals {
             let segment = try self.name(of: arrival, candidate.identity, name)
@@ -42,11 +63,7 @@ struct Recognition: Sendable {
             if fate == .kept, let noted = arrival.noted, try !spool.keepsCopy(of: segment, noted, left) { fate = .lost }
             fates.append(fate)
         }
-        return switch Vouching(fates) {
-        case .vouched: .duplicate
-        case .underWay: .leaving
-        case .takenAgain: nil
-        }
+        return fates
     }
 
     /// The name of what came before.
@@ -99,38 +116,76 @@ struct Recognition: Sendable {
 
     /// Notes of what is here that its sender is told so: it is received from then on, and must not go back on the way that it came now.
     ///
-    /// - Parameter way: With the spool that sends it; `nil` where the sender names none.
-    func note(_ way: Trail?, of part: JoinedSegments.Part, as received: ReceivedSegment) throws(FileError) {
-        let identity = part.identity
-        let known = identity.key.flatMap { keys.known($0, segment: identity.givenName, events: received.events ?? 0) }
-        var answers: [ReceivedEntry] = []
-        for arrival in known?.arrivals ?? [] {
-            let segment = try name(of: arrival, identity, identity.name)
-            if let way { try spool.note(way, of: segment, besides: ways) }
+    /// - Parameter sender: The spool that sends it; `nil` where none is named.
+    func note(_ answers: [(part: JoinedSegments.Part, segment: ReceivedSegment)], from sender: String?) throws(FileError) {
+        let judged = try answers.map { (part, received) throws(FileError) in
+            let known = part.identity.key.flatMap {
+                keys.known($0, segment: part.identity.givenName, events: received.events ?? 0)
+            }
+            let names = try known?.arrivals.map { (arrival) throws(FileError) in
+                try name(of: arrival, part.identity, part.identity.name)
+            }
+            return Judged(part: part, received: received, known: known, names: names ?? [part.identity.name])
+        }
+        if let sender {
+            // One by one, each of them would list the folder.
+            let forms = judged.count > Self.mostLookedFor ? try spool.forms(of: judged.flatMap(\.names)) : nil
+            for one in judged {
+                for name in one.names { try spool.note(one.part.trail.adding(sender), of: name, besides: ways, forms: forms) }
+            }
+        }
+        var entries: [ReceivedEntry] = []
+        for one in judged {
+            if let entry = try entry(of: one, from: sender) { entries.append(entry) }
+        }
+        // All at once: none is promised where another cannot be.
+        if !entries.isEmpty { try spool.logReceived(entries) }
+    }
+
+    /// Of more segments than that, a folder is listed once for all.
+    private static let mostLookedFor = 2
+
+    /// A segment that is here, by what is known of it.
+    private struct Judged {
+        let part: JoinedSegments.Part
+        let received: ReceivedSegment
+        let known: KnownSegment?
+        /// Of what came before, in its order.
+        let names: [SegmentName]
+    }
+
+    /// What is to be logged of a segment that is here, if anything is.
+    private func entry(of one: Judged, from sender: String?) throws(FileError) -> ReceivedEntry? {
+        let (part, received) = (one.part, one.received)
+        guard let known = one.known else { return try newEntry(of: part, as: received) }
+        for (arrival, segment) in zip(known.arrivals, one.names) {
             guard let noted = arrival.noted else { continue }
             // Other tools may have taken a copy away since it was compared, while the rest of the request came.
-            let isKept = try fate(of: segment, whichCame: way ?? part.trail) == .kept
-            if isKept, try !spool.keepsCopy(of: segment, noted, left) {
+            let way = sender.map { part.trail.adding($0) } ?? part.trail
+            guard try spool.keepsCopy(of: segment, noted, left) else {
                 throw FileError("find", spool.directory.pathOf(segment.fileName), code: ENOENT)
             }
-            if let answer = arrival.answer(about: segment, at: .now()) { answers.append(answer) }
+            // Or it leaves just now: the sender's next try is judged by that.
+            guard try fate(of: segment, whichCame: way) == .kept else {
+                throw FileError("vouch for", spool.directory.pathOf(segment.fileName), code: EBUSY)
+            }
         }
-        if known == nil {
-            if let way { try spool.note(way, of: identity.name, besides: ways) }
-            answers.append(try entry(of: part, as: received))
-        }
-        if !answers.isEmpty { try spool.logReceived(answers) }
+        let own = zip(known.arrivals, one.names).first { $0.0.id == nil }?.1 ?? part.identity.name
+        return known.answer(
+            to: ReceivedEntry(
+                at: .now(), key: own.id, sha256: received.digest.hexadecimal, segment: own.fileName, bytes: received.bytes.bytes,
+                events: received.events ?? 0, trail: nil))
     }
 
     /// Of a segment that is in no log, and was compared with what comes.
-    private func entry(of part: JoinedSegments.Part, as received: ReceivedSegment) throws(FileError) -> ReceivedEntry {
+    private func newEntry(of part: JoinedSegments.Part, as received: ReceivedSegment) throws(FileError) -> ReceivedEntry {
         let name = part.identity.name.fileName
-        guard let file = try spool.directory.open(name) else {
+        guard let file = try spool.directory.open(name), try file.digest().digest == received.digest else {
             throw FileError("find", spool.directory.pathOf(name), code: ENOENT)
         }
         let events = if let events = received.events { events } else { try file.soundEvents() ?? 0 }
         return ReceivedEntry(
-            at: .now(), key: part.identity.key ?? part.identity.name.id, sha256: try file.digest().digest.hexadecimal,
-            segment: name, bytes: received.bytes.bytes, events: events, trail: part.trail, answered: true)
+            at: .now(), key: part.identity.key ?? part.identity.name.id, sha256: received.digest.hexadecimal, segment: name,
+            bytes: received.bytes.bytes, events: events, trail: part.trail, answered: true)
     }
 }

@@ -83,9 +83,7 @@ struct SegmentHandler: Sendable {
     ) async throws(IntakeRefusal) {
         let failure = await blocking { [recognition = admission.recognition] () -> FileError? in
             do throws(FileError) {
-                for (part, segment) in zip(parts, received) where segment.isDuplicate {
-                    try recognition.note(sender.map { part.trail.adding($0) }, of: part, as: segment)
-                }
+                try recognition.note(zip(parts, received).filter { $0.1.isDuplicate }.map { ($0, $1) }, from: sender)
                 return nil
             } catch {
                 return error
@@ -190,7 +188,7 @@ struct SegmentHandler: Sendable {
         return zip(handedOver, results).map { candidate, result in
             ReceivedSegment(
                 name: candidate.entry.segment, bytes: ByteCount(candidate.entry.bytes), events: candidate.entry.events,
-                isDuplicate: result == .duplicate)
+                digest: candidate.digest, isDuplicate: result == .duplicate)
         }
     }
 }
@@ -201,5 +199,6 @@ public struct ReceivedSegment: Sendable {
     public let bytes: ByteCount
     /// `nil` when it came before, and inflates to more than the limit of today.
     public let events: Int64?
+    let digest: BodyDigest
     public let isDuplicate: Bool
 }

@@ -309,21 +309,18 @@ private struct BundleIntake {
         if holdings.came(segment.key, with: manifest.head.bundle) { return Known(key: known.key, vouching: .vouched) }
         let vouching = try holdings.vouching(
             for: known, whichCame: segment.way, from: manifest.head.spool, as: Self.name(for: segment))
-        let name = SegmentName(Self.name(for: segment))
-        let answers =
-            name.map { name in
-                known.arrivals.compactMap { arrival in
-                    arrival.answer(about: arrival.id.map { name.with(id: $0) } ?? name, at: now)
-                }
-            } ?? []
-        return vouching == .takenAgain ? nil : Known(key: known.key, vouching: vouching, answers: answers)
+        let answer = known.answer(
+            to: ReceivedEntry(
+                at: now, key: segment.key, sha256: segment.sha256, segment: Self.name(for: segment), bytes: segment.bytes,
+                events: segment.events ?? 0, trail: nil))
+        return vouching == .takenAgain ? nil : Known(key: known.key, vouching: vouching, answer: answer)
     }
 
     private struct Known {
         let key: KnownKey
         let vouching: Vouching
         /// What is to be logged before the hub answers for it.
-        var answers: [ReceivedEntry] = []
+        var answer: ReceivedEntry?
     }
 
     private mutating func noteKnown(
@@ -343,7 +340,7 @@ private struct BundleIntake {
             report.withheld.append((segment.name, HandedOn.Claim.leaving.description))
             return
         }
-        if let answers = known?.answers, !answers.isEmpty { try hub.logReceived(answers) }
+        if let answer = known?.answer { try hub.logReceived([answer]) }
         report.known += 1
         vouch(for: segment)
     }

@@ -157,6 +157,82 @@ struct NotedCopyTests {
         }
     }
 
+    @Test("An answer about one half of a copy is no promise for the other", arguments: Road.allCases)
+    private func oneHalf(road: Road) async throws {
+        let (source, hub) = (try folder.spool("source"), try folder.spool("hub"))
+        let halves = try #require(name.halves)
+        try hub.put(lines, as: name)
+        try endWriting(in: hub)
+        try source.put(Segments.gzip(Segments.lines(0..<2)), as: halves.first)
+        #expect(try await bring(source, to: hub, by: road) == 0)
+        try hub.directory.remove(name.fileName)
+        try source.put(Segments.gzip(Segments.lines(2..<4)), as: halves.second)
+        #expect(try await send(source, to: hub) == 0)
+        #expect(try hub.pending() == [halves.second.fileName])
+    }
+
+    private enum Change: CaseIterable { case removed, cut, other, held }
+
+    @Test(
+        "A copy that is changed, or leaves, while the rest of a joined request comes is not answered for",
+        arguments: [true, false], Change.allCases)
+    private func changedMeanwhile(isSettled: Bool, change: Change) async throws {
+        let hub = try folder.spool("hub")
+        let names = (0..<18).map { Segments.name(second: $0) }
+        let bodies = (0..<18).map { Segments.gzip(Segments.lines($0 * 10..<$0 * 10 + 10)) }
+        try hub.put(bodies[0], as: names[0])
+        if isSettled { try endWriting(in: hub) }
+        let list = zip(names, bodies).map { "\($0.fileName);bytes=\($1.count)" }.joined(separator: ", ")
+        let body = bodies.flatMap(\.self)
+        let head =
+            "POST /v1/segments HTTP/1.1\r\nHost: x\r\nConnection: close\r\nContent-Encoding: gzip\r\nFerry-Spool: aaaaaaaaaaaaaaaa\r\n"
+            + "Content-Length: \(body.count)\r\nIdempotency-Key: \"joined\"\r\nFerry-Segment: \(list)\r\n\r\n"
+        let path = hub.directory.pathOf(names[0].fileName)
+        try await whileReceiving(into: hub) { port in
+            let client = try RawClient(port: port)
+            client.send(Array(head.utf8) + body.dropLast(9))
+            try await eventually("the others of the first are stored") { try hub.pending().count >= 16 }
+            // It is judged right after them: the time decides only whether before the change or behind it.
+            try await Task.sleep(for: .milliseconds(100))
+            var holder: OpenFile?
+            switch change {
+            case .removed: try hub.directory.remove(names[0].fileName)
+            case .cut: #expect(truncate(path, off_t(bodies[0].count - 20)) == 0)
+            case .other: try hub.directory.replace(names[0].fileName, with: Segments.gzip("{\"n\":-1}\n"), durable: false)
+            case .held:
+                holder = try #require(try hub.directory.open(names[0].fileName))
+                #expect(holder?.tryLock() == true)
+            }
+            client.send(body.suffix(9))
+            let answer = await client.answer()
+            // Where it is judged only now, the answer says what it is.
+            #expect([" 500", " 409", " 422", " 508"].contains(String(answer.prefix(12).suffix(4))), "\(answer)")
+            _ = consume holder
+        }
+        let log = try String(
+            decoding: #require(try hub.stateDirectory?.contents(of: "received-\(Timestamp.now().compactDay).jsonl")),
+            as: UTF8.self)
+        #expect(!log.split(separator: "\n").contains { $0.contains(names[0].id) && $0.contains("\"answered\":true") })
+    }
+
+    @Test("A copy that is lost hides nothing of what is known of its halves for sure")
+    func lostWhole() async throws {
+        let (_, hub, copy) = try noted()
+        let halves = try #require(name.halves)
+        try hub.logReceived([
+            ReceivedEntry(
+                at: .now(), key: halves.first.id, sha256: String(repeating: "0", count: 64), segment: halves.first.fileName,
+                bytes: 9,
+                events: 2, file: ".x.ferry-in", trail: Trail.none)
+        ])
+        try hub.directory.remove(copy.fileName)
+        try await whileReceiving(into: hub) { port in
+            let answer = try await post(to: port, from: "bbbbbbbbbbbbbbbb")
+            #expect(answer.status == 413)
+        }
+        #expect(try hub.pending().isEmpty)
+    }
+
     @Test("A sender that gives a segment's ID as key, and no name, is told of the copy that is here under whatever name")
     func keyAlone() async throws {
         let (_, hub, copy) = try noted()

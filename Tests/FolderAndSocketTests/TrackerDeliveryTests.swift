@@ -356,7 +356,7 @@ struct TrackerDeliveryTests {
             try await tracker.flush()
         }
         let delivery = try delivery(tracker, server)
-        let result = await delivery.flush(deadline: .seconds(3))
+        let result = await delivery.flush(deadline: .seconds(8))
         #expect(result == .sent(more: true))
         #expect(try spool().pending().count == 11)
         answers.withLock { $0.isFree = true }

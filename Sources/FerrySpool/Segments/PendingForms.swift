@@ -20,11 +20,15 @@ extension Spool {
     /// rejected and may be tried again. What no file takes goes into the spool's own notes.
     ///
     /// - Parameter ways: Tell how it came before, where its file does not.
-    public func note(_ trail: Trail, of segment: SegmentName, besides ways: Ways) throws(FileError) {
+    /// - Parameter forms: The names that it may have, where they were looked for already.
+    public func note(
+        _ trail: Trail, of segment: SegmentName, besides ways: Ways, forms: SegmentForms? = nil
+    ) throws(FileError) {
         var (isNoted, isNew) = (true, false)
-        for folder in [directory, try rejectedFolder()] {
+        for (folder, known) in [(directory, forms?.pending), (try rejectedFolder(), forms?.rejected)] {
             guard let folder else { continue }
-            for name in try folder.forms(of: segment) {
+            let names = if let known { known[segment.id] ?? [] } else { try folder.forms(of: segment) }
+            for name in names {
                 do throws(FileError) {
                     guard let file = try folder.open(name) else { continue }
                     let before = ways.trail(of: file, SegmentName(name.withoutCopyNumber), in: self)
@@ -46,7 +50,37 @@ extension Spool {
     }
 }
 
+/// The names of the files that hold the events of some segments, by the segments' IDs.
+public struct SegmentForms: Sendable {
+    fileprivate let pending: [String: [String]]
+    fileprivate let rejected: [String: [String]]
+}
+
+extension Spool {
+    /// Looks for the forms of many segments at once: a large folder is listed once for all of them.
+    public func forms(of segments: [SegmentName]) throws(FileError) -> SegmentForms {
+        let ids = Set(segments.map(\.id))
+        return SegmentForms(
+            pending: try directory.forms(of: ids), rejected: try rejectedFolder()?.forms(of: ids) ?? [:])
+    }
+}
+
 extension Directory {
+    fileprivate func forms(of ids: Set<String>) throws(FileError) -> [String: [String]] {
+        var forms: [String: [String]] = [:]
+        try forEachName { bytes in
+            let name = String(decoding: bytes, as: UTF8.self)
+            guard let segment = SegmentName(name.withoutCopyNumber) else { return }
+            var id = Substring(segment.id)
+            while true {
+                if ids.contains(String(id)) { forms[String(id), default: []].append(name) }
+                guard let last = id.last, last == "0" || last == "1" else { return }
+                id.removeLast()
+            }
+        }
+        return forms
+    }
+
     /// The names of the files that hold a segment's events.
     ///
     /// The ID says which segment it is: a file may have got another priority or time, and what was rejected a number behind its name.
