@@ -44,8 +44,27 @@ struct WordsTests {
             let status = try await ferry.start(["status", "--spool", spool.path]).end()
             return status.output.contains("it sends when it is asked: ferry flush")
         }
+        try await expect(["flush", "--spool", spool.path], 0, ["to be sent now"])
+        _ = try spool.setControl(at: .now()) { $0.isPaused = true }
+        try await expect(["flush", "--spool", spool.path], 0, ["but it is paused: ferry resume"])
         running.send(SIGTERM)
         #expect(await running.end().status == 0)
+        try await expect(["flush", "--spool", spool.path], 0, ["but no ferry run looks after it: ferry upload sends it"])
+    }
+
+    @Test("A flush that an uploader cannot obey says why")
+    func blockedFlush() async throws {
+        let spool = try folder.spool()
+        try spool.put(Segments.gzip("{}\n"), as: Segments.name())
+        // In three days; the first day of 1970 was a Thursday.
+        let day = ["thu", "fri", "sat", "sun", "mon", "tue", "wed"][(time(nil) / 86_400 + 3) % 7]
+        let running = try ferry.start(["run", "--spool", spool.path, "--to", "http://127.0.0.1:9/", "--set", "window=\(day)"])
+        try await eventually("it says so") {
+            let flush = try await ferry.start(["flush", "--spool", spool.path]).end()
+            return flush.errors.contains("but its ferry run sends nothing now: outside the upload window until ")
+        }
+        running.send(SIGTERM)
+        _ = await running.end()
     }
 
     @Test("A folder that holds other files is not called empty, and none without a name is offered")
