@@ -7,6 +7,8 @@ struct BodyEncoder {
     private let now: Timestamp
     private var line: Int64 = 0
     private var isFirst = true
+    /// So many bytes more the same events may have in a request that is made later.
+    private(set) var reserved = 0
 
     init(_ format: BodyFormat, now: Timestamp) {
         self.format = format
@@ -29,7 +31,7 @@ struct BodyEncoder {
             case .sensors: try SensorsRecord(event, created: created).append(to: &body)
             case .appCenter: try AppCenterLog(event, created: created).append(to: &body)
             case .measurement(let trackingID):
-                try MeasurementHit(event, created: created).append(trackingID: trackingID, now: now, to: &body)
+                reserved += try MeasurementHit(event, created: created).append(trackingID: trackingID, now: now, to: &body)
             }
         } catch {
             throw UnencodableEvent(line: line, reason: error.reason)

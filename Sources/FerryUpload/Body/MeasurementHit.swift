@@ -17,7 +17,8 @@ struct MeasurementHit {
     /// What a server takes of one hit; it passes over longer ones without a word (Measurement Protocol reference, limits).
     private static let longest = 8192
 
-    func append(trackingID: String, now: Timestamp, to hit: inout [UInt8]) throws(UnencodableEvent) {
+    /// - Returns: How many bytes more the hit may have when it is sent later: its queue time has more digits then.
+    func append(trackingID: String, now: Timestamp, to hit: inout [UInt8]) throws(UnencodableEvent) -> Int {
         let start = hit.count
         let device = Dictionary(event.members(of: event.device)) { $1 }
         let all = event.uniqueMembers(of: event.properties)
@@ -49,12 +50,17 @@ struct MeasurementHit {
         add("av", event.text(device["appVersion"]))
         add("ul", event.text(device["locale"])?.lowercased().replacing("_", with: "-"))
         for (key, value) in all where Self.isCustom(key) { add(key, plain(value)) }
-        add("qt", "\(max(0, (now - (try event.moment(or: created))).wholeMilliseconds))")
+        let queueTime = "\(max(0, (now - (try event.moment(or: created))).wholeMilliseconds))"
+        add("qt", queueTime)
         guard hit.count - start <= Self.longest else {
             throw UnencodableEvent(
                 reason: "is a hit of \(hit.count - start) bytes; servers take \(Self.longest) and pass over longer ones")
         }
+        return max(0, Self.longestQueueTime - queueTime.utf8.count)
     }
+
+    /// In digits: three years. A request that is repeated then has the same hits, and so the same key.
+    private static let longestQueueTime = 11
 
     /// `cd1`…`cd200` and `cm1`…`cm200`.
     private static func isCustom(_ key: String) -> Bool {

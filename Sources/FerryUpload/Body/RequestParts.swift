@@ -110,8 +110,8 @@ final class RequestParts: Sendable {
                 } catch {
                     throw .event(UnencodableEvent(line: line + 1, reason: error.reason))
                 }
-                guard events == 0 || limits.allow(events: events + 1, bytes: body.count + format.frame.end.utf8CodeUnitCount)
-                else {
+                let size = body.count + encoder.reserved + format.frame.end.utf8CodeUnitCount
+                guard events == 0 || limits.allow(events: events + 1, bytes: size) else {
                     body.removeSubrange(before.0...)
                     encoder = before.1
                     state.carried = (line, event)

@@ -95,7 +95,7 @@ struct Bookkeeper: Sendable {
             // The other side may know it by its key: it was tried with what went out with it, and is repeated with that.
             var state = previous ?? fresh()
             (state.attempts, state.lastAttemptAt, state.broken) = (state.attempts.adding(1), time, nil)
-            state.request = outcome.request
+            (state.lastError, state.request) = (fresh().lastError, outcome.request)
             try note(state, of: segment)
             return state
         }
@@ -332,7 +332,7 @@ struct Bookkeeper: Sendable {
         if !isProven, case .unwell(_, let retryAfter?) = outcome.verdict {
             wait = min(retryAfter + wait, options.backOff.longestWait)
         }
-        state.nextAttemptAt = time + wait
+        state.nextAttemptAt = time + (outcome.isLast ? .zero : wait)
         try note(state, of: segment)
         let told = Verdict.Reason(kind: reason.kind, status: reason.status, message: state.lastError.message)
         events.append(.backsOff(segment: segment.claim.name, until: state.nextAttemptAt, told))

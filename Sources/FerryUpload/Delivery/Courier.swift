@@ -48,6 +48,8 @@ struct Courier: ~Copyable {
         /// When it ended, and the chance that its back-off is drawn by: the same for all segments of a request, so that they stay together.
         var end: (time: Timestamp, chance: Double)?
 
+        /// This process sends nothing more: the next one tries at once.
+        var isLast = false
         /// The request's key, where it carried several segments.
         var request: String?
 

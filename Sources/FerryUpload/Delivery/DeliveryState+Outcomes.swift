@@ -28,6 +28,7 @@ extension DeliveryState {
             for (index, (segment, item)) in zip(segments, job.items).enumerated() {
                 var outcome = outcome
                 outcome.end = end
+                if case .off = plan.stopReason { outcome.isLast = true }
                 outcome.trace.isDuplicate = outcome.trace.duplicates.contains(index)
                 record(judgement, outcome, segment, item, of: job)
             }

@@ -85,7 +85,7 @@ struct DeliveryState {
         lastLane = lane
         var items = [first]
         var room = isProbe ? nil : room(beside: first)
-        items += neighbours(in: lane, &room)
+        items += neighbours(of: first, in: lane, &room)
         started += items.count
         nextID += 1
         plan.start(nextID, isProbe: isProbe)
@@ -163,8 +163,9 @@ struct DeliveryState {
     }
 
     /// What may go out with a segment: the small ones that follow it, of its priority and stream.
-    private mutating func neighbours(in lane: Int, _ room: inout Coalescing.Room?) -> [Dispatcher.Item] {
-        guard lanes[lane].alone == 0 else { return [] }
+    private mutating func neighbours(of first: Dispatcher.Item, in lane: Int, _ room: inout Coalescing.Room?) -> [Dispatcher.Item]
+    {
+        guard lanes[lane].alone == 0, !first.goesAlone else { return [] }
         var items: [Dispatcher.Item] = []
         let most = options.limit.map { $0 - started } ?? .max
         while items.count + 1 < most {
@@ -255,7 +256,7 @@ struct DeliveryState {
         for (index, item) in items.enumerated().dropFirst() {
             lanes[job.lane].putBack(item, hasSidecar: index < noted || item.entry.hasSidecar)
         }
-        lanes[job.lane].alone = items.count - 1
+        lanes[job.lane].separated.formUnion(items.dropFirst().map { FileName($0.name) })
         started -= items.count - 1
         return single
     }

@@ -25,6 +25,8 @@ final class Dispatcher: Sendable {
         let mayBeUnfinished: Bool
         /// It has missed its deadline.
         let isLate: Bool
+        /// Together with others it was refused.
+        let goesAlone: Bool
         /// Waits that were noted before this moment are void.
         let forgetsWaitsBefore: Timestamp?
     }

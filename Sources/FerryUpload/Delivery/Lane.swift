@@ -46,8 +46,10 @@ struct Lane {
     var tally = Tally()
     /// Why the spool cannot be used.
     var failure: FileError?
-    /// How many of the next segments go out one by one, because together they were refused.
+    /// How many of the next segments go out one by one, because the link is bad.
     var alone = 0
+    /// Those that go out by themselves, because together they were refused.
+    var separated: Set<FileName> = []
 
     /// How often segments were found in others' hands.
     private(set) var foundTaken: [FileName: Int] = [:]
@@ -141,6 +143,8 @@ struct Lane {
         listed = listing.entries.count
         isAddedTo = false
         tally = Tally()
+        separated.formIntersection(
+            separated.isEmpty ? [] : listing.entries.indices.map { FileName(listing.name(of: listing.entries[$0])) })
         guard !waiting.isEmpty || !held.isEmpty || !excluded.isEmpty || !foundTaken.isEmpty || !tries.isEmpty else { return }
         var found: [FileName: Waiting] = [:]
         var stillHeld = HeldSegments()
@@ -215,7 +219,8 @@ struct Lane {
     mutating func takeNext(where fits: (SpoolListing.Entry, String) -> Bool) -> Dispatcher.Item? {
         guard let index = queue.next(effectiveRules) else { return nil }
         let entry = queue.listing.entries[index]
-        return fits(entry, queue.listing.name(of: entry)) ? take(index) : nil
+        let name = queue.listing.name(of: entry)
+        return !separated.contains(FileName(name)) && fits(entry, name) ? take(index) : nil
     }
 
     private var effectiveRules: SegmentQueue.Rules {
@@ -228,9 +233,11 @@ struct Lane {
         let entry = queue.listing.entries[index]
         let item = Dispatcher.Item(
             name: queue.listing.name(of: entry), entry: entry, mayBeUnfinished: isAddedTo || queue.listing.openJournals > 0,
-            isLate: rules.isLate(entry.created), forgetsWaitsBefore: forgetsWaitsBefore)
+            isLate: rules.isLate(entry.created), goesAlone: separated.contains(FileName(queue.listing.name(of: entry))),
+            forgetsWaitsBefore: forgetsWaitsBefore)
         queue.take(index)
         alone = max(0, alone - 1)
+        separated.remove(FileName(item.name))
         return item
     }
 

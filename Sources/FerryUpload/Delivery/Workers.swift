@@ -158,6 +158,12 @@ struct Workers: Sendable {
     /// know already.
     private func keepTogether(_ ready: inout [(item: Dispatcher.Item, segment: PreparedSegment)]) -> [Dispatcher.Item] {
         guard options.repeatsWhole, let first = ready.first else { return [] }
+        if options.order == .strict, first.segment.lastRequest == nil {
+            // Nothing passes what was tried.
+            let kept = ready.prefix { $0.segment.lastRequest == nil }.count
+            defer { ready.removeSubrange(kept...) }
+            return ready[kept...].map(\.item)
+        }
         let others = ready.filter { $0.segment.lastRequest != first.segment.lastRequest }.map(\.item)
         if !others.isEmpty { ready.removeAll { $0.segment.lastRequest != first.segment.lastRequest } }
         return others
@@ -186,10 +192,12 @@ struct Workers: Sendable {
         return await deliver(.init(facts: segments.map(\.facts), body: body, attempt: segments[0].attempt), &courier)
     }
 
-    /// Whether segments fill requests, and leave nothing that would have to go out with what follows them.
+    /// Whether segments fill requests, and leave nothing that would have to go out with what follows them. What is repeated is no more than it was.
     private func isEnough(_ segments: [PreparedSegment], for limits: RequestLimits) -> Bool {
-        let events = segments.reduce(0 as Int64) { $0.adding($1.facts.events ?? 1) }
-        return limits.events.map { events > 0 && events % $0 == 0 } ?? false
+        guard let most = limits.events, !options.repeatsWhole || segments.first?.lastRequest == nil else { return false }
+        let fresh = options.repeatsWhole ? segments.filter { $0.lastRequest == nil } : segments
+        let events = fresh.reduce(0 as Int64) { $0.adding($1.facts.events ?? 1) }
+        return events > 0 && events % most == 0
     }
 
     /// Returns how many of the first segments have all events of the full requests; all of them if they fill none.
