@@ -1,4 +1,5 @@
 import FerrySpool
+import Glibc
 
 extension EventTracker {
     /// Whether events are stored. Obeyed by every program that uses the spool, and after the next start.
@@ -16,6 +17,7 @@ extension EventTracker {
     ///   - deletingStored: When disabling: also delete what waits in the spool, whoever stored it. Each segment is a line in the ledger.
     public func setEnabled(_ isEnabled: Bool, deletingStored: Bool = false) throws(TrackerFailure) {
         let now = now().wall
+        if isEnabled { waitForDeletion(at: now) }
         try change { control in
             control.isDisabled = !isEnabled
             if !isEnabled, deletingStored { control.deletesBefore = now }
@@ -30,6 +32,13 @@ extension EventTracker {
         } catch {
             throw .file(error)
         }
+    }
+
+    /// Other trackers obey a deletion within a second. What they store once they are enabled is to stay.
+    private func waitForDeletion(at now: Timestamp) {
+        guard let before = (try? recorder.spool.control())?.deletesBefore else { return }
+        let left = before + Publisher.obeysWithin - now
+        if left > .zero, left <= Publisher.obeysWithin { usleep(useconds_t(clamping: left.wholeMilliseconds * 1000)) }
     }
 
     /// Stops sending, or starts again; events are stored all the same.

@@ -1,4 +1,5 @@
 import FerrySpool
+import Foundation
 import Glibc
 import Synchronization
 import TestSupport
@@ -160,6 +161,31 @@ struct SpoolSettingsTests {
             runner.stop()
             try await group.waitForAll()
         }
+    }
+
+    @Test("Settings that cannot be understood or read limit nothing, whatever a profile says", arguments: ["", "{", "no"])
+    func unreadable(text: String) throws {
+        let spool = try folder.spool()
+        let file = folder("spool/.ferry/settings.json")
+        if text == "no" {
+            try FileManager.default.createDirectory(atPath: file, withIntermediateDirectories: true)
+        } else {
+            try text.write(toFile: file, atomically: true, encoding: .utf8)
+        }
+        var warnings = 0
+        let profile = RetentionLimits(maxBytes: ByteCount(1))
+        #expect(try spool.limits(or: profile) { _ in warnings += 1 }.isUnlimited)
+        #expect(
+            spool.adopt(ConfiguredLimits(profile, isSet: false, program: "ferry run"), at: .now()) { _ in warnings += 1 }
+                .isUnlimited)
+        #expect(warnings == 2)
+    }
+
+    @Test("Settings that were written by hand need no more than what they limit")
+    func byHand() throws {
+        let spool = try folder.spool()
+        try #"{"maxBytes":5000}"#.write(toFile: folder("spool/.ferry/settings.json"), atomically: true, encoding: .utf8)
+        #expect(try spool.limits(or: RetentionLimits()) == RetentionLimits(maxBytes: ByteCount(5000)))
     }
 
     @Test("A tracker that stores nothing drops nothing by a limit that was taken away since")

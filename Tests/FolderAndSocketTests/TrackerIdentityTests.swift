@@ -126,6 +126,17 @@ struct TrackerIdentityTests {
         #expect(FileManager.default.fileExists(atPath: "\(file)~1"))
     }
 
+    @Test("What another tracker stores after a deletion, once all are enabled again, stays")
+    func deletesNoMore() throws {
+        let (other, tracker) = (try tracker(), try tracker())
+        try other.track("before")
+        try tracker.setEnabled(false, deletingStored: true)
+        try tracker.setEnabled(true)
+        for _ in 0..<20 { try other.track("after") }
+        try other.close()
+        #expect(try events().map(\.name) == Array(repeating: "after", count: 20))
+    }
+
     @Test("A folder that is made anew below a tracker has its identity")
     func folderRemoved() throws {
         let tracker = try tracker()

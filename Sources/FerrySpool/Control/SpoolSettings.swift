@@ -32,8 +32,9 @@ public struct SpoolSettings: Codable, Equatable, Sendable {
         let bytes = try container.decodeIfPresent(.maxBytes, in: 1...Int64.max)
         let age = try container.decodeIfPresent(.maxAgeMs, in: 1...Self.longestAge)
         retention = RetentionLimits(maxBytes: bytes.map { ByteCount($0) }, maxAge: age.map { .milliseconds($0) })
-        setAt = try container.decode(Timestamp.self, forKey: .setAt)
-        setBy = Self.name(of: try container.decode(String.self, forKey: .setBy))
+        // Written by hand, it need not hold everything.
+        setAt = try container.decodeIfPresent(Timestamp.self, forKey: .setAt) ?? Timestamp(milliseconds: 0)
+        setBy = Self.name(of: try container.decodeIfPresent(String.self, forKey: .setBy) ?? "a person")
     }
 
     public func encode(to encoder: any Encoder) throws {
@@ -87,12 +88,18 @@ extension Spool {
     /// The limits that hold.
     ///
     /// - Parameters:
-    ///   - standard: Those of the program that asks, for a spool that has none of its own or whose settings cannot be understood.
+    ///   - standard: Those of the program that asks, for a spool that has none of its own. Settings that cannot be understood limit nothing: what they
+    ///     said may be more than any standard.
     /// - Throws: ``FileError`` when they cannot be read now: what they are is not known then.
     public func limits(
         or standard: RetentionLimits, warn: (UnreadableState) -> Void = { _ in }
     ) throws(FileError) -> RetentionLimits {
-        try settings(warn: warn)?.retention ?? standard
+        var isUnreadable = false
+        let known = try settings {
+            isUnreadable = true
+            warn($0)
+        }
+        return known?.retention ?? (isUnreadable ? RetentionLimits() : standard)
     }
 
     /// A program starts to keep limits: those that were set for it become the spool's.
@@ -103,9 +110,13 @@ extension Spool {
     {
         do throws(FileError) {
             return try whileLocked { state throws(FileError) in
-                let known = try settings(warn: warn)
+                var isUnreadable = false
+                let known = try settings {
+                    isUnreadable = true
+                    warn($0)
+                }
                 switch configured.change(of: known, at: now) {
-                case .keep: return known?.retention ?? configured.retention
+                case .keep: return known?.retention ?? (isUnreadable ? RetentionLimits() : configured.retention)
                 case .remove:
                     try state.remove(Self.settingsFileName)
                     return configured.retention
@@ -115,7 +126,14 @@ extension Spool {
                 }
             }
         } catch {
-            return configured.isSet ? configured.retention : (try? limits(or: configured.retention)) ?? configured.retention
+            if configured.isSet { return configured.retention }
+            do throws(FileError) { return try limits(or: configured.retention) } catch {
+                warn(
+                    UnreadableState(
+                        path: "\(path)/\(Self.stateFolderName)/\(Self.settingsFileName)",
+                        reason: "\(error); nothing is limited by it"))
+                return RetentionLimits()
+            }
         }
     }
 }

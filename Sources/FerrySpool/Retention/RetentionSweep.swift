@@ -83,18 +83,22 @@ extension Spool {
     }
 
     /// Drops what was stored in a spool until a program disabled it, and asked for that.
-    package func dropDisabled(before: Timestamp, at now: Timestamp) throws(FileError) -> LedgerTotals.Count {
-        try dropAll(at: now, why: "the tracker was disabled and told to delete what is stored") { $0 <= before }
+    ///
+    /// - Parameter names: Of these segments alone; `nil`: of all.
+    package func dropDisabled(
+        _ names: Set<String>? = nil, before: Timestamp, at now: Timestamp
+    ) throws(FileError) -> LedgerTotals.Count {
+        try dropAll(at: now, why: "the tracker was disabled and told to delete what is stored", among: names) { $0 <= before }
     }
 
     /// Drops the pending segments whose time of creation is picked out. Claimed ones stay, and those that are still being written.
-    public func dropAll(at now: Timestamp, why: String, where isDropped: (_ created: Timestamp) -> Bool) throws(FileError)
-        -> LedgerTotals.Count
-    {
+    public func dropAll(
+        at now: Timestamp, why: String, among names: Set<String>? = nil, where isDropped: (_ created: Timestamp) -> Bool
+    ) throws(FileError) -> LedgerTotals.Count {
         var dropped = LedgerTotals.Count()
         let listing = try scan()
         var drops = DropGroup(self, at: now)
-        for entry in listing.entries where isDropped(entry.created) {
+        for entry in listing.entries where isDropped(entry.created) && names?.contains(listing.name(of: entry)) ?? true {
             let size = try drops.add(
                 listing.name(of: entry), .expired, .expired, why: why, unlessDated: { !isDropped($0) })
             dropped.add(size)

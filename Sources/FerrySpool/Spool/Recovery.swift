@@ -41,7 +41,23 @@ extension Spool {
         var recovery = Recovery()
         let names = try directory.hiddenNames()
         sealAbandonedJournals(among: names, level: level, &recovery)
+        try dropDeleted(&recovery)
         finishArrivals(among: names, &recovery)
         return recovery
+    }
+
+    /// What dead programs left in journals goes with what a program had deleted since.
+    private func dropDeleted(_ recovery: inout Recovery) throws(FileError) {
+        guard !recovery.sealed.isEmpty, let before = try control().deletesBefore else { return }
+        let names = recovery.sealed.compactMap { sealed -> String? in
+            guard case .published(let segment, _) = sealed, segment.created <= before else { return nil }
+            return segment.fileName
+        }
+        guard !names.isEmpty else { return }
+        _ = try dropDisabled(Set(names), before: before, at: .now())
+        recovery.sealed.removeAll { sealed in
+            guard case .published(let segment, _) = sealed else { return false }
+            return names.contains(segment.fileName)
+        }
     }
 }

@@ -57,6 +57,8 @@ final class Publisher: Sendable {
 
     /// What a person asks a spool for is obeyed within this time.
     private static let flushLook = Duration.seconds(1)
+    /// With the time that a busy machine needs.
+    static let obeysWithin = Duration.milliseconds(1500)
     /// The spool is looked through so often for what others store and what gets too old.
     private static let sweepInterval = Duration.seconds(60)
     /// A full or missing spool is looked at again so often while somebody tries to store.
@@ -222,8 +224,9 @@ final class Publisher: Sendable {
         guard isNews, let control = try? spool.control() else { return now + Self.flushLook }
         if let before = control.deletesBefore, oldest <= before, state.withLock({ $0.deletedBefore != before }) {
             state.withLock { $0.deletedBefore = before }
+            let own = Set(recorder.segments.map(\.fileName))
             _ = turn.take { publish(upTo: recorder.rollAll()) }
-            _ = try? spool.dropDisabled(before: before, at: options.now().wall)
+            _ = try? spool.dropDisabled(own, before: before, at: options.now().wall)
         } else if let asked = control.flushRequestedAt, oldest <= asked {
             _ = turn.take { publish(upTo: recorder.rollAll()) }
         }

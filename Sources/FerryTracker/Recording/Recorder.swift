@@ -229,6 +229,13 @@ final class Recorder: Sendable {
         }
     }
 
+    /// The names that the journals with events will have as segments.
+    var segments: [SegmentName] {
+        state.withLock { state in
+            (state.waiting + state.open.compactMap(\.self)).filter { $0.fill.events > 0 }.map(\.journal.segment)
+        }
+    }
+
     /// Whether ``rollAll()`` holds journals back for now, because too many could not be published.
     var isStuck: Bool { state.withLock(\.isStuck) }
 
