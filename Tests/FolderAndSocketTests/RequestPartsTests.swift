@@ -265,6 +265,26 @@ struct RequestPartsTests {
         #expect(try spool.rejected().map(\.reason?.kind) == ["corrupt"])
     }
 
+    @Test("What is left of a segment is read to its checksums again before another process sends it")
+    func alteredLater() async throws {
+        let spool = try folder.spool()
+        let name = Segments.name()
+        try OpenFile.creating(spool.directory.pathOf(name.journalName)).write(Array(Segments.lines(0..<100).utf8))
+        _ = try spool.sealAbandonedJournals(level: .standard)
+        let server = Server([2: 503])
+        let listener = ScriptedServer.answering { server.answer($0) }
+        _ = try await upload(spool, listener.url, events: 20)
+        #expect(try spool.sidecar(of: name.fileName)?.delivered?.lines == 20)
+        var bytes = try #require(try spool.directory.contents(of: name.fileName))
+        // Far behind the part that comes next; the file's last bytes, which are noted, stay.
+        bytes[bytes.count * 3 / 4] ^= 1
+        try spool.directory.replace(name.fileName, with: bytes, durable: false)
+        try endWriting(in: spool)
+        _ = try await upload(spool, listener.url, events: 20)
+        #expect(server.events == ["20", "20"])
+        #expect(try spool.rejected().map(\.reason?.kind) == ["corrupt"])
+    }
+
     @Test(
         "With an SDK's own retries a joined request that fails is repeated whole, later, under its key; what is refused is still found",
         arguments: [true, false])

@@ -15,6 +15,7 @@ struct LaneTools: Sendable {
     let bookkeeper: Bookkeeper
     let travel = TravelWatch()
     let ways = Ways()
+    let sound = SoundSegments()
     let onEvent: @Sendable (UploadEvent) -> Void
     /// No wait that was meant is longer.
     let longestWait: Duration

@@ -51,6 +51,7 @@ struct Preparer: Sendable {
     let options: UploadOptions
     let travel: TravelWatch
     let ways: Ways
+    var sound = SoundSegments()
     let warn: @Sendable (String) -> Void
 
     /// Whether a look may take microseconds. Inflating a whole file, and putting its events in another form, may take seconds.
@@ -94,13 +95,14 @@ struct Preparer: Sendable {
         // A small segment is read once, for the look at it and for its request.
         let content =
             claim.status.size <= TransportOptions.smallBody ? try claim.file.readBytes(Int(claim.status.size.bytes), at: 0) : nil
-        let verification = verification(sidecar)
+        let verification = verification(of: claim, sidecar)
         let examined =
             inflates
             ? try claim.examine(verification, inflateLimit: options.inflateLimit, content: content)
             : try claim.examineQuickly(verification, content: content)
         guard let examination = examined else { return .needsInflating }
         if let unready = unready(claim, examination, sidecar, now: now) { return unready }
+        if verification == .always, options.cuts != nil { sound.add(claim) }
         let facts = try SegmentFacts(
             claim, spoolID: spool.id, trail: ways.trail(of: claim.file, claim.segmentName, in: spool),
             events: examination.events, isLate: item.isLate)
@@ -117,10 +119,12 @@ struct Preparer: Sendable {
         }
     }
 
-    /// Inflated for the asking at the first try only: what was sound then still is. Where parts of a segment go out, before the first of them: a
-    /// checksum is at the end of many events, and altered ones would be delivered before it is read.
-    private func verification(_ sidecar: RetryState?) -> Verification {
-        if options.cuts != nil, options.verification == .auto, sidecar?.delivered == nil { return .always }
+    /// Inflated for the asking at the first try only: what was sound then still is. Where parts of a segment go out, before the first of them
+    /// and of those that follow in each process: a checksum is at the end of many events, and altered ones would be delivered before it is read.
+    private func verification(of claim: Claim, _ sidecar: RetryState?) -> Verification {
+        if options.cuts != nil, options.verification != .never, sidecar?.delivered == nil || !sound.contains(claim) {
+            return .always
+        }
         return sidecar != nil && options.verification == .always ? .auto : options.verification
     }
 

@@ -285,7 +285,7 @@ struct Workers: Sendable {
     private func look(at item: Dispatcher.Item, _ tools: LaneTools) async -> Preparation {
         let spool: Spool
         do throws(FileError) { spool = try tools.lease.spool() } catch { return .unusable(error) }
-        let preparer = Preparer(spool: spool, options: options, travel: tools.travel, ways: tools.ways) {
+        let preparer = Preparer(spool: spool, options: options, travel: tools.travel, ways: tools.ways, sound: tools.sound) {
             tools.onEvent(.warning($0))
         }
         let time = now()
