@@ -67,6 +67,17 @@ struct WordsTests {
         _ = await running.end()
     }
 
+    @Test("Of a segment that goes out in parts it is told how far it is delivered, and no failure")
+    func inParts() async throws {
+        let spool = try folder.spool()
+        let name = try spool.put(Segments.gzip(Segments.lines(0..<90)), as: Segments.name())
+        var state = RetryState.inParts(at: .now())
+        (state.attempts, state.delivered) = (2, .init(lines: 40, destination: "d", content: nil))
+        try spool.directory.replace("\(name).retry.json", with: Array(JSONEncoder().encode(state)), durable: false)
+        try await expect(["list", "--spool", spool.path], 0, ["due, its first 40 lines are delivered"])
+        try await expect(["status", "--spool", spool.path], 0, ["due, its first 40 lines are delivered"])
+    }
+
     @Test("A folder that holds other files is not called empty, and none without a name is offered")
     func folders() async throws {
         try FileManager.default.createDirectory(atPath: folder("above/spool"), withIntermediateDirectories: true)

@@ -73,7 +73,7 @@ struct ListCommand: ParsableCommand {
         switch segment.state {
         case .due:
             if let standstill { return "waits: \(standstill.text)" }
-            return segment.retry.map { "due again, tried \(counted($0.attempts, "time")): \($0.lastError.message)" }
+            return segment.retry.map { $0.text(when: "due again") }
                 ?? "due\(destination.map { ", the destination failed: \($0)" } ?? "")"
         case .settles(let until): return "may be still being written; looked at again in \((until - now).forPeople)"
         case .unfinished(let until):

@@ -307,7 +307,7 @@ extension SpoolStatus {
         lines += section("waiting", waiting) { entry in
             let due = standstill?.reason == "off" ? "due at the next start" : "due again"
             let when = entry.until.map { "until \($0.rfc3339) (in \(($0 - at).forPeople))" } ?? due
-            return "\(entry.segment)  \(when), tried \(counted(entry.retry.attempts, "time")): \(entry.retry.lastError.message)"
+            return "\(entry.segment)  \(entry.retry.text(when: when))"
         }
         lines += section("destinations", destinations) { entry in
             let wait = entry.state.wait(at: at, longestWait: BackOff.standard.longestWait)
@@ -338,5 +338,17 @@ extension SpoolStatus {
         let more = entries.count - Self.longestList
         return ["", "\(title):"] + entries.prefix(Self.longestList).map { "  " + line($0) }
             + (more > 0 ? ["  … and \(more) more; --json shows all"] : [])
+    }
+}
+
+extension RetryState {
+    /// What a person is told of a segment that waits.
+    ///
+    /// - Parameter when: When it is tried again, as in `due again`.
+    func text(when: String) -> String {
+        guard isInParts, let lines = delivered?.lines else {
+            return "\(when), tried \(counted(attempts, "time")): \(lastError.message)"
+        }
+        return lines > 0 ? "due, its first \(counted(Int(lines), "line")) \(lines == 1 ? "is" : "are") delivered" : "due"
     }
 }
