@@ -1,5 +1,6 @@
 """What segments are sent to: Ferry's own receiver, and one in Python that goes by keys and misbehaves when told to."""
 
+import errno
 import hashlib
 import http.server
 import re
@@ -65,6 +66,18 @@ def free_port():
         return opened.getsockname()[1]
 
 
+def bound(make):
+    """Makes a server; a port that was free a moment ago may be a client's now, on a machine where others connect."""
+    for _ in range(100):
+        try:
+            return make()
+        except OSError as error:
+            if error.errno != errno.EADDRINUSE:
+                raise
+            time.sleep(0.2)
+    return make()
+
+
 class KeyServer:
     """Takes segments by their keys, each once, and remembers when."""
 
@@ -100,7 +113,7 @@ class KeyServer:
             def handle_error(self, *_):
                 pass
 
-        self._server = Server(("127.0.0.1", port), Handler)
+        self._server = bound(lambda: Server(("127.0.0.1", port), Handler))
         self.port = self._server.server_address[1]
         threading.Thread(target=self._server.serve_forever, kwargs={"poll_interval": 0.02}, daemon=True).start()
 
