@@ -14,8 +14,8 @@
 #include <unistd.h>
 
 static const int signals[] = {SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGTRAP, SIGABRT, SIGSYS};
-// A session of 36 characters, and a user of 256, which are up to 768 bytes, in hexadecimal.
-enum { count = sizeof signals / sizeof signals[0], deepest = 64, longest = 1600 };
+// A session of 36 characters, and a user of 256, which are up to 768 bytes, percent-encoded.
+enum { count = sizeof signals / sizeof signals[0], deepest = 64, longest = 2400 };
 
 // A tracker's own. The context is written into the half that is not read, then the halves change.
 struct recording {

@@ -13,11 +13,13 @@ extension EventTracker {
     /// Stops storing, or starts again. What is stored stays, unless it is to be deleted.
     ///
     /// - Parameters:
-    ///   - isEnabled: Whether to store.
+    ///   - isEnabled: Whether to store. Right after a deletion the call waits until other trackers have obeyed that, 1.5 s at most.
     ///   - deletingStored: When disabling: also delete what waits in the spool, whoever stored it. Each segment is a line in the ledger.
     public func setEnabled(_ isEnabled: Bool, deletingStored: Bool = false) throws(TrackerFailure) {
         let now = now().wall
-        if isEnabled { waitForDeletion(at: now) }
+        if isEnabled, let control = try? recorder.spool.control() {
+            usleep(useconds_t(clamping: control.waitAfterDeletion(at: now).wholeMilliseconds * 1000))
+        }
         try change { control in
             control.isDisabled = !isEnabled
             if !isEnabled, deletingStored { control.deletesBefore = now }
@@ -32,13 +34,6 @@ extension EventTracker {
         } catch {
             throw .file(error)
         }
-    }
-
-    /// Other trackers obey a deletion within a second. What they store once they are enabled is to stay.
-    private func waitForDeletion(at now: Timestamp) {
-        guard let before = (try? recorder.spool.control())?.deletesBefore else { return }
-        let left = before + Publisher.obeysWithin - now
-        if left > .zero, left <= Publisher.obeysWithin { usleep(useconds_t(clamping: left.wholeMilliseconds * 1000)) }
     }
 
     /// Stops sending, or starts again; events are stored all the same.

@@ -131,7 +131,7 @@ public final class EventTracker: Sendable {
             let now = now()
             let admission = try admit(name, at: now)
             if let untold = admission.untold {
-                tell(untold.milestone, isFirstStart: untold.isFirstStart, context: context ?? admission.context)
+                tell(untold.milestone, isFirstStart: untold.isFirstStart, context: admission.context)
             }
             if admission.isNewName, configuration.limits.namesScope == .spool { try note(name) }
             var defaults = admission.superProperties.isEmpty ? [] : [admission.superProperties]

@@ -273,7 +273,7 @@ class Tracker:
             reason = _reason()
             raise (FileError if reason.startswith("cannot ") else InvalidError)(reason)
         self._handle = handle
-        # One that nobody closes is closed when it is collected, or at the end of the program: the library must not call what is gone.
+        # A tracker that the program does not close is closed when it is collected, or at the end of the program: the library must not call what is gone.
         self._closing = weakref.finalize(self, _close, handle, listener)
 
     def __enter__(self) -> Tracker:

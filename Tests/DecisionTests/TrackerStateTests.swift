@@ -217,13 +217,13 @@ struct TrackerStateTests {
             CrashReport(Array(Self.recording.replacingOccurrences(of: "session=s-1", with: context).utf8)))
         #expect(report.session == "s-2")
         #expect(report.user == user)
-        #expect(context.utf8.count < 1600)
+        #expect(context.utf8.count < 2400)
     }
 
     @Test("The longest user has room in a crash's line")
     func longestUser() {
         let user = String(repeating: "\u{ffff}", count: SpoolIdentity.longest)
-        #expect(CrashReport.context(session: UUID().uuidString, user: user).utf8.count < 1600)
+        #expect(CrashReport.context(session: UUID().uuidString, user: user).utf8.count < 2400)
     }
 
     @Test("Mutated recordings are read or refused, never more")

@@ -89,7 +89,7 @@ struct RunnerTests {
         }
     }
 
-    @Test("By hand, what is stored after a flush that failed waits until somebody asks again")
+    @Test("By hand, what is stored after a flush that failed waits for the next flush")
     func flushThatFails() async throws {
         let spool = try folder.spool()
         let seen = Seen()

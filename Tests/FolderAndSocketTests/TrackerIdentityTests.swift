@@ -137,6 +137,16 @@ struct TrackerIdentityTests {
         #expect(try events().map(\.name) == Array(repeating: "after", count: 20))
     }
 
+    @Test("A dead writer's journal that was written into after a deletion stays whole")
+    func writtenLater() throws {
+        let spool = try Spool.open(folder("spool"), access: .create)
+        let name = Segments.name()
+        try OpenFile.creating(spool.directory.pathOf(name.journalName)).write(Array("{\"name\":\"e\"}\n".utf8))
+        _ = try spool.setControl(at: .now()) { $0.deletesBefore = .now() - .seconds(10) }
+        #expect(try spool.recover().sealed.count == 1)
+        #expect(try spool.pending() == [name.fileName])
+    }
+
     @Test("A folder that is made anew below a tracker has its identity")
     func folderRemoved() throws {
         let tracker = try tracker()

@@ -13,7 +13,7 @@ int ferry_record_crashes(int descriptor);
 // Ends a recording. The others go on.
 void ferry_end_crash_recording(int recording);
 
-// What else a crash's line has: up to 1599 bytes. To be called by one thread at a time.
+// What else a crash's line has: up to 2399 bytes. To be called by one thread at a time.
 void ferry_set_crash_context(int recording, const char *context);
 
 // Calls `prepare` on a thread of its own on SIGTERM and SIGINT, where nothing handles them yet, then ends the process by the signal; also

@@ -33,6 +33,16 @@ public struct SpoolControl: Codable, Equatable, Sendable {
 
     public var stopsSending: Bool { isPaused || isDisabled }
 
+    /// Programs obey within a second; this is with the time that a busy machine needs.
+    package static let obeyedWithin = Duration.milliseconds(1500)
+
+    /// How long to wait before a spool is enabled: what is stored from then on is to stay, also where a tracker has not obeyed a deletion yet.
+    package func waitAfterDeletion(at now: Timestamp) -> Duration {
+        guard let before = deletesBefore else { return .zero }
+        let left = before + Self.obeyedWithin - now
+        return left <= Self.obeyedWithin ? max(.zero, left) : .zero
+    }
+
     public init(from decoder: any Decoder) throws {
         let container = try decoder.container(keyedBy: CodingKeys.self)
         // Written by hand, it need not hold everything.

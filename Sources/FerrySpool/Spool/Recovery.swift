@@ -40,24 +40,33 @@ extension Spool {
     public func recover(level: CompressionLevel = .standard) throws(FileError) -> Recovery {
         var recovery = Recovery()
         let names = try directory.hiddenNames()
+        let deleted = journalsToDelete(among: names)
         sealAbandonedJournals(among: names, level: level, &recovery)
-        try dropDeleted(&recovery)
+        drop(deleted, &recovery)
         finishArrivals(among: names, &recovery)
         return recovery
     }
 
-    /// What dead programs left in journals goes with what a program had deleted since.
-    private func dropDeleted(_ recovery: inout Recovery) throws(FileError) {
-        guard !recovery.sealed.isEmpty, let before = try control().deletesBefore else { return }
-        let names = recovery.sealed.compactMap { sealed -> String? in
-            guard case .published(let segment, _) = sealed, segment.created <= before else { return nil }
-            return segment.fileName
+    /// The journals that go with what a program had deleted, as segments: they were begun before, and nothing was written into them since.
+    private func journalsToDelete(among names: [String]) -> Set<String> {
+        guard let before = (try? control())?.deletesBefore else { return [] }
+        let segments = names.compactMap { SegmentName(hidden: $0, EntryKind.journalSuffix) }.filter { segment in
+            guard segment.created <= before else { return false }
+            guard let status = (try? directory.status(segment.journalName)) ?? nil else { return false }
+            return status.modified <= before + SpoolControl.obeyedWithin
         }
+        return Set(segments.map(\.fileName))
+    }
+
+    /// What cannot be dropped stays pending, and is told.
+    private func drop(_ deleted: Set<String>, _ recovery: inout Recovery) {
+        let names = recovery.sealed.compactMap(\.segment?.fileName).filter { deleted.contains($0) }
         guard !names.isEmpty else { return }
-        _ = try dropDisabled(Set(names), before: before, at: .now())
-        recovery.sealed.removeAll { sealed in
-            guard case .published(let segment, _) = sealed else { return false }
-            return names.contains(segment.fileName)
+        do throws(FileError) {
+            _ = try dropDisabled(Set(names), before: .distantFuture, at: .now())
+            recovery.sealed.removeAll { $0.segment.map { names.contains($0.fileName) } ?? false }
+        } catch {
+            for name in names { recovery.note(name, error) }
         }
     }
 }

@@ -1,6 +1,6 @@
 import FerrySpool
 
-/// Notices that somebody has asked for everything in a spool to be sent.
+/// Notices requests to send everything in a spool.
 struct FlushRequests: Sendable {
     /// When the spool's control file was last written, as far as is known.
     private var controlChanged: Timestamp?

@@ -57,8 +57,6 @@ final class Publisher: Sendable {
 
     /// What a person asks a spool for is obeyed within this time.
     private static let flushLook = Duration.seconds(1)
-    /// With the time that a busy machine needs.
-    static let obeysWithin = Duration.milliseconds(1500)
     /// The spool is looked through so often for what others store and what gets too old.
     private static let sweepInterval = Duration.seconds(60)
     /// A full or missing spool is looked at again so often while somebody tries to store.
@@ -210,7 +208,7 @@ final class Publisher: Sendable {
         }
     }
 
-    /// Publishes everything when somebody asked for it to be sent, `ferry flush` say, and deletes it when somebody asked for that.
+    /// Publishes everything when it was asked for, by `ferry flush` say, and deletes what a program had deleted.
     ///
     /// - Returns: When to look again: while something is in journals.
     private func obeyControl(at now: Duration) -> Duration? {

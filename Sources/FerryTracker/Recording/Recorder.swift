@@ -46,7 +46,7 @@ final class Recorder: Sendable {
             return .init(events: fills.reduce(0) { $0 + Int64($1.events) }, since: fills.map(\.since).min())
         }
 
-        /// What was published is sent when somebody has asked for it since, `ferry flush` say: it counts no more. While events are in journals the
+        /// What was published is sent when that was asked for since, by `ferry flush` say: it counts no more. While events are in journals the
         /// ``Publisher`` looks, and publishes them for it.
         mutating func countAnewIfFlushed() {
             guard let rule = threshold?.rule, flushes.haveCome(to: spool), unpublished(rule).events == 0 else { return }

@@ -20,7 +20,7 @@ struct CrashReport: Equatable {
     let address: String
     let time: Timestamp
     let session: String?
-    /// Whoever was logged in.
+    /// The user who was logged in.
     let user: String?
     /// The innermost first, as glibc's `backtrace_symbols_fd` writes them: `program(symbol+0x1f) [0x55…]`.
     let backtrace: [String]
@@ -46,26 +46,13 @@ struct CrashReport: Equatable {
         self.address = String(address)
         self.time = Timestamp(milliseconds: min(max(0, time), Timestamp.distantFuture.milliseconds))
         session = fields["session"].flatMap { $0.isEmpty ? nil : String($0) }
-        user = fields["user"].flatMap { Self.text(hexadecimal: $0) }
+        user = fields["user"].flatMap { $0.isEmpty ? nil : String(percentDecoding: String($0)) }
         backtrace = lines.dropFirst(2).map { String(decoding: $0, as: UTF8.self) }
     }
 
-    /// What a crash's line says of its context. The fields have no spaces: the user is in hexadecimal.
+    /// What a crash's line says of its context. The fields have no spaces: the user is percent-encoded.
     static func context(session: String?, user: String?) -> String {
-        let fields = "session=\(session ?? "")"
-        guard let user else { return fields }
-        return user.utf8.reduce(into: fields + " user=") { $0 += ($1 < 16 ? "0" : "") + String($1, radix: 16) }
-    }
-
-    private static func text(hexadecimal: Substring) -> String? {
-        let digits = Array(hexadecimal.utf8)
-        guard !digits.isEmpty, digits.count.isMultiple(of: 2) else { return nil }
-        var bytes: [UInt8] = []
-        for place in stride(from: 0, to: digits.count, by: 2) {
-            guard let byte = UInt8(String(decoding: digits[place..<place + 2], as: UTF8.self), radix: 16) else { return nil }
-            bytes.append(byte)
-        }
-        return String(validating: bytes, as: UTF8.self)
+        "session=\(session ?? "")" + (user.map { " user=\($0.percentEncodedForURL)" } ?? "")
     }
 
     /// `SIGSEGV`, or the number where it has no name here.

@@ -120,11 +120,9 @@ struct Preparer: Sendable {
     }
 
     /// Inflated for the asking at the first try only: what was sound then still is. Where parts of a segment go out, before the first of them
-    /// and of those that follow in each process: a checksum is at the end of many events, and altered ones would be delivered before it is read.
+    /// in each process: a checksum is at the end of many events, and altered ones would be delivered before it is read.
     private func verification(of claim: Claim, _ sidecar: RetryState?) -> Verification {
-        if options.cuts != nil, options.verification != .never, sidecar?.delivered == nil || !sound.contains(claim) {
-            return .always
-        }
+        if options.cuts != nil, options.verification != .never, !sound.contains(claim) { return .always }
         return sidecar != nil && options.verification == .always ? .auto : options.verification
     }
 

@@ -1,8 +1,8 @@
 import FerrySpool
 import Synchronization
 
-/// The segments that go out in parts and whose checksums this process has read to the end: what follows their first part is not inflated for that
-/// again each time something more urgent goes between. In another process it is: events may have been altered since.
+/// The segments whose checksums this process has read to the end, where parts of them go out: what is put back, or follows their first part, is not
+/// inflated for that again. In another process it is: events may have been altered since.
 final class SoundSegments: Sendable {
     /// A few at a time; one that was forgotten is inflated once more.
     private static let most = 1000
