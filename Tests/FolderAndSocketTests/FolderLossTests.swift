@@ -38,14 +38,7 @@ struct FolderLossTests {
         let runner = try Runner(
             [SpoolPlace(place)], options: options, usesInotify: usesInotify, absencePatience: patience,
             network: NetworkWatch.maker(options), onEvent: { seen.note($0) })
-        try await withThrowingTaskGroup(of: Void.self) { group in
-            group.addTask { await runner.run() }
-            group.addTask {
-                defer { runner.stop() }
-                try await body(runner)
-            }
-            try await group.waitForAll()
-        }
+        try await runner.whileRunning(body)
     }
 
     /// A file system that stops answering.
@@ -87,21 +80,16 @@ struct FolderLossTests {
             looks: FolderLooks(patience: .milliseconds(50)) { mount.look($0) }, network: NetworkWatch.maker(options),
             onEvent: { seen.note($0) })
         defer { mount.revive() }
-        try await withThrowingTaskGroup(of: Void.self) { group in
-            group.addTask { await runner.run() }
-            group.addTask {
-                defer { runner.stop() }
-                try await eventually("both") { runner.snapshot().spools.filter(\.isAvailable).count == 2 }
-                mount.die()
-                try await eventually("one is missed") { runner.snapshot().spools.map(\.isAvailable) == [false, true] }
-                try put(dead, 1)
-                try put(other, 2)
-                try await eventually("the other's") { seen.count == 1 }
-                #expect(try dead.pending().count == 1)
-                mount.revive()
-                try await eventually("it is back") { seen.count == 2 && seen.returns == 1 }
-            }
-            try await group.waitForAll()
+        try await runner.whileRunning { _ in
+            try await eventually("both") { runner.snapshot().spools.filter(\.isAvailable).count == 2 }
+            mount.die()
+            try await eventually("one is missed") { runner.snapshot().spools.map(\.isAvailable) == [false, true] }
+            try put(dead, 1)
+            try put(other, 2)
+            try await eventually("the other's") { seen.count == 1 }
+            #expect(try dead.pending().count == 1)
+            mount.revive()
+            try await eventually("it is back") { seen.count == 2 && seen.returns == 1 }
         }
     }
 

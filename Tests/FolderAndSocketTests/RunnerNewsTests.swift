@@ -29,14 +29,7 @@ struct RunnerNewsTests {
         let runner = try Runner(
             [SpoolPlace(spool.path)], options: options, now: now, network: network ?? NetworkWatch.maker(options),
             onEvent: onEvent)
-        try await withThrowingTaskGroup(of: Void.self) { group in
-            group.addTask { await runner.run() }
-            group.addTask {
-                defer { runner.stop() }
-                try await body(runner)
-            }
-            try await group.waitForAll()
-        }
+        try await runner.whileRunning(body)
     }
 
     /// A clock that stands: a wait by it never ends.

@@ -36,14 +36,7 @@ struct RunnerTests {
         _ body: @escaping @Sendable (Runner) async throws -> Void
     ) async throws {
         let runner = try Runner(places.map { SpoolPlace($0) }, options: options, onEvent: onEvent)
-        try await withThrowingTaskGroup(of: Void.self) { group in
-            group.addTask { await runner.run() }
-            group.addTask {
-                defer { runner.stop() }
-                try await body(runner)
-            }
-            try await group.waitForAll()
-        }
+        try await runner.whileRunning(body)
     }
 
     /// Waits until something is so; a test that waits in vain fails.

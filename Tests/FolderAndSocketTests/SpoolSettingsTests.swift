@@ -36,14 +36,7 @@ struct SpoolSettingsTests {
         var options = RunOptions(upload: upload, schedule: SchedulePolicy(interval: .seconds(60), events: 1))
         options.limits = limits
         let runner = try Runner([SpoolPlace(folder("spool"))], options: options)
-        try await withThrowingTaskGroup(of: Void.self) { group in
-            group.addTask { await runner.run() }
-            group.addTask {
-                defer { runner.stop() }
-                try await body()
-            }
-            try await group.waitForAll()
-        }
+        try await runner.whileRunning { _ in try await body() }
     }
 
     private func profile(_ segments: Int64) -> ConfiguredLimits {

@@ -12,15 +12,6 @@ import Testing
 struct TrackerDeliveryTests {
     private let folder = TemporaryFolder()
 
-    private func tracker(_ change: (inout TrackerConfiguration) -> Void = { _ in }) throws -> EventTracker {
-        var configuration = TrackerConfiguration()
-        configuration.onWarning = { _ in }
-        configuration.sessions.tracksLifecycle = false
-        configuration.sealsOnTermination = false
-        change(&configuration)
-        return try EventTracker(spool: folder("spool"), configuration: configuration)
-    }
-
     private func spool() throws -> Spool { try Spool.open(folder("spool"), access: .read) }
 
     private func delivery(_ tracker: EventTracker, _ server: ScriptedServer) throws -> TrackerDelivery {
@@ -43,7 +34,7 @@ struct TrackerDeliveryTests {
     func flushResults() async throws {
         let fails = Mutex(false)
         let server = ScriptedServer.answering { _ in ScriptedServer.answer(fails.withLock(\.self) ? 500 : 200) }
-        let tracker = try tracker()
+        let tracker = try folder.tracker()
         let delivery = try delivery(tracker, server)
         #expect(await delivery.flush() == .noData)
         try tracker.track("e")
@@ -126,7 +117,7 @@ struct TrackerDeliveryTests {
     @Test("After a flush a threshold counts anew")
     func thresholdAfterFlush() async throws {
         let server = ScriptedServer.answering { _ in ScriptedServer.answer(200) }
-        let tracker = try tracker {
+        let tracker = try folder.tracker {
             $0.delivery.interval = .seconds(3600)
             $0.delivery.threshold = 12
         }
@@ -151,7 +142,7 @@ struct TrackerDeliveryTests {
     @Test("What is critical and stored while everything is flushed goes before what is left")
     func criticalDuringFlush() async throws {
         let order = Mutex<[String]>([])
-        let tracker = try tracker { $0.delivery.criticalDelay = nil }
+        let tracker = try folder.tracker { $0.delivery.criticalDelay = nil }
         let server = ScriptedServer.answering { request in
             let count = order.withLock { order in
                 order.append(request["ferry-segment"] ?? "")
@@ -183,7 +174,7 @@ struct TrackerDeliveryTests {
             while isHeld.withLock(\.self) { usleep(1000) }
             return ScriptedServer.answer(200)
         }
-        let tracker = try tracker { $0.delivery.threshold = 1 }
+        let tracker = try folder.tracker { $0.delivery.threshold = 1 }
         let delivery = try delivery(tracker, server)
         try await whileRunning(delivery) {
             try tracker.track("e")
@@ -251,7 +242,7 @@ struct TrackerDeliveryTests {
     @Test("What was delivered stays for a week, unless it is told to stay for ever", arguments: [false, true])
     func deliveredForAWeek(isForEver: Bool) async throws {
         let server = ScriptedServer.answering { _ in ScriptedServer.answer(200) }
-        let tracker = try tracker()
+        let tracker = try folder.tracker()
         let now = Timestamp.now()
         let spool = try Spool.open(folder("spool"), access: .write)
         for days in [6, 8] as [Int64] {
@@ -273,7 +264,7 @@ struct TrackerDeliveryTests {
     @Test("What cannot be published keeps what is published from being sent neither when it is flushed nor afterwards")
     func unpublished() async throws {
         let server = ScriptedServer.answering { _ in ScriptedServer.answer(200) }
-        let tracker = try tracker()
+        let tracker = try folder.tracker()
         let delivery = try delivery(tracker, server)
         try tracker.track("stuck", priority: .critical)
         let names = try FileManager.default.contentsOfDirectory(atPath: folder("spool"))
@@ -301,7 +292,7 @@ struct TrackerDeliveryTests {
             return ScriptedServer.answer(200)
         }
         port.withLock { $0 = server.port }
-        let tracker = try tracker()
+        let tracker = try folder.tracker()
         try tracker.track("e")
         #expect(try await delivery(tracker, server).flush() == .sent(more: false))
         let seen = found.withLock { $0 }
@@ -350,7 +341,7 @@ struct TrackerDeliveryTests {
                 peer.send(ScriptedServer.answer(200))
             }
         }
-        let tracker = try tracker { $0.batch.events = 1 }
+        let tracker = try folder.tracker { $0.batch.events = 1 }
         for n in 0..<12 {
             try tracker.track("e", properties: ["n": .int(n)])
             try await tracker.flush()
@@ -366,7 +357,7 @@ struct TrackerDeliveryTests {
     @Test("A threshold counts what is in journals, of whatever priority")
     func thresholdCountsJournals() async throws {
         let server = ScriptedServer.answering { _ in ScriptedServer.answer(200) }
-        let tracker = try tracker {
+        let tracker = try folder.tracker {
             $0.delivery.interval = .seconds(3600)
             $0.delivery.threshold = 12
             $0.delivery.criticalDelay = nil
@@ -382,7 +373,7 @@ struct TrackerDeliveryTests {
     @Test("A threshold leaves out critical events that have a time of their own")
     func thresholdBesideCritical() async throws {
         let server = ScriptedServer.answering { _ in ScriptedServer.answer(200) }
-        let tracker = try tracker {
+        let tracker = try folder.tracker {
             $0.delivery.interval = .seconds(3600)
             $0.delivery.threshold = 12
             $0.batch.criticalInterval = .milliseconds(10)
@@ -400,7 +391,7 @@ struct TrackerDeliveryTests {
     @Test("Going to the background sends everything")
     func background() async throws {
         let server = ScriptedServer.answering { _ in ScriptedServer.answer(200) }
-        let tracker = try tracker { $0.delivery.interval = .seconds(3600) }
+        let tracker = try folder.tracker { $0.delivery.interval = .seconds(3600) }
         try await whileRunning(delivery(tracker, server)) {
             try await eventually("it runs") { try spool().uploaderMark() != nil }
             try tracker.track("e")
@@ -418,7 +409,7 @@ struct TrackerDeliveryTests {
             arrived.withLock { $0 = $0 ?? .now() }
             return ScriptedServer.answer(200)
         }
-        let tracker = try tracker {
+        let tracker = try folder.tracker {
             $0.intervalRule.bounds.allowed = .zero ... .seconds(6)
             $0.batch.interval = .seconds(2)
             $0.batch.criticalInterval = .milliseconds(500)
@@ -443,7 +434,7 @@ struct TrackerDeliveryTests {
             seen.withLock { $0.append(request["ferry-segment"] ?? "") }
             return ScriptedServer.answer(200)
         }
-        let tracker = try tracker {
+        let tracker = try folder.tracker {
             $0.batch.events = 10
             $0.batch.criticalInterval = .milliseconds(20)
             $0.delivery.interval = .seconds(3600)

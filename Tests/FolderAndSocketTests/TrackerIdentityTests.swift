@@ -10,17 +10,6 @@ import Testing
 struct TrackerIdentityTests {
     private let folder = TemporaryFolder()
 
-    private func tracker(
-        _ profile: TrackerProfile? = nil, _ change: (inout TrackerConfiguration) -> Void = { _ in }
-    ) throws -> EventTracker {
-        var configuration = profile.map { TrackerConfiguration($0) } ?? TrackerConfiguration()
-        configuration.sessions.tracksLifecycle = false
-        configuration.sealsOnTermination = false
-        configuration.onWarning = { _ in }
-        change(&configuration)
-        return try EventTracker(spool: folder("spool"), configuration: configuration)
-    }
-
     private func spool() throws -> Spool { try Spool.open(folder("spool"), access: .write) }
 
     private struct Event {
@@ -45,7 +34,7 @@ struct TrackerIdentityTests {
 
     @Test("A login whose $SignUp cannot be stored has not happened; the next one tells it, once")
     func signUp() throws {
-        let tracker = try tracker(.sensors)
+        let tracker = try folder.tracker(.sensors)
         try tracker.setEnabled(false)
         #expect(throws: TrackerFailure.disabled) { try tracker.login("ada") }
         #expect(tracker.userID == nil)
@@ -61,13 +50,13 @@ struct TrackerIdentityTests {
     @Test("Of logins on several threads the last one in memory is the last one on the disk")
     func manyLogins() async throws {
         for _ in 0..<20 {
-            let tracker = try tracker()
+            let tracker = try folder.tracker()
             await withTaskGroup(of: Void.self) { group in
                 for user in 0..<4 { group.addTask { try? tracker.login("user\(user)") } }
             }
             let user = tracker.userID
             try tracker.close()
-            let next = try self.tracker()
+            let next = try folder.tracker()
             #expect(next.userID == user)
             try next.close()
         }
@@ -75,8 +64,8 @@ struct TrackerIdentityTests {
 
     @Test("The beginning of a session that was refused is told before the session's first event")
     func enabledLater() throws {
-        try tracker(.appCenter).setEnabled(false)
-        let tracker = try tracker(.appCenter)
+        try folder.tracker(.appCenter).setEnabled(false)
+        let tracker = try folder.tracker(.appCenter)
         #expect(throws: TrackerFailure.disabled) { try tracker.track("refused") }
         try tracker.setEnabled(true)
         for name in ["first", "second"] { try tracker.track(name) }
@@ -87,7 +76,7 @@ struct TrackerIdentityTests {
 
     @Test("Each of many sessions that begin at once is told, and once")
     func manySessions() async throws {
-        let tracker = try tracker(.appCenter) { $0.sessions.mode = .manual }
+        let tracker = try folder.tracker(.appCenter) { $0.sessions.mode = .manual }
         let started = await withTaskGroup(of: [String].self, returning: [String].self) { group in
             for _ in 0..<4 { group.addTask { (0..<100).map { _ in tracker.startSession() } } }
             return await group.reduce(into: []) { $0 += $1 }
@@ -99,7 +88,7 @@ struct TrackerIdentityTests {
 
     @Test("A timer whose event is refused runs on")
     func timer() throws {
-        let tracker = try tracker()
+        let tracker = try folder.tracker()
         tracker.startTimer("t")
         try tracker.setEnabled(false)
         #expect(throws: TrackerFailure.disabled) { try tracker.endTimer("t") }
@@ -115,12 +104,12 @@ struct TrackerIdentityTests {
             "\"anonymousId\":\"\(String(repeating: "x", count: 257))\"",
         ])
     func nonsense(fields: String) throws {
-        try tracker().close()
+        try folder.tracker().close()
         let file = folder("spool/.ferry/identity.json")
         try "{\"version\":1,\(fields),\"createdAt\":\"2026-11-21T03:00:00Z\"}".write(
             toFile: file, atomically: true, encoding: .utf8)
         let warnings = Mutex(0)
-        let tracker = try tracker { $0.onWarning = { if case .identityLost = $0 { warnings.withLock { $0 += 1 } } } }
+        let tracker = try folder.tracker { $0.onWarning = { if case .identityLost = $0 { warnings.withLock { $0 += 1 } } } }
         #expect(warnings.withLock(\.self) == 1)
         #expect(UUID(uuidString: tracker.anonymousID) != nil)
         #expect(FileManager.default.fileExists(atPath: "\(file)~1"))
@@ -128,7 +117,7 @@ struct TrackerIdentityTests {
 
     @Test("What another tracker stores after a deletion, once all are enabled again, stays")
     func deletesNoMore() throws {
-        let (other, tracker) = (try tracker(), try tracker())
+        let (other, tracker) = (try folder.tracker(), try folder.tracker())
         try other.track("before")
         try tracker.setEnabled(false, deletingStored: true)
         try tracker.setEnabled(true)
@@ -149,13 +138,13 @@ struct TrackerIdentityTests {
 
     @Test("A folder that is made anew below a tracker has its identity")
     func folderRemoved() throws {
-        let tracker = try tracker()
+        let tracker = try folder.tracker()
         try tracker.login("ada")
         try tracker.track("e")
         try FileManager.default.removeItem(atPath: folder("spool"))
         try tracker.close()
         #expect(try events().map(\.user) == ["ada"])
-        let next = try self.tracker()
+        let next = try folder.tracker()
         #expect(next.anonymousID == tracker.anonymousID)
         #expect(next.userID == "ada")
     }
@@ -169,10 +158,10 @@ struct TrackerIdentityTests {
             let journal = try OpenFile.creating(spool.directory.pathOf(Segments.name().journalName))
             try journal.write(Array("{\"name\":\"other\"}\n".utf8))
         } else {
-            other = try tracker()
+            other = try folder.tracker()
             try other?.track("other")
         }
-        let tracker = try tracker()
+        let tracker = try folder.tracker()
         try tracker.track("own")
         try tracker.setEnabled(false, deletingStored: true)
         try tracker.close()
@@ -182,7 +171,7 @@ struct TrackerIdentityTests {
         }
         // What is stored from then on stays.
         _ = try spool.setControl(at: .now()) { $0.isDisabled = false }
-        let last = try other ?? self.tracker()
+        let last = try other ?? folder.tracker()
         try await eventually("it is enabled") { (try? last.track("later")) != nil }
         try last.close()
         #expect(try events().map(\.name) == ["later"])

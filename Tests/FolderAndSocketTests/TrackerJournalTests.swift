@@ -22,12 +22,8 @@ struct TrackerJournalTests {
 
     @Test("What could not be published is put back, and published when that is possible again")
     func putBack() throws {
-        var configuration = TrackerConfiguration()
-        configuration.sessions.tracksLifecycle = false
-        configuration.sealsOnTermination = false
-        configuration.onWarning = { _ in }
         let path = folder("spool")
-        let tracker = try EventTracker(spool: path, configuration: configuration)
+        let tracker = try folder.tracker()
         try tracker.track("kept")
         // The folder goes, and with it the journal's name; a file in its place keeps it from being made anew.
         try FileManager.default.removeItem(atPath: path)
@@ -38,15 +34,6 @@ struct TrackerJournalTests {
         let spool = try Spool.open(path, access: .write)
         #expect(try spool.events(in: [.pending]).filter { $0.contains("\"kept\"") }.count == 1)
         try tracker.close()
-    }
-
-    private func quietTracker(_ change: (inout TrackerConfiguration) -> Void = { _ in }) throws -> EventTracker {
-        var configuration = TrackerConfiguration()
-        configuration.sessions.tracksLifecycle = false
-        configuration.sealsOnTermination = false
-        configuration.onWarning = { _ in }
-        change(&configuration)
-        return try EventTracker(spool: folder("spool"), configuration: configuration)
     }
 
     private func published() throws -> [String] { try Spool.open(folder("spool"), access: .read).events(in: [.pending]) }
@@ -64,7 +51,7 @@ struct TrackerJournalTests {
 
     @Test("A journal that cannot be sealed keeps no other from being published by a flush, and is published when it can be")
     func oneStaysBehind() throws {
-        let tracker = try quietTracker()
+        let tracker = try folder.tracker()
         try tracker.track("first", priority: .critical)
         let obstacle = try block(.critical)
         try tracker.track("second")
@@ -78,7 +65,7 @@ struct TrackerJournalTests {
 
     @Test("A journal that cannot be sealed keeps no other from being published when its time has come")
     func oneStaysBehindInBackground() async throws {
-        let tracker = try quietTracker {
+        let tracker = try folder.tracker {
             $0.intervalRule.bounds.allowed = .zero ... .seconds(6)
             $0.batch.criticalInterval = .milliseconds(200)
             $0.batch.interval = .milliseconds(500)

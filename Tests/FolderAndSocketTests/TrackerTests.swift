@@ -10,15 +10,6 @@ import Testing
 struct TrackerTests {
     private let folder = TemporaryFolder()
 
-    private func tracker(_ change: (inout TrackerConfiguration) -> Void = { _ in }) throws -> EventTracker {
-        var configuration = TrackerConfiguration()
-        configuration.sessions.tracksLifecycle = false
-        configuration.sealsOnTermination = false
-        configuration.onWarning = { _ in }
-        change(&configuration)
-        return try EventTracker(spool: folder("spool"), configuration: configuration)
-    }
-
     private func spool() throws -> Spool { try Spool.open(folder("spool"), access: .write) }
 
     /// What is published, in the order of upload.
@@ -48,7 +39,7 @@ struct TrackerTests {
         "An event is in the journal when track returns, and in a segment when the tracker is closed",
         arguments: [Durability.process, .disk])
     func survives(_ durability: Durability) throws {
-        let tracker = try tracker { $0.durability = durability }
+        let tracker = try folder.tracker { $0.durability = durability }
         try tracker.track("opened", properties: ["n": 1])
         #expect(try journals.joined().split(separator: "\n").map(object).map { number($0) } == [1])
         #expect(try spool().pending().isEmpty)
@@ -63,7 +54,7 @@ struct TrackerTests {
     )
     func makesNoSpool() throws {
         let path = folder("spool")
-        func open() throws { try tracker { $0.makesSpool = false }.close() }
+        func open() throws { try folder.tracker { $0.makesSpool = false }.close() }
         #expect(throws: TrackerFailure.file(FileError("open folder", path, code: ENOENT))) { try open() }
         #expect(mkdir(path, 0o755) == 0)
         #expect(throws: TrackerFailure.file(FileError("find a spool in", path, code: ENOMEDIUM))) { try open() }
@@ -75,7 +66,7 @@ struct TrackerTests {
     @Test("Told to make no spool, it stores nothing in the empty folder that is there when its own was taken away")
     func makesNoSpoolLater() async throws {
         _ = try Spool.open(folder("spool"), access: .create)
-        let tracker = try tracker { $0.makesSpool = false }
+        let tracker = try folder.tracker { $0.makesSpool = false }
         try tracker.track("before")
         #expect(rename(folder("spool"), folder("away")) == 0 && mkdir(folder("spool"), 0o755) == 0)
         try? await tracker.flush()
@@ -89,12 +80,12 @@ struct TrackerTests {
 
     @Test("An identity that cannot be understood is told and kept; events have a new one, the same for all that open the spool")
     func damagedIdentity() throws {
-        try tracker().close()
+        try folder.tracker().close()
         let path = folder("spool/.ferry/identity.json")
         try "{\"broken".write(toFile: path, atomically: true, encoding: .utf8)
         let warnings = Mutex<[String]>([])
-        let first = try tracker { $0.onWarning = { warning in warnings.withLock { $0.append("\(warning)") } } }
-        let second = try tracker { $0.onWarning = { warning in warnings.withLock { $0.append("\(warning)") } } }
+        let first = try folder.tracker { $0.onWarning = { warning in warnings.withLock { $0.append("\(warning)") } } }
+        let second = try folder.tracker { $0.onWarning = { warning in warnings.withLock { $0.append("\(warning)") } } }
         #expect(warnings.withLock(\.self).count { $0.contains("identity.json is unreadable") } == 1)
         #expect(first.anonymousID == second.anonymousID)
         #expect(try String(contentsOfFile: path + "~1", encoding: .utf8) == "{\"broken")
@@ -105,7 +96,7 @@ struct TrackerTests {
     @Test("Letting go of the tracker publishes what it has")
     func scope() throws {
         do {
-            let tracker = try tracker()
+            let tracker = try folder.tracker()
             try tracker.track("last words")
         }
         #expect(try names(published()) == ["last words"])
@@ -113,7 +104,7 @@ struct TrackerTests {
 
     @Test("Fifty events make a segment, without a flush, and all keep their order")
     func batches() async throws {
-        let tracker = try tracker { $0.batch.interval = .seconds(86_400) }
+        let tracker = try folder.tracker { $0.batch.interval = .seconds(86_400) }
         for n in 0..<49 { try tracker.track("e", properties: ["n": .int(n)]) }
         #expect(try spool().pending().isEmpty)
         try tracker.track("e", properties: ["n": 49])
@@ -125,7 +116,7 @@ struct TrackerTests {
 
     @Test("What is older than the interval is published; critical events wait for their own")
     func intervals() async throws {
-        let tracker = try tracker {
+        let tracker = try folder.tracker {
             $0.intervalRule.bounds.allowed = .zero ... .seconds(6)
             $0.batch.interval = .milliseconds(100)
             $0.batch.criticalInterval = .milliseconds(20)
@@ -138,7 +129,7 @@ struct TrackerTests {
 
     @Test("Changing the interval flushes, or is refused after the start, as the profile has it")
     func changeOfInterval() async throws {
-        let sensors = try tracker {
+        let sensors = try folder.tracker {
             $0 = TrackerConfiguration(.sensors)
             $0.sessions.tracksLifecycle = false
         }
@@ -150,18 +141,18 @@ struct TrackerTests {
         #expect(sensors.interval == .seconds(30))
         #expect(try spool().pending().count == 1)
         #expect(throws: TrackerFailure.interval(.init(interval: .seconds(5), bounds: .appCenter))) {
-            try tracker {
+            try folder.tracker {
                 $0 = TrackerConfiguration(.appCenter)
                 $0.batch.interval = .seconds(5)
             }
         }
-        let appCenter = try tracker { $0 = TrackerConfiguration(.appCenter) }
+        let appCenter = try folder.tracker { $0 = TrackerConfiguration(.appCenter) }
         await #expect(throws: TrackerFailure.intervalIsFixed) { try await appCenter.setInterval(.seconds(30)) }
     }
 
     @Test("A flush publishes everything and asks whoever uploads; after the end it harms nobody")
     func flush() async throws {
-        let tracker = try tracker()
+        let tracker = try folder.tracker()
         try tracker.track("e")
         try await tracker.flush()
         #expect(try names(published()) == ["e"])
@@ -176,7 +167,7 @@ struct TrackerTests {
 
     @Test("Ten threads at once: nothing is missing, and each thread's events keep their order")
     func threads() throws {
-        let tracker = try tracker()
+        let tracker = try folder.tracker()
         DispatchQueue.concurrentPerform(iterations: 10) { thread in
             for n in 0..<1000 { try? tracker.track("e", properties: ["n": .int(n), "thread": .int(thread)]) }
         }
@@ -198,7 +189,7 @@ struct TrackerTests {
     func full() async throws {
         for second in 0..<10 { try folder.spool().put(Segments.noise(1000), as: Segments.name(0, second: second)) }
         let limit = ByteCount(9500)
-        let tracker = try tracker {
+        let tracker = try folder.tracker {
             $0.retention.maxBytes = limit
             $0.batch.criticalInterval = .milliseconds(10)
         }
@@ -216,7 +207,7 @@ struct TrackerTests {
         for second in 0..<5 { try folder.spool().put(Segments.noise(2000), as: Segments.name(0, second: second)) }
         let old = try (0..<3).map { try folder.spool().put(Segments.noise(1000), as: Segments.name(9, second: $0)) }
         let warnings = Mutex<[String]>([])
-        let tracker = try tracker {
+        let tracker = try folder.tracker {
             $0.retention.maxBytes = ByteCount(13_100)
             $0.onWarning = { warning in warnings.withLock { $0.append("\(warning)") } }
         }
@@ -233,7 +224,7 @@ struct TrackerTests {
     @Test("Names are counted over starts, and by several trackers at once, where that is asked for")
     func namesOfTheSpool() throws {
         func open() throws -> EventTracker {
-            try tracker {
+            try folder.tracker {
                 $0.limits.names.maximum = 3
                 $0.limits.namesScope = .spool
             }
@@ -254,7 +245,7 @@ struct TrackerTests {
         #expect(throws: refused) { try third.track("d") }
         try third.track("a")
         #expect(try spool().eventNames() == ["a", "b", "c"])
-        let another = try tracker { $0.limits.names.maximum = 3 }
+        let another = try folder.tracker { $0.limits.names.maximum = 3 }
         try another.track("d")
     }
 
@@ -264,7 +255,7 @@ struct TrackerTests {
     func unreadableNames(text: String) throws {
         _ = try folder.spool()
         try spool().stateDirectory?.replace("names.json", with: Array(text.utf8), durable: false)
-        let tracker = try tracker { $0.limits.namesScope = .spool }
+        let tracker = try folder.tracker { $0.limits.namesScope = .spool }
         try tracker.track("a")
         #expect(try spool().eventNames() == ["a"])
     }
@@ -272,7 +263,7 @@ struct TrackerTests {
     @Test("When room is made, a full spool stores again")
     func roomAgain() async throws {
         let filler = try folder.spool().put(Segments.noise(5000), as: Segments.name(0))
-        let tracker = try tracker { $0.retention.maxBytes = ByteCount(5000) }
+        let tracker = try folder.tracker { $0.retention.maxBytes = ByteCount(5000) }
         #expect(throws: TrackerFailure.self) { try tracker.track("normal") }
         try FileManager.default.removeItem(atPath: folder("spool/\(filler)"))
         try await eventually("it stores again") { (try? tracker.track("normal")) != nil }
@@ -281,14 +272,14 @@ struct TrackerTests {
 
     @Test("Disabled by itself or by another, it refuses; what is stored stays unless it is to go")
     func disabled() async throws {
-        let tracker = try tracker()
+        let tracker = try folder.tracker()
         try tracker.track("kept")
         try tracker.setEnabled(false)
         #expect(!tracker.isEnabled)
         #expect(throws: TrackerFailure.disabled) { try tracker.track("refused") }
         try tracker.flushAndWait()
         #expect(try names(published()) == ["kept"])
-        let next = try self.tracker()
+        let next = try folder.tracker()
         #expect(!next.isEnabled)
         #expect(throws: TrackerFailure.disabled) { try next.track("refused") }
         try next.setEnabled(true)
@@ -307,7 +298,7 @@ struct TrackerTests {
 
     @Test("Anonymous id and user are the spool's, over starts; each event says them")
     func identity() throws {
-        var first = try tracker()
+        var first = try folder.tracker()
         let anonymous = first.anonymousID
         #expect(UUID(uuidString: anonymous) != nil && first.userID == nil)
         try first.login("ada")
@@ -315,7 +306,7 @@ struct TrackerTests {
         #expect(throws: TrackerFailure.userID(length: 257, maximum: 256)) { try first.login(String(repeating: "x", count: 257)) }
         #expect(throws: TrackerFailure.userID(length: 0, maximum: 256)) { try first.login("") }
         try first.close()
-        first = try tracker { $0.appVersion = "2.0" }
+        first = try folder.tracker { $0.appVersion = "2.0" }
         #expect(first.anonymousID == anonymous && first.userID == "ada")
         first.setCountryCode("BR")
         try first.logout()
@@ -336,13 +327,13 @@ struct TrackerTests {
     func brokenIdentity() throws {
         _ = try folder.spool()
         try Data("{".utf8).write(to: URL(fileURLWithPath: folder("spool/.ferry/identity.json")))
-        let anonymous = try tracker().anonymousID
-        #expect(try tracker().anonymousID == anonymous)
+        let anonymous = try folder.tracker().anonymousID
+        #expect(try folder.tracker().anonymousID == anonymous)
     }
 
     @Test("Own properties go before dynamic ones, those before super properties")
     func properties() throws {
-        let tracker = try tracker { $0.dynamicProperties = { ["where": "dynamic", "load": 0.5, "own": "dynamic"] } }
+        let tracker = try folder.tracker { $0.dynamicProperties = { ["where": "dynamic", "load": 0.5, "own": "dynamic"] } }
         tracker.setSuperProperties(["where": "super", "plan": "free"])
         tracker.setSuperProperties(["plan": "paid", "gone": 1])
         tracker.removeSuperProperty("gone")
@@ -392,7 +383,7 @@ struct TrackerTests {
 
     @Test("In manual mode events have no session until one is started")
     func manualSession() throws {
-        let tracker = try tracker {
+        let tracker = try folder.tracker {
             $0.sessions.mode = .manual
             $0.sessions.tracksLifecycle = true
         }
@@ -420,12 +411,12 @@ struct TrackerTests {
     @Test("A limit is warned of once, and counted each time; with the policy to drop, track throws")
     func limits() throws {
         let warnings = Mutex<[String]>([])
-        let tracker = try tracker { $0.onWarning = { warning in warnings.withLock { $0.append("\(warning)") } } }
+        let tracker = try folder.tracker { $0.onWarning = { warning in warnings.withLock { $0.append("\(warning)") } } }
         let long = PropertyValue.string(String(repeating: "x", count: 200))
         for _ in 0..<3 { try tracker.track("e", properties: ["long": long]) }
         #expect(tracker.statistics == statistics(stored: 3, truncated: 3))
         #expect(warnings.withLock { $0.count == 1 && $0[0].contains("'long' has 200 characters, and may have 125") })
-        let strict = try self.tracker { $0.limits = EventLimits(all: .drop) }
+        let strict = try folder.tracker { $0.limits = EventLimits(all: .drop) }
         #expect(throws: TrackerFailure.limit(.value(key: "long", length: 200, maximum: 125))) {
             try strict.track("e", properties: ["long": long])
         }
@@ -438,7 +429,7 @@ struct TrackerTests {
 
     @Test("A folder that is removed under the tracker: no crash, and what was stored is published in the new one")
     func vanished() async throws {
-        let tracker = try tracker()
+        let tracker = try folder.tracker()
         try tracker.track("e", properties: ["n": 0])
         try FileManager.default.removeItem(atPath: folder("spool"))
         try tracker.track("e", properties: ["n": 1])
@@ -452,7 +443,7 @@ struct TrackerTests {
     @Test("A warning's callback may flush, change, read and close the tracker that warns, also on the thread that publishes")
     func callbacks() async throws {
         let calls = Mutex<(tracker: EventTracker?, returned: Int)>((nil, 0))
-        let tracker = try tracker {
+        let tracker = try folder.tracker {
             $0.batch.events = 2
             $0.onWarning = { _ in
                 guard let tracker = calls.withLock(\.tracker) else { return }
@@ -482,7 +473,7 @@ struct TrackerTests {
             let dead = try folder.spool().openJournal(name)
             try Array("{\"name\":\"left\"}\n{\"name\":\"torn".utf8).withUnsafeBytes { try dead.append($0) }
         }
-        let tracker = try tracker()
+        let tracker = try folder.tracker()
         try await eventually("it is published") { try spool().pending() == [name.fileName] || journals.isEmpty }
         try tracker.close()
         #expect(try names(published()) == ["left"])
@@ -501,7 +492,7 @@ struct TrackerTests {
             """
         for _ in 0..<2 {
             try Data(text.utf8).write(to: URL(fileURLWithPath: path))
-            try tracker { $0.reportsCrashes = true }.close()
+            try folder.tracker { $0.reportsCrashes = true }.close()
             #expect(!FileManager.default.fileExists(atPath: path))
         }
         let events = try published()
@@ -514,7 +505,7 @@ struct TrackerTests {
 
     @Test("Two trackers of one process share a spool")
     func twoTrackers() throws {
-        let (one, two) = (try tracker { $0.stream = "one" }, try tracker { $0.stream = "two" })
+        let (one, two) = (try folder.tracker { $0.stream = "one" }, try folder.tracker { $0.stream = "two" })
         for n in 0..<60 {
             try one.track("e", properties: ["n": .int(n)])
             try two.track("e", properties: ["n": .int(n)])
@@ -547,7 +538,7 @@ struct TrackerTests {
 
     @Test("A flush ends although events come without end")
     func flushUnderLoad() throws {
-        let tracker = try tracker()
+        let tracker = try folder.tracker()
         let isOver = Mutex(false)
         let done = DispatchSemaphore(value: 0)
         Thread.detachNewThread {

@@ -1,0 +1,266 @@
+import Foundation
+import Glibc
+import Synchronization
+import TestSupport
+import Testing
+
+@testable import FerrySpool
+@testable import FerryUpload
+
+@Suite("A request that failed is repeated as it was")
+struct RepeatedRequestsTests {
+    private let folder = TemporaryFolder()
+
+    /// Something that is so, or not.
+    private final class Flag: Sendable {
+        private let value: Mutex<Bool>
+        init(_ value: Bool) { self.value = Mutex(value) }
+        var isSet: Bool { value.withLock(\.self) }
+        func set(_ new: Bool) { value.withLock { $0 = new } }
+    }
+
+    @Test(
+        "With an SDK's own retries a joined request that fails is repeated whole, later, under its key; what is refused is still found",
+        arguments: [true, false])
+    func repeatsWhole(isStrict: Bool) async throws {
+        let spool = try folder.spool()
+        for second in 0..<30 { try spool.put(Segments.gzip("{\"n\":\(second)}\n"), as: Segments.name(second: second)) }
+        let server = RequestServer([1: 500, 2: 503])
+        let listener = ScriptedServer.answering { server.answer($0) }
+        var options = UploadOptions(destination: try DestinationURL(listener.url))
+        options.body = .jsonArray
+        options.requestLimits = RequestLimits(events: 20)
+        options.parallel = 1
+        options.backOff = BackOff(intervals: [.milliseconds(50)], jitter: 0.5...1, failuresAllowed: .max)
+        if isStrict { options.order = .strict } else { options.blame = .eachRequest(retries: 5) }
+        try await runUntilAllIsSent(spool, options)
+        #expect(server.keys[0] == server.keys[1] || !isStrict)
+        let delivered = try server.requests.withLock { try $0.dropFirst(2).flatMap { try numbers(in: $0.body) } }
+        #expect(delivered.sorted() == Array(0..<30))
+        #expect(server.events.count <= 6, "\(server.events)")
+        #expect(server.events.allSatisfy { $0 == "20" || $0 == "10" }, "\(server.events)")
+    }
+
+    @Test(
+        "A joined request that failed is repeated without what has been stored since, by this process or the next",
+        arguments: [true, false])
+    func repeatsWhatItWas(isStrict: Bool) async throws {
+        let spool = try folder.spool()
+        func put(_ seconds: Range<Int>) throws {
+            for second in seconds { try spool.put(Segments.gzip("{\"n\":\(second)}\n"), as: Segments.name(second: second)) }
+        }
+        let server = RequestServer([1: 500, 2: 503])
+        let listener = ScriptedServer.answering { server.answer($0) }
+        func upload() async throws {
+            _ = try await uploadRequests(of: spool, to: listener.url, events: 20) {
+                if isStrict { $0.order = .strict } else { $0.blame = .eachRequest(retries: 5) }
+            }
+        }
+        try put(0..<5)
+        try await upload()
+        try put(5..<12)
+        try await upload()
+        try put(12..<17)
+        try await upload()
+        let requests = try server.requests.withLock { try $0.map { ($0.key, try numbers(in: $0.body)) } }
+        #expect(requests.first?.1 == Array(0..<5))
+        #expect(Set(requests.filter { $0.1.first == 0 }.map(\.0)).count == 1)
+        #expect(requests.filter { $0.1.contains(0) }.allSatisfy { $0.1 == Array(0..<5) })
+        #expect(requests.last?.1.last == 16)
+        #expect(try spool.pending().isEmpty)
+    }
+
+    @Test(
+        "A joined request that was cut off is repeated as it was, also when an older segment has come meanwhile",
+        arguments: [true, false], [1, 30])
+    func cutOff(isStrict: Bool, lastEvents: Int) async throws {
+        let spool = try folder.spool()
+        func put(_ second: Int, events: Int = 1) throws {
+            let lines = (0..<events).map { "{\"n\":\(second * 100 + $0)}\n" }.joined()
+            try spool.put(Segments.gzip(lines), as: Segments.name(second: second))
+        }
+        for second in [1, 3] { try put(second) }
+        try put(5, events: lastEvents)
+        let server = RequestServer()
+        let (isHeld, isReached) = (Flag(true), Flag(false))
+        let listener = ScriptedServer.answering { request in
+            isReached.set(true)
+            while isHeld.isSet { usleep(1000) }
+            return server.answer(request)
+        }
+        func options() throws -> UploadOptions {
+            var options = UploadOptions(destination: try DestinationURL(listener.url))
+            (options.body, options.requestLimits) = (.jsonArray, RequestLimits(events: 20))
+            (options.ignoresWaits, options.parallel) = (true, 1)
+            if isStrict { options.order = .strict } else { options.blame = .eachRequest(retries: 5) }
+            return options
+        }
+        let pass = try UploadPass(spool, options: options())
+        let report = try await withThrowingTaskGroup(of: UploadReport?.self) { group in
+            group.addTask { try await pass.run() }
+            group.addTask {
+                try await eventually("the request is under way") { isReached.isSet }
+                return nil
+            }
+            _ = try await group.next()
+            group.cancelAll()
+            return try await group.next() ?? nil
+        }
+        #expect(report?.remaining == 3)
+        isHeld.set(false)
+        for second in [2, 6] { try put(second) }
+        _ = try await UploadPass(spool, options: options()).run()
+        try await eventually("the first request is answered") { server.keys.count == 3 }
+        let requests = try server.requests.withLock { try $0.map { ($0.key, try numbers(in: $0.body)) } }
+        let first = [100, 300] + Array(500..<500 + min(lastEvents, 18))
+        #expect(requests.filter { $0.1 == first }.count == 2, "\(requests)")
+        #expect(Set(requests.filter { $0.1 == first }.map(\.0)).count == 1)
+        #expect(requests.contains { $0.1 == [200] + Array((500..<500 + lastEvents).dropFirst(18)) + [600] })
+        #expect(try spool.pending().isEmpty)
+    }
+
+    @Test("What came between the segments of a failed request breaks it up in no way, with several connections either")
+    func between() async throws {
+        let spool = try folder.spool()
+        func put(_ second: Int, _ count: Int) throws {
+            try spool.put(Segments.gzip(Segments.lines(second * 100..<second * 100 + count)), as: Segments.name(second: second))
+        }
+        let server = RequestServer([1: 500])
+        let listener = ScriptedServer.answering { server.answer($0) }
+        func upload() async throws {
+            _ = try await uploadRequests(of: spool, to: listener.url, events: 50) {
+                ($0.parallel, $0.blame) = (3, .eachRequest(retries: 5))
+            }
+        }
+        for (second, count) in [(1, 20), (3, 20), (4, 10)] { try put(second, count) }
+        try await upload()
+        // With the first and the third as many as a request carries.
+        try put(2, 10)
+        try await upload()
+        let requests = server.requests.withLock { $0 }
+        #expect(requests.map(\.events).sorted() == ["10", "50", "50"])
+        #expect(Set(requests.filter { $0.events == "50" }.map(\.key)).count == 1)
+    }
+
+    @Test("After the last retry the next start tries at once")
+    func lastRetry() async throws {
+        let spool = try folder.spool()
+        try spool.put(Segments.gzip(Segments.lines(0..<5)), as: Segments.name())
+        let server = RequestServer([1: 500])
+        let listener = ScriptedServer.answering { server.answer($0) }
+        for _ in 0..<2 {
+            _ = try await uploadRequests(of: spool, to: listener.url, events: 50) {
+                ($0.blame, $0.ignoresWaits) = (.eachRequest(retries: 0), false)
+                $0.backOff = BackOff(intervals: [.seconds(600)], jitter: 1...1, failuresAllowed: .max)
+            }
+        }
+        #expect(server.events == ["5", "5"])
+        #expect(try spool.pending().isEmpty)
+    }
+
+    @Test("While the segments of a refused request go out one by one, a failed one is repeated whole")
+    func refusedBeside() async throws {
+        let spool = try folder.spool()
+        @Sendable func put(_ seconds: Range<Int>) throws {
+            for second in seconds { try spool.put(Segments.gzip("{\"n\":\(second)}\n"), as: Segments.name(second: second)) }
+        }
+        try put(0..<5)
+        let server = RequestServer([1: 500, 2: 400])
+        let listener = ScriptedServer.answering { request in
+            if server.keys.isEmpty { try? put(10..<20) }
+            // What failed is due while the refused ones are tried.
+            if server.keys.count > 1 { usleep(100_000) }
+            return server.answer(request)
+        }
+        var options = UploadOptions(destination: try DestinationURL(listener.url))
+        (options.body, options.requestLimits, options.parallel) = (.jsonArray, RequestLimits(events: 20), 1)
+        options.backOff = BackOff(intervals: [.milliseconds(400)], jitter: 1...1, failuresAllowed: .max)
+        options.blame = .eachRequest(retries: 3)
+        try await runUntilAllIsSent(spool, options)
+        let bodies = try server.requests.withLock { try $0.map { try numbers(in: $0.body) } }
+        #expect(bodies.filter { $0.contains { $0 < 5 } } == [Array(0..<5), Array(0..<5)])
+    }
+
+    @Test("In strict order an older segment that came meanwhile goes before what failed, and a younger one behind it")
+    func strictAround() async throws {
+        let spool = try folder.spool()
+        func put(_ seconds: Int...) throws {
+            for second in seconds { try spool.put(Segments.gzip("{\"n\":\(second)}\n"), as: Segments.name(second: second)) }
+        }
+        let server = RequestServer([1: 500])
+        let listener = ScriptedServer.answering { server.answer($0) }
+        try put(2, 3, 4)
+        _ = try await uploadRequests(of: spool, to: listener.url, events: 20) { $0.order = .strict }
+        try put(1, 5)
+        _ = try await uploadRequests(of: spool, to: listener.url, events: 20) { $0.order = .strict }
+        let bodies = try server.requests.withLock { try $0.map { try numbers(in: $0.body) } }
+        #expect(bodies == [[2, 3, 4], [1], [2, 3, 4], [5]])
+    }
+
+    @Test("Requests that failed at one moment are repeated each by itself")
+    func sameMoment() async throws {
+        let spool = try folder.spool()
+        func put(_ second: Int) throws -> String {
+            try spool.put(Segments.gzip("{\"n\":\(second)}\n"), as: Segments.name(second: second))
+        }
+        let server = RequestServer([1: 500, 2: 500, 3: 500])
+        let listener = ScriptedServer.answering { server.answer($0) }
+        func upload() async throws {
+            _ = try await uploadRequests(of: spool, to: listener.url, events: 20) { $0.blame = .eachRequest(retries: 5) }
+        }
+        var names = try [put(1), put(2)]
+        try await upload()
+        names.append(try put(3))
+        try await upload()
+        for name in names {
+            var state = try #require(try spool.sidecar(of: name))
+            state.lastAttemptAt = Timestamp(rfc3339: "2026-11-21T04:00:00Z")!
+            try spool.directory.replace("\(name).retry.json", with: Array(JSONEncoder().encode(state)), durable: false)
+        }
+        try await upload()
+        let bodies = try server.requests.withLock { try $0.map { try numbers(in: $0.body) } }
+        #expect(bodies.suffix(2) == [[1, 2], [3]])
+    }
+
+    @Test("Each request of a segment's parts has retries of its own")
+    func retriesOfParts() async throws {
+        let spool = try folder.spool()
+        try spool.put(Segments.gzip(Segments.lines(0..<40)), as: Segments.name())
+        let server = RequestServer([1: 500, 2: 500, 3: 500, 5: 500])
+        let listener = ScriptedServer.answering { server.answer($0) }
+        var options = UploadOptions(destination: try DestinationURL(listener.url))
+        (options.body, options.requestLimits, options.parallel) = (.jsonArray, RequestLimits(events: 20), 1)
+        options.backOff = BackOff(intervals: [.milliseconds(10)], jitter: 1...1, failuresAllowed: .max)
+        options.blame = .eachRequest(retries: 3)
+        try await runUntilAllIsSent(spool, options)
+        #expect(server.events == ["20", "20", "20", "20", "20", "20"])
+    }
+
+    @Test("A lost answer to a joined request is asked for once more, under its key")
+    func lostAnswer() async throws {
+        let spool = try folder.spool()
+        for number in 0..<3 { try spool.put(Segments.gzip("{\"n\":\(number)}\n"), as: Segments.name(second: number)) }
+        let server = RequestServer([1: 500])
+        let listener = ScriptedServer.answering { server.answer($0) }
+        let report = try await uploadRequests(of: spool, to: listener.url, events: 10)
+        #expect(report.sent.segments == 3)
+        #expect(server.keys.count == 2)
+        #expect(Set(server.keys).count == 1)
+    }
+
+    @Test("Of segments that are refused together, the one to blame is found, and the others arrive once")
+    func oneToBlame() async throws {
+        let spool = try folder.spool()
+        let names = try (0..<4).map { try spool.put(Segments.gzip("{\"n\":\($0)}\n"), as: Segments.name(second: $0)) }
+        let arrived = Mutex<[Int]>([])
+        let listener = ScriptedServer.answering { request in
+            guard let numbers = try? numbers(in: request.body), !numbers.contains(2) else { return ScriptedServer.answer(400) }
+            arrived.withLock { $0 += numbers }
+            return ScriptedServer.answer(200)
+        }
+        let report = try await uploadRequests(of: spool, to: listener.url, events: 10)
+        #expect(report.sent.segments == 3)
+        #expect(try spool.rejected().map(\.name) == [names[2]])
+        #expect(arrived.withLock { $0.sorted() } == [0, 1, 3])
+    }
+}
