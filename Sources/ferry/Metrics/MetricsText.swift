@@ -75,7 +75,7 @@ struct MetricsText {
             ("ferry_sent_segments", "Segments that were delivered.", \.sent),
             ("ferry_sent_bytes", "Bytes of delivered segments.", \.sentBytes),
             ("ferry_sent_events", "Events in delivered segments, as far as known.", \.sentEvents),
-            ("ferry_retried_attempts", "Tries that failed and are repeated.", \.retried),
+            ("ferry_retried_attempts", "Failed tries of segments that then wait, their destination being well.", \.retried),
             ("ferry_rejected_segments", "Segments that were moved to rejected/.", \.rejected),
             ("ferry_split_segments", "Segments that were split because they were too large.", \.split),
         ]

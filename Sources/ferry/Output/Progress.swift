@@ -27,7 +27,7 @@ final class Progress: Sendable {
         case .rejected(let entry): log.warn("\(entry.segment) is rejected: \(entry.detail ?? "")")
         case .split(let entry): log.note("\(entry.segment) is split: \(entry.detail ?? "")")
         case .backsOff(let segment, let until, let reason):
-            log.note("\(segment) failed (\(reason.message)), next try at \(until.rfc3339)")
+            log.note("\(segment) failed (\(reason.message)), not to be tried before \(until.rfc3339)")
         case .warning(let text): log.warn(text)
         }
     }

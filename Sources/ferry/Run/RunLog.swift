@@ -47,7 +47,7 @@ struct RunLog: Sendable {
                 "\(spool): \(entry.segment) is split: \(entry.detail ?? "")", about: ["spool": spool, "segment": entry.segment])
         case .backsOff(let segment, let until, let reason):
             log.note(
-                "\(spool): \(segment) failed (\(reason.message)), next try at \(until.rfc3339)",
+                "\(spool): \(segment) failed (\(reason.message)), not to be tried before \(until.rfc3339)",
                 about: ["spool": spool, "segment": segment, "kind": reason.kind])
         case .warning(let text): log.warn(text, about: ["spool": spool])
         }
