@@ -6,6 +6,8 @@ enum HeaderProblem: Error, Equatable, CustomStringConvertible {
     /// `Ferry-Segment` holds what cannot be a segment's name.
     case name
     case key
+    /// `Idempotency-Key` is not the ID of the segment that `Ferry-Segment` names: another segment's events would be taken for it.
+    case keyOfAnother
     /// A body that carries several cannot be cut.
     case parts
     case hops
@@ -16,6 +18,7 @@ enum HeaderProblem: Error, Equatable, CustomStringConvertible {
         case .name:
             "Ferry-Segment must be a segment's file name, at most 255 bytes and percent-encoded, or must not be there"
         case .key: "Idempotency-Key must have 1 to 1024 bytes"
+        case .keyOfAnother: "Idempotency-Key must be the ID in the name that Ferry-Segment gives, or must not be there"
         case .parts: "Ferry-Segment lists several without their bytes, or not by Ferry's names; send them one by one"
         case .hops: "Ferry-Hops must be a number from 0 to 999"
         case .via: "Ferry-Via must list the IDs of the spools that each segment came out of, at most \(Trail.longest), or -"
@@ -46,6 +49,8 @@ struct SegmentIdentity: Equatable, Sendable {
         if let header, segment == nil, !ForeignName.isLegal(String(percentDecoding: header) ?? header) { throw .name }
         let key = headers[.idempotencyKey].map(Self.unquoted) ?? segment?.id
         guard key.map({ ForeignName.keyLengths.contains($0.utf8.count) }) ?? true else { throw .key }
+        // Whoever sends other bytes under a segment's ID would keep the segment itself out.
+        guard segment == nil || key == segment?.id else { throw .keyOfAnother }
         self.key = key
         givenName = segment
         if let segment {

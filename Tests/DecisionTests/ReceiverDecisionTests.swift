@@ -113,6 +113,13 @@ struct ReceiverDecisionTests {
         #expect(throws: HeaderProblem.key) { try identity(["Idempotency-Key": key]) }
     }
 
+    @Test("With a segment's name the key is its ID: no events are taken for another segment's")
+    func keyOfAnother() {
+        #expect(throws: HeaderProblem.keyOfAnother) {
+            try identity(["Ferry-Segment": segment, "Idempotency-Key": "\"ffffffffffffffff\""])
+        }
+    }
+
     @Test(
         "A time of creation that no name can hold counts as unknown",
         arguments: ["9999-12-31T23:59:59-23:59", "0000-01-01T00:00:00+00:01", "soon"])
