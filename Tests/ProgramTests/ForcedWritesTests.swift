@@ -88,7 +88,7 @@ struct ForcedWritesTests {
             ])
     }
 
-    @Test("A receiver forces the body and its key before the segment has its name, and the folder before it answers")
+    @Test("A receiver forces the body, the hidden name of its file and its key before the segment has its name")
     func receive() async throws {
         guard let strace = strace() else { return }
         let hub = try start(strace, "receive", "--listen", "127.0.0.1:0", "--spool", folder("hub"))
@@ -102,7 +102,7 @@ struct ForcedWritesTests {
         expect(
             try await calls(),
             inOrder: [
-                ["fdatasync(", ".ferry-in>"], ["fdatasync(", "/received-"], ["rename", ".ferry-in\""], ["fsync(", "/hub>"],
+                ["fdatasync(", ".ferry-in>"], ["fsync(", "/hub>"], ["fdatasync(", "/received-"], ["rename", ".ferry-in\""],
             ])
     }
 
@@ -178,7 +178,7 @@ struct ForcedWritesTests {
         #expect(result.status == 0, "\(result.errors)")
         expect(
             try await calls(),
-            inOrder: [["syncfs(", "/hub>"], ["fdatasync(", "/received-"], ["rename", ".ferry-in\""], ["fsync(", "/hub>"]])
+            inOrder: [["syncfs(", "/hub>"], ["fdatasync(", "/received-"], ["rename", ".ferry-in\""]])
     }
 
     @Test("A tracker that stores on the disk forces its journal's name, and each event")

@@ -21,12 +21,20 @@ public struct SegmentID: Hashable, Sendable, CustomStringConvertible {
     public static let length = 16
 
     public static func random(using generator: inout some RandomNumberGenerator) -> SegmentID {
+        // Half of the digits at once: the system's generator asks the kernel for each number.
+        var halves = (0..<2).map { _ in UInt64.random(in: 0..<numbersOfHalf, using: &generator) }
         let text = String(unsafeUninitializedCapacity: length) { buffer in
-            for index in 0..<length { buffer[index] = digits[Int.random(in: 0..<digits.count, using: &generator)] }
+            for index in 0..<length {
+                buffer[index] = digits[Int(halves[index % 2] % 36)]
+                halves[index % 2] /= 36
+            }
             return length
         }
         return SegmentID(unchecked: text)
     }
+
+    /// 36 to the power of 8.
+    private static let numbersOfHalf: UInt64 = 2_821_109_907_456
 
     public static func random() -> SegmentID {
         var generator = SystemRandomNumberGenerator()

@@ -13,10 +13,13 @@ public enum Admitted: Equatable, Sendable {
 }
 
 extension Spool {
-    /// Makes arrivals segments: contents to the disk, then their keys into the log, then the names. Several share the forced writes.
+    /// Makes arrivals segments: contents and hidden names to the disk, then their keys into the log, then the names. Several share the forced writes.
     ///
     /// The line in the log decides. A crash before it leaves nothing but a hidden file that is removed; after it,
-    /// ``finishArrivals()`` completes the rename. So what is logged is never removed here, whatever fails; what is not, always is.
+    /// ``finishArrivals()`` completes the rename. So what is logged is never removed here, whatever fails; what is not, always is. And nothing has
+    /// a name whose key is not known, under which a program could take it and its sender bring it again.
+    ///
+    /// The names need no forced write of their own: until they are on the disk, the hidden ones are, with the line that tells what they become.
     ///
     /// - Parameter isBulk: One call forces the whole file system to the disk, instead of one for each file.
     /// - Parameter follower: Learns what other processes have logged before `isKnown` is asked.
@@ -37,7 +40,6 @@ extension Spool {
         for index in new where results[index] != .known {
             results[index] = name(arrivals[index].arrival, as: arrivals[index].entry.segment)
         }
-        try directory.sync()
         // They are anybody's to claim from now on, before the last who used the files here has closed them.
         for index in new where results[index] == .stored { arrivals[index].arrival.file.unlock() }
         return results
@@ -51,7 +53,13 @@ extension Spool {
         _ isKnown: (ReceivedEntry) throws(FileError) -> Bool
     ) throws(FileError) -> Set<String> {
         do throws(FileError) {
-            if isBulk { try directory.syncFileSystem() } else { for item in arrivals { try item.arrival.file.sync() } }
+            if isBulk {
+                try directory.syncFileSystem()
+            } else {
+                for item in arrivals { try item.arrival.file.sync() }
+                // A forced file's name need not be on the disk with it.
+                try directory.sync()
+            }
         } catch {
             for item in arrivals { discard(item.arrival) }
             throw error

@@ -59,9 +59,6 @@ class Power:
             for scenario in [scenario for scenario in wanted if not scenario.can_run(self.options)]:
                 wanted.remove(scenario)
                 print(f"  NOT TESTED: {scenario.name}: the program for it is not there", flush=True)
-            for scenario in wanted:
-                if scenario.needs_names:
-                    print(f"  NOT TESTED: {scenario.name}: file systems that forget the name of a forced file", flush=True)
             traced = [Traced(scenario) for scenario in wanted]
             random.Random(self.options.seed).shuffle(traced)
             for item in traced:
@@ -119,7 +116,7 @@ class Power:
             return
         place = self.place(item)
         time.sleep(max(0, item.prepared + item.scenario.age - time.monotonic()))
-        item.start = disk.Disk(place.root, item.scenario.needs_names)
+        item.start = disk.Disk(place.root)
         log = f"{place.root}.log"
         item.world = item.scenario.act(place, self.shim.tracing(place.root, log, with_data=True))
         item.calls = [*read_log(log), END]

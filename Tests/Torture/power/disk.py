@@ -39,10 +39,9 @@ class Naming:
 
 
 class Disk:
-    def __init__(self, root, keeps_names=False):
+    def __init__(self, root):
         """The folder as it is now, all of it forced."""
         self.root = root
-        self.keeps_names = keeps_names
         self.files = {}
         # Not forced yet, in the order in which they were made.
         self.namings = []
@@ -137,8 +136,6 @@ class Disk:
                     self._force_names(lambda naming: any(change[0] is node for change in naming.changes))
                 elif (file := self.files.get(call.inode)) is not None:
                     file.forced = bytes(file.current)
-                    if self.keeps_names:
-                        self._force_names(lambda naming: any(change[2] is file for change in naming.changes))
             case "syncfs":
                 self._force_names(lambda naming: True)
                 for file in self.files.values():

@@ -13,8 +13,6 @@ class Power:
     name = ""
     # How old a state must be before it is gone on with: files with foreign names rest for 5 s.
     age = 0.0
-    # Whether it needs a file system on which forcing a file forces its name too.
-    needs_names = False
 
     def can_run(self, options):
         return True
@@ -203,8 +201,6 @@ class Receive(Power):
     """What a receiver answered 200 for is there."""
 
     name = "receive"
-    # A key is logged when its arrival's bytes are forced, not when the hidden name is.
-    needs_names = True
     source = sending.Receive()
 
     def prepare(self, place):
