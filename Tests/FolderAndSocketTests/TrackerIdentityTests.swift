@@ -136,6 +136,31 @@ struct TrackerIdentityTests {
         #expect(try spool.pending() == [name.fileName])
     }
 
+    @Test("What another process is just publishing of a dead writer's is deleted, too")
+    func publishedMeanwhile() async throws {
+        let spool = try Spool.open(folder("spool"), access: .create)
+        let name = Segments.name()
+        let text = try Segments.noise(1 << 16).map { 97 + $0 % 26 }
+        let event = "{\"name\":\"\(String(decoding: text, as: UTF8.self))\"}\n"
+        try OpenFile.creating(spool.directory.pathOf(name.journalName)).write(Array(String(repeating: event, count: 200).utf8))
+        let publisher = Thread { _ = try? spool.recover() }
+        publisher.start()
+        // It has begun to write the segment.
+        try await eventually("a hidden file") {
+            try spool.directory.names().contains { $0.hasPrefix(".") && $0 != name.journalName }
+        }
+        let other = try Spool.open(spool.path, access: .write)
+        _ = try other.setControl(at: .now()) {
+            $0.isDisabled = true
+            $0.deletesBefore = .now()
+        }
+        _ = try other.recover()
+        _ = try other.dropDisabled(before: .distantFuture, at: .now())
+        try await eventually("it has ended") { publisher.isFinished }
+        #expect(try spool.pending().isEmpty)
+        #expect(try spool.ledgerTotals()[.expired].segments == 1)
+    }
+
     @Test("A folder that is made anew below a tracker has its identity")
     func folderRemoved() throws {
         let tracker = try folder.tracker()

@@ -40,27 +40,32 @@ extension Spool {
     public func recover(level: CompressionLevel = .standard) throws(FileError) -> Recovery {
         var recovery = Recovery()
         let names = try directory.hiddenNames()
-        let deleted = journalsToDelete(among: names)
+        let writtenAt = lastWrites(among: names)
         sealAbandonedJournals(among: names, level: level, &recovery)
-        drop(deleted, &recovery)
+        dropDeleted(writtenAt, &recovery)
         finishArrivals(among: names, &recovery)
         return recovery
     }
 
-    /// The journals that go with what a program had deleted, as segments: they were begun before, and nothing was written into them since.
-    private func journalsToDelete(among names: [String]) -> Set<String> {
-        guard let before = (try? control())?.deletesBefore else { return [] }
-        let segments = names.compactMap { SegmentName(hidden: $0, EntryKind.journalSuffix) }.filter { segment in
-            guard segment.created <= before else { return false }
-            guard let status = (try? directory.status(segment.journalName)) ?? nil else { return false }
-            return status.modified <= before + SpoolControl.obeyedWithin
+    /// When each journal was written into last.
+    private func lastWrites(among names: [String]) -> [SegmentName: Timestamp] {
+        let segments = names.compactMap { SegmentName(hidden: $0, EntryKind.journalSuffix) }
+        let times = segments.compactMap { segment in
+            ((try? directory.status(segment.journalName)) ?? nil).map { (segment, $0.modified) }
         }
-        return Set(segments.map(\.fileName))
+        return Dictionary(times) { first, _ in first }
     }
 
+    /// Drops the segments of journals that go with what a program had deleted: they were begun before, and nothing was written into them since.
     /// What cannot be dropped stays pending, and is told.
-    private func drop(_ deleted: Set<String>, _ recovery: inout Recovery) {
-        let names = recovery.sealed.compactMap(\.segment?.fileName).filter { deleted.contains($0) }
+    ///
+    /// Who deletes looks at what is published after it has said so here. So what that look does not find is found now, when it is published.
+    private func dropDeleted(_ writtenAt: [SegmentName: Timestamp], _ recovery: inout Recovery) {
+        guard !recovery.sealed.isEmpty, let before = (try? control())?.deletesBefore else { return }
+        let names = recovery.sealed.compactMap(\.segment).filter { segment in
+            guard segment.created <= before, let written = writtenAt[segment] else { return false }
+            return written <= before + SpoolControl.obeyedWithin
+        }.map(\.fileName)
         guard !names.isEmpty else { return }
         do throws(FileError) {
             _ = try dropDisabled(Set(names), before: .distantFuture, at: .now())
