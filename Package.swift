@@ -9,6 +9,8 @@ let dependencies: [Package.Dependency] = [
     .package(url: "https://github.com/apple/swift-nio.git", from: "2.101.2"),
     // TLS and mTLS for the transport.
     .package(url: "https://github.com/apple/swift-nio-ssl.git", from: "2.37.6"),
+    // The parts of requests and answers on the receiver's connections; Hummingbird brings it anyway.
+    .package(url: "https://github.com/apple/swift-nio-extras.git", from: "1.35.2"),
     // Logs on stderr, replaceable by whoever links the libraries.
     .package(url: "https://github.com/apple/swift-log.git", from: "1.16.2"),
     // SHA-256 of contents and received bodies; signatures (Ed25519) and encryption (HPKE) of bundles.
@@ -116,6 +118,7 @@ let package = Package(
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "NIOCore", package: "swift-nio"),
                 .product(name: "NIOHTTP1", package: "swift-nio"),
+                .product(name: "NIOHTTPTypes", package: "swift-nio-extras"),
                 .product(name: "NIOPosix", package: "swift-nio"),
                 .product(name: "NIOSSL", package: "swift-nio-ssl"),
             ],

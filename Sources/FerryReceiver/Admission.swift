@@ -25,12 +25,14 @@ enum AdmissionResult: Equatable, Sendable {
 actor Admission {
     private let spool: Spool
     nonisolated let recognition: Recognition
-    private var underWay: Set<String> = []
+    private let committer: Committer
+    private var underWay = KeysUnderWay()
     private var waiters: [CheckedContinuation<Void, Never>] = []
 
     init(_ spool: Spool) throws(FileError) {
         self.spool = spool
         recognition = try Recognition(spool)
+        committer = Committer(spool, recognition)
     }
 
     /// A body that is complete and sound.
@@ -100,27 +102,24 @@ actor Admission {
         if candidates.count > 1, keys.contains(where: { SegmentID.ancestors(of: $0).contains { keys.contains($0.text) } }) {
             return try await admitOneByOne(candidates, vouchesForNames: vouchesForNames)
         }
-        let awaited = keys.union(keys.flatMap { SegmentID.ancestors(of: $0).map(\.text) })
-        while !underWay.isDisjoint(with: awaited) { await withCheckedContinuation { waiters.append($0) } }
+        let wholes = Set(keys.flatMap { SegmentID.ancestors(of: $0).map(\.text) })
+        while underWay.hasKin(of: keys, wholes) { await withCheckedContinuation { waiters.append($0) } }
         var results = candidates.map { recognition.result(withoutLook: $0) }
         let new = candidates.indices.filter { results[$0] == nil }
         for index in candidates.indices where results[index] != nil { spool.discard(candidates[index].arrival) }
-        underWay.formUnion(keys)
-        let stored = await store(new.map { candidates[$0] }, vouchesForNames)
-        underWay.subtract(keys)
-        if case .success(let stored) = stored {
-            for (position, result) in zip(new, stored) {
-                results[position] = result
-                guard candidates[position].identity.key != nil, result == .stored else { continue }
-                recognition.keys.add(candidates[position].entry)
-            }
-        }
+        underWay.begin(keys, wholes)
+        defer { end(keys, wholes) }
+        let stored = try await store(new.map { candidates[$0] }, vouchesForNames)
+        for (position, result) in zip(new, stored) { results[position] = result }
+        // Each had a result from the index, or has got one from being stored.
+        return results.map { $0 ?? .conflict }
+    }
+
+    private func end(_ keys: Set<String>, _ wholes: Set<String>) {
+        underWay.end(keys, wholes)
         let waiting = waiters
         waiters = []
         for waiter in waiting { waiter.resume() }
-        _ = try stored.get()
-        // Each had a result from the index, or has got one from being stored.
-        return results.map { $0 ?? .conflict }
     }
 
     /// A whole and halves of it: each is judged by what came before it.
@@ -139,54 +138,45 @@ actor Admission {
         return results
     }
 
-    private func store(_ candidates: [Candidate], _ vouchesForNames: Bool) async -> Result<[AdmissionResult], FileError> {
-        guard !candidates.isEmpty else { return .success([]) }
-        let (spool, recognition) = (spool, recognition)
-        return await blocking { () -> Result<[AdmissionResult], FileError> in
-            do throws(FileError) {
-                var known: [String: AdmissionResult] = [:]
-                if vouchesForNames, try !Self.adoptKin(of: candidates, in: spool, recognition) {
-                    return .success(candidates.map { _ in .unsoundThere })
+    private func store(
+        _ candidates: [Candidate], _ vouchesForNames: Bool
+    ) async throws(FileError) -> [AdmissionResult] {
+        guard !candidates.isEmpty else { return [] }
+        let isReady = await blocking { [spool, recognition] in
+            Result { () throws(FileError) in try Self.prepare(candidates, vouchesForNames, in: spool, recognition) }
+        }
+        guard try isReady.get() else { return candidates.map { _ in .unsoundThere } }
+        let commitments = try await committer.commit(candidates).get()
+        var results: [AdmissionResult] = []
+        for (candidate, commitment) in zip(candidates, commitments) {
+            switch commitment {
+            case .known(let result): results.append(result)
+            case .admitted(.stored): results.append(.stored)
+            case .admitted(.left(let error)): results.append(.left(error))
+            case .admitted(.known): results.append(.conflict)
+            case .admitted(.nameTaken):
+                let taken = await blocking { [spool, recognition] in
+                    Result { () throws(FileError) in try Self.takeOver(candidate, in: spool, recognition, vouchesForNames) }
                 }
-                let byFile = Dictionary(candidates.map { ($0.arrival.fileName, $0) }) { first, _ in first }
-                let admitted = try spool.admit(candidates.map { ($0.arrival, $0.entry) }, following: recognition.keys.log) {
-                    entry throws(FileError) -> Bool in
-                    guard let file = entry.file, let candidate = byFile[file],
-                        let result = try recognition.result(candidate)
-                    else { return false }
-                    known[file] = result
-                    return true
-                }
-                var results: [AdmissionResult] = []
-                for (candidate, admitted) in zip(candidates, admitted) {
-                    switch admitted {
-                    case .stored: results.append(.stored)
-                    case .left(let error): results.append(.left(error))
-                    case .known: results.append(known[candidate.arrival.fileName] ?? .conflict)
-                    case .nameTaken: results.append(try Self.takeOver(candidate, in: spool, recognition, vouchesForNames))
-                    }
-                }
-                return .success(results)
-            } catch {
-                return .failure(error)
+                results.append(try taken.get())
             }
         }
+        return results
     }
 
+    /// Forces the candidates' files to the disk.
+    ///
     /// - Returns: `false` when a copy of one of them is just coming, and cannot be judged yet; then, and with an error, they are removed.
-    private static func adoptKin(
-        of candidates: [Candidate], in spool: Spool, _ recognition: Recognition
+    private static func prepare(
+        _ candidates: [Candidate], _ vouchesForNames: Bool, in spool: Spool, _ recognition: Recognition
     ) throws(FileError) -> Bool {
-        do throws(FileError) {
-            for candidate in candidates {
-                if try recognition.adoptKin(of: candidate.identity.name) { continue }
-                for candidate in candidates { spool.discard(candidate.arrival) }
-                return false
-            }
-        } catch {
-            for candidate in candidates { spool.discard(candidate.arrival) }
-            throw error
+        var isKept = false
+        defer { if !isKept { for candidate in candidates { spool.discard(candidate.arrival) } } }
+        if vouchesForNames {
+            for candidate in candidates where try !recognition.adoptKin(of: candidate.identity.name) { return false }
         }
+        for candidate in candidates { try candidate.arrival.file.sync() }
+        isKept = true
         return true
     }
 

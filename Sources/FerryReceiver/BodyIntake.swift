@@ -30,31 +30,42 @@ enum IntakeRefusal: Error, Equatable {
     case notAdmitted(FileError)
 }
 
-/// Takes one body, piece by piece: to the disk, through the inflater and the checker, and into the digest, in constant memory.
+/// Takes one segment's body, piece by piece: to the disk, through the inflater and the checker, and into the digest, in constant memory.
 struct BodyIntake: ~Copyable {
     private let file: OpenFile
-    private var reader: GzipReader
-    private var lines = JSONLinesCounter()
+    private var reader = GzipReader(limit: ByteCount(.max))
+    private var lines: JSONLinesCounter
     private var hash = SHA256()
+    private(set) var allowance: InflateAllowance
     private(set) var bytes = ByteCount.zero
 
-    init(into file: OpenFile, inflateLimit: ByteCount) {
+    init(into file: OpenFile, _ allowance: InflateAllowance, longestLine: ByteCount) {
         self.file = file
-        reader = GzipReader(limit: inflateLimit)
+        self.allowance = allowance
+        lines = JSONLinesCounter(longestLine: longestLine)
     }
 
     mutating func take(_ buffer: ByteBuffer) throws(IntakeRefusal) {
         bytes += ByteCount(Int64(buffer.readableBytes))
         do {
-            try buffer.withUnsafeReadableBytes { piece in
-                hash.update(bufferPointer: piece)
-                try file.write(piece)
-                try reader.feed(piece) { try lines.feed($0) }
+            try buffer.withUnsafeReadableBytes { bytes in
+                hash.update(bufferPointer: bytes)
+                try file.write(bytes)
+                for piece in bytes.pieces(of: Self.step) {
+                    allowance.begin(piece.count)
+                    try reader.feed(piece) {
+                        try allowance.take($0.count)
+                        try lines.feed($0)
+                    }
+                }
             }
         } catch {
             throw IntakeRefusal(error)
         }
     }
+
+    /// What a bomb inflates to before it is noticed is a thousand times as much.
+    static let step = 1 << 14
 
     /// The body is complete. Returns its digest and how many events it holds.
     mutating func finish() throws(IntakeRefusal) -> (digest: BodyDigest, events: Int64) {
@@ -65,6 +76,15 @@ struct BodyIntake: ~Copyable {
             throw IntakeRefusal(error)
         }
         return (BodyDigest(hash.finalize()), lines.events)
+    }
+}
+
+extension UnsafeRawBufferPointer {
+    /// Returns the bytes in pieces of a size; the last one may be shorter.
+    func pieces(of size: Int) -> some Sequence<UnsafeRawBufferPointer> {
+        stride(from: 0, to: count, by: size).lazy.map {
+            UnsafeRawBufferPointer(rebasing: self[$0..<Swift.min($0 + size, count)])
+        }
     }
 }
 

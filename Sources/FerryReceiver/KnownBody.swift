@@ -2,6 +2,7 @@ import Crypto
 import FerryIntake
 import FerrySpool
 import NIOCore
+import Synchronization
 
 /// Compares a body whose keys are all known with what came under them before, piece by piece. A half of a segment that came whole has nothing
 /// to be compared with.
@@ -16,14 +17,12 @@ struct KnownBody: ~Copyable {
     }
 
     private var parts: ArraySlice<Part>
-    private let inflateLimit: ByteCount
     private var look: Look
     private var received: [ReceivedSegment] = []
 
     init(_ parts: [Part], inflateLimit: ByteCount) {
         self.parts = parts[...]
-        self.inflateLimit = inflateLimit
-        look = Look(inflateLimit)
+        look = Look(InflateAllowance(limit: inflateLimit))
     }
 
     mutating func take(_ buffer: inout ByteBuffer) throws(IntakeRefusal) {
@@ -50,19 +49,39 @@ struct KnownBody: ~Copyable {
             ReceivedSegment(
                 name: identity.name.fileName, bytes: look.bytes, events: look.countAtEnd(), digest: look.digest, isDuplicate: true
             ))
-        look = Look(inflateLimit)
+        look = Look(look.allowance)
+    }
+}
+
+/// The same for a request whose pieces are taken on other threads, one at a time.
+final class KnownRequest: Sendable {
+    private let body: Mutex<KnownBody>
+
+    init(_ parts: [KnownBody.Part], inflateLimit: ByteCount) { body = Mutex(KnownBody(parts, inflateLimit: inflateLimit)) }
+
+    func take(_ piece: ByteBuffer) throws(IntakeRefusal) {
+        try body.withLock { body throws(IntakeRefusal) in
+            var piece = piece
+            try body.take(&piece)
+        }
+    }
+
+    func finish() throws(IntakeRefusal) -> [ReceivedSegment] {
+        try body.withLock { body throws(IntakeRefusal) in try body.finish() }
     }
 }
 
 /// One segment of a known body.
 private struct Look: ~Copyable {
     private var hash = SHA256()
-    private var reader: GzipReader
+    private var reader = GzipReader(limit: ByteCount(.max))
+    private(set) var allowance: InflateAllowance
     private var lines = JSONLinesCounter()
     private var isCounted = true
     private(set) var bytes = ByteCount.zero
 
-    init(_ inflateLimit: ByteCount) { reader = GzipReader(limit: inflateLimit) }
+    /// - Parameter allowance: What is left of the request's.
+    init(_ allowance: InflateAllowance) { self.allowance = allowance }
 
     var digest: BodyDigest { BodyDigest(hash.finalize()) }
 
@@ -71,7 +90,17 @@ private struct Look: ~Copyable {
         piece.withUnsafeReadableBytes { piece in
             hash.update(bufferPointer: piece)
             guard isCounted else { return }
-            do { try reader.feed(piece) { try lines.feed($0) } } catch { isCounted = false }
+            do {
+                for piece in piece.pieces(of: BodyIntake.step) {
+                    allowance.begin(piece.count)
+                    try reader.feed(piece) {
+                        try allowance.take($0.count)
+                        try lines.feed($0)
+                    }
+                }
+            } catch {
+                isCounted = false
+            }
         }
     }
 

@@ -14,7 +14,9 @@ struct PartIntake: ~Copyable {
     private var intake: BodyIntake
     private var isHandedOut = false
 
-    init(_ part: JoinedSegments.Part, from sender: String?, spool: Spool, options: ReceiverOptions) throws(IntakeRefusal) {
+    init(
+        _ part: JoinedSegments.Part, from sender: String?, spool: Spool, _ allowance: InflateAllowance, longestLine: ByteCount
+    ) throws(IntakeRefusal) {
         self.spool = spool
         identity = part.identity
         way = part.trail.adding(sender)
@@ -24,8 +26,11 @@ struct PartIntake: ~Copyable {
         arrival.file.setTrail(way)
         if let clock = part.clock { arrival.file.setClockReading(clock) }
         if let dated = part.dated(at: .now()) { arrival.file.setDated(dated) }
-        intake = BodyIntake(into: arrival.file, inflateLimit: options.inflateLimit)
+        intake = BodyIntake(into: arrival.file, allowance, longestLine: longestLine)
     }
+
+    /// What is left of the request's.
+    var allowance: InflateAllowance { intake.allowance }
 
     deinit { if !isHandedOut { spool.discard(arrival) } }
 

@@ -42,7 +42,8 @@ public struct Receiver: Sendable {
         do throws(FileError) {
             _ = try spool.recover()
             handler = SegmentHandler(
-                spool: spool, options: options, admission: try Admission(spool), onReceived: onReceived, onFailure: onFailure,
+                spool: spool, options: options, admission: try Admission(spool), turns: IntakeTurns(), onReceived: onReceived,
+                onFailure: onFailure,
                 onSentDeleted: onSentDeleted)
         } catch {
             throw .file(error)
@@ -91,7 +92,10 @@ public struct Receiver: Sendable {
 
     private func server() throws -> HTTPServerBuilder {
         let idleTimeout = TimeAmount.milliseconds(min(options.idleTimeout.wholeMilliseconds, Duration.century.wholeMilliseconds))
-        let plain = HTTPServerBuilder.http1(configuration: .init(idleTimeout: idleTimeout))
+        let connections = Connections(most: options.mostConnections, perAddress: options.mostConnectionsPerAddress)
+        let plain = HTTPServerBuilder.http1(
+            configuration: .init(
+                additionalChannelHandlers: [ConnectionGuard(connections, patience: idleTimeout)], idleTimeout: idleTimeout))
         guard let certificate = options.certificate, let key = options.privateKey else { return plain }
         for path in [certificate, key] where access(path, R_OK) != 0 {
             throw ReceiverError.certificate("\(FileError("read", path))")

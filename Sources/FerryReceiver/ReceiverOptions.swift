@@ -9,6 +9,8 @@ public struct ReceiverOptions: Sendable {
     public var maxBody = ByteCount.mebibytes(64)
     /// The most that a body may inflate to.
     public var inflateLimit = ByteCount.mebibytes(1024)
+    /// The longest line that a body may have: as long as `ferry write` takes them.
+    public var longestLine = ByteCount.mebibytes(1)
     /// The bearer token that clients must show; `nil` lets everybody in.
     public var token: String?
     /// PEM files for https.
@@ -16,6 +18,10 @@ public struct ReceiverOptions: Sendable {
     public var privateKey: String?
     /// A client that sends nothing for this long is disconnected.
     public var idleTimeout = Duration.seconds(30)
+
+    /// The most connections at once, and from one address: half of them, so that no address takes all.
+    public var mostConnections = 2048
+    public var mostConnectionsPerAddress: Int { max(1, mostConnections / 2) }
 
     /// When it ends, requests that are being answered are finished for this long: as long as a peer may say nothing by default, and well below
     /// the 90 s after which systemd ends a service by force.

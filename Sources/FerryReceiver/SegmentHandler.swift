@@ -9,6 +9,7 @@ struct SegmentHandler: Sendable {
     let spool: Spool
     let options: ReceiverOptions
     let admission: Admission
+    let turns: IntakeTurns
     let onReceived: @Sendable (ReceivedSegment) -> Void
     let onFailure: @Sendable (FileError) -> Void
     let onSentDeleted: @Sendable (LedgerTotals.Count) -> Void
@@ -94,26 +95,11 @@ struct SegmentHandler: Sendable {
 
     /// Takes a body that came before.
     private func compare(_ request: Request, _ known: [KnownBody.Part]) async throws(IntakeRefusal) -> [ReceivedSegment] {
-        var body = KnownBody(known, inflateLimit: options.inflateLimit)
-        var total = ByteCount.zero
-        let start = ContinuousClock.now
-        do {
-            for try await var buffer in request.body {
-                total += ByteCount(Int64(buffer.readableBytes))
-                try body.take(&buffer)
-                try checkPace(total, since: start)
-            }
-        } catch let refusal as IntakeRefusal {
-            throw refusal
-        } catch {
-            throw .aborted
+        let body = KnownRequest(known, inflateLimit: options.inflateLimit)
+        try await forEachPiece(of: request) { piece throws(IntakeRefusal) in
+            try await work(for: request) { () throws(IntakeRefusal) in try body.take(piece) }
         }
         return try body.finish()
-    }
-
-    private func checkPace(_ total: ByteCount, since start: ContinuousClock.Instant) throws(IntakeRefusal) {
-        let allowed = options.idleTimeout + .seconds(total.bytes / ReceiverOptions.slowestRate.bytes)
-        if ContinuousClock.now - start > allowed { throw .tooSlow }
     }
 
     /// As many segments of one request share their forced writes; more would be as many open files.
@@ -123,51 +109,52 @@ struct SegmentHandler: Sendable {
     private func take(
         _ request: Request, _ parts: [JoinedSegments.Part], from sender: String?
     ) async throws(IntakeRefusal) -> [ReceivedSegment] {
-        var parts = parts[...]
-        var candidates: [Admission.Candidate] = []
+        let intake = RequestIntake(parts, from: sender, spool: spool, options: options)
         var received: [ReceivedSegment] = []
         var total = ByteCount.zero
-        let start = ContinuousClock.now
-        // What is not handed to the admission is forgotten.
-        defer { for candidate in candidates { spool.discard(candidate.arrival) } }
-        var open: PartIntake?
-        do {
-            for try await var buffer in request.body {
-                total += ByteCount(Int64(buffer.readableBytes))
-                guard total <= options.maxBody else { throw IntakeRefusal.tooLarge(limit: options.maxBody) }
-                while buffer.readableBytes > 0 {
-                    if open == nil {
-                        guard let part = parts.popFirst() else { throw IntakeRefusal.longerThanNamed }
-                        open = try PartIntake(part, from: sender, spool: spool, options: options)
-                    }
-                    // Optional chaining: the intake cannot be copied out of its place.
-                    try open?.take(&buffer)
-                    guard let whole = try open?.candidateIfWhole() else { continue }
-                    candidates.append(whole)
-                    open = nil
-                    if candidates.count == Self.batch { received += try await admit(&candidates, from: sender) }
-                }
-                try checkPace(total, since: start)
-            }
-        } catch let refusal as IntakeRefusal {
-            throw refusal
-        } catch {
-            // The connection broke: nobody is there to answer to.
-            throw .aborted
+        try await forEachPiece(of: request) { piece throws(IntakeRefusal) in
+            total += ByteCount(Int64(piece.readableBytes))
+            guard total <= options.maxBody else { throw IntakeRefusal.tooLarge(limit: options.maxBody) }
+            let count = try await work(for: request) { () throws(IntakeRefusal) in try intake.take(piece) }
+            if count >= Self.batch { received += try await admit(intake.handOver(), from: sender) }
         }
-        if open == nil, let part = parts.popFirst() { open = try PartIntake(part, from: sender, spool: spool, options: options) }
-        if let last = try open?.candidateAtEnd() { candidates.append(last) }
-        guard parts.isEmpty else { throw .shorterThanNamed }
-        received += try await admit(&candidates, from: sender)
+        try intake.finish()
+        received += try await admit(intake.handOver(), from: sender)
         return received
+    }
+
+    /// Runs what inflates and writes when the sender's turn comes.
+    private func work<Value: Sendable>(
+        for request: Request, _ work: @escaping @Sendable () throws(IntakeRefusal) -> Value
+    ) async throws(IntakeRefusal) -> Value {
+        try await turns.run(for: request.headers[.ferrySpool] ?? "") {
+            Result { () throws(IntakeRefusal) in try work() }
+        }.get()
+    }
+
+    /// Hands on the body as it comes. A client that is too slow is refused.
+    private func forEachPiece(
+        of request: Request, _ take: (ByteBuffer) async throws(IntakeRefusal) -> Void
+    ) async throws(IntakeRefusal) {
+        var total = ByteCount.zero
+        let start = ContinuousClock.now
+        var iterator = request.body.makeAsyncIterator()
+        while true {
+            let buffer: ByteBuffer?
+            // The connection broke: there is no one to answer to.
+            do { buffer = try await iterator.next() } catch { throw .aborted }
+            guard let buffer else { return }
+            total += ByteCount(Int64(buffer.readableBytes))
+            let allowed = options.idleTimeout + .seconds(total.bytes / ReceiverOptions.slowestRate.bytes)
+            if ContinuousClock.now - start > allowed { throw .tooSlow }
+            try await take(buffer)
+        }
     }
 
     /// Hands the candidates over: what becomes of their files is the admission's to decide.
     private func admit(
-        _ candidates: inout [Admission.Candidate], from sender: String?
+        _ handedOver: [Admission.Candidate], from sender: String?
     ) async throws(IntakeRefusal) -> [ReceivedSegment] {
-        let handedOver = candidates
-        candidates = []
         let results: [AdmissionResult]
         do throws(FileError) {
             results = try await admission.admit(handedOver, vouchesForNames: sender != nil)

@@ -233,7 +233,8 @@ private struct BundleIntake {
         var hasLookedAgain = false
         let items = try judgeable(items, holdings)
         let bySegment = Dictionary(items.map { ($0.entry.key, $0.segment) }) { first, _ in first }
-        let results = try hub.admit(items.map { ($0.arrival, $0.entry) }, isBulk: true) { entry throws(FileError) -> Bool in
+        let results = try hub.admit(items.map { ($0.arrival, $0.entry) }, forcing: .fileSystem) {
+            entry throws(FileError) -> Bool in
             if !hasLookedAgain { try holdings.lookAgain() }
             hasLookedAgain = true
             guard let segment = bySegment[entry.key] else { return false }

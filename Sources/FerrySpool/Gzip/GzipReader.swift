@@ -14,6 +14,11 @@ public struct GzipDamage: Error, Equatable, Sendable, CustomStringConvertible {
     /// Bytes of the compressed file before the damage.
     public let offset: Int64
 
+    package init(kind: Kind, offset: Int64) {
+        self.kind = kind
+        self.offset = offset
+    }
+
     public var description: String {
         switch kind {
         case .empty: "the file is empty"

@@ -27,8 +27,10 @@ public struct JSONLinesCounter {
     private var scanner = JSONScanner()
     private var line: Int64 = 1
     private var column = 0
+    private let longestLine: Int64
 
-    public init() {}
+    /// - Parameter longestLine: Longer ones are no events.
+    public init(longestLine: ByteCount = ByteCount(.max)) { self.longestLine = longestLine.bytes }
 
     public mutating func feed(_ bytes: UnsafeRawBufferPointer) throws(JSONLineProblem) {
         var rest = UnsafeBufferPointer(start: bytes.bindMemory(to: UInt8.self).baseAddress, count: bytes.count)
@@ -39,6 +41,10 @@ public struct JSONLinesCounter {
                 throw JSONLineProblem(line: line, column: column + bad + 1, reason: scanner.reason)
             }
             column += piece.count
+            guard column <= longestLine else {
+                let column = Int(clamping: longestLine.adding(1))
+                throw JSONLineProblem(line: line, column: column, reason: "the line is longer than \(ByteCount(longestLine))")
+            }
             guard let newline else { return }
             try endLine()
             line += 1

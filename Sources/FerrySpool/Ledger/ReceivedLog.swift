@@ -91,14 +91,16 @@ extension Spool {
     ) throws(FileError) {
         guard let stateDirectory else { throw FileError("write log of", path, code: EROFS) }
         let name = Self.receivedName(time.compactDay)
-        var start: Int64 = 0
+        var (start, end): (Int64, Int64?) = (0, nil)
         try stateDirectory.appendLines(to: name) { size throws(FileError) -> [UInt8] in
             start = size
             try follower?.catchUp(self, name, size: size)
             return try lines()
-        } appended: { end in
-            follower?.pass(name, from: start, to: end)
+        } appended: {
+            end = $0
         }
+        // Lines whose forced write failed may be there: they are read as if others had logged them.
+        if let end { follower?.pass(name, from: start, to: end) }
     }
 
     /// The names of the logs of received keys.

@@ -12,6 +12,16 @@ public enum Admitted: Equatable, Sendable {
     case left(FileError)
 }
 
+/// What the admission of arrivals forces to the disk before it logs their keys.
+public enum Forcing: Sendable {
+    /// Each file.
+    case files
+    /// The whole file system, in one call, the folder with it.
+    case fileSystem
+    /// The folder alone: whoever wrote the files has forced them.
+    case nothing
+}
+
 extension Spool {
     /// Makes arrivals segments: contents and hidden names to the disk, then their keys into the log, then the names. Several share the forced writes.
     ///
@@ -21,11 +31,10 @@ extension Spool {
     ///
     /// The names need no forced write of their own: until they are on the disk, the hidden ones are, with the line that tells what they become.
     ///
-    /// - Parameter isBulk: One call forces the whole file system to the disk, instead of one for each file.
     /// - Parameter follower: Learns what other processes have logged before `isKnown` is asked.
     /// - Parameter isKnown: Asked for each under the lock of the log, which no other process can add to until the keys are logged.
     public func admit(
-        _ arrivals: [(arrival: Arrival, entry: ReceivedEntry)], isBulk: Bool = false,
+        _ arrivals: [(arrival: Arrival, entry: ReceivedEntry)], forcing: Forcing = .files,
         following follower: ReceivedLogFollower? = nil,
         isKnown: (ReceivedEntry) throws(FileError) -> Bool = { _ throws(FileError) -> Bool in false }
     ) throws(FileError) -> [Admitted] {
@@ -35,13 +44,12 @@ extension Spool {
             if try directory.contains(item.entry.segment) { discard(item.arrival) } else { new.append(index) }
         }
         guard !new.isEmpty else { return results }
-        let known = try log(new.map { arrivals[$0] }, isBulk: isBulk, follower, isKnown)
+        let known = try log(new.map { arrivals[$0] }, forcing, follower, isKnown)
         for index in new where known.contains(arrivals[index].arrival.fileName) { results[index] = .known }
         for index in new where results[index] != .known {
-            results[index] = name(arrivals[index].arrival, as: arrivals[index].entry.segment)
+            // They are anybody's to claim from then on, before the last who used the files here has closed them.
+            results[index] = finish(arrivals[index].arrival, as: arrivals[index].entry.segment)
         }
-        // They are anybody's to claim from now on, before the last who used the files here has closed them.
-        for index in new where results[index] == .stored { arrivals[index].arrival.file.unlock() }
         return results
     }
 
@@ -49,17 +57,13 @@ extension Spool {
     ///
     /// - Returns: The arrivals whose keys are known; they are removed.
     private func log(
-        _ arrivals: [(arrival: Arrival, entry: ReceivedEntry)], isBulk: Bool, _ follower: ReceivedLogFollower?,
+        _ arrivals: [(arrival: Arrival, entry: ReceivedEntry)], _ forcing: Forcing, _ follower: ReceivedLogFollower?,
         _ isKnown: (ReceivedEntry) throws(FileError) -> Bool
     ) throws(FileError) -> Set<String> {
         do throws(FileError) {
-            if isBulk {
-                try directory.syncFileSystem()
-            } else {
-                for item in arrivals { try item.arrival.file.sync() }
-                // A forced file's name need not be on the disk with it.
-                try directory.sync()
-            }
+            if forcing == .files { for item in arrivals { try item.arrival.file.sync() } }
+            // A forced file's name need not be on the disk with it.
+            if forcing == .fileSystem { try directory.syncFileSystem() } else { try directory.sync() }
         } catch {
             for item in arrivals { discard(item.arrival) }
             throw error
@@ -85,6 +89,13 @@ extension Spool {
         }
         for item in arrivals where known.contains(item.arrival.fileName) { discard(item.arrival) }
         return known
+    }
+
+    /// Gives an arrival whose key is logged its name, and lets others claim it.
+    public func finish(_ arrival: Arrival, as segment: String) -> Admitted {
+        let result = name(arrival, as: segment)
+        if result == .stored { arrival.file.unlock() }
+        return result
     }
 
     private func name(_ arrival: Arrival, as segment: String) -> Admitted {

@@ -26,6 +26,14 @@ struct ReceiveCommand: AsyncParsableCommand {
     @Option(help: ArgumentHelp("The most that a body may inflate to.", valueName: "size"))
     var inflateLimit = ByteCount.mebibytes(1024)
 
+    @Option(help: ArgumentHelp("The longest line.", valueName: "size"))
+    var maxLine = ByteCount.mebibytes(1)
+
+    @Option(
+        help: ArgumentHelp(
+            "The most connections at once, half of them from one address; one too many is answered with 503.", valueName: "n"))
+    var maxConnections = 2048
+
     @Option(help: ArgumentHelp("A file with the bearer token that clients must show.", valueName: "file"))
     var tokenFile: String?
 
@@ -41,6 +49,10 @@ struct ReceiveCommand: AsyncParsableCommand {
     func validate() throws {
         _ = try address()
         guard (tlsCert == nil) == (tlsKey == nil) else { throw ValidationError("--tls-cert and --tls-key belong together") }
+        guard (1...1_000_000).contains(maxConnections) else {
+            throw ValidationError("--max-connections must be a number from 1 to 1,000,000")
+        }
+        guard maxLine > .zero else { throw ValidationError("--max-line must be at least 1 byte") }
         guard timeout > .zero else { throw ValidationError("--timeout must be longer than 0") }
     }
 
@@ -51,6 +63,9 @@ struct ReceiveCommand: AsyncParsableCommand {
         options.port = address.port
         options.maxBody = maxBody
         options.inflateLimit = inflateLimit
+        options.longestLine = maxLine
+        options.mostConnections = maxConnections
+        DescriptorLimit.raise(connections: maxConnections)
         options.token = try tokenFile.map(SecretFile.token)
         options.certificate = tlsCert
         options.privateKey = tlsKey

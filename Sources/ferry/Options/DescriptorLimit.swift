@@ -15,14 +15,23 @@ enum DescriptorLimit {
     /// - Throws: ``CommandFailure``.
     static func requireForWriting() throws { try require(ofWriting) }
 
-    private static func require(_ more: Int) throws {
+    /// Raises the limit for what so many connections may have open, as far as the user may: themselves, and a file that each writes.
+    static func raise(connections: Int) { _ = raise(to: sensible + 2 * rlim_t(max(0, connections))) }
+
+    /// - Returns: The limit now; `nil` when it cannot be read.
+    private static func raise(to wanted: rlim_t) -> rlimit? {
         var limit = rlimit()
         let resource = __rlimit_resource_t(RLIMIT_NOFILE.rawValue)
-        guard getrlimit(resource, &limit) == 0 else { return }
-        if limit.rlim_cur < sensible {
-            limit.rlim_cur = min(limit.rlim_max, sensible)
+        guard getrlimit(resource, &limit) == 0 else { return nil }
+        if limit.rlim_cur < wanted {
+            limit.rlim_cur = min(limit.rlim_max, wanted)
             _ = setrlimit(resource, &limit)
         }
+        return limit
+    }
+
+    private static func require(_ more: Int) throws {
+        guard let limit = raise(to: sensible) else { return }
         guard limit.rlim_cur < sensible else { return }
         let open = (0..<Int32(limit.rlim_cur)).count { fcntl($0, F_GETFD) >= 0 }
         let needed = open + more

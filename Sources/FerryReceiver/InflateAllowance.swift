@@ -1,0 +1,28 @@
+import FerrySpool
+
+/// How far the body of one request may inflate, whatever number of segments it carries.
+struct InflateAllowance: Sendable {
+    private let limit: ByteCount
+    private var compressed: Int64 = 0
+    private var inflated: Int64 = 0
+
+    init(limit: ByteCount) { self.limit = limit }
+
+    /// Deflate makes 1,032 bytes of one at most: beyond this ratio it is a bomb, or as well as empty. Whoever has such events may send them in
+    /// halves, which a 413 asks for.
+    private static let highestRatio: Int64 = 1000
+    /// So much any body may inflate to.
+    private static let free: Int64 = 1 << 20
+
+    /// Counts a piece of the body before it is inflated.
+    mutating func begin(_ bytes: Int) { compressed = compressed.adding(Int64(bytes)) }
+
+    /// Counts what comes out.
+    ///
+    /// - Throws: ``GzipDamage`` when it is too much.
+    mutating func take(_ bytes: Int) throws(GzipDamage) {
+        inflated = inflated.adding(Int64(bytes))
+        let isBomb = inflated > Self.free && inflated / Self.highestRatio > compressed
+        if inflated > limit.bytes || isBomb { throw GzipDamage(kind: .tooLarge, offset: compressed) }
+    }
+}

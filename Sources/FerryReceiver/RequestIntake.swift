@@ -1,0 +1,77 @@
+import FerrySpool
+import NIOCore
+import Synchronization
+
+/// Takes the body of one request, part by part, into files that are segments to be.
+final class RequestIntake: Sendable {
+    private let state: Mutex<State>
+    private let sender: String?
+    private let spool: Spool
+    private let longestLine: ByteCount
+
+    /// Used by one piece of work at a time.
+    private struct State: ~Copyable {
+        var parts: ArraySlice<JoinedSegments.Part>
+        var open: PartIntake?
+        var allowance: InflateAllowance
+        var whole: [Admission.Candidate] = []
+
+        /// The segment that is open has ended.
+        mutating func end(_ candidate: Admission.Candidate) {
+            if let left = open?.allowance { allowance = left }
+            open = nil
+            whole.append(candidate)
+        }
+    }
+
+    // What is not handed over is forgotten.
+    deinit { for candidate in handOver() { spool.discard(candidate.arrival) } }
+
+    /// - Parameter sender: The ID of the spool that it comes from; `nil` where the request does not tell.
+    init(_ parts: [JoinedSegments.Part], from sender: String?, spool: Spool, options: ReceiverOptions) {
+        self.sender = sender
+        self.spool = spool
+        longestLine = options.longestLine
+        state = Mutex(State(parts: parts[...], open: nil, allowance: InflateAllowance(limit: options.inflateLimit)))
+    }
+
+    /// Takes a piece of the body.
+    ///
+    /// - Returns: How many segments are whole and not handed over.
+    func take(_ piece: ByteBuffer) throws(IntakeRefusal) -> Int {
+        try state.withLock { state throws(IntakeRefusal) in
+            var piece = piece
+            while piece.readableBytes > 0 {
+                if state.open == nil {
+                    guard let part = state.parts.popFirst() else { throw .longerThanNamed }
+                    state.open = try begin(part, state.allowance)
+                }
+                // Optional chaining: the intake cannot be copied out of its place.
+                try state.open?.take(&piece)
+                if let candidate = try state.open?.candidateIfWhole() { state.end(candidate) }
+            }
+            return state.whole.count
+        }
+    }
+
+    /// Ends the last segment with the body.
+    func finish() throws(IntakeRefusal) {
+        try state.withLock { state throws(IntakeRefusal) in
+            if state.open == nil, let part = state.parts.popFirst() { state.open = try begin(part, state.allowance) }
+            if let last = try state.open?.candidateAtEnd() { state.end(last) }
+            guard state.parts.isEmpty else { throw .shorterThanNamed }
+        }
+    }
+
+    /// Hands over the segments that are whole: what becomes of their files is the caller's to decide.
+    func handOver() -> [Admission.Candidate] {
+        state.withLock { state in
+            defer { state.whole = [] }
+            return state.whole
+        }
+    }
+
+    private func begin(_ part: JoinedSegments.Part, _ allowance: InflateAllowance) throws(IntakeRefusal) -> PartIntake {
+        try PartIntake(part, from: sender, spool: spool, allowance, longestLine: longestLine)
+    }
+}

@@ -1,0 +1,140 @@
+import Foundation
+import Synchronization
+import TestSupport
+import Testing
+
+@testable import FerryReceiver
+@testable import FerrySpool
+
+@Suite("A receiver under attack and under load")
+struct ReceiverLimitsTests {
+    private let folder = TemporaryFolder()
+
+    @Test("What inflates to a thousand times its size is refused long before it is inflated; a sender may send its halves")
+    func bomb() async throws {
+        let spool = try folder.spool("hub")
+        let bomb = Segments.gzip([UInt8](repeating: 0x0a, count: 64 << 20))
+        try await whileReceiving(into: spool) { (port: Int) async throws in
+            #expect(try await RawClient.post(bomb, port: port).status == 413)
+            #expect(try await RawClient.post(Segments.gzip([UInt8](repeating: 0x0a, count: 1 << 20)), port: port).status == 200)
+        }
+        #expect(try spool.pending().count == 1)
+    }
+
+    @Test("What several segments of a request inflate to together is limited")
+    func inflatesTogether() async throws {
+        let spool = try folder.spool("hub")
+        let names = (0..<4).map { Segments.name(second: $0).fileName }
+        let body = Segments.gzip(try String(decoding: Segments.noise(30_000).map { 97 + $0 % 26 }, as: UTF8.self).quotedLine)
+        let header = names.map { "\($0);bytes=\(body.count)" }.joined(separator: ", ")
+        try await whileReceiving(into: spool) {
+            $0.inflateLimit = .kibibytes(100)
+        } _: { (port: Int) async throws in
+            let joined = Array(repeating: body, count: 4).flatMap(\.self)
+            #expect(try await RawClient.post(joined, port: port, headers: ["Ferry-Segment": header]).status == 413)
+            #expect(try await RawClient.post(body, port: port, headers: ["Ferry-Segment": names[3]]).status == 200)
+        }
+        #expect(try spool.pending() == [names[3]])
+    }
+
+    @Test("A line longer than the limit is refused with its number")
+    func longLine() async throws {
+        let spool = try folder.spool("hub")
+        try await whileReceiving(into: spool) {
+            $0.longestLine = ByteCount(20)
+        } _: { (port: Int) async throws in
+            let answer = try await RawClient.post(
+                Segments.gzip("{\"a\":1}\n{\"a\":\"\(String(repeating: "x", count: 20))\"}\n"), port: port)
+            #expect(answer.status == 400)
+            #expect(answer.body.contains("line 2, column 21: the line is longer than 20 B"), "\(answer.body)")
+        }
+    }
+
+    @Test("A client that is refused and goes on sending, however slowly, is disconnected within the timeout")
+    func drips() async throws {
+        let spool = try folder.spool("hub")
+        try await whileReceiving(into: spool) {
+            $0.idleTimeout = .seconds(1)
+            $0.token = "secret"
+        } _: { (port: Int) async throws in
+            let client = try RawClient(port: port)
+            client.send("POST /v1/segments HTTP/1.1\r\nHost: x\r\nContent-Length: 1000000\r\n\r\n")
+            let isOver = Mutex(false)
+            Thread.detachNewThread {
+                while !isOver.withLock(\.self) {
+                    client.send([0])
+                    usleep(100_000)
+                }
+            }
+            #expect(await client.isClosedByPeer(within: .seconds(30)))
+            isOver.withLock { $0 = true }
+        }
+    }
+
+    @Test("One connection too many is told so, and when to come again; the others are served")
+    func tooMany() async throws {
+        let spool = try folder.spool("hub")
+        try await whileReceiving(into: spool) {
+            $0.mostConnections = 4
+        } _: { (port: Int) async throws in
+            let body = Segments.gzip("{}\n")
+            let head = "POST /v1/segments HTTP/1.1\r\nHost: x\r\nContent-Length: \(body.count)\r\n\r\n"
+            // Two of one address.
+            let first = try RawClient(port: port)
+            first.send(head)
+            var second: RawClient? = try RawClient(port: port)
+            second?.send(head)
+            try await eventually("both are counted") {
+                try await RawClient.post(body, port: port).status == 503
+            }
+            let third = try RawClient(port: port)
+            third.send("GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n")
+            let answer = String(decoding: third.readToEnd(), as: UTF8.self)
+            #expect(answer.contains("503 Service Unavailable"))
+            #expect(answer.lowercased().contains("retry-after: 10"))
+            first.send(body)
+            #expect(first.read().map { String(decoding: $0, as: UTF8.self).contains("200 OK") } == true)
+            second?.shutDown()
+            second = nil
+            try await eventually("there is room again") { try await RawClient.post(body, port: port).status == 200 }
+        }
+    }
+
+    @Test("What several connections have finished is logged in one round, and a segment that comes whole and in halves once")
+    func rounds() async throws {
+        let spool = try folder.spool("hub")
+        let whole = Segments.name()
+        let halves = try #require(SegmentID(whole.id)?.halves)
+        try await whileReceiving(into: spool) { (port: Int) async throws in
+            // Whoever logs waits for this lock.
+            let held = try OpenFile.creating(folder("hub/.ferry/received-\(Timestamp.now().compactDay).jsonl"))
+            #expect(held.tryLock())
+            try await withThrowingTaskGroup(of: Int.self) { group in
+                @Sendable func post(_ lines: String, as name: SegmentName) async throws -> Int {
+                    try await RawClient.post(
+                        Segments.gzip(lines), port: port,
+                        headers: ["Ferry-Segment": name.fileName, "Ferry-Spool": "anotherspoolsid1"]
+                    ).status
+                }
+                group.addTask { try await post("1\n2\n", as: whole) }
+                group.addTask { try await post("1\n", as: whole.with(id: halves.first)) }
+                group.addTask { try await post("2\n", as: whole.with(id: halves.second)) }
+                for second in 1...5 { group.addTask { try await post("3\n", as: Segments.name(second: second)) } }
+                try await eventually("all have come") {
+                    try spool.directory.names().count { $0.hasSuffix(".ferry-in") } == 8
+                }
+                held.unlock()
+                var statuses: [Int] = []
+                for try await status in group { statuses.append(status) }
+                // Beside a half the whole may have to come in halves.
+                #expect(statuses.count { $0 == 200 } >= 7, "\(statuses)")
+            }
+        }
+        #expect(try spool.events(in: [.pending]).sorted() == ["1", "2", "3", "3", "3", "3", "3"])
+    }
+}
+
+extension String {
+    /// A line with a JSON string.
+    fileprivate var quotedLine: String { "\"\(self)\"\n" }
+}
