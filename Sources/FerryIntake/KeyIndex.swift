@@ -37,7 +37,12 @@ public struct KnownSegment: Equatable, Sendable {
     public func answer(to asked: ReceivedEntry) -> ReceivedEntry? {
         guard let arrival = arrivals.first(where: { $0.noted != nil }), let noted = arrival.noted else { return nil }
         var answer = asked
-        if answer.events == 0, arrival.id == nil { answer.events = noted.events }
+        if answer.events == 0 {
+            let own = SegmentName(asked.segment)?.id ?? asked.key
+            let id = arrival.id?.text ?? own
+            // By their number the halves of a segment are known.
+            if own.hasPrefix(id) { answer.events = KeyIndex.share(of: noted.events, splits: own.dropFirst(id.count)) }
+        }
         (answer.file, answer.bundle, answer.trail, answer.answered) = (nil, nil, arrival.way?.text, true)
         return answer
     }
@@ -51,11 +56,14 @@ public struct KnownArrival: Equatable, Sendable {
     public let way: Trail?
     /// What was in it, where it came another way than over a receiver or in a bundle, by rsync say, and no sender was told yet that it is here.
     public let noted: CopiedContent?
+    /// The name that it was noted under, where the index has it.
+    public let segment: SegmentName?
 
-    public init(id: SegmentID?, way: Trail?, noted: CopiedContent? = nil) {
+    public init(id: SegmentID?, way: Trail?, noted: CopiedContent? = nil, segment: SegmentName? = nil) {
         self.id = id
         self.way = way
         self.noted = noted
+        self.segment = segment
     }
 }
 
@@ -77,6 +85,8 @@ public struct KeyIndex: Sendable {
         /// What of the segment's name its halves have too, whatever priority they have got since; 0 for another tool's name.
         let kin: Int
         let way: UInt32
+        /// The number of its name, from 1; 0 where it is more than a note.
+        let note: UInt32
     }
 
     private var arrivals: [KeyHash: Arrival] = [:]
@@ -84,6 +94,9 @@ public struct KeyIndex: Sendable {
     private var wholes: Set<KeyHash> = []
     /// The ways that segments came. There are few of them.
     private var ways: [Way] = []
+    /// The names of what is but noted, by number. There are few.
+    private var noteNames: [UInt32: SegmentName] = [:]
+    private var lastNote: UInt32 = 0
     /// Whether mere notes count for nothing.
     private var ignoresNotes = false
     private var wayNumbers: [WayKey: UInt32] = [:]
@@ -105,9 +118,11 @@ public struct KeyIndex: Sendable {
 
     public mutating func add(_ entry: ReceivedEntry) {
         guard let digest = BodyDigest(hexadecimal: entry.sha256) else { return }
-        arrivals[KeyHash(entry.key)] = Arrival(
+        let hash = KeyHash(entry.key)
+        if let before = arrivals[hash] { noteNames[before.note] = nil }
+        arrivals[hash] = Arrival(
             digest: digest, events: entry.events, bytes: entry.bytes, kin: Self.kin(of: SegmentName(entry.segment)) ?? 0,
-            way: number(of: entry))
+            way: number(of: entry), note: noteNumber(of: entry))
         for whole in SegmentID.ancestors(of: entry.key).prefix(Self.deepest) { wholes.insert(KeyHash(whole.text)) }
     }
 
@@ -132,10 +147,18 @@ public struct KeyIndex: Sendable {
         return number
     }
 
+    private mutating func noteNumber(of entry: ReceivedEntry) -> UInt32 {
+        guard entry.isMereNote, let name = SegmentName(entry.segment) else { return 0 }
+        lastNote &+= 1
+        noteNames[lastNote] = name
+        return lastNote
+    }
+
     private func knownArrival(_ id: SegmentID?, _ arrival: Arrival) -> KnownArrival {
         let way = ways[Int(arrival.way)]
         let noted = CopiedContent(digest: arrival.digest, bytes: arrival.bytes, events: arrival.events)
-        return KnownArrival(id: id, way: way.trail, noted: way.isMereNote ? noted : nil)
+        return KnownArrival(
+            id: id, way: way.trail, noted: way.isMereNote ? noted : nil, segment: noteNames[arrival.note])
     }
 
     /// What is known of a key by itself; `nil` when it never came.

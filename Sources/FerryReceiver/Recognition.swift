@@ -35,7 +35,7 @@ struct Recognition: Sendable {
     func result(_ candidate: Admission.Candidate) throws(FileError) -> AdmissionResult? {
         if let result = result(withoutLook: candidate) { return result }
         guard let known = known(candidate), let name = SegmentName(candidate.entry.segment) else { return nil }
-        let fates = try fates(of: known, candidate, name)
+        let fates = try fates(of: known, candidate.identity, name, whichCame: candidate.way)
         switch Vouching(fates) {
         case .vouched: return .duplicate
         case .underWay: return .leaving
@@ -45,7 +45,7 @@ struct Recognition: Sendable {
                 let rest = keys.knownWithoutNotes(key, segment: candidate.identity.givenName, events: candidate.entry.events)
             else { return nil }
             if let other = Self.difference(candidate, rest) { return other }
-            return switch Vouching(try self.fates(of: rest, candidate, name)) {
+            return switch Vouching(try self.fates(of: rest, candidate.identity, name, whichCame: candidate.way)) {
             case .vouched: .duplicate
             case .underWay: .leaving
             case .takenAgain: nil
@@ -54,12 +54,12 @@ struct Recognition: Sendable {
     }
 
     private func fates(
-        of known: KnownSegment, _ candidate: Admission.Candidate, _ name: SegmentName
+        of known: KnownSegment, _ identity: SegmentIdentity, _ name: SegmentName, whichCame way: Trail
     ) throws(FileError) -> [Vouching.Fate] {
         var fates: [Vouching.Fate] = []
         for arrival in known.arrivals {
-            let segment = try self.name(of: arrival, candidate.identity, name)
-            var fate = try fate(of: segment, whichCame: candidate.way)
+            let segment = self.name(of: arrival, identity, name)
+            var fate = try fate(of: segment, whichCame: way)
             if fate == .kept, let noted = arrival.noted, try !spool.keepsCopy(of: segment, noted, left) { fate = .lost }
             fates.append(fate)
         }
@@ -69,12 +69,10 @@ struct Recognition: Sendable {
     /// The name of what came before.
     ///
     /// - Parameter name: What comes now, which its sender may have given no name: what other tools brought has one, which is in the log.
-    private func name(
-        of arrival: KnownArrival, _ identity: SegmentIdentity, _ name: SegmentName
-    ) throws(FileError) -> SegmentName {
+    private func name(of arrival: KnownArrival, _ identity: SegmentIdentity, _ name: SegmentName) -> SegmentName {
         if let id = arrival.id { return name.with(id: id) }
-        guard arrival.noted != nil, identity.givenName == nil, let key = identity.key, SegmentID(key) != nil else { return name }
-        return try spool.receivedSegment(under: key) ?? name
+        guard identity.givenName == nil, let key = identity.key, SegmentID(key) != nil else { return name }
+        return arrival.segment ?? name
     }
 
     func isKnown(_ candidate: Admission.Candidate) -> Bool { known(candidate) != nil }
@@ -118,13 +116,11 @@ struct Recognition: Sendable {
     ///
     /// - Parameter sender: The spool that sends it; `nil` where none is named.
     func note(_ answers: [(part: JoinedSegments.Part, segment: ReceivedSegment)], from sender: String?) throws(FileError) {
-        let judged = try answers.map { (part, received) throws(FileError) in
+        let judged = answers.map { part, received in
             let known = part.identity.key.flatMap {
                 keys.known($0, segment: part.identity.givenName, events: received.events ?? 0)
             }
-            let names = try known?.arrivals.map { (arrival) throws(FileError) in
-                try name(of: arrival, part.identity, part.identity.name)
-            }
+            let names = known?.arrivals.map { name(of: $0, part.identity, part.identity.name) }
             return Judged(part: part, received: received, known: known, names: names ?? [part.identity.name])
         }
         if let sender {
@@ -163,6 +159,8 @@ struct Recognition: Sendable {
             // Other tools may have taken a copy away since it was compared, while the rest of the request came.
             let way = sender.map { part.trail.adding($0) } ?? part.trail
             guard try spool.keepsCopy(of: segment, noted, left) else {
+                // More may be known of it for sure, for which nothing is to be logged.
+                if try isVouchedForWithoutNotes(part, received, whichCame: way) { return nil }
                 throw FileError("find", spool.directory.pathOf(segment.fileName), code: ENOENT)
             }
             // Or it leaves just now: the sender's next try is judged by that.
@@ -175,6 +173,17 @@ struct Recognition: Sendable {
             to: ReceivedEntry(
                 at: .now(), key: own.id, sha256: received.digest.hexadecimal, segment: own.fileName, bytes: received.bytes.bytes,
                 events: received.events ?? 0, trail: nil))
+    }
+
+    /// Whether a segment that is here, as a look before its answer showed, is known by more than what is but noted.
+    private func isVouchedForWithoutNotes(
+        _ part: JoinedSegments.Part, _ received: ReceivedSegment, whichCame way: Trail
+    ) throws(FileError) -> Bool {
+        guard let key = part.identity.key,
+            let rest = keys.knownWithoutNotes(key, segment: part.identity.givenName, events: received.events ?? 0),
+            rest.key.agrees(with: received.digest)
+        else { return false }
+        return try Vouching(fates(of: rest, part.identity, part.identity.name, whichCame: way)) == .vouched
     }
 
     /// Of a segment that is in no log, and was compared with what comes.

@@ -313,7 +313,7 @@ private struct BundleIntake {
         let answer = known.answer(
             to: ReceivedEntry(
                 at: now, key: segment.key, sha256: segment.sha256, segment: Self.name(for: segment), bytes: segment.bytes,
-                events: segment.events ?? 0, trail: nil))
+                events: segment.events ?? events ?? 0, trail: nil))
         return vouching == .takenAgain ? nil : Known(key: known.key, vouching: vouching, answer: answer)
     }
 

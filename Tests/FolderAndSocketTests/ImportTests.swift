@@ -75,6 +75,19 @@ struct ImportTests {
         #expect(try hub.pending().isEmpty)
     }
 
+    @Test("What lies in rejected/ and cannot be read keeps nothing else of a bundle out")
+    func unreadableRejected() throws {
+        let spool = try source()
+        _ = try export(spool, to: stick())
+        let hub = try folder.spool("hub")
+        #expect(try take(stick(), into: hub).first?.get().stored == 3)
+        let names = try hub.pending()
+        let rejected = try hub.directory.makeDirectory("rejected")
+        try FileManager.default.createSymbolicLink(atPath: rejected.pathOf(names[0]), withDestinationPath: "/dev/full")
+        for name in names { try hub.directory.remove(name) }
+        #expect(try take(stick(), into: hub).first?.get().stored == 3)
+    }
+
     @Test("The halves of a segment that the hub has taken are known, and vouched for")
     func halves() throws {
         let whole = Segments.name()

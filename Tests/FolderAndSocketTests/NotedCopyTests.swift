@@ -233,6 +233,42 @@ struct NotedCopyTests {
         #expect(try hub.pending().isEmpty)
     }
 
+    @Test("A whole whose noted copy is gone is known by its halves, where both were promised", arguments: [false, true])
+    func promisedHalves(isJoined: Bool) async throws {
+        let (source, hub, copy) = try noted()
+        let halves = try #require(name.halves)
+        try hub.logReceived(
+            [halves.first, halves.second].map {
+                ReceivedEntry(
+                    at: .now(), key: $0.id, sha256: String(repeating: "0", count: 64), segment: $0.fileName, bytes: 9, events: 2,
+                    trail: Trail.none, answered: true)
+            })
+        try hub.directory.remove(copy.fileName)
+        if isJoined { try source.put(Segments.gzip(Segments.lines(9..<10)), as: Segments.name(second: 1)) }
+        #expect(try await send(source, to: hub, coalesce: isJoined ? .mebibytes(1) : nil) == 0)
+        #expect(try hub.pending().count == (isJoined ? 1 : 0))
+    }
+
+    @Test(
+        "What an import answers for, of a bundle that tells no number of events, is known by its halves",
+        arguments: [false, true])
+    func uncounted(isHalf: Bool) async throws {
+        let (source, hub) = (try folder.spool("source"), try folder.spool("hub"))
+        let halves = try #require(name.halves)
+        // As any program writes it, without Ferry's notes.
+        let text = Segments.lines(0..<(isHalf ? 2 : 4))
+        let plain = Segments.gzip(text)
+        try source.put(plain, as: isHalf ? halves.first : name)
+        try hub.put(isHalf ? lines : plain, as: Segments.name(3, id: name.id))
+        try endWriting(in: hub)
+        #expect(try carry(source, to: hub, on: folder) == 0)
+        let asked = isHalf ? try #require(halves.first.halves) : halves
+        let other = try folder.spool("other")
+        try other.put(Segments.gzip(Segments.lines(0..<(isHalf ? 1 : 2))), as: asked.first)
+        #expect(try await send(other, to: hub) == 0)
+        #expect(try hub.pending() == [Segments.name(3, id: name.id).fileName])
+    }
+
     @Test("A sender that gives a segment's ID as key, and no name, is told of the copy that is here under whatever name")
     func keyAlone() async throws {
         let (_, hub, copy) = try noted()

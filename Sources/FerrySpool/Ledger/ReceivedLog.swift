@@ -71,16 +71,6 @@ extension Spool {
         }
     }
 
-    /// The name of the segment that was logged last under a key. The whole log is read.
-    package func receivedSegment(under key: String) throws(FileError) -> SegmentName? {
-        var place = ReceivedLogPlace()
-        var segment: SegmentName?
-        try forEachReceived(after: &place) { entry in
-            if entry.key == key { segment = SegmentName(entry.segment) ?? segment }
-        }
-        return segment
-    }
-
     /// Has a follower learn what other processes have logged, and forces it to the disk: it can be counted on then.
     public func follow(_ follower: ReceivedLogFollower, at now: Timestamp) throws(FileError) {
         try appendReceived(on: now, following: follower) { () throws(FileError) -> [UInt8] in [] }
