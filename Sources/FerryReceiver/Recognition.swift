@@ -9,9 +9,11 @@ struct Recognition: Sendable {
     private let sentOn = SentOn()
     private let left = LeftSegments()
     let ways = Ways()
+    private let present: PresentIDs?
 
     init(_ spool: Spool) throws(FileError) {
         self.spool = spool
+        present = PresentIDs(spool.directory)
         keys = try ReceivedKeys(spool)
     }
 
@@ -104,6 +106,7 @@ struct Recognition: Sendable {
     ///
     /// - Returns: `false` when some of it is just coming, and cannot be judged yet.
     func adoptKin(of segment: SegmentName) throws(FileError) -> Bool {
+        if let present, !present.mayHold(segment.kinIDs) { return true }
         switch try spool.adoptKin(of: segment, ways, unless: { keys.known($0.id, segment: $0) != nil }) {
         case .nothingNew: break
         case .logged: try spool.follow(keys.log, at: .now())

@@ -1,6 +1,7 @@
 import TestSupport
 import Testing
 
+@testable import FerrySpool
 @testable import FerryUpload
 
 @Suite("What the kernel says of routes")
@@ -95,9 +96,9 @@ struct NetlinkTests {
         let bytes: [UInt8] =
             [1, 0, 0, 0, 0x80, 0, 0, 0, 0, 0, 0, 0, 16, 0, 0, 0] + Array("a.jsonl.gz".utf8) + [0, 0, 0, 0, 0, 0]
             + [255, 255, 255, 255, 0, 0x40, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0]
-        let events = bytes.withUnsafeBytes { Inotify.parse($0) }
+        let events = bytes.withUnsafeBytes { InotifyEvent.parse($0) }
         #expect(events == [.init(watch: 1, mask: 0x80, name: "a.jsonl.gz"), .init(watch: -1, mask: 0x4000, name: "")])
         #expect(FolderWatch.news(events[0], isStateFolder: false) == .appeared("a.jsonl.gz"))
-        #expect(bytes[..<30].withUnsafeBytes { Inotify.parse($0) }.isEmpty)
+        #expect(bytes[..<30].withUnsafeBytes { InotifyEvent.parse($0) }.isEmpty)
     }
 }

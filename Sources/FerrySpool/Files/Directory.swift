@@ -5,7 +5,7 @@ import Glibc
 /// An open folder: every name below is resolved in it, so that moving or replacing the folder's path changes nothing.
 public final class Directory: Sendable {
     public let path: String
-    let descriptor: Int32
+    package let descriptor: Int32
     private let forks = ferry_fork_count()
     /// Of what is made in the folder.
     public let modes: FolderModes

@@ -164,10 +164,15 @@ extension OpenFile {
 }
 
 extension SegmentName {
+    /// The IDs that files with the same events may have.
+    package var kinIDs: [SegmentID] {
+        guard let id = SegmentID(id) else { return [] }
+        return [id] + SegmentID.ancestors(of: id.text) + (id.halves.map { [$0.first, $0.second] } ?? [])
+    }
+
     /// The names that files with the same events may have.
     fileprivate var kin: [SegmentName] {
-        guard let id = SegmentID(id) else { return [] }
-        let ids = [id] + SegmentID.ancestors(of: id.text) + (id.halves.map { [$0.first, $0.second] } ?? [])
+        let ids = kinIDs
         // Of several versions of one ID the last counts: the one that comes.
         let names = ids.map { with(id: $0) }.flatMap { [$0.salvaged, $0.beforeSalvage, $0] }
         return names.flatMap { name in (0..<Priority.levels).compactMap { Priority($0).map(name.with(priority:)) } }

@@ -81,7 +81,7 @@ final class FolderWatch: Sendable {
         }
     }
 
-    static func news(_ event: Inotify.Event, isStateFolder: Bool) -> FolderNews? {
+    static func news(_ event: InotifyEvent, isStateFolder: Bool) -> FolderNews? {
         let isGone = UInt32(IN_DELETE_SELF) | UInt32(IN_MOVE_SELF) | UInt32(IN_UNMOUNT) | UInt32(IN_IGNORED)
         if event.mask & isGone != 0 { return .gone }
         if isStateFolder { return [Spool.controlFileName, Spool.settingsFileName].contains(event.name) ? .control : nil }

@@ -20,7 +20,7 @@ extension FuzzTarget {
 
     /// News about folders.
     static let inotify = FuzzTarget("inotify", longest: 1024) { bytes in
-        let events = bytes.withUnsafeBytes { Inotify.parse($0) }
+        let events = bytes.withUnsafeBytes { InotifyEvent.parse($0) }
         try expect(events.count <= bytes.count / 16, "each piece of news has a head of its own")
         for event in events { try expect(!event.name.utf8.contains(0), "a name ends before its padding") }
     }
