@@ -119,7 +119,11 @@ public struct KeyIndex: Sendable {
     public mutating func add(_ entry: ReceivedEntry) {
         guard let digest = BodyDigest(hexadecimal: entry.sha256) else { return }
         let hash = KeyHash(entry.key)
-        if let before = arrivals[hash] { noteNames[before.note] = nil }
+        if let before = arrivals[hash] {
+            // A note takes no promise back, wherever a clock that was set or midnight puts it in the logs.
+            if entry.isMereNote, !ways[Int(before.way)].isMereNote, before.digest == digest { return }
+            noteNames[before.note] = nil
+        }
         arrivals[hash] = Arrival(
             digest: digest, events: entry.events, bytes: entry.bytes, kin: Self.kin(of: SegmentName(entry.segment)) ?? 0,
             way: number(of: entry), note: noteNumber(of: entry))

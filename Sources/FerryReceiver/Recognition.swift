@@ -60,7 +60,7 @@ struct Recognition: Sendable {
     ) throws(FileError) -> [Vouching.Fate] {
         var fates: [Vouching.Fate] = []
         for arrival in known.arrivals {
-            let segment = self.name(of: arrival, identity, name)
+            let segment = try self.name(of: arrival, identity, name)
             var fate = try fate(of: segment, whichCame: way)
             if fate == .kept, let noted = arrival.noted, try !spool.keepsCopy(of: segment, noted, left) { fate = .lost }
             fates.append(fate)
@@ -71,7 +71,11 @@ struct Recognition: Sendable {
     /// The name of what came before.
     ///
     /// - Parameter name: What comes now, which its sender may have given no name: what other tools brought has one, which is in the log.
-    private func name(of arrival: KnownArrival, _ identity: SegmentIdentity, _ name: SegmentName) -> SegmentName {
+    private func name(
+        of arrival: KnownArrival, _ identity: SegmentIdentity, _ name: SegmentName
+    ) throws(FileError) -> SegmentName {
+        // Under its own name it is found without a look at the whole folder.
+        if let noted = arrival.segment, try spool.directory.contains(noted.fileName) { return noted }
         if let id = arrival.id { return name.with(id: id) }
         guard identity.givenName == nil, let key = identity.key, SegmentID(key) != nil else { return name }
         return arrival.segment ?? name
@@ -99,7 +103,24 @@ struct Recognition: Sendable {
         }
         if isPending { return .kept }
         guard let id = SegmentID(segment.id) else { return .kept }
+        if let fate = try fateOfWholes(of: segment, whichCame: way) { return fate }
         return try sentOn.contains(id, in: spool) ? .sentOn : .kept
+    }
+
+    /// What became of the segments that one may be a half of: where such a copy lay here, the half was answered for with its events.
+    private func fateOfWholes(of segment: SegmentName, whichCame way: Trail) throws(FileError) -> Vouching.Fate? {
+        var isHere = false
+        for id in SegmentID.ancestors(of: segment.id) {
+            if try sentOn.contains(id, in: spool) { return .sentOn }
+            guard present?.mayHold([id]) ?? true else { continue }
+            let whole = segment.with(id: id)
+            try spool.note(way, of: whole, besides: ways)
+            for name in try spool.pendingForms(of: whole) where SegmentName(name)?.id == id.text {
+                if try spool.isLeaving(name) { return .underWay }
+                isHere = true
+            }
+        }
+        return isHere ? .kept : nil
     }
 
     /// Makes known what is pending here of what comes, and came another way than over this receiver, by rsync say.
@@ -119,11 +140,13 @@ struct Recognition: Sendable {
     ///
     /// - Parameter sender: The spool that sends it; `nil` where none is named.
     func note(_ answers: [(part: JoinedSegments.Part, segment: ReceivedSegment)], from sender: String?) throws(FileError) {
-        let judged = answers.map { part, received in
+        let judged = try answers.map { (part, received) throws(FileError) in
             let known = part.identity.key.flatMap {
                 keys.known($0, segment: part.identity.givenName, events: received.events ?? 0)
             }
-            let names = known?.arrivals.map { name(of: $0, part.identity, part.identity.name) }
+            let names = try known?.arrivals.map { (arrival) throws(FileError) in
+                try name(of: arrival, part.identity, part.identity.name)
+            }
             return Judged(part: part, received: received, known: known, names: names ?? [part.identity.name])
         }
         if let sender {

@@ -217,6 +217,9 @@ struct Holdings {
     func came(_ key: String, with bundle: String) -> Bool { entries[key]?.bundle == bundle }
 
     mutating func add(_ entry: ReceivedEntry) {
+        // A note takes no promise back, wherever a clock that was set or midnight puts it in the logs.
+        let before = entries[entry.id] ?? entries[entry.key]
+        if entry.isMereNote, let before, !before.isMereNote, before.sha256 == entry.sha256 { return }
         entries[entry.key] = entry
         entries[entry.id] = entry
         for whole in SegmentID.ancestors(of: entry.id) { wholes.insert(whole.text) }

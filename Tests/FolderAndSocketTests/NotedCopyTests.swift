@@ -233,6 +233,49 @@ struct NotedCopyTests {
         #expect(try hub.pending().isEmpty)
     }
 
+    @Test(
+        "A half that was answered for with a copy of its whole is taken again when that was sent on, and waits while it leaves",
+        arguments: [false, true])
+    func wholeLeaves(isSent: Bool) async throws {
+        let (source, other, hub) = (try folder.spool("source"), try folder.spool("other"), try folder.spool("hub"))
+        let half = try #require(name.halves).first
+        try hub.put(lines, as: name)
+        try endWriting(in: hub)
+        for spool in [source, other] { try spool.put(Segments.gzip(Segments.lines(0..<2)), as: half) }
+        #expect(try await send(source, to: hub) == 0)
+        #expect(try hub.pending() == [name.fileName])
+        // What comes from a spool that did not make it is judged by what became of it.
+        try #require(try other.directory.open(half.fileName)).setTrail(try #require(Trail(hops: 1, spools: [source.id])))
+        let file = try #require(try hub.directory.open(name.fileName))
+        #expect(file.tryLock())
+        if isSent {
+            var entry = LedgerEntry(at: .now(), segment: name.fileName, outcome: .sent, bytes: ByteCount(7), events: 4)
+            entry.receiver = "zzzzzzzzzzzzzzzz"
+            try hub.appendToLedger([entry])
+            try hub.directory.remove(name.fileName)
+        }
+        #expect(try await send(other, to: hub) == (isSent ? 0 : 1))
+        #expect(try hub.pending() == [isSent ? half.fileName : name.fileName])
+        if !isSent {
+            let sidecar = try #require(try other.sidecar(of: half.fileName))
+            #expect(sidecar.lastError.message.contains("508"))
+        }
+    }
+
+    @Test("A note takes no promise back, whichever log it is in")
+    func noteAfterPromise() async throws {
+        let (source, hub, copy) = try noted()
+        var promise = ReceivedEntry(
+            at: .now() - .seconds(2 * 86_400), key: name.id, sha256: "", segment: name.fileName, bytes: Int64(lines.count),
+            events: 4,
+            trail: Trail.none, answered: true)
+        promise.sha256 = try #require(try hub.directory.open(copy.fileName)).digest().digest.hexadecimal
+        try hub.logReceived([promise])
+        try hub.directory.remove(copy.fileName)
+        #expect(try await send(source, to: hub) == 0)
+        #expect(try hub.pending().isEmpty)
+    }
+
     @Test("A whole whose noted copy is gone is known by its halves, where both were promised", arguments: [false, true])
     func promisedHalves(isJoined: Bool) async throws {
         let (source, hub, copy) = try noted()
