@@ -5,14 +5,17 @@ import NIOCore
 
 /// What the receiver says.
 enum Answer {
-    /// - Parameter spool: The ID of the spool that has them now.
-    static func accepted(_ segments: [ReceivedSegment], in spool: String) -> Response {
+    /// - Parameters:
+    ///   - spool: The ID of the spool that has them now.
+    ///   - mostJoined: The most bytes of several segments in one body.
+    static func accepted(_ segments: [ReceivedSegment], in spool: String, mostJoined: ByteCount) -> Response {
         let texts = segments.map {
             let events = $0.events.map { "\"events\":\($0)," } ?? ""
             return "{\"segment\":\($0.name.jsonQuoted),\(events)\"duplicate\":\($0.isDuplicate)}"
         }
         var answer = json(.ok, texts.count == 1 ? texts[0] : "{\"segments\":[\(texts.joined(separator: ","))]}")
         answer.headers[.ferrySpool] = spool
+        answer.headers[.ferryAccepts] = "joined;bytes=\(mostJoined.bytes)"
         return answer
     }
 

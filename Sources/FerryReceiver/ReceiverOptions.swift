@@ -7,6 +7,8 @@ public struct ReceiverOptions: Sendable {
     public var port = 8787
     /// The largest body, as it comes.
     public var maxBody = ByteCount.mebibytes(64)
+    /// The largest body of several segments that senders are told to send: they hold it in memory.
+    var mostJoined: ByteCount { min(maxBody, .mebibytes(16)) }
     /// The most that a body may inflate to.
     public var inflateLimit = ByteCount.mebibytes(1024)
     /// The longest line that a body may have: as long as `ferry write` takes them.

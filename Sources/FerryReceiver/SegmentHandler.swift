@@ -47,7 +47,7 @@ struct SegmentHandler: Sendable {
             }
             if received.contains(where: \.isDuplicate) { try await noteAnswers(to: parts, as: received, from: sender) }
             for segment in received { onReceived(segment) }
-            return Answer.accepted(received, in: spool.id)
+            return Answer.accepted(received, in: spool.id, mostJoined: options.mostJoined)
         } catch {
             switch error {
             case .file(let failure), .notAdmitted(let failure):

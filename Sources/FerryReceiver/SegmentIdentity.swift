@@ -77,6 +77,7 @@ extension HTTPField.Name {
     static let ferryCreatedClock = HTTPField.Name("Ferry-Created-Clock")!
     static let ferryCreated = HTTPField.Name("Ferry-Created")!
     static let ferrySpool = HTTPField.Name("Ferry-Spool")!
+    static let ferryAccepts = HTTPField.Name("Ferry-Accepts")!
     static let ferryHops = HTTPField.Name("Ferry-Hops")!
     static let ferryVia = HTTPField.Name("Ferry-Via")!
     static let idempotencyKey = HTTPField.Name("Idempotency-Key")!

@@ -248,7 +248,7 @@ struct DeliveryTests {
         let server = ScriptedServer.answering { _ in ScriptedServer.answer(status) }
         var options = try options(server.url)
         options.ignoresWaits = true
-        options.coalesce = .mebibytes(1)
+        options.coalesce = .upTo(.mebibytes(1))
         for _ in 0..<12 { _ = try await UploadPass(spool, options: options, now: Self.stopped).run() }
         #expect(try spool.pending() == names)
         #expect(try spool.rejected().isEmpty)
@@ -526,7 +526,7 @@ struct DeliveryTests {
         guard case .claimed(let claim) = spool.claim(names[1]) else { throw InVain(what: "the claim") }
         var options = try options(server.url)
         options.order = .strict
-        options.coalesce = .mebibytes(1)
+        options.coalesce = .upTo(.mebibytes(1))
         let report = try await UploadPass(Spool.open(spool.path, access: .write), options: options).run()
         #expect(claim.name == names[1])
         #expect(report.stopReason == .headWaits)
@@ -569,7 +569,7 @@ struct DeliveryTests {
             return ScriptedServer.answer(200, body: parts.joined(separator: ","))
         }
         var options = try options(server.url)
-        options.coalesce = joined.map { ByteCount($0) }
+        options.coalesce = joined.map { .upTo(ByteCount($0)) } ?? .off
         let report = try await UploadPass(spool, options: options).run()
         #expect(report.sent.segments == 3)
         #expect(report.duplicates == 1)
@@ -587,7 +587,7 @@ struct DeliveryTests {
         try endWriting(in: hub)
         let report = try await whileReceiving(into: hub) { port in
             var options = try self.options("http://127.0.0.1:\(port)/v1/segments")
-            (options.coalesce, options.parallel) = (.mebibytes(1), 1)
+            (options.coalesce, options.parallel) = (.upTo(.mebibytes(1)), 1)
             return try await UploadPass(source, options: options).run()
         }
         #expect(report.duplicates == 256, "\(report)")

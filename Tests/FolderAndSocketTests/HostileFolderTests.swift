@@ -48,7 +48,7 @@ struct HostileFolderTests {
         #expect(try spool.notedEvents(of: joined) == nil)
         let server = ScriptedServer.answering { _ in ScriptedServer.answer(200) }
         var options = UploadOptions(destination: try DestinationURL(server.url))
-        options.coalesce = .mebibytes(1)
+        options.coalesce = .upTo(.mebibytes(1))
         let report = try await UploadPass(spool, options: options).run()
         #expect(report.sent.segments == 4)
         #expect(report.sentEvents == 6)

@@ -171,7 +171,7 @@ struct LinkDeliveryTests {
             return lines
         }
         var options = try options(link)
-        options.coalesce = .mebibytes(16)
+        options.coalesce = .upTo(.mebibytes(16))
         for _ in 0..<10 where try !spool.pending().isEmpty { _ = try await UploadPass(spool, options: options).run() }
         #expect(try spool.pending().isEmpty)
         #expect(try spool.ledgerTotals()[.split].segments == 0)
@@ -193,7 +193,7 @@ struct LinkDeliveryTests {
                 Segments.gzip(lines(6000).map { $0 + "\n" }.joined()), as: Segments.name(second: number))
         }
         var joined = try options(server)
-        joined.coalesce = .mebibytes(16)
+        joined.coalesce = .upTo(.mebibytes(16))
         _ = try await UploadPass(spool, options: joined).run()
         let first = try #require(try spool.sidecar(of: names[0]))
         #expect(first.broken == nil)
@@ -219,7 +219,7 @@ struct LinkDeliveryTests {
             try spool.put(Segments.gzip(Segments.noise(5_000_000)), as: Segments.name(second: number))
         }
         var options = try options(server)
-        options.coalesce = .mebibytes(64)
+        options.coalesce = .upTo(.mebibytes(64))
         _ = try await UploadPass(spool, options: options).run()
         for name in names.prefix(2) { #expect(try spool.sidecar(of: name).map { $0.broken == nil } == true) }
         #expect(try spool.sidecar(of: names[2]).map { $0.broken != nil } ?? true)

@@ -47,7 +47,7 @@ struct PaceTests {
         let bytes = try spool.files(in: [.pending]).map { try $0.open()!.readBytes(1000, at: 0) }
         let hub = Hub()
         var options = try options(hub)
-        options.coalesce = .mebibytes(1)
+        options.coalesce = .upTo(.mebibytes(1))
         let report = try await UploadPass(spool, options: options).run()
         #expect(report.sent.segments == 155 && report.remaining == 0)
         #expect(hub.requests.count < 8)
@@ -75,7 +75,7 @@ struct PaceTests {
             return header.contains(",") ? status : header == bad ? 422 : 200
         }
         var options = try options(hub)
-        options.coalesce = .mebibytes(1)
+        options.coalesce = .upTo(.mebibytes(1))
         let report = try await UploadPass(spool, options: options).run()
         #expect(report.sent.segments == 9 && report.rejected == 1 && report.remaining == 0)
         #expect(hub.names.filter { $0.contains(",") }.count == 1)
@@ -88,7 +88,7 @@ struct PaceTests {
         _ = try put(spool, 20)
         let hub = Hub { _ in 503 }
         var options = try options(hub)
-        options.coalesce = .mebibytes(1)
+        options.coalesce = .upTo(.mebibytes(1))
         let report = try await UploadPass(spool, options: options).run()
         #expect(report.remaining == 20 && hub.requests.count <= 4)
         guard case .unwell = report.stopReason else { throw Missing() }

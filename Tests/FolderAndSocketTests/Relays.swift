@@ -18,7 +18,7 @@ func send(_ source: Spool, to target: Spool, coalesce: ByteCount? = nil) async t
         var options = UploadOptions(destination: try DestinationURL("http://127.0.0.1:\(port)/v1/segments"))
         options.keepsSent = false
         options.ignoresWaits = true
-        options.coalesce = coalesce
+        options.coalesce = coalesce.map { .upTo($0) } ?? .off
         return try await UploadPass(source, options: options).run().remaining
     }
 }

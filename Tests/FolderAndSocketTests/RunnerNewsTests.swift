@@ -384,7 +384,7 @@ struct RunnerNewsTests {
         let spool = try folder.spool()
         let now = Timestamp.now()
         var upload = UploadOptions(destination: try DestinationURL("http://hub/"))
-        upload.coalesce = .mebibytes(1)
+        upload.coalesce = .upTo(.mebibytes(1))
         let options = RunOptions(upload: upload, schedule: SchedulePolicy(interval: .seconds(60), events: 1))
         let names = try (0..<3).map { try spool.put(Segments.gzip("{}\n"), as: Segments.name(second: $0)) }
         let tools = LaneTools(SpoolLease(spool), options: upload, now: { now }) { _ in }

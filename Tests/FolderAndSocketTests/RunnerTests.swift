@@ -213,7 +213,7 @@ struct RunnerTests {
     @Test("Of segments that were to go out together, each has its own outcome, also when the first is in other hands")
     func skippedFirst() throws {
         var upload = UploadOptions(destination: try DestinationURL("http://hub/"))
-        upload.coalesce = .kibibytes(64)
+        upload.coalesce = .upTo(.kibibytes(64))
         let spool = try folder.spool()
         let names = try (0..<3).map { try put(spool, second: $0) }
         let tools = LaneTools(SpoolLease(spool), options: upload, now: { .now() }) { _ in }

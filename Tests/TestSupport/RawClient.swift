@@ -27,16 +27,22 @@ public final class RawClient: Sendable {
     public static func post(
         _ body: [UInt8], port: Int, headers: [String: String] = [:]
     ) async throws -> (status: Int, body: String) {
+        let answer = try await wholeAnswer(to: body, port: port, headers: headers)
+        let status = answer.split(separator: " ").dropFirst().first.flatMap { Int($0) } ?? 0
+        return (status, answer.range(of: "\r\n\r\n").map { String(answer[$0.upperBound...]) } ?? "")
+    }
+
+    /// Posts a body, and returns the answer with its head.
+    public static func wholeAnswer(
+        to body: [UInt8], port: Int, headers: [String: String] = [:]
+    ) async throws -> String {
         let client = try RawClient(port: port)
         let fields = headers.map { "\($0.key): \($0.value)\r\n" }.joined()
         let head = "POST /v1/segments HTTP/1.1\r\nHost: x\r\nConnection: close\r\nContent-Length: \(body.count)\r\n\(fields)\r\n"
         return await withCheckedContinuation { continuation in
             Thread.detachNewThread {
                 client.send(Array(head.utf8) + body)
-                let answer = String(decoding: client.readToEnd(), as: UTF8.self)
-                let status = answer.split(separator: " ").dropFirst().first.flatMap { Int($0) } ?? 0
-                let end = answer.range(of: "\r\n\r\n").map { String(answer[$0.upperBound...]) } ?? ""
-                continuation.resume(returning: (status, end))
+                continuation.resume(returning: String(decoding: client.readToEnd(), as: UTF8.self))
             }
         }
     }

@@ -66,6 +66,8 @@ struct Courier: ~Copyable {
         var duplicates: Set<Int> = []
         /// The ID of the spool that Ferry's receiver put them into.
         var receiver: String?
+        /// The most bytes of joined segments that the destination says it takes.
+        var acceptedJoined: ByteCount?
         /// Whether this one is among them, where an outcome is told of one.
         var isDuplicate = false
     }
@@ -148,6 +150,7 @@ struct Courier: ~Copyable {
             isToWholeRequest: answer.isToWholeRequest)
         if case .delivered = verdict {
             trace.duplicates = Self.duplicates(answer.body)
+            trace.acceptedJoined = answer.header("ferry-accepts").flatMap(AcceptedForms.joined)
             // What a gateway has compressed cannot be read.
             let isCoded = answer.header("content-encoding") != nil
             trace.receiver = isCoded ? nil : Self.receiver(answer.header("ferry-spool"), answer.body)

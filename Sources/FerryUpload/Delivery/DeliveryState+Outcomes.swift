@@ -7,6 +7,8 @@ extension DeliveryState {
         // What was skipped or put back is of the job no more: the outcome is the others'.
         underWay[job.id] = job
         held[job.id] = (segments, outcome)
+        // One that stops saying so is believed, whoever answers there now.
+        if case .delivered = outcome.verdict { acceptedJoined = outcome.trace.acceptedJoined }
         if let first = segments.first { budget?.observe(job.size, took: outcome.duration ?? first.preparedAgo) }
         var tries = segments.first?.attempt ?? 1
         if case .eachRequest = options.blame, let name = segments.first?.claim.name { tries = lanes[job.lane].countTry(of: name) }

@@ -14,6 +14,10 @@ struct DeliveryState {
     private var nextID = 0
     private var started = 0
     var stopIsNoted = false
+    /// The most bytes of joined segments that the destination said it takes when it took something last; `nil`: none.
+    var acceptedJoined: ByteCount?
+    /// The smallest request of joined segments that was too large.
+    private var refusedJoined: ByteCount?
     var budget: DeadlineBudget?
     var underWay: [PassPlan.ID: Dispatcher.Job] = [:]
     /// Jobs that took more segments than they may need, and will put back what fills no request of theirs; and their lanes.
@@ -159,7 +163,10 @@ struct DeliveryState {
     /// For what may go out with a segment.
     private func room(beside first: Dispatcher.Item) -> Coalescing.Room? {
         if options.cuts != nil { return .init(gathering: first, takesTried: options.repeatsWhole) }
-        return options.body == .ndjson ? options.coalesce.flatMap { .init(limit: $0, first: first) } : nil
+        guard options.joinsSegments, let limit = options.coalesce.limit(accepted: acceptedJoined, refused: refusedJoined) else {
+            return nil
+        }
+        return .init(limit: limit, first: first)
     }
 
     /// What may go out with a segment: the small ones that follow it, of its priority and stream.
@@ -249,8 +256,11 @@ struct DeliveryState {
 
     /// What was refused together is tried one by one: keeps the first of a job, and puts the others back.
     ///
-    /// - Parameter noted: How many of the first ones have a sidecar now.
-    mutating func breakUp(_ job: Dispatcher.Job, _ items: [Dispatcher.Item], noted: Int) -> Dispatcher.Job {
+    /// - Parameters:
+    ///   - verdict: What the destination said of all of them.
+    ///   - noted: How many of the first ones have a sidecar now.
+    mutating func breakUp(_ job: Dispatcher.Job, _ items: [Dispatcher.Item], _ verdict: Verdict, noted: Int) -> Dispatcher.Job {
+        if case .tooLarge = verdict { refusedJoined = min(refusedJoined ?? job.size, job.size) }
         let single = Dispatcher.Job(id: job.id, lane: job.lane, tools: job.tools, items: [items[0]])
         underWay[job.id] = single
         for (index, item) in items.enumerated().dropFirst() {

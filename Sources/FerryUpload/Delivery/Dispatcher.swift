@@ -112,7 +112,9 @@ final class Dispatcher: Sendable {
 
     func abandon(_ job: Job) { change { $0.abandon(job) } }
 
-    func breakUp(_ job: Job, _ items: [Item], noted: Int) -> Job { change { $0.breakUp(job, items, noted: noted) } }
+    func breakUp(_ job: Job, _ items: [Item], _ verdict: Verdict, noted: Int) -> Job {
+        change { $0.breakUp(job, items, verdict, noted: noted) }
+    }
 
     func goOn(_ job: Job, _ ended: [PreparedSegment], _ outcome: Courier.Outcome, rest: [Item]) -> Job? {
         change { $0.goOn(job, ended, outcome, rest: rest) }

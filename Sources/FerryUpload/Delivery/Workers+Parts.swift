@@ -69,7 +69,7 @@ extension Workers {
             if sent.count > 1, !isKept, outcome.verdict.isAboutSegments {
                 // Which of them is to blame shows one by one.
                 let noted = left.segments.prefix { $0.sidecar != nil }.count
-                let single = dispatcher.breakUp(left.job, left.job.items, noted: noted)
+                let single = dispatcher.breakUp(left.job, left.job.items, outcome.verdict, noted: noted)
                 left = Remainder(single, [left.segments[0]], left.limits, options)
                 isMoreWaiting = false
                 continue

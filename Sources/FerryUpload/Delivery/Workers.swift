@@ -107,7 +107,7 @@ struct Workers: Sendable {
         if segments.count > 1, outcome.verdict.isAboutSegments {
             // Together they were refused, or failed: which of them is to blame shows one by one.
             noteArrival(of: &segments, outcome, job)
-            job = dispatcher.breakUp(job, job.items, noted: segments.prefix { $0.sidecar != nil }.count)
+            job = dispatcher.breakUp(job, job.items, outcome.verdict, noted: segments.prefix { $0.sidecar != nil }.count)
             segments = [segments[0]]
             outcome = await send(segments, job.tools, &courier)
         }

@@ -20,8 +20,8 @@ public struct UploadOptions: Sendable {
     public var body = BodyFormat.ndjson
     /// How much a request carries at most, where ``body`` has another form than the segment; `nil`: what the servers of that form take.
     public var requestLimits: RequestLimits?
-    /// Neighbouring small segments of one priority and stream go out as one request of up to this size; only as ``BodyFormat/ndjson``.
-    public var coalesce: ByteCount?
+    /// Whether small segments go out together; only as ``BodyFormat/ndjson``.
+    public var coalesce = CoalescePolicy.auto
     public var verification = Verification.auto
     /// The most that a segment may inflate to.
     public var inflateLimit = ByteCount.mebibytes(1024)
@@ -59,6 +59,9 @@ public struct UploadOptions: Sendable {
         if case .eachRequest = blame { return true }
         return order == .strict
     }
+
+    /// Whether segments may go out together as they are.
+    var joinsSegments: Bool { body == .ndjson && coalesce != .off }
 
     /// What requests are cut to; `nil`: each carries a whole segment.
     var cuts: RequestLimits? {

@@ -265,7 +265,7 @@ public final class UploadPass: Sendable {
             // What others had may be free now.
             if options.order == .strict { dispatcher.change { $0.lanes[0].wake(at: now() + Lane.longestPatience) } }
             do throws(FileError) {
-                listing = try spool.scan(sizes: options.coalesce != nil || options.deadline != nil)
+                listing = try spool.scan(sizes: options.joinsSegments || options.deadline != nil)
                 _ = spool.cleanUp(listing)
                 if isFirst { for line in listing.flawedNames().lines { tools.onEvent(.warning(line)) } }
                 isFirst = false

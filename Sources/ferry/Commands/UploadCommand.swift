@@ -66,7 +66,7 @@ struct UploadCommand: AsyncParsableCommand {
 
     func validate() throws {
         guard destination.to != nil else { throw ValidationError("Missing expected argument '--to <url>'") }
-        guard pace.coalesce == nil || destination.body.body == .ndjson else {
+        guard pace.coalesce.map({ $0 == .off }) ?? true || destination.body.body == .ndjson else {
             throw ValidationError(
                 "--coalesce joins segments as they are; it does not go with --body \(destination.body.body.rawValue)")
         }

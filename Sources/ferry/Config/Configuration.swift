@@ -224,7 +224,9 @@ struct RunConfiguration {
             problems.append(
                 .init(place: place(of: key, 0), "'\(key)' needs another 'body' than ndjson, which is the segment as it is"))
         }
-        if body != "ndjson", let coalesce = values["coalesce"]?.texts.first, coalesce != "off" {
+        if body != "ndjson", let coalesce = values["coalesce"], coalesce.origin != .standard,
+            coalesce.texts.first != "off"
+        {
             problems.append(
                 .init(
                     place: place(of: "coalesce", 0), "'coalesce' joins segments as they are; it does not go with 'body: \(body)'")

@@ -71,7 +71,7 @@ struct RunSetup {
         upload.order = values.text("order").flatMap(PassPlan.Order.init) ?? upload.order
         upload.verification = values.text("verify").flatMap(Verification.init) ?? upload.verification
         upload.inflateLimit = values.size("inflate-limit") ?? upload.inflateLimit
-        upload.coalesce = values.size("coalesce")
+        upload.coalesce = values.text("coalesce").flatMap { CoalescePolicy(parsing: $0) } ?? .off
         upload.splitBroken = values.text("split-broken").flatMap(SplitPolicy.init) ?? .off
         upload.keepsSent = values.flag("sent.keep")
         upload.sentGivesWay = values.sentIsKeptByDefault

@@ -66,8 +66,9 @@ enum Settings {
             "back-off.reject-after", default: "10", profiles: [.appcenter: "off", .googleAnalytics: "off", .sensors: "off"],
             "Reject a segment that failed this often while the destination was well.", problem: off(number(1...Int.max))),
         Setting(
-            "coalesce", default: "off", "Join small segments into requests of up to this size, 16 MiB at most.",
-            problem: off(coalesce)),
+            "coalesce", default: "auto",
+            "Join small segments into one request: auto (up to 1 MiB, where Ferry's receiver takes them), off, or a size, 16 MiB at most.",
+            problem: coalesce),
         Setting(
             "split-broken", default: "on",
             "Split a segment whose body broke off twice on its way; off: always try it whole; always: even if a try may have arrived.",
@@ -162,7 +163,7 @@ enum Settings {
         return Duration(parsing: text)
     }
     private static let coalesce: @Sendable (String) -> String? = {
-        ByteCount(parsing: $0).map { $0 > .zero && $0 <= .mebibytes(16) } ?? false ? nil : "must be a size up to 16MiB"
+        CoalescePolicy(parsing: $0) == nil ? "must be auto, off or a size up to 16MiB" : nil
     }
     private static let url: @Sendable (String) -> String? = { text in
         do throws(DestinationURLError) {

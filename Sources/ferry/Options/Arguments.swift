@@ -31,5 +31,10 @@ extension CompressionLevel: ExpressibleByArgument {
 
 extension Verification: ExpressibleByArgument {}
 extension SplitPolicy: ExpressibleByArgument {}
+
+extension CoalescePolicy: ExpressibleByArgument {
+    public init?(argument: String) { self.init(parsing: argument) }
+}
+
 extension PassPlan.Order: ExpressibleByArgument {}
 extension DeliveryDeadline.Late: ExpressibleByArgument {}

@@ -11,9 +11,12 @@ struct PaceOptions: ParsableArguments {
 
     @Option(
         help: ArgumentHelp(
-            "Join small segments of one priority and stream into requests of up to this size, 16 MiB at most.", valueName: "size")
-    )
-    var coalesce: ByteCount?
+            """
+            Join small segments of one priority and stream into one request: auto (up to 1 MiB, where the destination says that it \
+            takes them, as Ferry's receiver does), off, or always up to a size, 16 MiB at most. (default: auto)
+            """,
+            valueName: "auto|off|size"))
+    var coalesce: CoalescePolicy?
 
     @OptionGroup var deadline: DueOptions
 
@@ -23,14 +26,11 @@ struct PaceOptions: ParsableArguments {
     func validate() throws {
         _ = try deadline.rule(late: late)
         _ = try timetable()
-        if let coalesce, !(ByteCount(1)...ByteCount.mebibytes(16)).contains(coalesce) {
-            throw ValidationError("--coalesce must be 1 B to 16 MiB: what is joined is held in memory")
-        }
     }
 
     func apply(to options: inout UploadOptions) throws {
         options.bandwidth = try timetable()
-        options.coalesce = coalesce
+        if let coalesce { options.coalesce = coalesce }
         options.arrival = try deadline.rule(late: late)
     }
 

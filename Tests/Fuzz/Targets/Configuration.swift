@@ -56,9 +56,10 @@ extension FuzzTarget {
         for key in ["timeout", "connect-timeout", "critical-delay", "max-spool-age"] {
             try expectValue(key) { Duration(parsing: $0) }
         }
-        for key in ["threshold.bytes", "coalesce", "inflate-limit", "max-spool-bytes", "sent.max-bytes"] {
+        for key in ["threshold.bytes", "inflate-limit", "max-spool-bytes", "sent.max-bytes"] {
             try expectValue(key) { ByteCount(parsing: $0).flatMap { $0 > .zero ? $0 : nil } }
         }
+        try expectValue("coalesce") { CoalescePolicy(parsing: $0) }
         for key in ["parallel", "threshold.events", "back-off.reject-after"] {
             try expectValue(key) { Int($0).flatMap { $0 > 0 ? $0 : nil } }
         }

@@ -73,12 +73,13 @@ extension FuzzTarget {
         }
     }
 
-    /// Answers: three bytes for the status, then a line of `Location`, then the body.
+    /// Answers: three bytes for the status, then a line of `Location` or `Ferry-Accepts`, then the body.
     static let answers = FuzzTarget("answers", longest: 512) { bytes in
         let parts = String(decoding: bytes, as: UTF8.self).split(separator: "\n", maxSplits: 2, omittingEmptySubsequences: false)
         guard let status = Int(parts[0]), (0...999).contains(status) else { return }
         let location = parts.count > 1 && !parts[1].isEmpty ? String(parts[1]) : nil
         let body = parts.count > 2 ? String(parts[2]) : ""
+        if let joined = location.flatMap(AcceptedForms.joined) { try expect(joined > .zero, "what is taken is something") }
         for isWhole in [false, true] {
             let verdict = Verdict(
                 status: status, retryAfter: nil, location: location, body: body, isToWholeRequest: isWhole)

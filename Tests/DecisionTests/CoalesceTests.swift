@@ -1,0 +1,38 @@
+import FerrySpool
+import Testing
+
+@testable import FerryUpload
+
+@Suite("Which segments go out together")
+struct CoalesceTests {
+    @Test(
+        "A policy is a word or a size",
+        arguments: [
+            ("off", CoalescePolicy.off), ("auto", .auto), ("1B", .upTo(ByteCount(1))), ("16MiB", .upTo(.mebibytes(16))),
+            ("0", nil), ("16777217", nil), ("-1", nil), ("on", nil), ("", nil),
+        ] as [(String, CoalescePolicy?)])
+    func parses(text: String, policy: CoalescePolicy?) {
+        #expect(CoalescePolicy(parsing: text) == policy)
+    }
+
+    @Test("By itself it joins what the destination takes, 1 MiB at most, and half of what was too large")
+    func limits() {
+        #expect(CoalescePolicy.auto.limit(accepted: nil, refused: nil) == nil)
+        #expect(CoalescePolicy.auto.limit(accepted: .mebibytes(16), refused: nil) == .mebibytes(1))
+        #expect(CoalescePolicy.auto.limit(accepted: ByteCount(5000), refused: nil) == ByteCount(5000))
+        #expect(CoalescePolicy.auto.limit(accepted: .mebibytes(16), refused: ByteCount(9000)) == ByteCount(4500))
+        #expect(CoalescePolicy.upTo(.mebibytes(2)).limit(accepted: nil, refused: ByteCount(9000)) == .mebibytes(2))
+        #expect(CoalescePolicy.off.limit(accepted: .mebibytes(16), refused: nil) == nil)
+    }
+
+    @Test(
+        "What a destination takes is read from its header",
+        arguments: [
+            ("joined;bytes=16777216", 16_777_216), ("joined; bytes=5", 5), ("other, joined;x=1;bytes=7 , z", 7),
+            ("joined;bytes=9223372036854775807", .max), ("joined", nil), ("joined;bytes=0", nil), ("joined;bytes=-1", nil),
+            ("joined;bytes=99999999999999999999", nil), ("rejoined;bytes=5", nil), ("", nil), (",;,", nil),
+        ] as [(String, Int64?)])
+    func accepts(header: String, bytes: Int64?) {
+        #expect(AcceptedForms.joined(header) == bytes.map { ByteCount($0) })
+    }
+}
