@@ -29,9 +29,9 @@ actor Admission {
     private var underWay = KeysUnderWay()
     private var waiters: [CheckedContinuation<Void, Never>] = []
 
-    init(_ spool: Spool) throws(FileError) {
+    init(_ spool: Spool, _ news: FolderNews?) throws(FileError) {
         self.spool = spool
-        recognition = try Recognition(spool)
+        recognition = try Recognition(spool, news)
         committer = Committer(spool, recognition)
     }
 

@@ -22,6 +22,8 @@ enum IntakeRefusal: Error, Equatable {
     case longerThanNamed
     /// The body ends before the last segment that the request names.
     case shorterThanNamed
+    /// The machine's spool holds as much as it may.
+    case overQuota(ByteCount)
     case tooSlow
     /// The connection broke within the body.
     case aborted

@@ -21,6 +21,10 @@ enum JoinedSegments {
             return dated - identity.name.created > Self.tolerance ? dated : nil
         }
 
+        func with(identity: SegmentIdentity) -> Part {
+            Part(identity: identity, bytes: bytes, clock: clock, trail: trail, age: age)
+        }
+
         /// What NTP may step, many times over, and what a request may take on its way.
         private static let tolerance = Duration.seconds(600)
     }

@@ -26,28 +26,52 @@ public enum ReceiverError: Error, CustomStringConvertible {
 /// The reference receiver: takes segments over HTTP into a spool, each key once.
 public struct Receiver: Sendable {
     private let options: ReceiverOptions
-    private let handler: SegmentHandler
+    private let reception: Reception
+    private let onEvent: @Sendable (ReceiverEvent) -> Void
+
+    /// Who takes the segments.
+    private enum Reception: Sendable {
+        case spool(SegmentHandler)
+        case hub(Hub)
+    }
 
     /// - Parameters:
     ///   - spool: Opened for writing.
-    ///   - onReceived: Called for every segment that is answered with 200.
-    ///   - onFailure: Called when a request is refused for the spool's folder or its disk.
-    ///   - onSentDeleted: Called when delivered segments were deleted from `sent/`, because the disk was full.
+    ///   - onEvent: Told what happens, from any thread.
     public init(
-        _ spool: Spool, options: ReceiverOptions, onReceived: @escaping @Sendable (ReceivedSegment) -> Void = { _ in },
-        onFailure: @escaping @Sendable (FileError) -> Void = { _ in },
-        onSentDeleted: @escaping @Sendable (LedgerTotals.Count) -> Void = { _ in }
+        _ spool: Spool, options: ReceiverOptions, onEvent: @escaping @Sendable (ReceiverEvent) -> Void = { _ in }
     ) throws(ReceiverError) {
         self.options = options
+        self.onEvent = onEvent
         do throws(FileError) {
             _ = try spool.recover()
-            handler = SegmentHandler(
-                spool: spool, options: options, admission: try Admission(spool), turns: IntakeTurns(), onReceived: onReceived,
-                onFailure: onFailure,
-                onSentDeleted: onSentDeleted)
+            reception = .spool(
+                SegmentHandler(
+                    spool: spool, options: options, admission: try Admission(spool, FolderNews()), turns: IntakeTurns(),
+                    onEvent: onEvent))
         } catch {
             throw .file(error)
         }
+    }
+
+    /// A receiver for many machines, each with a spool of its own.
+    ///
+    /// - Parameters:
+    ///   - machines: Who may send, and where the spools are. Its list is followed: who is revoked there is refused from then on.
+    ///   - onEvent: Told what happens, from any thread.
+    /// - Throws: ``ReceiverError`` when the list cannot be read.
+    public init(
+        machines: MachineFolder, options: ReceiverOptions, onEvent: @escaping @Sendable (ReceiverEvent) -> Void = { _ in }
+    ) throws(ReceiverError) {
+        self.options = options
+        self.onEvent = onEvent
+        let (turns, news) = (IntakeTurns(), FolderNews())
+        let access = MachineAccess(machines) { onEvent(.warning($0)) }
+        do throws(FileError) { try access.read() } catch { throw .file(error) }
+        let stations = Stations(machines) { spool throws(FileError) in
+            SegmentHandler(spool: spool, options: options, admission: try Admission(spool, news), turns: turns, onEvent: onEvent)
+        }
+        reception = .hub(Hub(access: access, stations: stations, onEvent: onEvent))
     }
 
     /// Serves until the task is cancelled.
@@ -60,14 +84,9 @@ public struct Receiver: Sendable {
         until end: (@Sendable () async -> Void)? = nil, onRunning: @escaping @Sendable (Int) -> Void = { _ in }
     ) async throws {
         HandlerTypes.areKnown
-        let router = Router()
+        let router = Router(context: PeerContext.self)
         router.get("healthz") { _, _ in "ok\n" }
-        router.post("v1/segments") { [options, handler] request, _ in
-            if let token = options.token, !BearerToken.matches(request.headers[.authorization], token) {
-                return Answer.refusal(.unauthorized, "a valid bearer token is needed")
-            }
-            return try await handler.handle(request)
-        }
+        router.post("v1/segments") { request, context in await answer(request, context) }
         var logger = Logger(label: "ferry.receiver")
         logger.logLevel = .critical
         let application = Application(
@@ -90,6 +109,25 @@ public struct Receiver: Sendable {
         }
     }
 
+    private func answer(_ request: Request, _ context: PeerContext) async -> Response {
+        switch reception {
+        case .spool(let handler):
+            if let token = options.token, !BearerToken.matches(request.headers[.authorization], token) {
+                let refused = RefusedRequest(.unauthorized, "a valid bearer token is needed")
+                onEvent(
+                    .refused(
+                        Refusal(machine: nil, address: context.address, status: refused.status.code, reason: refused.message)))
+                return refused.response
+            }
+            return await handler.handle(request, at: context.address)
+        case .hub(let hub):
+            let credentials = MachineAccess.Credentials(
+                token: MachineToken.digest(ofHeader: request.headers[.authorization]),
+                certificate: options.certificate == nil ? nil : await context.certificate())
+            return await hub.handle(request, credentials, at: context.address)
+        }
+    }
+
     private func server() throws -> HTTPServerBuilder {
         let idleTimeout = TimeAmount.milliseconds(min(options.idleTimeout.wholeMilliseconds, Duration.century.wholeMilliseconds))
         let connections = Connections(most: options.mostConnections, perAddress: options.mostConnectionsPerAddress)
@@ -101,10 +139,17 @@ public struct Receiver: Sendable {
             throw ReceiverError.certificate("\(FileError("read", path))")
         }
         do {
-            let configuration = TLSConfiguration.makeServerConfiguration(
+            var configuration = TLSConfiguration.makeServerConfiguration(
                 certificateChain: try NIOSSLCertificate.fromPEMFile(certificate).map { .certificate($0) },
                 privateKey: .privateKey(try NIOSSLPrivateKey(file: key, format: .pem)))
-            return try .tls(plain, tlsConfiguration: configuration)
+            guard case .hub = reception else { return try .tls(plain, tlsConfiguration: configuration) }
+            // Asked for, not required. Whose it is, the list of machines tells, not who signed it: TLS has shown that the other side has its key.
+            configuration.certificateVerification = .optionalVerification
+            return try .tls(
+                plain,
+                configuration: TLSChannelConfiguration(
+                    tlsConfiguration: configuration,
+                    customVerificationCallback: { _, promise in promise.succeed(.certificateVerified) }))
         } catch {
             throw ReceiverError.certificate(
                 "cannot use certificate \(certificate) and key \(key): \(error); both must be PEM files")

@@ -11,9 +11,9 @@ struct Recognition: Sendable {
     let ways = Ways()
     private let present: PresentIDs?
 
-    init(_ spool: Spool) throws(FileError) {
+    init(_ spool: Spool, _ news: FolderNews?) throws(FileError) {
         self.spool = spool
-        present = PresentIDs(spool.directory)
+        present = PresentIDs(spool.directory, news)
         keys = try ReceivedKeys(spool)
     }
 
@@ -23,6 +23,13 @@ struct Recognition: Sendable {
             Vouching(way: part.trail.adding(sender), isOriginal: part.trail == .none, arrivals: known.arrivals) != nil
         else { return nil }
         return known.key
+    }
+
+    /// Whether all of a request came before, whatever became of it.
+    func areKnown(_ parts: [JoinedSegments.Part]) -> Bool {
+        parts.allSatisfy { part in
+            part.identity.key.map { keys.known($0, segment: part.identity.givenName) != nil } ?? false
+        }
     }
 
     /// What a candidate is that needs no look at the spool; `nil` for one that is new, or that needs it.

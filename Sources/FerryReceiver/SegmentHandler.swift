@@ -10,31 +10,45 @@ struct SegmentHandler: Sendable {
     let options: ReceiverOptions
     let admission: Admission
     let turns: IntakeTurns
-    let onReceived: @Sendable (ReceivedSegment) -> Void
-    let onFailure: @Sendable (FileError) -> Void
-    let onSentDeleted: @Sendable (LedgerTotals.Count) -> Void
+    let onEvent: @Sendable (ReceiverEvent) -> Void
 
-    func handle(_ request: Request) async throws -> Response {
+    /// - Parameters:
+    ///   - guest: The machine that sends it, where the receiver knows machines.
+    ///   - address: Where it comes from.
+    func handle(_ request: Request, from guest: Guest? = nil, at address: String) async -> Response {
+        do throws(RefusedRequest) {
+            return try await take(request, from: guest)
+        } catch {
+            let refusal = Refusal(
+                machine: guest?.machine.name, address: address, status: error.status.code, reason: error.message)
+            onEvent(.refused(refusal))
+            return error.response
+        }
+    }
+
+    private func take(_ request: Request, from guest: Guest?) async throws(RefusedRequest) -> Response {
         if let control = try? spool.control(), control.isDisabled {
-            var answer = Answer.refusal(.serviceUnavailable, "this spool is disabled: it stores nothing new")
-            answer.headers[.retryAfter] = "60"
-            return answer
+            throw RefusedRequest(
+                .serviceUnavailable, "this spool is disabled: it stores nothing new", retryAfter: .seconds(60))
         }
         let sender = request.headers[.ferrySpool]
-        let parts: [JoinedSegments.Part]
+        var parts: [JoinedSegments.Part]
         do throws(HeaderProblem) {
             parts = try JoinedSegments.parts(request.headers, now: spool.dateSegment(.now()).created)
         } catch {
-            return Answer.refusal(.badRequest, "\(error)")
+            throw RefusedRequest(.badRequest, "\(error)")
         }
+        if let guest { parts = guest.limiting(parts) }
         // Before the keys: one that is known would be answered for, and that ends the only copy.
-        if let circle = Circle(parts.map(\.trail), from: sender, to: spool.id) { return Answer.response(.circle(circle)) }
+        if let circle = Circle(parts.map(\.trail), from: sender, to: spool.id) {
+            throw RefusedRequest(.circle(circle))
+        }
         let isTooLarge = request.headers[.contentLength].flatMap(Int64.init).map { $0 > options.maxBody.bytes } ?? false
         do throws(IntakeRefusal) {
             let received: [ReceivedSegment]
             // The key before the size: a sender that is told 413 sends the same events again, in halves with keys of their own.
             if let known = try await known(parts, from: sender, looksAround: isTooLarge) {
-                received = try await compare(request, known)
+                received = try await compare(request, known, from: guest)
                 // What came another way may have been taken away, or written into, while the body came.
                 if isTooLarge, try await self.known(parts, from: sender, looksAround: true)?.map(\.before) != known.map(\.before)
                 {
@@ -43,19 +57,19 @@ struct SegmentHandler: Sendable {
             } else if isTooLarge {
                 throw IntakeRefusal.tooLarge(limit: options.maxBody)
             } else {
-                received = try await take(request, parts, from: sender)
+                received = try await take(request, parts, from: sender, guest)
             }
             if received.contains(where: \.isDuplicate) { try await noteAnswers(to: parts, as: received, from: sender) }
-            for segment in received { onReceived(segment) }
+            for segment in received { onEvent(.received(segment, from: guest?.machine.name)) }
             return Answer.accepted(received, in: spool.id, mostJoined: options.mostJoined)
         } catch {
             switch error {
             case .file(let failure), .notAdmitted(let failure):
-                onFailure(failure)
+                onEvent(.failed(failure))
                 if failure.isDiskFull { await makeRoom(for: request) }
             default: break
             }
-            return Answer.response(error)
+            throw RefusedRequest(error)
         }
     }
 
@@ -65,7 +79,7 @@ struct SegmentHandler: Sendable {
         let deleted = await blocking { [spool] in
             spool.sentGivesWay ? spool.freeSent(atLeast: max(wanted, .mebibytes(1))) : nil
         }
-        if let deleted, deleted.segments > 0 { onSentDeleted(deleted) }
+        if let deleted, deleted.segments > 0 { onEvent(.sentDeleted(deleted)) }
     }
 
     private func known(
@@ -94,10 +108,12 @@ struct SegmentHandler: Sendable {
     }
 
     /// Takes a body that came before.
-    private func compare(_ request: Request, _ known: [KnownBody.Part]) async throws(IntakeRefusal) -> [ReceivedSegment] {
+    private func compare(
+        _ request: Request, _ known: [KnownBody.Part], from guest: Guest?
+    ) async throws(IntakeRefusal) -> [ReceivedSegment] {
         let body = KnownRequest(known, inflateLimit: options.inflateLimit)
-        try await forEachPiece(of: request) { piece throws(IntakeRefusal) in
-            try await work(for: request) { () throws(IntakeRefusal) in try body.take(piece) }
+        try await forEachPiece(of: request, from: guest) { piece throws(IntakeRefusal) in
+            try await work(for: request, from: guest) { () throws(IntakeRefusal) in try body.take(piece) }
         }
         return try body.finish()
     }
@@ -107,34 +123,45 @@ struct SegmentHandler: Sendable {
 
     /// - Parameter sender: The ID of the spool that it comes from; `nil` where the request does not tell.
     private func take(
-        _ request: Request, _ parts: [JoinedSegments.Part], from sender: String?
+        _ request: Request, _ parts: [JoinedSegments.Part], from sender: String?, _ guest: Guest?
     ) async throws(IntakeRefusal) -> [ReceivedSegment] {
+        // What came before takes no room, and its sender is to learn that it is here.
+        let limited = admission.recognition.areKnown(parts) ? nil : guest
+        if let limited, limited.machine.limits.bytes != nil {
+            let looked = await blocking { [spool] in
+                Result { () throws(FileError) in try limited.usage.look(at: spool) }
+            }
+            if case .failure(let error) = looked { throw .file(error) }
+            try limited.requireRoom(for: ByteCount(request.headers[.contentLength].flatMap(Int64.init).map { max(0, $0) } ?? 0))
+        }
         let intake = RequestIntake(parts, from: sender, spool: spool, options: options)
         var received: [ReceivedSegment] = []
         var total = ByteCount.zero
-        try await forEachPiece(of: request) { piece throws(IntakeRefusal) in
+        try await forEachPiece(of: request, from: guest) { piece throws(IntakeRefusal) in
             total += ByteCount(Int64(piece.readableBytes))
             guard total <= options.maxBody else { throw IntakeRefusal.tooLarge(limit: options.maxBody) }
-            let count = try await work(for: request) { () throws(IntakeRefusal) in try intake.take(piece) }
+            try limited?.requireRoom(for: total)
+            let count = try await work(for: request, from: guest) { () throws(IntakeRefusal) in try intake.take(piece) }
             if count >= Self.batch { received += try await admit(intake.handOver(), from: sender) }
         }
         try intake.finish()
         received += try await admit(intake.handOver(), from: sender)
+        guest?.usage.add(received.reduce(.zero) { $0 + ($1.isDuplicate ? .zero : $1.bytes) })
         return received
     }
 
     /// Runs what inflates and writes when the sender's turn comes.
     private func work<Value: Sendable>(
-        for request: Request, _ work: @escaping @Sendable () throws(IntakeRefusal) -> Value
+        for request: Request, from guest: Guest?, _ work: @escaping @Sendable () throws(IntakeRefusal) -> Value
     ) async throws(IntakeRefusal) -> Value {
-        try await turns.run(for: request.headers[.ferrySpool] ?? "") {
+        try await turns.run(for: guest?.machine.name.text ?? request.headers[.ferrySpool] ?? "") {
             Result { () throws(IntakeRefusal) in try work() }
         }.get()
     }
 
     /// Hands on the body as it comes. A client that is too slow is refused.
     private func forEachPiece(
-        of request: Request, _ take: (ByteBuffer) async throws(IntakeRefusal) -> Void
+        of request: Request, from guest: Guest?, _ take: (ByteBuffer) async throws(IntakeRefusal) -> Void
     ) async throws(IntakeRefusal) {
         var total = ByteCount.zero
         let start = ContinuousClock.now
@@ -145,6 +172,7 @@ struct SegmentHandler: Sendable {
             do { buffer = try await iterator.next() } catch { throw .aborted }
             guard let buffer else { return }
             total += ByteCount(Int64(buffer.readableBytes))
+            guest?.meter.charge(buffer.readableBytes)
             let allowed = options.idleTimeout + .seconds(total.bytes / ReceiverOptions.slowestRate.bytes)
             if ContinuousClock.now - start > allowed { throw .tooSlow }
             try await take(buffer)

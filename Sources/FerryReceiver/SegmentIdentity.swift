@@ -42,6 +42,18 @@ struct SegmentIdentity: Equatable, Sendable {
         key = name.id
     }
 
+    private init(_ name: SegmentName, givenName: SegmentName?, key: String?) {
+        self.name = name
+        self.givenName = givenName
+        self.key = key
+    }
+
+    /// The same with no more urgent priority than one.
+    func limited(to most: Priority) -> SegmentIdentity {
+        guard name.priority < most else { return self }
+        return SegmentIdentity(name.with(most), givenName: givenName?.with(most), key: key)
+    }
+
     /// - Parameter now: For senders that say nothing of themselves.
     init(_ headers: HTTPFields, now: @autoclosure () -> Timestamp) throws(HeaderProblem) {
         let header = headers[.ferrySegment]

@@ -13,7 +13,7 @@ struct Ferry: AsyncParsableCommand {
         version: FerryVersion.current,
         subcommands: [
             InitCommand.self, WriteCommand.self, UploadCommand.self, RunCommand.self, ConfigCommand.self, ServiceCommand.self,
-            ReceiveCommand.self,
+            ReceiveCommand.self, MachineCommand.self,
             StatusCommand.self,
             ListCommand.self, CatCommand.self,
             VerifyCommand.self, PruneCommand.self, RetryCommand.self, PauseCommand.self, ResumeCommand.self,

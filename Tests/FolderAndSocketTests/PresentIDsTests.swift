@@ -14,7 +14,7 @@ struct PresentIDsTests {
     func follows() throws {
         let spool = try folder.spool()
         let first = try spool.put(Segments.gzip("{}\n"))
-        let present = try #require(PresentIDs(spool.directory))
+        let present = try #require(PresentIDs(spool.directory, FolderNews()))
         #expect(try present.mayHold(id(first)))
         let written = try spool.put(Segments.gzip("{}\n"), as: Segments.name(second: 1))
         #expect(try present.mayHold(id(written)))
@@ -30,7 +30,7 @@ struct PresentIDsTests {
     @Test("More news than the kernel keeps are made up for by a look at the folder")
     func overflows() throws {
         let spool = try folder.spool()
-        let present = try #require(PresentIDs(spool.directory))
+        let present = try #require(PresentIDs(spool.directory, FolderNews()))
         // The kernel keeps 16,384 by default.
         let limit =
             try Int(
@@ -44,5 +44,19 @@ struct PresentIDsTests {
         let last = try spool.put(Segments.gzip("{}\n"), as: Segments.name(second: 2))
         #expect(try present.mayHold(id(last)))
         #expect(try !present.mayHold(id(other)))
+    }
+
+    @Test("One descriptor follows many folders, and one folder that two ask for until both have let go")
+    func shared() throws {
+        let news = try #require(FolderNews())
+        let (first, second) = (try folder.spool("first"), try folder.spool("second"))
+        let ofFirst = try #require(PresentIDs(first.directory, news))
+        let ofSecond = try #require(PresentIDs(second.directory, news))
+        var again = PresentIDs(first.directory, news)
+        #expect(again != nil)
+        again = nil
+        let name = try first.put(Segments.gzip("{}\n"))
+        #expect(try ofFirst.mayHold(id(name)))
+        #expect(try !ofSecond.mayHold(id(name)))
     }
 }

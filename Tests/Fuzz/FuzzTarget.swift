@@ -18,7 +18,8 @@ struct FuzzTarget: Sendable {
         segmentNames, gzip, jsonLines, timestamps, quantities, sidecars, controlFiles, clockFiles, exportMarks, ledger, keyLog,
         manifests,
         receipts, tar, keyFiles, sealedSegments, tzif, zoneRules, configuration, settings, conditions, replayLists, urls, proxies,
-        tunnelAnswers, retryAfter, answers, receiverHeaders, netlink, inotify, heldLocks, appCenter, jsonArray, measurement,
+        tunnelAnswers, retryAfter, answers, receiverHeaders, machineLists, netlink, inotify, heldLocks, appCenter, jsonArray,
+        measurement,
         trackerProperties, crashReports,
     ]
 

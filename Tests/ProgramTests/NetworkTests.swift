@@ -79,7 +79,8 @@ struct NetworkTests {
             try await hosts.connect("wwan0", net: 2)
             // The hub has an address behind both cables.
             try await hosts.run("-n HUB addr add 10.99.0.1/32 dev lo")
-            let hub = try hosts.start(in: hosts.hub, ["receive", "--listen", "10.99.0.1:8787", "--spool", folder("hub")])
+            let hub = try hosts.start(
+                in: hosts.hub, ["receive", "--insecure", "--listen", "10.99.0.1:8787", "--spool", folder("hub")])
             _ = try await hub.waitFor("listening")
 
             try put(1)
@@ -142,7 +143,8 @@ struct NetworkTests {
             try await hosts.connect("eth0", net: 1)
             try await hosts.connect("wwan0", net: 2)
             for name in ["eth0", "wwan0"] { try await hosts.run("-n MACHINE link set \(name) up") }
-            let hub = try hosts.start(in: hosts.hub, ["receive", "--listen", "0.0.0.0:8787", "--spool", folder("hub")])
+            let hub = try hosts.start(
+                in: hosts.hub, ["receive", "--insecure", "--listen", "0.0.0.0:8787", "--spool", folder("hub")])
             _ = try await hub.waitFor("listening")
             try "10.77.1.2 cable.test\n10.77.2.2 modem.test\n".write(toFile: folder("hosts"), atomically: true, encoding: .utf8)
             try put(1)

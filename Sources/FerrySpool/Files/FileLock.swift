@@ -51,6 +51,15 @@ enum LockedOpening {
 }
 
 extension Directory {
+    /// Waits for the lock of a file, which is made if need be.
+    ///
+    /// - Returns: The file: the lock is held for as long as it is open.
+    package func lock(_ name: String) throws(FileError) -> OpenFile {
+        let file = try openOrCreate(name, flags: O_RDWR)
+        try file.lock()
+        return file
+    }
+
     /// Opens a file for reading and takes its lock.
     ///
     /// NFS locks a descriptor only if it may write; there the file is opened for writing as well.

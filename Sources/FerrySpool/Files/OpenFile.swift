@@ -177,7 +177,7 @@ public struct FileStatus: Sendable {
     /// Which file it is, whatever its name.
     public let identity: Identity
     /// What a write changes.
-    let content: Content
+    package let content: Content
     /// ``changed``, exactly.
     let inodeTime: ExactTime
     let owner: UInt32
@@ -188,7 +188,7 @@ public struct FileStatus: Sendable {
     }
 
     /// Equal as long as nothing was written into the file, unless a tool set the time of modification back.
-    struct Content: Hashable, Sendable {
+    package struct Content: Hashable, Sendable {
         let identity: Identity
         let size: Int64
         let modified: ExactTime

@@ -58,6 +58,9 @@ public struct SegmentName: Hashable, Sendable {
     /// The name of the file that the journal becomes piece by piece, where the disk has no room for both.
     var sealingName: String { ".\(stem)\(EntryKind.sealingSuffix)" }
 
+    /// The same name with another priority.
+    package func with(_ priority: Priority) -> SegmentName { SegmentName(priority, created, id, stream) }
+
     /// The same name with another ID, and another time if one is given.
     public func with(id: SegmentID, created: Timestamp? = nil) -> SegmentName {
         SegmentName(priority, created ?? self.created, id.text, stream)

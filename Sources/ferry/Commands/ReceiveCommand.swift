@@ -12,6 +12,9 @@ struct ReceiveCommand: AsyncParsableCommand {
             already. GET /healthz answers 200. After SIGTERM what is being received is taken to its end, for 30 s at most. When the \
             spool's folder is gone or another one, it waits for one and opens it.
 
+            With --machines each machine has a spool of its own in that folder, a token or certificate of its own, and limits of its \
+            own; see ferry machine.
+
             Example: ferry receive --listen 127.0.0.1:8787 --spool hub
             """)
 
@@ -19,6 +22,11 @@ struct ReceiveCommand: AsyncParsableCommand {
     var listen = "127.0.0.1:8787"
 
     @OptionGroup var spoolOptions: SpoolOptions
+
+    @Option(
+        help: ArgumentHelp(
+            "Receive for the machines of this folder, each into its own spool, instead of into --spool.", valueName: "dir"))
+    var machines: String?
 
     @Option(help: ArgumentHelp("The largest body.", valueName: "size"))
     var maxBody = ByteCount.mebibytes(64)
@@ -43,6 +51,12 @@ struct ReceiveCommand: AsyncParsableCommand {
     @Option(help: ArgumentHelp("The key of --tls-cert (PEM).", valueName: "file"))
     var tlsKey: String?
 
+    @Flag(help: "Listen beyond this machine although anybody there may send, or read what is sent.")
+    var insecure = false
+
+    @Option(help: ArgumentHelp("Serve metrics to Prometheus at this address.", valueName: "host:port"))
+    var metrics: String?
+
     @Option(help: ArgumentHelp("Disconnect a client that sends nothing for this long.", valueName: "duration"))
     var timeout = Duration.seconds(30)
 
@@ -53,6 +67,12 @@ struct ReceiveCommand: AsyncParsableCommand {
             throw ValidationError("--max-connections must be a number from 1 to 1,000,000")
         }
         guard maxLine > .zero else { throw ValidationError("--max-line must be at least 1 byte") }
+        guard machines == nil || (spoolOptions.spool == nil && tokenFile == nil) else {
+            throw ValidationError("--machines has spools and tokens of its own: it does not go with --spool or --token-file")
+        }
+        if let metrics, ListenAddress(parsing: metrics) == nil {
+            throw ValidationError("--metrics '\(metrics)' must be like 127.0.0.1:9788")
+        }
         guard timeout > .zero else { throw ValidationError("--timeout must be longer than 0") }
     }
 
@@ -70,13 +90,28 @@ struct ReceiveCommand: AsyncParsableCommand {
         options.certificate = tlsCert
         options.privateKey = tlsKey
         options.idleTimeout = timeout
-        let log = spoolOptions.log
-        let spool = try spoolOptions.open(.create)
-        if tokenFile == nil, !["127.0.0.1", "::1", "localhost"].contains(options.host) {
-            log.warn("everybody who reaches \(listen) may send; --token-file asks for a token")
-        }
-        let loop = ReceiverLoop(spoolOptions, options, listen: listen)
-        try await loop.run(spool)
+        try requireSecurity(address)
+        let loop = ReceiverLoop(
+            try place(), options, listen: listen, metrics: metrics.flatMap(ListenAddress.init), log: spoolOptions.log)
+        try await loop.run()
+    }
+
+    private func place() throws -> ReceiverLoop.Place {
+        if let machines { return .machines(MachineFolder(machines)) }
+        return .spool(try spoolOptions.open(.create), spoolOptions)
+    }
+
+    /// What listens beyond this machine must know who sends, and must not let others read the tokens.
+    private func requireSecurity(_ address: ListenAddress) throws {
+        guard !insecure, !address.isOfThisMachine else { return }
+        var missing: [String] = []
+        if machines == nil, tokenFile == nil { missing.append("anybody who reaches it may send (--machines, --token-file)") }
+        if tlsCert == nil { missing.append("what is sent, and the tokens, can be read on the way (--tls-cert, --tls-key)") }
+        guard !missing.isEmpty else { return }
+        throw CommandFailure(
+            .usage,
+            "--listen \(listen) is beyond this machine, and \(missing.joined(separator: ", and ")); --insecure allows it all the same"
+        )
     }
 
     private func address() throws -> ListenAddress {

@@ -5,61 +5,92 @@ import FerryUpload
 import Glibc
 import Synchronization
 
-/// Receives into a spool until a signal comes, and opens it again when its folder was made anew.
+/// Receives until a signal comes, and opens a spool again when its folder was made anew.
 struct ReceiverLoop {
-    private let spoolOptions: SpoolOptions
+    /// Where what comes is stored.
+    enum Place {
+        case spool(Spool, SpoolOptions)
+        case machines(MachineFolder)
+    }
+
+    private let place: Place
     private let options: ReceiverOptions
     private let listen: String
+    private let metricsAddress: ListenAddress?
     private let log: Log
+    private let reports: ReceiverReports
 
     private enum End { case signal, lost }
 
-    init(_ spoolOptions: SpoolOptions, _ options: ReceiverOptions, listen: String) {
-        self.spoolOptions = spoolOptions
+    init(_ place: Place, _ options: ReceiverOptions, listen: String, metrics: ListenAddress?, log: Log) {
+        self.place = place
         self.options = options
         self.listen = listen
-        log = spoolOptions.log
+        metricsAddress = metrics
+        self.log = log
+        reports = ReceiverReports(log)
     }
 
-    func run(_ spool: Spool) async throws {
+    func run() async throws {
         // What is being received may take long on a slow line, and is waited for; the end of a TLS connection takes some seconds more.
         let signals = try SignalQueue(EarlySignals.ofCommand, patience: options.endPatience + .seconds(10))
-        var spool = spool
-        var options = options
-        while try await serve(spool, &options, signals) == .lost {
-            log.warn("the folder of the spool \(spool.path) is gone, or another one: nothing is received until a spool is there")
-            guard let found = await Self.first(signals, reopen) else { return }
-            spool = found
+        try await withThrowingTaskGroup(of: Void.self) { tasks in
+            if let metricsAddress {
+                tasks.addTask { [log, reports] in
+                    try await MetricsServer.run(metricsAddress, option: "--metrics", log: log) { reports.metrics.families }
+                }
+            }
+            tasks.addTask { try await receive(signals) }
+            defer { tasks.cancelAll() }
+            // Whichever fails, or is told to end.
+            try await tasks.next()
         }
     }
 
-    private func serve(_ spool: Spool, _ options: inout ReceiverOptions, _ signals: SignalQueue) async throws -> End {
-        let failures = FailureLog(log)
-        let receiver: Receiver
-        do throws(ReceiverError) {
-            receiver = try Receiver(spool, options: options) { [log] segment in
-                let events = segment.events.map { ", \(counted($0, "event"))" } ?? ""
-                log.note("\(segment.isDuplicate ? "known" : "received") \(segment.name)\(events), \(segment.bytes)")
-            } onFailure: {
-                failures.add($0)
-            } onSentDeleted: { [log] in
-                log.note(sentDeletedText($0))
+    private func receive(_ signals: SignalQueue) async throws {
+        var options = options
+        switch place {
+        case .machines(let folder):
+            let receiver = try receiver { () throws(ReceiverError) in
+                try Receiver(machines: folder, options: options, onEvent: reports.add)
             }
-        } catch {
-            throw CommandFailure(.localFailure, error.description)
+            _ = try await serve(receiver, storingInto: "\(folder.path)/*", &options, signals) { true }
+        case .spool(var spool, let spoolOptions):
+            while true {
+                let receiver = try receiver { () throws(ReceiverError) in
+                    try Receiver(spool, options: options, onEvent: reports.add)
+                }
+                let end = try await serve(receiver, storingInto: spool.path, &options, signals) { [spool] in spool.isAtItsPath }
+                guard end == .lost else { return }
+                log.warn(
+                    "the folder of the spool \(spool.path) is gone, or another one: nothing is received until a spool is there")
+                guard let found = await Self.first(signals, { Self.reopen(spoolOptions) }) else { return }
+                spool = found
+            }
         }
+    }
+
+    private func receiver(_ make: () throws(ReceiverError) -> Receiver) throws -> Receiver {
+        do throws(ReceiverError) { return try make() } catch { throw CommandFailure(.localFailure, error.description) }
+    }
+
+    /// - Parameter isThere: Asked now and then: whether what it stores into is still there.
+    private func serve(
+        _ receiver: Receiver, storingInto path: String, _ options: inout ReceiverOptions, _ signals: SignalQueue,
+        while isThere: @escaping @Sendable () -> Bool
+    ) async throws -> End {
         let scheme = options.certificate == nil ? "http" : "https"
         let host = options.host.contains(":") ? "[\(options.host)]" : options.host
         let state = Mutex((end: End.lost, port: options.port))
         do {
             try await receiver.run {
-                guard await Self.first(signals, { spool.isAtItsPath ? nil : End.lost }) == nil else { return }
+                guard await Self.first(signals, { isThere() ? nil : End.lost }) == nil else { return }
                 state.withLock { $0.end = .signal }
                 // A second one ends the process at once: what was answered is on the disk.
                 for number in EarlySignals.ofCommand { signal(number, SIG_DFL) }
             } onRunning: { [log] port in
                 state.withLock { $0.port = port }
-                log.note("listening on \(scheme)://\(host):\(port)/v1/segments, storing into \(spool.path)")
+                log.note("listening on \(scheme)://\(host):\(port)/v1/segments, storing into \(path)")
             }
         } catch let error as ReceiverError {
             throw CommandFailure(.badConfiguration, error.description)
@@ -72,7 +103,7 @@ struct ReceiverLoop {
         return state.withLock(\.end)
     }
 
-    private func reopen() -> Spool? {
+    private static func reopen(_ spoolOptions: SpoolOptions) -> Spool? {
         // One that is being copied back has none yet.
         guard Glibc.access("\(spoolOptions.path)/.ferry/spool-id", F_OK) == 0 else { return nil }
         return try? spoolOptions.open(.write)
@@ -109,23 +140,5 @@ struct ReceiverLoop {
             if case .terminated = continuation.yield(ask()) { return }
             poll(continuation, on: queue, ask)
         }
-    }
-}
-
-/// Warns of each kind of failure once a minute: every sender tries again.
-private final class FailureLog: Sendable {
-    private let log: Log
-    private let last = Mutex<[Int32: ContinuousClock.Instant]>([:])
-
-    init(_ log: Log) { self.log = log }
-
-    func add(_ error: FileError) {
-        let now = ContinuousClock.now
-        let isNew = last.withLock { last in
-            if let before = last[error.code], now - before < .seconds(60) { return false }
-            last[error.code] = now
-            return true
-        }
-        if isNew { log.warn("cannot store what is received: \(error)") }
     }
 }

@@ -1,20 +1,25 @@
 import FerrySpool
-import FerryUpload
 import HTTPTypes
 import Hummingbird
 import HummingbirdCore
 import Logging
 import NIOCore
 
-/// Serves the state of a run to Prometheus.
+/// Serves metrics to Prometheus.
 enum MetricsServer {
     /// Serves until the task is cancelled.
-    static func run(_ address: ListenAddress, _ runner: Runner, log: Log) async throws {
+    ///
+    /// - Parameters:
+    ///   - option: Where the address was set, for the words of an error.
+    ///   - families: Asked at each request.
+    static func run(
+        _ address: ListenAddress, option: String, log: Log, _ families: @escaping @Sendable () -> [MetricFamily]
+    ) async throws {
         let router = Router()
         router.get("metrics") { request, _ in
             let accept = request.headers[.accept] ?? ""
             let format = accept.contains("application/openmetrics-text") ? MetricsText.Format.openMetrics : .prometheus
-            let text = MetricsText(runner.snapshot(), now: .now()).text(format)
+            let text = MetricsText(families()).text(format)
             return Response(
                 status: .ok, headers: [.contentType: format.contentType], body: ResponseBody(byteBuffer: ByteBuffer(string: text))
             )
@@ -34,7 +39,7 @@ enum MetricsServer {
         } catch  where !Task.isCancelled {
             throw CommandFailure(
                 .localFailure,
-                "metrics.listen: cannot listen on \(address.host):\(address.port): \(ListenAddress.reason(error))")
+                "\(option): cannot listen on \(address.host):\(address.port): \(ListenAddress.reason(error))")
         }
     }
 }

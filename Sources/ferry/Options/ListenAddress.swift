@@ -15,6 +15,13 @@ struct ListenAddress: Equatable {
         self.port = port
     }
 
+    /// Only programs on this machine reach it: 127.0.0.0/8 and ::1 (RFC 5735, RFC 4291), and the name that stands for them.
+    var isOfThisMachine: Bool {
+        if host == "localhost" { return true }
+        guard let text = (try? SocketAddress(ipAddress: host, port: 0))?.ipAddress else { return false }
+        return text.hasPrefix("127.") || text == "::1"
+    }
+
     /// Why a server cannot listen, in the machine's words.
     static func reason(_ error: any Error) -> String {
         switch error {

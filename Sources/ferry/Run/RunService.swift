@@ -105,7 +105,9 @@ struct RunService {
         var told = ""
         while !Task.isCancelled {
             do {
-                try await MetricsServer.run(address, runner, log: log)
+                try await MetricsServer.run(address, option: "metrics.listen", log: log) {
+                    RunMetrics(runner.snapshot(), now: .now()).families
+                }
             } catch  where "\(error)" != told {
                 told = "\(error)"
                 log.error("\(told); delivery goes on, and it is tried again every \(Self.reportInterval.forPeople)")
@@ -171,7 +173,7 @@ struct RunService {
             // A reader must never see half of it.
             let temporary = path + ".tmp"
             let file = try OpenFile.creating(temporary)
-            try file.write(Array(MetricsText(snapshot, now: .now()).text(.prometheus).utf8))
+            try file.write(Array(MetricsText(RunMetrics(snapshot, now: .now()).families).text(.prometheus).utf8))
             guard chmod(temporary, 0o644) == 0, rename(temporary, path) == 0 else { throw FileError("write", path) }
         } catch {
             log.warn("metrics: \(error)")

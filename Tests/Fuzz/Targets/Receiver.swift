@@ -27,3 +27,19 @@ extension FuzzTarget {
         try expect(Set(parts.map(\.identity.name)).count == parts.count, "no name comes twice")
     }
 }
+
+extension FuzzTarget {
+    /// The list of a hub's machines.
+    static let machineLists = FuzzTarget("machine-lists", longest: 2048) { bytes in
+        let list = MachineList(bytes, path: "hub")
+        let lines = bytes.split(separator: UInt8(ascii: "\n")).count
+        try expect(list.machines.count + list.problems.count <= lines, "a line is a machine, a problem, or blank")
+        for machine in list.machines {
+            try expect(
+                !machine.name.text.hasPrefix(".") && !machine.name.text.contains("/"), "a name is that of a folder in the hub")
+        }
+        try expect(Set(list.machines.map(\.name)).count == list.machines.count, "no name comes twice")
+        let again = MachineList(list.bytes, path: "hub")
+        try expect(again.problems.isEmpty && again.machines == list.machines, "what is written is read again")
+    }
+}

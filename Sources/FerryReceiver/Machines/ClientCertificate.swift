@@ -1,0 +1,28 @@
+import Crypto
+import FerryIntake
+public import FerrySpool
+import NIOSSL
+
+/// The certificate that a client shows, by which a machine may be known: this very one, whoever signed it.
+public enum ClientCertificate {
+    /// Why a certificate cannot be used.
+    public struct UnusableError: Error, CustomStringConvertible {
+        public let description: String
+    }
+
+    /// Returns the SHA-256 of the first certificate of a PEM file, in its binary form (DER).
+    public static func digest(_ path: String) throws(UnusableError) -> BodyDigest {
+        let digest: BodyDigest?
+        do {
+            digest = try NIOSSLCertificate.fromPEMFile(path).first.map { try Self.digest($0) }
+        } catch {
+            throw UnusableError(description: "cannot use certificate \(path): \(error); it must be a PEM file")
+        }
+        guard let digest else { throw UnusableError(description: "there is no certificate in \(path)") }
+        return digest
+    }
+
+    static func digest(_ certificate: NIOSSLCertificate) throws -> BodyDigest {
+        BodyDigest(SHA256.hash(data: try certificate.toDERBytes()))
+    }
+}

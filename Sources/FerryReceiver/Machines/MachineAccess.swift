@@ -1,0 +1,88 @@
+import FerrySpool
+import Glibc
+import Synchronization
+
+/// Knows a machine by what it shows, as the file of machines says at that moment: who is revoked there is refused from then on.
+final class MachineAccess: Sendable {
+    private struct State {
+        /// Open, so that no other file gets its number.
+        var file: OpenFile?
+        /// What it was when it was read; `nil`: it is to be read again.
+        var content: FileStatus.Content?
+        var machines: [Machine] = []
+        var byToken: [BodyDigest: Int] = [:]
+        var byCertificate: [BodyDigest: Int] = [:]
+    }
+
+    private let state = Mutex(State())
+    private let folder: MachineFolder
+    private let onProblem: @Sendable (String) -> Void
+
+    /// - Parameter onProblem: Called with each line of the file that is no machine, once for each time that it is read.
+    init(_ folder: MachineFolder, onProblem: @escaping @Sendable (String) -> Void) {
+        self.folder = folder
+        self.onProblem = onProblem
+    }
+
+    /// Reads the list, so that a receiver that could let nobody in does not start.
+    func read() throws(FileError) {
+        for problem in try state.withLock({ state throws(FileError) in try follow(&state) }) { onProblem(problem) }
+    }
+
+    /// What a request shows.
+    struct Credentials: Sendable {
+        var token: BodyDigest?
+        var certificate: BodyDigest?
+    }
+
+    /// The machine that shows these; `nil` when they are nobody's, or no longer. Two that are different machines' are nobody's.
+    ///
+    /// - Throws: ``FileError`` when the file cannot be read: then nobody is known.
+    func machine(showing credentials: Credentials, at now: Timestamp) throws(FileError) -> Machine? {
+        let problems: [String]
+        let machine: Machine?
+        (machine, problems) = try state.withLock { state throws(FileError) in
+            let problems = try follow(&state)
+            return (Self.machine(credentials, at: now, state), problems)
+        }
+        for problem in problems { onProblem(problem) }
+        return machine
+    }
+
+    private static func machine(_ credentials: Credentials, at now: Timestamp, _ state: State) -> Machine? {
+        var places: [Int] = []
+        if let token = credentials.token {
+            guard let place = state.byToken[token] else { return nil }
+            let until = state.machines[place].tokens.first { $0.digest == token }?.until
+            guard until.map({ now < $0 }) ?? true else { return nil }
+            places.append(place)
+        }
+        if let certificate = credentials.certificate, let place = state.byCertificate[certificate] { places.append(place) }
+        guard let first = places.first, places.allSatisfy({ $0 == first }) else { return nil }
+        return state.machines[first]
+    }
+
+    private static let tick = Duration.milliseconds(100)
+
+    private func follow(_ state: inout State) throws(FileError) -> [String] {
+        let directory = try Directory.open(folder.path)
+        guard let now = try directory.status(MachineList.fileName) else {
+            throw FileError("open", folder.listPath, code: ENOENT)
+        }
+        if state.content == now.content { return [] }
+        state = State()
+        guard let file = try directory.open(MachineList.fileName) else { throw FileError("open", folder.listPath, code: ENOENT) }
+        // Looked at first: what is changed while it is read is read again.
+        let status = try file.status()
+        let list = MachineList(try MachineFolder.read(file, folder.listPath), path: folder.listPath)
+        state.file = file
+        // Within a tick of the kernel's clock another change would not show.
+        if Timestamp.now() - status.modified > Self.tick { state.content = status.content }
+        state.machines = list.machines
+        for (place, machine) in list.machines.enumerated() {
+            for token in machine.tokens { state.byToken[token.digest] = place }
+            for certificate in machine.certificates { state.byCertificate[certificate] = place }
+        }
+        return list.problems
+    }
+}

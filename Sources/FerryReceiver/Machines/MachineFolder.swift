@@ -1,0 +1,74 @@
+public import FerrySpool
+import Glibc
+
+/// The folder of a hub: each machine's spool under its name, and the file that says who may send.
+public struct MachineFolder: Sendable {
+    public let path: String
+
+    public init(_ path: String) { self.path = path }
+
+    public var listPath: String { "\(path)/\(MachineList.fileName)" }
+
+    /// Returns the path of a machine's spool.
+    public func spoolPath(of name: MachineName) -> String { "\(path)/\(name.text)" }
+
+    /// Makes the folder, for its owner alone, unless it is there.
+    public func make() throws(FileError) {
+        guard mkdir(path, 0o700) == 0 || errno == EEXIST else { throw FileError("make", path) }
+    }
+
+    /// Reads the list; empty where there is no file yet.
+    public func list() throws(FileError) -> MachineList {
+        guard let file = try Directory.open(path).open(MachineList.fileName) else { return MachineList() }
+        return MachineList(try Self.read(file, listPath), path: listPath)
+    }
+
+    static func read(_ file: OpenFile, _ path: String) throws(FileError) -> [UInt8] {
+        let size = try file.status().size
+        guard size <= MachineList.longest else { throw FileError("read", path, code: EFBIG) }
+        return try file.readBytes(Int(size.bytes), at: 0)
+    }
+
+    /// Changes the list in one step, under a lock: of two changes at once both count.
+    ///
+    /// - Returns: What `body` returns.
+    public func change<Value>(_ body: (inout MachineList) throws(MachineChangeError) -> Value) throws(MachineChangeError) -> Value
+    {
+        let directory: Directory
+        let lock: OpenFile
+        var list: MachineList
+        do throws(FileError) {
+            directory = try Directory.open(path)
+            lock = try directory.lock(".machines.lock")
+            list = try self.list()
+        } catch {
+            throw .file(error)
+        }
+        defer { withExtendedLifetime(lock) {} }
+        // What cannot be read would be lost.
+        guard list.problems.isEmpty else { throw .unreadable(list.problems) }
+        let value = try body(&list)
+        do throws(FileError) {
+            try directory.replace(MachineList.fileName, with: list.bytes, durable: true)
+        } catch {
+            throw .file(error)
+        }
+        return value
+    }
+}
+
+/// Why a list of machines cannot be changed.
+public enum MachineChangeError: Error, CustomStringConvertible {
+    case file(FileError)
+    /// Lines of the file are no machines, and would be lost.
+    case unreadable([String])
+    case refused(String)
+
+    public var description: String {
+        switch self {
+        case .file(let error): error.description
+        case .unreadable(let problems): "\(problems.joined(separator: "; ")); mend or delete the line"
+        case .refused(let text): text
+        }
+    }
+}

@@ -1,0 +1,26 @@
+public import FerrySpool
+
+/// What a receiver tells while it runs, from any thread.
+public enum ReceiverEvent: Sendable {
+    /// A segment was answered with 200.
+    ///
+    /// - Parameter from: `nil` where the receiver has no machines.
+    case received(ReceivedSegment, from: MachineName?)
+    /// A request was answered with an error.
+    case refused(Refusal)
+    /// A request was refused for a spool's folder or its disk.
+    case failed(FileError)
+    /// Delivered segments were deleted from `sent/`, because the disk was full.
+    case sentDeleted(LedgerTotals.Count)
+    case warning(String)
+}
+
+/// A request that was answered with an error.
+public struct Refusal: Sendable {
+    /// The machine; `nil` where none is known.
+    public let machine: MachineName?
+    /// The other side's address.
+    public let address: String
+    public let status: Int
+    public let reason: String
+}

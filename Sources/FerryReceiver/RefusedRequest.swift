@@ -1,0 +1,68 @@
+import FerrySpool
+import HTTPTypes
+import Hummingbird
+import NIOCore
+
+/// What a request is refused with: the status, and why, in words for people and JSON for programs.
+struct RefusedRequest: Error {
+    let status: HTTPResponse.Status
+    let message: String
+    /// Further members, as JSON text with a leading comma.
+    var more = ""
+    var retryAfter: Duration?
+    /// Nothing more is to be read from the connection.
+    var closes = false
+
+    init(_ status: HTTPResponse.Status, _ message: String, more: String = "", retryAfter: Duration? = nil, closes: Bool = false) {
+        self.status = status
+        self.message = message
+        self.more = more
+        self.retryAfter = retryAfter
+        self.closes = closes
+    }
+
+    var response: Response {
+        var answer = Answer.json(status, "{\"error\":\(message.jsonQuoted)\(more)}")
+        if let retryAfter { answer.headers[.retryAfter] = "\(max(1, (retryAfter.wholeMilliseconds + 999) / 1000))" }
+        if closes { answer.headers[.connection] = "close" }
+        return answer
+    }
+
+    /// RFC 4918, section 11.5.
+    static let insufficientStorage = HTTPResponse.Status(code: 507, reasonPhrase: "Insufficient Storage")
+    /// RFC 5842, section 7.2.
+    private static let loopDetected = HTTPResponse.Status(code: 508, reasonPhrase: "Loop Detected")
+
+    init(_ refusal: IntakeRefusal) {
+        switch refusal {
+        case .tooLarge(let limit): self.init(.contentTooLarge, "the body is larger than \(limit)")
+        case .damaged(let damage) where damage.kind == .tooLarge: self.init(.contentTooLarge, "\(damage)")
+        case .damaged(let damage): self.init(.badRequest, "\(damage)", more: ",\"offset\":\(damage.offset)")
+        case .notJSONLines(let problem):
+            self.init(.badRequest, "\(problem)", more: ",\"line\":\(problem.line),\"column\":\(problem.column)")
+        case .conflict(let key): self.init(.unprocessableContent, "the key \(key) came before, with other bytes")
+        case .inPart(let name):
+            self.init(.contentTooLarge, "a half of \(name) came before: send it in halves, of which that one is known")
+        case .circle(let circle): self.init(Self.loopDetected, "\(circle)")
+        case .ownSegment(let name):
+            self.init(
+                .misdirectedRequest,
+                "\(name) is pending in this receiver's spool and was never received: is it sent from that spool?")
+        // A state that passes: the copy ends, or is rejected.
+        case .unsoundThere(let name):
+            self.init(.conflict, "another \(name) lies in this receiver's folder, and is damaged or not whole yet")
+        case .longerThanNamed: self.init(.badRequest, "more follows the last segment that Ferry-Segment names")
+        case .shorterThanNamed: self.init(.badRequest, "the body ends before the last segment that Ferry-Segment names")
+        case .overQuota(let limit):
+            self.init(
+                Self.insufficientStorage, "this machine may have \(limit) here, and has no room left for it",
+                retryAfter: .seconds(60))
+        // The link's fault: the sender tries again. Nothing more can be read from a connection that broke.
+        case .aborted: self.init(.requestTimeout, "the connection broke within the body", closes: true)
+        case .tooSlow: self.init(.requestTimeout, "the body comes too slowly")
+        case .file(let error) where error.isOutOfSpace, .notAdmitted(let error) where error.isOutOfSpace:
+            self.init(Self.insufficientStorage, "\(error)")
+        case .file(let error), .notAdmitted(let error): self.init(.internalServerError, "\(error)")
+        }
+    }
+}

@@ -1,0 +1,58 @@
+import ArgumentParser
+import FerryReceiver
+import FerrySpool
+
+struct AddMachine: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "add",
+        abstract: "Make a machine and its spool, and print its token, once.",
+        discussion: """
+            With --certificate it is known by that client certificate, and gets no token.
+
+            Example: ferry machine add press-7 --machines hub >press-7.token
+            """)
+
+    @OptionGroup var machine: MachineOptions
+    @OptionGroup var limits: LimitOptions
+
+    @Option(help: ArgumentHelp("Know the machine by this client certificate (PEM), whoever signed it.", valueName: "file"))
+    var certificate: String?
+
+    func run() throws {
+        let name = try machine.machineName()
+        let digest = try knownCertificate()
+        let token = digest == nil ? newToken() : nil
+        do throws(FileError) {
+            try machine.hub.folder.make()
+            // Before the name: what sends must find it.
+            _ = try Spool.open(machine.hub.folder.spoolPath(of: name), access: .create)
+        } catch {
+            throw CommandFailure(error)
+        }
+        try machine.hub.change { list throws(MachineChangeError) in
+            var new = list[name] ?? Machine(name, since: .now())
+            guard new.isRevoked else {
+                throw .refused("there is a machine \(name) already; ferry machine rotate \(name) gives it another token")
+            }
+            if let digest, let other = list.machines.first(where: { $0.certificates.contains(digest) }) {
+                throw .refused("\(other.name) is known by this certificate already")
+            }
+            limits.apply(to: &new.limits)
+            if let token { new.tokens = [.init(digest: token.digest)] }
+            if let digest { new.certificates = [digest] }
+            list[name] = new
+        }
+        if let token { print(token.text) }
+        let means = token == nil ? "its certificate (--cert, --key)" : "this token (--token-file), which is shown only now"
+        Log(isQuiet: false).note("\(name) may send to \(machine.hub.folder.spoolPath(of: name)) by \(means)")
+    }
+
+    private func knownCertificate() throws -> BodyDigest? {
+        guard let certificate else { return nil }
+        do throws(ClientCertificate.UnusableError) {
+            return try ClientCertificate.digest(certificate)
+        } catch {
+            throw CommandFailure(.badConfiguration, error.description)
+        }
+    }
+}

@@ -1,0 +1,77 @@
+import ArgumentParser
+import FerryReceiver
+import FerrySpool
+
+struct MachineCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "machine",
+        abstract: "Say which machines may send to a hub, and how much.",
+        discussion: """
+            A hub's folder has a spool for each machine, and the list of machines in .machines.jsonl, which holds no token, only what \
+            it can be known by. A running ferry receive --machines obeys each change at once.
+
+            Example: ferry machine add press-7 --machines hub >press-7.token
+            """,
+        subcommands: [AddMachine.self, ListMachines.self, RotateMachine.self, RevokeMachine.self, LimitMachine.self])
+}
+
+/// Which machine, of which hub.
+struct MachineOptions: ParsableArguments {
+    @Argument(help: ArgumentHelp("What the machine is called: letters, digits, dots, hyphens, underscores.", valueName: "name"))
+    var name: String
+
+    @OptionGroup var hub: HubOptions
+
+    func machineName() throws -> MachineName {
+        guard let name = MachineName(name) else {
+            throw ValidationError(
+                "'\(name.printable(limit: 100))' must be 1 to 64 letters, digits, dots, hyphens and underscores, the first a letter or a digit"
+            )
+        }
+        return name
+    }
+
+    func validate() throws { _ = try machineName() }
+
+    /// Changes the machine's place in the list.
+    func change(_ body: (inout Machine) -> Void) throws {
+        let name = try machineName()
+        try hub.change { list throws(MachineChangeError) in
+            guard var machine = list[name] else {
+                throw .refused("there is no machine \(name) in \(hub.folder.listPath); ferry machine add \(name) makes it one")
+            }
+            body(&machine)
+            list[name] = machine
+        }
+    }
+}
+
+struct HubOptions: ParsableArguments {
+    @Option(help: ArgumentHelp("The hub's folder.", valueName: "dir"))
+    var machines: String
+
+    var folder: MachineFolder { MachineFolder(machines) }
+
+    func change(_ body: (inout MachineList) throws(MachineChangeError) -> Void) throws {
+        do throws(MachineChangeError) {
+            try folder.change(body)
+        } catch {
+            throw CommandFailure(error)
+        }
+    }
+}
+
+extension CommandFailure {
+    init(_ error: MachineChangeError) {
+        switch error {
+        case .file(let error): self.init(error)
+        case .unreadable, .refused: self.init(.badConfiguration, error.description)
+        }
+    }
+}
+
+/// A token that nobody has yet.
+func newToken() -> MachineToken {
+    var generator = SystemRandomNumberGenerator()
+    return MachineToken(using: &generator)
+}

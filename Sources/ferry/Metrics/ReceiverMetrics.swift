@@ -1,0 +1,71 @@
+import FerryReceiver
+import FerrySpool
+import Synchronization
+
+/// What a receiver has taken and refused since it started, as Prometheus reads it.
+final class ReceiverMetrics: Sendable {
+    private struct Taken {
+        var segments = 0
+        var duplicates = 0
+        var events: Int64 = 0
+        var bytes: Int64 = 0
+    }
+
+    private struct Refused: Hashable {
+        let machine: String
+        let status: Int
+    }
+
+    private struct Counts {
+        /// By machine; of a receiver that has none, under an empty name.
+        var taken: [String: Taken] = [:]
+        var refused: [Refused: Int] = [:]
+    }
+
+    private let counts = Mutex(Counts())
+
+    func count(_ event: ReceiverEvent) {
+        switch event {
+        case .received(let segment, let machine):
+            counts.withLock { counts in
+                var taken = counts.taken[machine?.text ?? ""] ?? Taken()
+                if segment.isDuplicate {
+                    taken.duplicates += 1
+                } else {
+                    taken.segments += 1
+                    taken.events = taken.events.adding(segment.events ?? 0)
+                    taken.bytes = taken.bytes.adding(segment.bytes.bytes)
+                }
+                counts.taken[machine?.text ?? ""] = taken
+            }
+        case .refused(let refusal):
+            counts.withLock { $0.refused[.init(machine: refusal.machine?.text ?? "", status: refusal.status), default: 0] += 1 }
+        case .failed, .sentDeleted, .warning: break
+        }
+    }
+
+    var families: [MetricFamily] {
+        let counts = counts.withLock { $0 }
+        var segments = MetricFamily(name: "ferry_received_segments", kind: .counter, help: "Segments that were stored.")
+        var duplicates = MetricFamily(
+            name: "ferry_received_duplicates", kind: .counter, help: "Segments that were there already, and answered for.")
+        var events = MetricFamily(name: "ferry_received_events", kind: .counter, help: "Events of the segments that were stored.")
+        var bytes = MetricFamily(name: "ferry_received_bytes", kind: .counter, help: "Bytes of the segments that were stored.")
+        for (machine, taken) in counts.taken.sorted(by: { $0.key < $1.key }) {
+            let labels = machine.isEmpty ? [] : [("machine", machine)]
+            segments.add(Double(taken.segments), labels)
+            duplicates.add(Double(taken.duplicates), labels)
+            events.add(Double(taken.events), labels)
+            bytes.add(Double(taken.bytes), labels)
+        }
+        var refused = MetricFamily(
+            name: "ferry_refused_requests", kind: .counter, help: "Requests that were answered with an error, by status.")
+        for (key, count) in counts.refused.sorted(by: { ($0.key.machine, $0.key.status) < ($1.key.machine, $1.key.status) }) {
+            let labels = key.machine.isEmpty ? [] : [("machine", key.machine)]
+            refused.add(Double(count), labels + [("status", "\(key.status)")])
+        }
+        var build = MetricFamily(name: "ferry_build_info", kind: .gauge, help: "1, with the version.")
+        build.add(1, [("version", FerryVersion.current)])
+        return [segments, duplicates, events, bytes, refused, build]
+    }
+}

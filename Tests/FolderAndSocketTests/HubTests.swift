@@ -1,0 +1,245 @@
+import FerryReceiver
+import FerryUpload
+import Foundation
+import Synchronization
+import TestSupport
+import Testing
+
+@testable import FerrySpool
+
+@Suite("A hub of many machines")
+struct HubTests {
+    private let folder = TemporaryFolder()
+    private let machines: MachineFolder
+
+    init() throws {
+        machines = MachineFolder(folder("hub"))
+        try machines.make()
+    }
+
+    /// A machine with a token.
+    private func add(_ text: String, _ limit: (inout Machine.Limits) -> Void = { _ in }) throws -> MachineToken {
+        let name = try #require(MachineName(text))
+        var generator = SystemRandomNumberGenerator()
+        let token = MachineToken(using: &generator)
+        var machine = Machine(name, since: .now())
+        machine.tokens = [.init(digest: token.digest)]
+        limit(&machine.limits)
+        let new = machine
+        try machines.change { $0[name] = new }
+        _ = try Spool.open(machines.spoolPath(of: name), access: .create)
+        return token
+    }
+
+    private func change(_ text: String, _ change: (inout Machine) -> Void) throws {
+        let name = try #require(MachineName(text))
+        try machines.change { list in
+            if var machine = list[name] {
+                change(&machine)
+                list[name] = machine
+            }
+        }
+    }
+
+    private func pending(_ text: String) throws -> [String] {
+        try Spool.open(folder("hub/\(text)"), access: .read).scan().entries.isEmpty
+            ? [] : Spool.open(folder("hub/\(text)"), access: .read).pending()
+    }
+
+    private static func post(
+        _ name: SegmentName, _ token: MachineToken?, _ port: Int, body: String = "{}\n", _ headers: [String: String] = [:]
+    ) async throws -> (status: Int, body: String) {
+        var all = ["Ferry-Segment": name.fileName]
+        if let token { all["Authorization"] = "Bearer \(token.text)" }
+        all.merge(headers) { $1 }
+        return try await RawClient.post(Segments.gzip(body), port: port, headers: all)
+    }
+
+    @Test("Each machine's segments lie in its own spool, whatever its requests say, and nothing of another's is touched")
+    func separate() async throws {
+        let (a, b) = (try add("a"), try add("b"))
+        let spoolOfB = try Spool.open(folder("hub/b"), access: .write)
+        let name = Segments.name(second: 1)
+        try await whileReceiving(machines) { port in
+            #expect(try await Self.post(name, b, port, body: "{\"of\":\"b\"}\n").status == 200)
+            // The same name, the same key, b's own spool, b's way: it is a's all the same, and new there.
+            let disguises: [[String: String]] = [
+                [:], ["Idempotency-Key": "\"\(name.id)\""], ["Ferry-Spool": spoolOfB.id],
+                ["Ferry-Spool": spoolOfB.id, "Ferry-Hops": "1", "Ferry-Via": spoolOfB.id], ["X-Machine": "b", "Host": "b"],
+                ["Ferry-Segment": "..%2Fb%2Fx.jsonl.gz", "Idempotency-Key": "k1"],
+                ["Ferry-Segment": "../b/x.jsonl.gz", "Idempotency-Key": "k2"], ["Ferry-Segment": "/b", "Idempotency-Key": "k3"],
+            ]
+            for headers in disguises { _ = try await Self.post(name, a, port, body: "{\"of\":\"a\"}\n", headers) }
+        }
+        #expect(try pending("b") == [name.fileName])
+        #expect(try spoolOfB.events(in: [.pending]) == ["{\"of\":\"b\"}"])
+        let ofA = try Spool.open(folder("hub/a"), access: .read)
+        #expect(try ofA.pending().contains(name.fileName))
+        #expect(Set(try ofA.events(in: [.pending])) == ["{\"of\":\"a\"}"])
+    }
+
+    @Test("Whoever shows no machine's token is refused, with nothing stored and the address told")
+    func refused() async throws {
+        let token = try add("a")
+        var generator = SystemRandomNumberGenerator()
+        let other = MachineToken(using: &generator)
+        let refusals = Mutex<[Refusal]>([])
+        try await whileReceiving(machines) { event in
+            if case .refused(let refusal) = event { refusals.withLock { $0.append(refusal) } }
+        } _: { (port: Int) async throws in
+            let name = Segments.name()
+            #expect(try await Self.post(name, nil, port).status == 401)
+            #expect(try await Self.post(name, other, port).status == 401)
+            #expect(try await Self.post(name, nil, port, ["Authorization": "Bearer "]).status == 401)
+            #expect(try await Self.post(name, nil, port, ["Authorization": "Bearer \(token.digest.hexadecimal)"]).status == 401)
+            #expect(try await Self.post(name, nil, port, ["Authorization": "Bearer \(token.text.dropLast())"]).status == 401)
+            #expect(try await Self.post(name, token, port).status == 200)
+        }
+        #expect(refusals.withLock { $0.map(\.status) } == [401, 401, 401, 401, 401])
+        #expect(refusals.withLock { $0.allSatisfy { $0.address == "127.0.0.1" && $0.machine == nil } })
+        #expect(try pending("a").count == 1)
+    }
+
+    @Test("What is revoked, rotated or added counts from the next request on, on connections that are open")
+    func atOnce() async throws {
+        let token = try add("a")
+        var generator = SystemRandomNumberGenerator()
+        let second = MachineToken(using: &generator)
+        try await whileReceiving(machines) { port in
+            #expect(try await Self.post(Segments.name(second: 1), token, port).status == 200)
+            try change("a") { $0.rotate(to: second, oldEndAt: .now() + .seconds(3600)) }
+            #expect(try await Self.post(Segments.name(second: 2), token, port).status == 200)
+            #expect(try await Self.post(Segments.name(second: 3), second, port).status == 200)
+            try change("a") { $0.rotate(to: second, oldEndAt: nil) }
+            #expect(try await Self.post(Segments.name(second: 4), token, port).status == 401)
+            try change("a") { $0.tokens[0].until = .now() }
+            #expect(try await Self.post(Segments.name(second: 5), second, port).status == 401)
+            try change("a") { $0.revoke() }
+            #expect(try await Self.post(Segments.name(second: 6), second, port).status == 401)
+            let late = try add("late")
+            #expect(try await Self.post(Segments.name(second: 7), late, port).status == 200)
+        }
+        #expect(try pending("a").count == 3)
+        #expect(try pending("late").count == 1)
+    }
+
+    @Test("A spool that holds as much as its machine may takes no more, answers for what it has, and goes on when there is room")
+    func quota() async throws {
+        let noise = try Segments.noise(20_000).map { "\($0)\n" }.joined()
+        let size = Int64(Segments.gzip(noise).count)
+        let names = (0..<2).map { Segments.name(second: $0) }
+        let token = try add("a") { $0.bytes = ByteCount(size + 100) }
+        try await whileReceiving(machines) { port in
+            #expect(try await Self.post(names[0], token, port, body: noise).status == 200)
+            let full = try await Self.post(names[1], token, port, body: noise)
+            #expect(full.status == 507)
+            #expect(full.body.contains("this machine may have"))
+            let again = try await Self.post(names[0], token, port, body: noise)
+            #expect(again.status == 200 && again.body.contains("\"duplicate\":true"))
+            let spool = try Spool.open(folder("hub/a"), access: .write)
+            try spool.directory.remove(names[0].fileName)
+            let last = Mutex("")
+            try await eventually("the room is seen: \(last.withLock { $0 })") {
+                let answer = try await Self.post(names[1], token, port, body: noise)
+                last.withLock { $0 = answer.body }
+                return answer.status == 200
+            }
+        }
+    }
+
+    @Test("A machine that sends more than its rate is told to wait, and others are not")
+    func rate() async throws {
+        let (slow, fast) = (try add("slow") { $0.rate = ByteCount(100) }, try add("fast"))
+        let noise = try Segments.noise(20_000).map { "\($0)\n" }.joined()
+        try await whileReceiving(machines) { port in
+            // The first may be as large as it is.
+            #expect(try await Self.post(Segments.name(second: 1), slow, port, body: noise).status == 200)
+            #expect(try await Self.post(Segments.name(second: 2), slow, port).status == 429)
+            #expect(try await Self.post(Segments.name(second: 2), fast, port).status == 200)
+            try change("slow") { $0.limits.rate = nil }
+            #expect(try await Self.post(Segments.name(second: 2), slow, port).status == 200)
+        }
+    }
+
+    @Test(
+        "What comes more urgent than its machine may send gets the priority that it may use, alone and joined, and is known again"
+    )
+    func ceiling() async throws {
+        let token = try add("a") { $0.priority = .normal }
+        let source = try folder.spool("source")
+        let names = (0..<4).map { Segments.name($0 < 3 ? 0 : 9, second: $0) }
+        for name in names { try source.put(Segments.gzip("{}\n"), as: name) }
+        try await whileReceiving(machines) { port in
+            for name in names.prefix(2) { #expect(try await Self.post(name, token, port).status == 200) }
+            var options = UploadOptions(destination: try DestinationURL("http://127.0.0.1:\(port)/v1/segments"))
+            options.headers = [.init(name: "Authorization", value: "Bearer \(token.text)", isSecret: true)]
+            let report = try await UploadPass(source, options: options).run()
+            #expect(report.sent.segments == 4)
+            #expect(report.duplicates == 2)
+        }
+        #expect(try pending("a").map { $0.prefix(1) } == ["5", "5", "5", "9"])
+    }
+
+    @Test("A machine whose spool is gone is told to come again, and it is taken up when it is there; the others go on")
+    func spoolGone() async throws {
+        let (a, b) = (try add("a"), try add("b"))
+        try await whileReceiving(machines) { port in
+            #expect(try await Self.post(Segments.name(second: 1), a, port).status == 200)
+            try FileManager.default.moveItem(atPath: folder("hub/a"), toPath: folder("elsewhere"))
+            #expect(try await Self.post(Segments.name(second: 2), a, port).status == 503)
+            #expect(try await Self.post(Segments.name(second: 2), b, port).status == 200)
+            try FileManager.default.moveItem(atPath: folder("elsewhere"), toPath: folder("hub/a"))
+            #expect(try await Self.post(Segments.name(second: 2), a, port).status == 200)
+        }
+        #expect(try pending("a").count == 2)
+    }
+
+    @Test("A line of the list that is no machine is told, and shuts out nobody else; without the list nobody is let in")
+    func brokenList() async throws {
+        let token = try add("a")
+        let path = machines.listPath
+        let warnings = Mutex<[String]>([])
+        try await whileReceiving(machines) { event in
+            if case .warning(let text) = event { warnings.withLock { $0.append(text) } }
+        } _: { (port: Int) async throws in
+            let good = try Data(contentsOf: URL(filePath: path))
+            try (Data("{\"name\":\"x\"}\n".utf8) + good).write(to: URL(filePath: path))
+            #expect(try await Self.post(Segments.name(second: 1), token, port).status == 200)
+            #expect(warnings.withLock { $0.contains { $0.hasPrefix("\(path):1: ") } })
+            try FileManager.default.removeItem(atPath: path)
+            #expect(try await Self.post(Segments.name(second: 2), token, port).status == 503)
+            try good.write(to: URL(filePath: path))
+            #expect(try await Self.post(Segments.name(second: 2), token, port).status == 200)
+        }
+        // What is in it would be lost.
+        try Data("nonsense\n".utf8).write(to: URL(filePath: path))
+        #expect(throws: MachineChangeError.self) { try machines.change { $0 = MachineList() } }
+    }
+
+    @Test("Of changes at once none is lost")
+    func changesAtOnce() async throws {
+        await withTaskGroup(of: Void.self) { tasks in
+            for number in 0..<20 { tasks.addTask { #expect(throws: Never.self) { try add("m\(number)") } } }
+        }
+        #expect(try machines.list().machines.count == 20)
+    }
+}
+
+/// Runs a hub meanwhile.
+private func whileReceiving(
+    _ machines: MachineFolder, onEvent: @escaping @Sendable (ReceiverEvent) -> Void = { _ in },
+    _ body: @escaping @Sendable (Int) async throws -> Void
+) async throws {
+    var options = ReceiverOptions()
+    options.port = 0
+    let receiver = try Receiver(machines: machines, options: options, onEvent: onEvent)
+    let (ports, continuation) = AsyncStream.makeStream(of: Int.self)
+    try await withThrowingTaskGroup(of: Void.self) { group in
+        group.addTask { try await receiver.run(onRunning: { continuation.yield($0) }) }
+        group.addTask {
+            for await port in ports { return try await body(port) }
+        }
+        defer { group.cancelAll() }
+        try await group.next()
+    }
+}

@@ -1,0 +1,166 @@
+import FerrySpool
+import Foundation
+import TestSupport
+import Testing
+
+@Suite("ferry machine, and a hub of machines")
+struct MachineProgramTests {
+    private let folder = TemporaryFolder()
+
+    private func machine(_ arguments: String...) async throws -> Program.Result {
+        try await Program().start(["machine"] + arguments + ["--machines", folder("hub")]).end()
+    }
+
+    /// Adds a machine, and keeps its token in a file.
+    private func add(_ name: String, _ more: String...) async throws -> String {
+        let made = try await Program().start(["machine", "add", name, "--machines", folder("hub")] + more).end()
+        #expect(made.status == 0, "\(made.errors)")
+        let path = folder("\(name).token")
+        try Data(made.output.utf8).write(to: URL(filePath: path))
+        return path
+    }
+
+    private func start(_ more: String...) async throws -> (running: Running, port: Substring) {
+        let running = try Program().start(["receive", "--machines", folder("hub"), "--listen", "127.0.0.1:0"] + more)
+        let port = try await running.waitFor("/127.0.0.1:").prefix { $0.isNumber }
+        return (running, port)
+    }
+
+    private func upload(_ source: Spool, _ port: Substring, _ token: String) async throws -> Program.Result {
+        try await Program().run(
+            "upload", "--spool", source.path, "--to", "http://127.0.0.1:\(port)/v1/segments", "--token-file", token, "--retry-now"
+        )
+    }
+
+    @Test("From adding a machine to revoking it, as its help shows it")
+    func life() async throws {
+        let token = try await add("press-7", "--max-bytes", "2GiB")
+        let text = try String(contentsOfFile: token, encoding: .utf8)
+        #expect(text.hasPrefix("ferry_") && text.utf8.count == 50)
+        let list = try String(contentsOfFile: folder("hub/.machines.jsonl"), encoding: .utf8)
+        #expect(!list.contains(text.dropLast(1)))
+        let mode = try FileManager.default.attributesOfItem(atPath: folder("hub/.machines.jsonl"))[.posixPermissions] as? Int
+        #expect(mode == 0o600)
+        #expect(try await machine("add", "press-7").status == 78)
+        let (hub, port) = try await start()
+        let source = try folder.spool("source")
+        try source.put(Segments.gzip("1\n"), as: Segments.name(second: 1))
+        let sent = try await upload(source, port, token)
+        #expect(sent.status == 0, "\(sent.errors)")
+        let rotated = try await machine("rotate", "press-7")
+        #expect(rotated.status == 0 && rotated.output.hasPrefix("ferry_"))
+        try source.put(Segments.gzip("2\n"), as: Segments.name(second: 2))
+        #expect(try await upload(source, port, token).status == 77)
+        try Data(rotated.output.utf8).write(to: URL(filePath: token))
+        #expect(try await upload(source, port, token).status == 0)
+        #expect(try await machine("limit", "press-7", "--rate", "500KB/s", "--priority", "3", "--max-bytes", "off").status == 0)
+        let table = try await machine("list")
+        #expect(table.output.contains("press-7") && table.output.contains("500 kB/s") && table.output.contains("1 token"))
+        let json = try await machine("list", "--json")
+        #expect(json.output.contains("\"bytesPerSecond\":500000") && json.output.contains("\"pendingSegments\":2"))
+        #expect(try await machine("revoke", "press-7").status == 0)
+        try source.put(Segments.gzip("3\n"), as: Segments.name(second: 3))
+        #expect(try await upload(source, port, token).status == 77)
+        #expect(try await machine("list").output.contains("revoked"))
+        let again = try await add("press-7")
+        #expect(try await upload(source, port, again).status == 0)
+        hub.send(SIGTERM)
+        #expect(await hub.end().status == 0)
+        #expect(hub.errors.contains("refused a request of 127.0.0.1 with 401"))
+        #expect(try Spool.open(folder("hub/press-7"), access: .read).events(in: [.pending]) == ["1", "2", "3"])
+    }
+
+    @Test(
+        "What cannot be is said in a line, with what to do",
+        arguments: [
+            (["add", "../x"], 64, "letters, digits"), (["rotate", "nobody"], 78, "ferry machine add nobody"),
+            (["revoke", "nobody"], 78, "there is no machine nobody"), (["limit", "nobody"], 64, "--max-bytes"),
+            (["limit", "nobody", "--rate", "fast"], 64, "500KB/s"), (["add", "x", "--priority", "11"], 64, "0 to 9"),
+            (["add", "x", "--certificate", "/nowhere.pem"], 78, "/nowhere.pem"),
+        ] as [([String], Int32, String)])
+    func refusals(arguments: [String], status: Int32, words: String) async throws {
+        try FileManager.default.createDirectory(atPath: folder("hub"), withIntermediateDirectories: true)
+        let result = try await Program().start(["machine"] + arguments + ["--machines", folder("hub")]).end()
+        #expect(result.status == status)
+        #expect(result.errors.contains(words), "\(result.errors)")
+        #expect(!FileManager.default.fileExists(atPath: folder("hub/x")))
+    }
+
+    @Test(
+        "A listener beyond this machine that lets anybody in, or anybody read, does not start unless told to",
+        arguments: [
+            ([], "--machines, --token-file"), (["--token-file", "TOKEN"], "--tls-cert"), (["--machines", "HUB"], "--tls-cert"),
+        ] as [([String], String)])
+    func insecure(more: [String], words: String) async throws {
+        try Data("secret\n".utf8).write(to: URL(filePath: folder("token")))
+        _ = try await add("a")
+        let more = more.map { $0 == "TOKEN" ? folder("token") : $0 == "HUB" ? folder("hub") : $0 }
+        let place = more.contains("--machines") ? [] : ["--spool", folder("spool")]
+        for address in ["0.0.0.0:0", "[::]:0"] {
+            let refused = try await Program().start(["receive", "--listen", address] + place + more).end()
+            #expect(refused.status == 64)
+            #expect(refused.errors.contains(words) && refused.errors.contains("--insecure"), "\(refused.errors)")
+        }
+        let allowed = try Program().start(["receive", "--listen", "0.0.0.0:0", "--insecure"] + place + more)
+        _ = try await allowed.waitFor("listening on ")
+        allowed.send(SIGTERM)
+        _ = await allowed.end()
+    }
+
+    @Test("A machine may be known by its client certificate, and nobody by another's, or by none")
+    func certificates() async throws {
+        guard let openssl = Program.find("openssl") else { return print("NOT TESTED: needs openssl") }
+        for name in ["server", "client", "stranger"] {
+            let made = try await Program(openssl).run(
+                "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-keyout", folder("\(name).key"), "-out", folder("\(name).pem"),
+                "-days", "2", "-subj", "/CN=localhost", "-addext", "subjectAltName=DNS:localhost,IP:127.0.0.1")
+            #expect(made.status == 0, "\(made.errors)")
+        }
+        let made = try await machine("add", "press-7", "--certificate", folder("client.pem"))
+        #expect(made.status == 0 && made.output.isEmpty, "\(made.errors)")
+        let token = try await add("press-8")
+        let (hub, port) = try await start("--tls-cert", folder("server.pem"), "--tls-key", folder("server.key"))
+        let source = try folder.spool("source")
+        func upload(_ more: String...) async throws -> Int32 {
+            try await Program().start(
+                ["upload", "--spool", source.path, "--to", "https://localhost:\(port)/v1/segments", "--ca", folder("server.pem")]
+                    + ["--retry-now"] + more
+            ).end().status
+        }
+        try source.put(Segments.gzip("1\n"))
+        #expect(try await upload() == 77)
+        #expect(try await upload("--cert", folder("stranger.pem"), "--key", folder("stranger.key")) == 77)
+        // The certificate is press-7's and the token press-8's.
+        let both = ["--cert", folder("client.pem"), "--key", folder("client.key")]
+        #expect(try await upload(both[0], both[1], both[2], both[3], "--token-file", token) == 77)
+        #expect(try await upload(both[0], both[1], both[2], both[3]) == 0)
+        try source.put(Segments.gzip("2\n"), as: Segments.name(second: 2))
+        #expect(try await upload("--token-file", token) == 0)
+        hub.send(SIGTERM)
+        _ = await hub.end()
+        #expect(try Spool.open(folder("hub/press-7"), access: .read).events(in: [.pending]) == ["1"])
+        #expect(try Spool.open(folder("hub/press-8"), access: .read).events(in: [.pending]) == ["2"])
+    }
+
+    @Test("What each machine sent, and what was refused, is in the metrics")
+    func metrics() async throws {
+        let token = try await add("a")
+        let hub = try Program().start([
+            "receive", "--machines", folder("hub"), "--listen", "127.0.0.1:0", "--metrics", "127.0.0.1:0",
+        ])
+        let metrics = try await hub.waitFor("metrics at http://127.0.0.1:").prefix { $0.isNumber }
+        let port = try await hub.waitFor("listening on http://127.0.0.1:").prefix { $0.isNumber }
+        let source = try folder.spool("source")
+        try source.put(Segments.gzip("1\n2\n"))
+        try Data("ferry_wrong\n".utf8).write(to: URL(filePath: folder("wrong")))
+        #expect(try await upload(source, port, folder("wrong")).status == 77)
+        #expect(try await upload(source, port, token).status == 0)
+        let curl = try #require(Program.find("curl"))
+        let text = try await Program(curl).run("-s", "http://127.0.0.1:\(metrics)/metrics").output
+        #expect(text.contains("ferry_received_segments_total{machine=\"a\"} 1\n"))
+        #expect(text.contains("ferry_received_events_total{machine=\"a\"} 2\n"))
+        #expect(text.contains("ferry_refused_requests_total{status=\"401\"} 1\n"))
+        hub.send(SIGTERM)
+        _ = await hub.end()
+    }
+}
