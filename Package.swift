@@ -92,7 +92,7 @@ let package = Package(
             swiftSettings: swiftSettings),
         .target(
             name: "FerryIntake",
-            dependencies: ["FerrySpool", .product(name: "Crypto", package: "swift-crypto")],
+            dependencies: ["FerrySpool", "CZlib", .product(name: "Crypto", package: "swift-crypto")],
             swiftSettings: swiftSettings
         ),
         .target(

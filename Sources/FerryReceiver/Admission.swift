@@ -56,13 +56,13 @@ actor Admission {
     func known(
         _ parts: [JoinedSegments.Part], from sender: String?, looksAround: Bool
     ) async throws(FileError) -> [KnownBody.Part]? {
-        if looksAround, parts.contains(where: { recognition.vouchedFor($0, from: sender) == nil }) {
+        if looksAround, try !recognition.areVouchedFor(parts, from: sender) {
             // What cannot be read is not known.
             await blocking { [spool, recognition] in try? spool.follow(recognition.keys.log, at: .now()) }
         }
         var known: [KnownBody.Part] = []
         for part in parts {
-            var before = recognition.vouchedFor(part, from: sender)
+            var before = try recognition.vouchedFor(part, from: sender)
             if before == nil, looksAround, sender != nil, part.identity.key != nil {
                 let looked = await blocking { [spool, recognition] in
                     Result { () throws(FileError) in try Self.cameAnotherWay(part, from: sender, to: spool, recognition.ways) }
@@ -104,7 +104,13 @@ actor Admission {
         }
         let wholes = Set(keys.flatMap { SegmentID.ancestors(of: $0).map(\.text) })
         while underWay.hasKin(of: keys, wholes) { await withCheckedContinuation { waiters.append($0) } }
-        var results = candidates.map { recognition.result(withoutLook: $0) }
+        var results: [AdmissionResult?]
+        do throws(FileError) {
+            results = try candidates.map { (candidate) throws(FileError) in try recognition.result(withoutLook: candidate) }
+        } catch {
+            for candidate in candidates { spool.discard(candidate.arrival) }
+            throw error
+        }
         let new = candidates.indices.filter { results[$0] == nil }
         for index in candidates.indices where results[index] != nil { spool.discard(candidates[index].arrival) }
         underWay.begin(keys, wholes)
@@ -189,7 +195,7 @@ actor Admission {
         guard try file.digest().digest == candidate.digest else {
             return try file.soundEvents() == nil ? .unsoundThere : .conflict
         }
-        guard vouchesForNames || recognition.isKnown(candidate) else { return .notReceived }
+        if !vouchesForNames, try !recognition.isKnown(candidate) { return .notReceived }
         if let result = try recognition.result(candidate) { return result }
         // It got its name a moment ago.
         if let segment = SegmentName(name) { try spool.note(candidate.way, of: segment, besides: recognition.ways) }

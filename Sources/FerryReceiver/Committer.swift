@@ -50,6 +50,7 @@ actor Committer {
         let outcomes: [Outcome]
         (outcomes, left) = await blocking { [spool, recognition, left, batches = [batch] + followers.map(\.batch)] in
             var left = left
+            defer { recognition.keys.tidy() }
             return (Self.round(batches, spool, recognition, left: &left), left)
         }
         for (follower, outcome) in zip(followers, outcomes.dropFirst()) {

@@ -1,9 +1,11 @@
 import FerryIntake
 import FerrySpool
+import Glibc
 import Synchronization
 
-/// The keys that the receiver knows: what is in the log of its spool, whichever process has written it there.
+/// The keys that the receiver knows: what is in the logs of its spool, whichever process has written it there.
 final class ReceivedKeys: Sendable {
+    private let spool: Spool
     private let index: Index
     let log: ReceivedLogFollower
 
@@ -14,10 +16,13 @@ final class ReceivedKeys: Sendable {
         init(_ keys: KeyIndex) { self.keys = Mutex(keys) }
     }
 
-    init(_ spool: Spool) throws(FileError) {
-        var place = ReceivedLogPlace()
-        var keys = KeyIndex()
-        try spool.forEachReceived(after: &place) { keys.add($0) }
+    private let mostInMemory: Int
+
+    /// - Parameter mostInMemory: More keys in memory than this become a run: some 700 KB.
+    init(_ spool: Spool, mostInMemory: Int = 8192) throws(FileError) {
+        self.spool = spool
+        self.mostInMemory = mostInMemory
+        let (keys, place) = try Self.read(spool)
         let index = Index(keys)
         self.index = index
         log = ReceivedLogFollower(after: place) { entries in
@@ -25,22 +30,64 @@ final class ReceivedKeys: Sendable {
         }
     }
 
+    private static func read(_ spool: Spool) throws(FileError) -> (KeyIndex, ReceivedLogPlace) {
+        let runs = try KeyRuns(of: spool)
+        var place = runs.place
+        var keys = KeyIndex(older: runs)
+        try spool.forEachReceived(after: &place) { keys.add($0) }
+        return (keys, place)
+    }
+
     /// What is known of a key by itself; `nil` when it never came.
     ///
     /// - Parameter segment: The segment's name, as its sender gave it.
-    func known(_ key: String, segment: SegmentName?) -> KnownSegment? {
-        index.keys.withLock { $0.known(key, segment: segment) }
+    func known(_ key: String, segment: SegmentName?) throws(FileError) -> KnownSegment? {
+        try look { keys throws(KeyRunError) in try keys.known(key, segment: segment) }
     }
 
     /// What is known of a segment, by itself or in other parts; `nil` when it is new.
-    func known(_ key: String, segment: SegmentName?, events: Int64) -> KnownSegment? {
-        index.keys.withLock { $0.known(key, segment: segment, events: events) }
+    func known(_ key: String, segment: SegmentName?, events: Int64) throws(FileError) -> KnownSegment? {
+        try look { keys throws(KeyRunError) in try keys.known(key, segment: segment, events: events) }
     }
 
     /// The same without what is but noted, and may be gone.
-    func knownWithoutNotes(_ key: String, segment: SegmentName?, events: Int64) -> KnownSegment? {
-        index.keys.withLock { $0.withoutNotes.known(key, segment: segment, events: events) }
+    func knownWithoutNotes(_ key: String, segment: SegmentName?, events: Int64) throws(FileError) -> KnownSegment? {
+        try look { keys throws(KeyRunError) in try keys.withoutNotes.known(key, segment: segment, events: events) }
     }
 
     func add(_ entry: ReceivedEntry) { index.keys.withLock { $0.add(entry) } }
+
+    /// Reads all anew where a run turns out to be of no use: another process may have made one of several, and a disk may rot.
+    private func look(
+        _ body: (KeyIndex) throws(KeyRunError) -> KnownSegment?
+    ) throws(FileError) -> KnownSegment? {
+        try index.keys.withLock { keys throws(FileError) in
+            do throws(KeyRunError) { return try body(keys) } catch {
+                switch error {
+                case .file(let error): throw error
+                case .unusable(let name): KeyRuns.remove(name, of: spool)
+                }
+            }
+            keys = try Self.read(spool).0
+            do throws(KeyRunError) { return try body(keys) } catch {
+                switch error {
+                case .file(let error): throw error
+                case .unusable(let name):
+                    throw FileError("read", "\(spool.path)/.ferry/\(name), which changes all the time", code: EIO)
+                }
+            }
+        }
+    }
+
+    /// Makes a run of the keys in memory once they are many. Where that fails they stay there until it is tried again, with the next ones.
+    func tidy() {
+        guard var runs = index.keys.withLock({ $0.beginLeaving(moreThan: mostInMemory) }) else { return }
+        // Asked for behind the memory: the lines of all that is leaving it are before this place.
+        do throws(KeyRunError) { try runs.cover(to: log.read) } catch {
+            // The next look reads all anew.
+            if case .unusable(let name) = error { KeyRuns.remove(name, of: spool) }
+            return
+        }
+        index.keys.withLock { $0.endLeaving(runs) }
+    }
 }

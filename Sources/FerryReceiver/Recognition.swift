@@ -18,23 +18,30 @@ struct Recognition: Sendable {
     }
 
     /// What came under a part's key, where that is vouched for without a look at the spool.
-    func vouchedFor(_ part: JoinedSegments.Part, from sender: String?) -> KnownKey? {
-        guard let key = part.identity.key, let known = keys.known(key, segment: part.identity.givenName),
+    func vouchedFor(_ part: JoinedSegments.Part, from sender: String?) throws(FileError) -> KnownKey? {
+        guard let key = part.identity.key, let known = try keys.known(key, segment: part.identity.givenName),
             Vouching(way: part.trail.adding(sender), isOriginal: part.trail == .none, arrivals: known.arrivals) != nil
         else { return nil }
         return known.key
     }
 
+    /// Whether that is so of all of a request.
+    func areVouchedFor(_ parts: [JoinedSegments.Part], from sender: String?) throws(FileError) -> Bool {
+        for part in parts where try vouchedFor(part, from: sender) == nil { return false }
+        return true
+    }
+
     /// Whether all of a request came before, whatever became of it.
-    func areKnown(_ parts: [JoinedSegments.Part]) -> Bool {
-        parts.allSatisfy { part in
-            part.identity.key.map { keys.known($0, segment: part.identity.givenName) != nil } ?? false
+    func areKnown(_ parts: [JoinedSegments.Part]) throws(FileError) -> Bool {
+        for part in parts {
+            guard let key = part.identity.key, try keys.known(key, segment: part.identity.givenName) != nil else { return false }
         }
+        return true
     }
 
     /// What a candidate is that needs no look at the spool; `nil` for one that is new, or that needs it.
-    func result(withoutLook candidate: Admission.Candidate) -> AdmissionResult? {
-        guard let known = known(candidate) else { return nil }
+    func result(withoutLook candidate: Admission.Candidate) throws(FileError) -> AdmissionResult? {
+        guard let known = try known(candidate) else { return nil }
         if let other = Self.difference(candidate, known) { return other }
         let vouching = Vouching(way: candidate.way, isOriginal: candidate.isOriginal, arrivals: known.arrivals)
         return vouching == .vouched ? .duplicate : nil
@@ -42,8 +49,8 @@ struct Recognition: Sendable {
 
     /// What a candidate is; `nil` for one that is new, or is taken again.
     func result(_ candidate: Admission.Candidate) throws(FileError) -> AdmissionResult? {
-        if let result = result(withoutLook: candidate) { return result }
-        guard let known = known(candidate), let name = SegmentName(candidate.entry.segment) else { return nil }
+        if let result = try result(withoutLook: candidate) { return result }
+        guard let known = try known(candidate), let name = SegmentName(candidate.entry.segment) else { return nil }
         let fates = try fates(of: known, candidate.identity, name, whichCame: candidate.way)
         switch Vouching(fates) {
         case .vouched: return .duplicate
@@ -51,7 +58,7 @@ struct Recognition: Sendable {
         case .takenAgain:
             // What was noted of it is lost. Of its halves, or of what it is a half of, more may be known for sure.
             guard fates.contains(.lost), let key = candidate.identity.key,
-                let rest = keys.knownWithoutNotes(key, segment: candidate.identity.givenName, events: candidate.entry.events)
+                let rest = try keys.knownWithoutNotes(key, segment: candidate.identity.givenName, events: candidate.entry.events)
             else { return nil }
             if let other = Self.difference(candidate, rest) { return other }
             return switch Vouching(try self.fates(of: rest, candidate.identity, name, whichCame: candidate.way)) {
@@ -88,10 +95,11 @@ struct Recognition: Sendable {
         return arrival.segment ?? name
     }
 
-    func isKnown(_ candidate: Admission.Candidate) -> Bool { known(candidate) != nil }
+    func isKnown(_ candidate: Admission.Candidate) throws(FileError) -> Bool { try known(candidate) != nil }
 
-    private func known(_ candidate: Admission.Candidate) -> KnownSegment? {
-        candidate.identity.key.flatMap { keys.known($0, segment: candidate.identity.givenName, events: candidate.entry.events) }
+    private func known(_ candidate: Admission.Candidate) throws(FileError) -> KnownSegment? {
+        guard let key = candidate.identity.key else { return nil }
+        return try keys.known(key, segment: candidate.identity.givenName, events: candidate.entry.events)
     }
 
     private static func difference(_ candidate: Admission.Candidate, _ known: KnownSegment) -> AdmissionResult? {
@@ -135,7 +143,8 @@ struct Recognition: Sendable {
     /// - Returns: `false` when some of it is just coming, and cannot be judged yet.
     func adoptKin(of segment: SegmentName) throws(FileError) -> Bool {
         if let present, !present.mayHold(segment.kinIDs) { return true }
-        switch try spool.adoptKin(of: segment, ways, unless: { keys.known($0.id, segment: $0) != nil }) {
+        let isKnown = { (kin) throws(FileError) in try keys.known(kin.id, segment: kin) != nil }
+        switch try spool.adoptKin(of: segment, ways, unless: isKnown) {
         case .nothingNew: break
         case .logged: try spool.follow(keys.log, at: .now())
         case .unfinished: return false
@@ -148,13 +157,13 @@ struct Recognition: Sendable {
     /// - Parameter sender: The spool that sends it; `nil` where none is named.
     func note(_ answers: [(part: JoinedSegments.Part, segment: ReceivedSegment)], from sender: String?) throws(FileError) {
         let judged = try answers.map { (part, received) throws(FileError) in
-            let known = part.identity.key.flatMap {
-                keys.known($0, segment: part.identity.givenName, events: received.events ?? 0)
-            }
-            let names = try known?.arrivals.map { (arrival) throws(FileError) in
+            guard let key = part.identity.key,
+                let known = try keys.known(key, segment: part.identity.givenName, events: received.events ?? 0)
+            else { return Judged(part: part, received: received, known: nil, names: [part.identity.name]) }
+            let names = try known.arrivals.map { (arrival) throws(FileError) in
                 try name(of: arrival, part.identity, part.identity.name)
             }
-            return Judged(part: part, received: received, known: known, names: names ?? [part.identity.name])
+            return Judged(part: part, received: received, known: known, names: names)
         }
         if let sender {
             // One by one, each of them would list the folder.
@@ -213,7 +222,7 @@ struct Recognition: Sendable {
         _ part: JoinedSegments.Part, _ received: ReceivedSegment, whichCame way: Trail
     ) throws(FileError) -> Bool {
         guard let key = part.identity.key,
-            let rest = keys.knownWithoutNotes(key, segment: part.identity.givenName, events: received.events ?? 0),
+            let rest = try keys.knownWithoutNotes(key, segment: part.identity.givenName, events: received.events ?? 0),
             rest.key.agrees(with: received.digest)
         else { return false }
         return try Vouching(fates(of: rest, part.identity, part.identity.name, whichCame: way)) == .vouched

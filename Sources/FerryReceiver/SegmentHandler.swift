@@ -126,7 +126,10 @@ struct SegmentHandler: Sendable {
         _ request: Request, _ parts: [JoinedSegments.Part], from sender: String?, _ guest: Guest?
     ) async throws(IntakeRefusal) -> [ReceivedSegment] {
         // What came before takes no room, and its sender is to learn that it is here.
-        let limited = admission.recognition.areKnown(parts) ? nil : guest
+        var limited = guest
+        if guest != nil {
+            do throws(FileError) { if try admission.recognition.areKnown(parts) { limited = nil } } catch { throw .file(error) }
+        }
         if let limited, limited.machine.limits.bytes != nil {
             let looked = await blocking { [spool] in
                 Result { () throws(FileError) in try limited.usage.look(at: spool) }

@@ -36,6 +36,18 @@ struct Holdings {
             if SegmentID(key) == nil { keys.insert(ReceivedID(key).text) }
             keys.formUnion(SegmentID.ancestors(of: key).map(\.text))
         }
+        guard !keys.isEmpty else { return }
+        let runs = try KeyRuns(of: hub)
+        do throws(KeyRunError) {
+            for entry in try runs.entries(of: self.keys) { add(entry) }
+            place = runs.place
+        } catch {
+            // The logs have all of it.
+            switch error {
+            case .file(let error): throw error
+            case .unusable(let name): KeyRuns.remove(name, of: hub)
+            }
+        }
         try readLog()
     }
 

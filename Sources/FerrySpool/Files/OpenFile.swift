@@ -146,7 +146,7 @@ public final class OpenFile: Sendable {
         }
     }
 
-    func write(_ bytes: [UInt8], at offset: Int64) throws(FileError) {
+    package func write(_ bytes: [UInt8], at offset: Int64) throws(FileError) {
         guard pwrite(descriptor, bytes, bytes.count, off_t(offset)) == bytes.count else {
             throw FileError("write", path)
         }

@@ -27,8 +27,14 @@ extension Directory {
         if durable { try sync() }
     }
 
+    /// Creates a hidden file that is to get another name. What a killed process leaves of it is removed a day after.
+    package func createTemporary() throws(FileError) -> (name: String, file: OpenFile) {
+        let name = EntryKind.temporaryName()
+        return (name, try create(name))
+    }
+
     /// Renames within the folder and replaces what is there, or moves it aside where it is a folder.
-    func renameOverAnything(_ name: String, to newName: String) throws(FileError) {
+    package func renameOverAnything(_ name: String, to newName: String) throws(FileError) {
         do throws(FileError) {
             try rename(name, to: newName)
         } catch {

@@ -35,7 +35,7 @@ extension UnsafeBufferPointer<UInt8> {
     /// The text of a field of a log's line, in the form that Ferry writes; `nil` where the line has none of that name.
     ///
     /// - Parameter start: The field's name as it is written, with the quote that begins its text.
-    func text(after start: StaticString) -> String? {
+    package func text(after start: StaticString) -> String? {
         guard let start = end(of: start), let end = self[start...].firstIndex(of: UInt8(ascii: "\"")) else { return nil }
         return String(decoding: self[start..<end], as: UTF8.self)
     }

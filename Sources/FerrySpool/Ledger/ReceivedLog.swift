@@ -95,8 +95,11 @@ extension Spool {
 
     /// The names of the logs of received keys.
     func receivedNames() throws(FileError) -> [String] {
-        try stateDirectory?.names().filter { $0.hasPrefix(Self.receivedPrefix) && $0.hasSuffix(".jsonl") } ?? []
+        try stateDirectory?.names().filter(isReceivedLog) ?? []
     }
+
+    /// Whether it is the name of a log of received keys.
+    package func isReceivedLog(_ name: String) -> Bool { name.hasPrefix(Self.receivedPrefix) && name.hasSuffix(".jsonl") }
 
     static let receivedPrefix = "received-"
     private static func receivedName(_ day: String) -> String { "\(receivedPrefix)\(day).jsonl" }

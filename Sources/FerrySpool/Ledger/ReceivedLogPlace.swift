@@ -3,9 +3,12 @@ import Synchronization
 
 /// How far the logs of received keys were read.
 public struct ReceivedLogPlace: Sendable {
-    fileprivate var offsets: [String: Int64] = [:]
+    /// By the logs' names the offsets where the next line begins.
+    package fileprivate(set) var offsets: [String: Int64] = [:]
 
     public init() {}
+
+    package init(offsets: [String: Int64]) { self.offsets = offsets }
 }
 
 extension Spool {
@@ -30,19 +33,9 @@ extension OpenFile {
         let start = place.offsets[name].flatMap { $0 <= size ? $0 : nil } ?? 0
         guard size > start else { return }
         let decoder = JSONDecoder()
-        var (last, end) = (start, start)
-        var isCut = false
-        try forEachLine(from: start) { line in
-            last = end
-            end += Int64(line.count) + 1
-            if line.count >= 1 << 20 { isCut = true }
+        place.offsets[name] = try forEachPlacedLine(from: start) { line, _ in
             if let entry = try? decoder.decode(ReceivedEntry.self, from: Data(line)) { body(entry) }
         }
-        // What came in pieces was not counted exactly: then what was there at first counts.
-        if isCut { (last, end) = (start, size) }
-        guard end > start else { return }
-        // A last line without its end is read again.
-        place.offsets[name] = try readBytes(1, at: end - 1) == [UInt8(ascii: "\n")] ? end : last
     }
 }
 
@@ -59,6 +52,9 @@ public final class ReceivedLogFollower: Sendable {
         self.place = Mutex(place)
         self.learn = learn
     }
+
+    /// How far it has learned what the logs say.
+    public var read: ReceivedLogPlace { place.withLock { $0 } }
 
     /// Reads what is new under the lock of a log. Where that log has no more than this process has seen, that costs one look at another.
     ///

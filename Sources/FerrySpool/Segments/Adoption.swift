@@ -12,11 +12,11 @@ extension Spool {
     ///   - isLogged: Whether the key of a segment is known.
     /// - Returns: Whether keys were noted.
     public func adoptKin(
-        of segment: SegmentName, _ ways: Ways, unless isLogged: (SegmentName) -> Bool
+        of segment: SegmentName, _ ways: Ways, unless isLogged: (SegmentName) throws(FileError) -> Bool
     ) throws(FileError) -> Adoption {
         var entries: [ReceivedEntry] = []
         for kin in segment.kin {
-            guard try directory.contains(kin.fileName), !isLogged(kin) else { continue }
+            guard try directory.contains(kin.fileName), try !isLogged(kin) else { continue }
             switch try look(at: kin, ways) {
             case .sound(let entry): entries.append(entry)
             // Its own name says so to who comes with it.

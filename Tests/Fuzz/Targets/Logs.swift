@@ -51,7 +51,7 @@ extension FuzzTarget {
             guard let digest = BodyDigest(hexadecimal: entry.sha256) else { continue }
             try expect(digest.hexadecimal == entry.sha256.lowercased(), "a digest prints as it was")
             index.add(entry)
-            let known = index.known(entry.key, segment: SegmentName(entry.segment))
+            let known = try index.known(entry.key, segment: SegmentName(entry.segment))
             try expect(known?.key == .came(digest), "a key is known once it was noted")
         }
     }

@@ -1,0 +1,22 @@
+public import FerrySpool
+import Glibc
+
+/// What went wrong with a run: it is of no use, or the disk failed.
+public enum KeyRunError: Error {
+    /// It is damaged, gone, or of another log: what it told is in the log itself.
+    case unusable(name: String)
+    case file(FileError)
+}
+
+/// Does file work with a run.
+///
+/// - Parameter body: Returns `nil` where the run turns out to be of no use.
+func using<Value>(_ run: KeyRunName, _ body: () throws(FileError) -> Value?) throws(KeyRunError) -> Value {
+    let value: Value?
+    do throws(FileError) { value = try body() } catch {
+        // What a bad sector had is in the log as well.
+        throw error.code == EIO ? .unusable(name: run.fileName) : .file(error)
+    }
+    guard let value else { throw .unusable(name: run.fileName) }
+    return value
+}
