@@ -60,9 +60,11 @@ struct RefusedRequest: Error {
         // The link's fault: the sender tries again. Nothing more can be read from a connection that broke.
         case .aborted: self.init(.requestTimeout, "the connection broke within the body", closes: true)
         case .tooSlow: self.init(.requestTimeout, "the body comes too slowly")
+        // Where its files lie is the receiver's own affair: its log names them.
         case .file(let error) where error.isOutOfSpace, .notAdmitted(let error) where error.isOutOfSpace:
-            self.init(Self.insufficientStorage, "\(error)")
-        case .file(let error), .notAdmitted(let error): self.init(.internalServerError, "\(error)")
+            self.init(Self.insufficientStorage, "the receiver cannot store it: \(error.reason)")
+        case .file(let error), .notAdmitted(let error):
+            self.init(.internalServerError, "the receiver cannot store it: \(error.reason)")
         }
     }
 }

@@ -36,6 +36,8 @@ public struct ExportReport: Sendable {
     public var busy = 0
     /// Segments that went away, changed or could not be read meanwhile, each with the reason.
     public var leftOut: [(name: String, reason: String)] = []
+    /// Files in the spool that are no segments.
+    public var others = OtherFiles()
     /// Segments that are no whole gzip: cut off, still on their way, or damaged. They stay.
     public var damaged = 0
     /// Segments that travel in an earlier bundle.
@@ -102,6 +104,7 @@ public struct Export {
 
     private func choose(for medium: Directory, _ report: inout ExportReport) throws -> [String] {
         let listing = try spool.scan(sizes: true)
+        report.others = listing.others
         let exported = options.includesExported ? [] : spool.names(in: listing, of: try spool.travelling(in: listing))
         var room = options.maxBytes.map { BundleRoom($0, on: medium, asTar: options.asTar) }
         var chosen: [String] = []
@@ -109,11 +112,6 @@ public struct Export {
             let name = listing.name(of: entry)
             if exported.contains(name) {
                 report.alreadyExported += 1
-                continue
-            }
-            guard ForeignName.isLegal(name) else {
-                report.leftOut.append(
-                    (name, "no hub takes a segment of this name, for it has control characters in it; rename it"))
                 continue
             }
             let bytes = entry.size?.bytes ?? 0

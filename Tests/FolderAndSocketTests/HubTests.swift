@@ -161,6 +161,21 @@ struct HubTests {
         }
     }
 
+    @Test("Where the list is damaged, what may be a machine's token is told to come again, and nobody's is not let in")
+    func damagedList() async throws {
+        let (a, b) = (try add("a"), try add("b"))
+        let list = try String(contentsOfFile: folder("hub/.machines.jsonl"), encoding: .utf8)
+        try Data(list.utf8.dropLast(20)).write(to: URL(filePath: folder("hub/.machines.jsonl")))
+        try await whileReceiving(machines) { port in
+            let statuses = [
+                try await Self.post(Segments.name(second: 1), a, port).status,
+                try await Self.post(Segments.name(second: 2), b, port).status,
+                try await Self.post(Segments.name(second: 3), nil, port).status,
+            ]
+            #expect(statuses == [200, 503, 401])
+        }
+    }
+
     @Test(
         "What comes more urgent than its machine may send gets the priority that it may use, alone and joined, and is known again"
     )

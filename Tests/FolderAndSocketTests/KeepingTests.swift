@@ -146,6 +146,25 @@ struct KeepingTests {
         #expect(others.names == ["batch.jsonl", "events.json", "x.zst"])
     }
 
+    @Test("Files that nothing can be said of for their names, and links with a segment's ending, are counted and are no segments")
+    func misnamed() throws {
+        let spool = try folder.spool()
+        for name in ["tab\t.json.gz", "escape\u{1b}[2J.jsonl.gz"] {
+            try OpenFile.creating(folder("spool/\(name)")).write(Segments.gzip("{}\n"))
+        }
+        let bytes = Array(folder("spool/bad").utf8) + [0xff] + Array(".json.gz".utf8) + [0]
+        let descriptor = bytes.withUnsafeBufferPointer { $0.withMemoryRebound(to: CChar.self) { creat($0.baseAddress!, 0o600) } }
+        #expect(descriptor >= 0)
+        close(descriptor)
+        #expect(symlink("/etc/passwd", folder("spool/link.json.gz")) == 0)
+        let listing = try spool.scan()
+        #expect(listing.entries.isEmpty)
+        #expect(
+            listing.others.description
+                == "1 file that is no segment: link.json.gz; 3 files that have control characters, or bytes that are not UTF-8, in the name: rename them"
+        )
+    }
+
     @Test("Of very many files that are no segments only the first names are held")
     func manyOtherFiles() throws {
         let spool = try folder.spool()

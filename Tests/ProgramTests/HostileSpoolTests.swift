@@ -59,7 +59,9 @@ struct HostileSpoolTests {
     func terminal(arguments: [String]) async throws {
         let spool = try folder.spool()
         let evil = "\u{1b}]0;x\u{7}\u{9b}2J\u{202e}\n\r"
-        for name in ["a\(evil).jsonl.gz", "\(evil).json", "5-20261121T031502.123456Z-\(evil).jsonl.gz"] {
+        for name in [
+            "b\u{9b}2J\u{202e}.jsonl.gz", "a\(evil).jsonl.gz", "\(evil).json", "5-20261121T031502.123456Z-\(evil).jsonl.gz",
+        ] {
             try spool.directory.replace(name, with: Array("no gzip".utf8), durable: false)
         }
         let name = try spool.put(Segments.gzip("{}\n"))
@@ -78,7 +80,7 @@ struct HostileSpoolTests {
             $0 != "\n" && $0 != "\t" && $0.properties.generalCategory == .control || $0 == "\u{202e}"
         }
         #expect(commands.isEmpty, "\(told.debugDescription)")
-        if arguments == ["list"] { #expect(told.contains("a\\u001b]0;x\\u0007\\u009b2J\\u202e\\n\\r.jsonl.gz")) }
+        if arguments == ["list"] { #expect(told.contains("b\\u009b2J\\u202e.jsonl.gz")) }
     }
 
     @Test("status, verify and upload name what is nearly of the format, and why", arguments: ["status", "verify", "upload"])

@@ -20,6 +20,10 @@ struct MachineProgramTests {
         return path
     }
 
+    private func shell(_ script: String) async throws -> Program.Result {
+        try await Program("/bin/sh", environment: ["FERRY": Program.ferry, "DIR": folder.path]).run("-c", script)
+    }
+
     private func start(_ more: String...) async throws -> (running: Running, port: Substring) {
         let running = try Program().start(["receive", "--machines", folder("hub"), "--listen", "127.0.0.1:0"] + more)
         let port = try await running.waitFor("/127.0.0.1:").prefix { $0.isNumber }
@@ -30,6 +34,22 @@ struct MachineProgramTests {
         try await Program().run(
             "upload", "--spool", source.path, "--to", "http://127.0.0.1:\(port)/v1/segments", "--token-file", token, "--retry-now"
         )
+    }
+
+    @Test("A machine that has filled the hub's disk can be revoked")
+    func fullDisk() async throws {
+        let mounted = try await shell("mkdir \"$DIR/hub\" && mount -t tmpfs -o size=512k none \"$DIR/hub\"")
+        guard mounted.status == 0 else { return print("NOT TESTED: mounting a tmpfs is not allowed here: \(mounted.errors)") }
+        _ = try await add("evil")
+        _ = try await add("good")
+        let filled = try await shell("head -c 600000 /dev/zero > \"$DIR/hub/evil/flood\"")
+        #expect(filled.status != 0)
+        let revoked = try await machine("revoke", "evil")
+        let list = try await machine("list")
+        let unmounted = try await shell("umount \"$DIR/hub\"")
+        #expect(unmounted.status == 0)
+        #expect(revoked.status == 0, "\(revoked.errors)")
+        #expect(list.output.split(separator: "\n").contains { $0.contains("evil") && $0.contains("revoked") }, "\(list.output)")
     }
 
     @Test("From adding a machine to revoking it, as its help shows it")

@@ -10,17 +10,25 @@ struct Hub: Sendable {
     /// Takes a request's segments into the spool of the machine that it shows itself to be. Nothing in its names, keys or headers has a say in that.
     func handle(_ request: Request, _ credentials: MachineAccess.Credentials, at address: String) async -> Response {
         let looked = await blocking { [access, stations] in
-            Result { () throws(FileError) -> (machine: Machine, station: Station)? in
-                guard let machine = try access.machine(showing: credentials, at: .now()) else { return nil }
-                return (machine, try stations.station(of: machine.name))
+            Result { () throws(FileError) -> Visit in
+                switch try access.visitor(showing: credentials, at: .now()) {
+                case .machine(let machine): .known(machine, try stations.station(of: machine.name))
+                case .nobody: .unknown
+                case .perhapsKnown: .perhapsKnown
+                }
             }
         }
         switch looked {
         case .failure(let error):
-            return refuse(RefusedRequest(.serviceUnavailable, "\(error)", retryAfter: .seconds(60)), nil, address)
-        case .success(nil):
+            let reason = "the receiver cannot look machines up: \(error.reason)"
+            return refuse(
+                RefusedRequest(.serviceUnavailable, reason, retryAfter: .seconds(60)), nil, address, logging: "\(error)")
+        case .success(.perhapsKnown):
+            let reason = "the receiver's list of machines is damaged, and has no sound line for what was shown"
+            return refuse(RefusedRequest(.serviceUnavailable, reason, retryAfter: .seconds(60)), nil, address)
+        case .success(.unknown):
             return refuse(RefusedRequest(.unauthorized, "a machine's token or certificate is needed"), nil, address)
-        case .success(let (machine, station)?):
+        case .success(.known(let machine, let station)):
             if let wait = station.meter.wait(machine.limits.rate) {
                 let reason = "\(machine.name) sends more than \(machine.limits.rate ?? .zero) a second"
                 return refuse(
@@ -37,8 +45,19 @@ struct Hub: Sendable {
         }
     }
 
-    private func refuse(_ refused: RefusedRequest, _ machine: MachineName?, _ address: String) -> Response {
-        onEvent(.refused(Refusal(machine: machine, address: address, status: refused.status.code, reason: refused.message)))
+    private enum Visit {
+        case known(Machine, Station)
+        case unknown
+        case perhapsKnown
+    }
+
+    /// - Parameter reason: What the log gets instead of what the client is told.
+    private func refuse(
+        _ refused: RefusedRequest, _ machine: MachineName?, _ address: String, logging reason: String? = nil
+    ) -> Response {
+        onEvent(
+            .refused(
+                Refusal(machine: machine, address: address, status: refused.status.code, reason: reason ?? refused.message)))
         return refused.response
     }
 }

@@ -10,6 +10,8 @@ final class MachineAccess: Sendable {
         /// What it was when it was read; `nil`: it is to be read again.
         var content: FileStatus.Content?
         var machines: [Machine] = []
+        /// Whether some lines of it are no machines.
+        var isDamaged = false
         var byToken: [BodyDigest: Int] = [:]
         var byCertificate: [BodyDigest: Int] = [:]
     }
@@ -35,18 +37,28 @@ final class MachineAccess: Sendable {
         var certificate: BodyDigest?
     }
 
-    /// The machine that shows these; `nil` when they are nobody's, or no longer. Two that are different machines' are nobody's.
+    enum Visitor {
+        case machine(Machine)
+        /// What was shown is nobody's, or no longer. Two that are different machines' are nobody's.
+        case nobody
+        /// What was shown may be that of a machine whose line in the file is damaged.
+        case perhapsKnown
+    }
+
+    /// Who shows these.
     ///
     /// - Throws: ``FileError`` when the file cannot be read: then nobody is known.
-    func machine(showing credentials: Credentials, at now: Timestamp) throws(FileError) -> Machine? {
+    func visitor(showing credentials: Credentials, at now: Timestamp) throws(FileError) -> Visitor {
         let problems: [String]
-        let machine: Machine?
-        (machine, problems) = try state.withLock { state throws(FileError) in
+        let visitor: Visitor
+        (visitor, problems) = try state.withLock { state throws(FileError) in
             let problems = try follow(&state)
-            return (Self.machine(credentials, at: now, state), problems)
+            if let machine = Self.machine(credentials, at: now, state) { return (.machine(machine), problems) }
+            let isSomething = credentials.token != nil || credentials.certificate != nil
+            return (isSomething && state.isDamaged ? .perhapsKnown : .nobody, problems)
         }
         for problem in problems { onProblem(problem) }
-        return machine
+        return visitor
     }
 
     private static func machine(_ credentials: Credentials, at now: Timestamp, _ state: State) -> Machine? {
@@ -79,6 +91,7 @@ final class MachineAccess: Sendable {
         // Within a tick of the kernel's clock another change would not show.
         if Timestamp.now() - status.modified > Self.tick { state.content = status.content }
         state.machines = list.machines
+        state.isDamaged = !list.problems.isEmpty
         for (place, machine) in list.machines.enumerated() {
             for token in machine.tokens { state.byToken[token.digest] = place }
             for certificate in machine.certificates { state.byCertificate[certificate] = place }

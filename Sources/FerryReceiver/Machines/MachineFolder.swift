@@ -49,7 +49,7 @@ public struct MachineFolder: Sendable {
         guard list.problems.isEmpty else { throw .unreadable(list.problems) }
         let value = try body(&list)
         do throws(FileError) {
-            try directory.replace(MachineList.fileName, with: list.bytes, durable: true)
+            try directory.replaceWithReserve(MachineList.fileName, with: list.bytes)
         } catch {
             throw .file(error)
         }

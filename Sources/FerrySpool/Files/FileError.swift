@@ -40,7 +40,8 @@ public struct FileError: Error, Equatable, CustomStringConvertible {
 
     public var description: String { "cannot \(operation) \(path): \(reason)\(hint)" }
 
-    private var reason: String {
+    /// Why, without the file: for those whom its place does not concern.
+    public var reason: String {
         switch code {
         case ENOMEDIUM: "the folder is empty"
         case ENODATA: "the folder holds other files, and nothing of a spool's"

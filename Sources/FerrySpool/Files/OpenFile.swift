@@ -169,7 +169,7 @@ public final class OpenFile: Sendable {
 public struct FileStatus: Sendable {
     public let size: ByteCount
     /// What it takes of the disk: less than ``size`` where it has holes.
-    let allocated: ByteCount
+    package let allocated: ByteCount
     public let modified: Timestamp
     /// The last change of content, name or mode: unlike `modified`, no copying tool can set it.
     public let changed: Timestamp

@@ -4,6 +4,9 @@ public struct OtherFiles: Codable, Equatable, Sendable {
     public private(set) var count = 0
     /// The names of the first of them, in the order of their bytes.
     public private(set) var names: [String] = []
+    /// How many files would be segments, but for names with control characters or bytes that are not UTF-8: nothing can be said of them in headers
+    /// or the ledger.
+    public private(set) var misnamed = 0
 
     /// Enough to see what they are.
     private static let mostNames = 20
@@ -11,6 +14,10 @@ public struct OtherFiles: Codable, Equatable, Sendable {
     private static let readme = "README.md"
 
     public init() {}
+
+    public var isEmpty: Bool { count == 0 && misnamed == 0 }
+
+    mutating func noteMisnamed() { misnamed += 1 }
 
     /// - Parameter isFile: Whether it is a regular file, asked only if that matters.
     mutating func note(_ name: UnsafeBufferPointer<UInt8>, isFile: () -> Bool) {
@@ -29,6 +36,9 @@ extension OtherFiles: CustomStringConvertible {
     public var description: String {
         let shown = names.prefix(3).joined(separator: ", ")
         let list = count > 3 ? "\(shown) and \(count - 3) more" : shown
-        return count == 1 ? "1 file that is no segment: \(list)" : "\(count) files that are no segments: \(list)"
+        let others = count == 1 ? "1 file that is no segment: \(list)" : "\(count) files that are no segments: \(list)"
+        let (what, it) = misnamed == 1 ? ("1 file that has", "it") : ("\(misnamed) files that have", "them")
+        let misnames = "\(what) control characters, or bytes that are not UTF-8, in the name: rename \(it)"
+        return [count > 0 ? others : nil, misnamed > 0 ? misnames : nil].compactMap(\.self).joined(separator: "; ")
     }
 }

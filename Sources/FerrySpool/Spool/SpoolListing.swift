@@ -36,8 +36,6 @@ public struct SpoolListing: Sendable {
 
     /// In upload order.
     public var entries: [Entry] = []
-    /// Names with bytes that are not UTF-8: nothing can be said of them in headers or the ledger, so they are left alone.
-    public internal(set) var unusableNames = 0
     /// Files that are no segments.
     public internal(set) var others = OtherFiles()
     /// Why names could not be examined, for the first of them. Their segments are listed without sizes.

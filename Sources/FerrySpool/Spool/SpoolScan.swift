@@ -103,13 +103,18 @@ extension SpoolListing {
         }
         var found: (modified: Timestamp, size: ByteCount)?
         do throws(FileError) {
-            guard let status = try directory.statusOfListed(name), status.isRegular else { return nil }
+            guard let status = try directory.statusOfListed(name) else { return nil }
+            guard status.isRegular else {
+                // A link, say, which is not followed.
+                others.note(name) { true }
+                return nil
+            }
             found = (status.modified, status.size)
         } catch {
             note(error)
         }
-        guard String(validating: name, as: UTF8.self) != nil else {
-            unusableNames += 1
+        guard let text = String(validating: name, as: UTF8.self), ForeignName.isLegal(text) else {
+            others.noteMisnamed()
             return nil
         }
         // Its name tells no time: where its file does not either, it is as if it had just come.

@@ -71,7 +71,9 @@ struct ExportCommand: ParsableCommand {
                 error.isOutOfSpace ? .spoolFull : .localFailure, "nothing is marked, the spool is as it was: \(error)")
         }
         try show(report)
-        if report.left > 0 || report.busy > 0 || report.damaged > 0 || !report.leftOut.isEmpty { throw ExitStatus.remaining.code }
+        if report.left > 0 || report.busy > 0 || report.damaged > 0 || !report.leftOut.isEmpty || report.others.misnamed > 0 {
+            throw ExitStatus.remaining.code
+        }
     }
 
     /// - Parameter named: The bundle's ID, or what its folder or file on the stick is called.
@@ -88,6 +90,7 @@ struct ExportCommand: ParsableCommand {
     }
 
     private func show(_ report: ExportReport) throws {
+        if !report.others.isEmpty { spoolOptions.log.warn("ignored \(report.others)") }
         for (name, reason) in report.leftOut.prefix(20) { spoolOptions.log.error("\(name) is left out: \(reason)") }
         if report.leftOut.count > 20 { spoolOptions.log.error("… and \(report.leftOut.count - 20) more; --json shows all") }
         if output.json {

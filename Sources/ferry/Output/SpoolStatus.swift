@@ -141,7 +141,7 @@ struct SpoolStatus: Encodable {
         let left = spool.unfinished(listing, locks)
         unfinished = left.journals + left.arrivals
         openJournals = listing.openJournals - left.journals.count
-        unusableNames = listing.unusableNames
+        unusableNames = listing.others.misnamed
         flawedNames = listing.flawedNames()
         others = listing.others
         let unwell = spool.destinationStates { note($0) }
@@ -301,8 +301,7 @@ extension SpoolStatus {
                 "left      \(counted(unfinished.count, "file")) of writers or receivers that died; the next ferry upload finishes them"
             )
         }
-        if others.count > 0 { lines.append("ignored   \(others)") }
-        if unusableNames > 0 { lines.append("ignored   \(unusableNames) files whose names are not UTF-8; rename them") }
+        if !others.isEmpty { lines.append("ignored   \(others)") }
         if flawedNames.count > 0 { lines += [""] + flawedNames.lines }
         lines += section("waiting", waiting) { entry in
             let due = standstill?.reason == "off" ? "due at the next start" : "due again"

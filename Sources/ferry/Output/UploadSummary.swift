@@ -86,7 +86,7 @@ struct UploadSummary {
             )
         }
         for problem in report.unfinished { lines.append("\(problem)") }
-        if report.others.count > 0 { lines.append("ignored \(report.others)") }
+        if !report.others.isEmpty { lines.append("ignored \(report.others)") }
         if report.taken > 0 {
             lines.append("\(report.taken) are pending that another process has just now: it sends, exports or writes them")
         }
