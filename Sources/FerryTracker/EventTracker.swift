@@ -167,11 +167,15 @@ public final class EventTracker: Sendable {
         let uploader = (try? spool.uploaderMark()) ?? nil
         recorder.setThreshold(uploader.flatMap { $0.isRunning ? $0.mark.threshold : nil }, since: uploader?.mark.startedAt)
         if let limits = try? spool.limits(or: configuration.retention) { publisher.setRetention(limits) }
-        return try state.withLock { (state) throws(TrackerFailure) in
-            if let control { state.control = control }
+        let isDeletionNews = state.withLock { state in
             state.setTimeZoneOffset(offset)
-            return try state.admit(name, configuration.limits)
+            guard let control else { return false }
+            defer { state.control = control }
+            return control.deletesBefore != state.control.deletesBefore
         }
+        // What comes from now on may not stand in one journal with what is to be deleted, however late the publisher looks.
+        if isDeletionNews { _ = recorder.rollAll() }
+        return try state.withLock { (state) throws(TrackerFailure) in try state.admit(name, configuration.limits) }
     }
 
     /// Notes an event's name in the spool. Where it cannot be written, the event matters more.

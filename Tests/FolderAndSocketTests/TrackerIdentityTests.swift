@@ -126,6 +126,35 @@ struct TrackerIdentityTests {
         #expect(try events().map(\.name) == Array(repeating: "after", count: 20))
     }
 
+    @Test("What another tracker stores after a deletion stays, however late the thread is that publishes and deletes")
+    func deletesLate() async throws {
+        let mayGoOn = DispatchSemaphore(value: 0)
+        /// The other threads of the tracker wait as soon as they ask for the time.
+        func trackWhileHeld() throws -> EventTracker {
+            let me = pthread_self()
+            var configuration = TrackerConfiguration()
+            (configuration.sessions.tracksLifecycle, configuration.sealsOnTermination) = (false, false)
+            let other = try EventTracker(spool: folder("spool"), configuration: configuration) {
+                if pthread_self() != me {
+                    mayGoOn.wait()
+                    mayGoOn.signal()
+                }
+                return .now()
+            }
+            let tracker = try folder.tracker()
+            try other.track("before")
+            try tracker.setEnabled(false, deletingStored: true)
+            try tracker.setEnabled(true)
+            for _ in 0..<20 { try other.track("after") }
+            return other
+        }
+        let other = try trackWhileHeld()
+        mayGoOn.signal()
+        try await eventually("what was stored before is deleted") { try spool().ledgerTotals()[.expired].segments == 1 }
+        try other.close()
+        #expect(try events().map(\.name) == Array(repeating: "after", count: 20))
+    }
+
     @Test("A dead writer's journal that was written into after a deletion stays whole")
     func writtenLater() throws {
         let spool = try Spool.open(folder("spool"), access: .create)

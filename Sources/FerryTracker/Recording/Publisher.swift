@@ -34,8 +34,8 @@ final class Publisher: Sendable {
         var nextFreeing = Duration.zero
         /// When the spool's control file was last written, as far as is known.
         var controlChanged: Timestamp?
-        /// The deletion that was obeyed last.
-        var deletedBefore: Timestamp?
+        /// What was published since the last look at the control file: a deletion may have been asked for before.
+        var published: [SegmentName] = []
         /// The program closed descriptors of the tracker's, and was not told yet.
         var lost: FileError?
     }
@@ -212,7 +212,12 @@ final class Publisher: Sendable {
     ///
     /// - Returns: When to look again: while something is in journals.
     private func obeyControl(at now: Duration) -> Duration? {
-        guard let oldest = recorder.oldestCreated else { return nil }
+        let published = state.withLock { state in
+            defer { state.published = [] }
+            return state.published
+        }
+        let own = recorder.segments + published
+        guard let oldest = own.map(\.created).min() else { return nil }
         let spool = recorder.spool
         let changed = (try? spool.controlChanged()) ?? nil
         let isNews = state.withLock { state in
@@ -220,15 +225,23 @@ final class Publisher: Sendable {
             return state.controlChanged != changed
         }
         guard isNews, let control = try? spool.control() else { return now + Self.flushLook }
-        if let before = control.deletesBefore, oldest <= before, state.withLock({ $0.deletedBefore != before }) {
-            state.withLock { $0.deletedBefore = before }
-            let own = Set(recorder.segments.map(\.fileName))
-            _ = turn.take { publish(upTo: recorder.rollAll()) }
-            _ = try? spool.dropDisabled(own, before: before, at: options.now().wall)
+        if let before = control.deletesBefore, oldest <= before {
+            delete(own, before: before, in: spool)
         } else if let asked = control.flushRequestedAt, oldest <= asked {
             _ = turn.take { publish(upTo: recorder.rollAll()) }
         }
         return now + Self.flushLook
+    }
+
+    /// Publishes what is in journals, and drops of all that what was begun before a deletion. What cannot be dropped now is at the next look.
+    private func delete(_ own: [SegmentName], before: Timestamp, in spool: Spool) {
+        _ = turn.take { publish(upTo: recorder.rollAll()) }
+        let dropped = try? spool.dropDisabled(Set(own.map(\.fileName)), before: before, at: options.now().wall)
+        guard dropped == nil || recorder.segments.contains(where: { $0.created <= before }) else { return }
+        state.withLock { state in
+            state.published += own
+            state.controlChanged = nil
+        }
     }
 
     private func publish(_ batch: Recorder.Batch, in spool: Spool) throws(FileError) {
@@ -277,7 +290,12 @@ final class Publisher: Sendable {
     }
 
     private func note(_ sealed: SealedJournal, in spool: Spool) throws(FileError) {
-        guard state.withLock({ $0.retention.maxBytes != nil }), case .published(let segment, _) = sealed else { return }
+        guard case .published(let segment, _) = sealed else { return }
+        let isLimited = state.withLock { state in
+            state.published.append(segment)
+            return state.retention.maxBytes != nil
+        }
+        guard isLimited else { return }
         let size = try spool.directory.status(segment.fileName)?.size ?? .zero
         if recorder.addStored(size, segment.priority) { state.withLock { $0.nextSweep = .zero } }
     }

@@ -220,14 +220,7 @@ final class Recorder: Sendable {
     }
 
     /// Whether there are events in journals.
-    var holdsEvents: Bool { oldestCreated != nil }
-
-    /// When the first journal with events was begun.
-    var oldestCreated: Timestamp? {
-        state.withLock { state in
-            (state.waiting + state.open.compactMap(\.self)).filter { $0.fill.events > 0 }.map(\.journal.segment.created).min()
-        }
-    }
+    var holdsEvents: Bool { !segments.isEmpty }
 
     /// The names that the journals with events will have as segments.
     var segments: [SegmentName] {
