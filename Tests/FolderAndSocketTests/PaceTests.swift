@@ -78,7 +78,8 @@ struct PaceTests {
         options.coalesce = .upTo(.mebibytes(1))
         let report = try await UploadPass(spool, options: options).run()
         #expect(report.sent.segments == 9 && report.rejected == 1 && report.remaining == 0)
-        #expect(hub.names.filter { $0.contains(",") }.count == 1)
+        // What may have arrived is asked for once more as it was.
+        #expect(hub.names.filter { $0.contains(",") }.count == (status == 500 ? 2 : 1))
         #expect(try spool.rejected().map(\.name) == [bad])
     }
 

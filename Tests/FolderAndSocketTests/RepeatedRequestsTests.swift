@@ -70,6 +70,33 @@ struct RepeatedRequestsTests {
         #expect(try spool.pending().isEmpty)
     }
 
+    @Test("Segments that were joined as they are, and may have arrived, are asked for as they were", arguments: [true, false])
+    func joinedAsTheyAre(isStrict: Bool) async throws {
+        let spool = try folder.spool()
+        func put(_ seconds: Range<Int>) throws {
+            for second in seconds { try spool.put(Segments.gzip("{\"n\":\(second)}\n"), as: Segments.name(second: second)) }
+        }
+        let server = RequestServer(isStrict ? [1: 500, 2: 503] : [1: 500])
+        let listener = ScriptedServer.answering { server.answer($0) }
+        func upload() async throws {
+            var options = UploadOptions(destination: try DestinationURL(listener.url))
+            (options.coalesce, options.ignoresWaits, options.parallel) = (.upTo(.mebibytes(1)), true, 1)
+            if isStrict { options.order = .strict }
+            _ = try await UploadPass(spool, options: options).run()
+        }
+        try put(0..<3)
+        try await upload()
+        try put(3..<5)
+        try await upload()
+        try await upload()
+        let requests = server.requests.withLock { $0.map { ($0.key, $0.body) } }
+        #expect(try spool.pending().isEmpty)
+        // Whoever goes by keys has each event once.
+        #expect(Set(requests.map(\.0)).count == 2)
+        #expect(Set(requests.map(\.1)).count == 2)
+        #expect(requests.count == (isStrict ? 4 : 3))
+    }
+
     @Test(
         "A joined request that was cut off is repeated as it was, also when an older segment has come meanwhile",
         arguments: [true, false], [1, 30])

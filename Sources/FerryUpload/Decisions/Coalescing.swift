@@ -19,12 +19,15 @@ enum Coalescing {
         /// All of them are claimed, and so open, at once.
         static let mostSegments = 128
 
-        /// - Parameter limit: The most bytes of a request.
+        /// - Parameters:
+        ///   - limit: The most bytes of a request.
+        ///   - takesTried: Also what failed before: together, as it was.
         /// - Returns: `nil` when nothing may join the first segment: it comes from another tool, failed before, or is large itself.
-        init?(limit: ByteCount, first: Dispatcher.Item) {
-            guard let name = SegmentName(first.name), !first.entry.hasSidecar, let size = first.entry.size, size < limit else {
-                return nil
-            }
+        init?(limit: ByteCount, first: Dispatcher.Item, takesTried: Bool = false) {
+            guard let name = SegmentName(first.name), takesTried || !first.entry.hasSidecar, let size = first.entry.size,
+                size < limit
+            else { return nil }
+            self.takesTried = takesTried
             priority = name.priority
             stream = name.stream
             bytes = limit - size

@@ -166,7 +166,7 @@ struct DeliveryState {
         guard options.joinsSegments, let limit = options.coalesce.limit(accepted: acceptedJoined, refused: refusedJoined) else {
             return nil
         }
-        return .init(limit: limit, first: first)
+        return .init(limit: limit, first: first, takesTried: options.repeatsWhole)
     }
 
     /// What may go out with a segment: the small ones that follow it, of its priority and stream.

@@ -104,7 +104,12 @@ struct Workers: Sendable {
             return await sendParts(of: job, segments, limits, isMoreWaiting: isMoreWaiting, &courier)
         }
         var outcome = await send(segments, job.tools, &courier)
-        if segments.count > 1, outcome.verdict.isAboutSegments {
+        // A receiver that takes joined segments knows each of them by its own key. For others they have another one alone: what may have arrived
+        // together is asked for as it was.
+        let isKnownByRequest = segments.count > 1 && dispatcher.read { $0.acceptedJoined == nil }
+        let isKept = isKnownByRequest && options.repeatsWhole && outcome.verdict.isRetryable
+        if isKnownByRequest, !isKept, outcome.verdict.isDoubtful { outcome = await send(segments, job.tools, &courier) }
+        if segments.count > 1, !isKept, outcome.verdict.isAboutSegments {
             // Together they were refused, or failed: which of them is to blame shows one by one.
             noteArrival(of: &segments, outcome, job)
             job = dispatcher.breakUp(job, job.items, outcome.verdict, noted: segments.prefix { $0.sidecar != nil }.count)
