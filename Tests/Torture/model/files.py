@@ -1,5 +1,6 @@
 """Steps by which files come into a spool that no producer published: cp, mv, rsync, and what is no segment."""
 
+import json
 import os
 import subprocess
 import time
@@ -104,6 +105,20 @@ def finish_copy(world, copy):
     if time.monotonic() - began < 4.5:
         world.violate(f"{path.name} was removed or moved while it was being copied")
     world.mark(lines, "may")
+
+
+def rename_misnamed(world, source):
+    """What `ferry status` asks for: a name with control characters is no segment's, its file stays until it has another."""
+    names = sorted(name for name in os.listdir(source) if any(ord(character) < 32 for character in name) and not name.startswith("."))
+    status = json.loads(world.ferry("status", "--json", "--spool", source, allowed=(0,)).output)
+    if status.get("unusableNames", 0) != len(names):
+        world.violate(f"status tells of {status.get('unusableNames', 0)} names that no segment may have; there are {len(names)}: {names}")
+    for number, name in enumerate(names):
+        with open(source / name, "rb") as file:
+            text, _ = reading.inflate(file.read())
+        renamed = f"renamed-{number}.jsonl.gz"
+        os.rename(source / name, source / renamed)
+        world.saw(renamed, reading.numbers_of(text))
 
 
 @step(1)

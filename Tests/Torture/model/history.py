@@ -153,6 +153,7 @@ class History(World):
                 if not splits and (not is_known or rng.random() < 0.8):
                     self.ferry("export", "--forget", bundle, "--spool", source, allowed=(0, 64))
             self.ferry("retry", "--all", "--spool", source, "--quiet", allowed=(0, 65))
+            files.rename_misnamed(self, source)
             self.send_all(source)
         self.look()
         self.hub.stop()
