@@ -12,16 +12,21 @@ extension DeliveryState {
         if let first = segments.first { budget?.observe(job.size, took: outcome.duration ?? first.preparedAgo) }
         var tries = segments.first?.attempt ?? 1
         if case .eachRequest = options.blame, let name = segments.first?.claim.name { tries = lanes[job.lane].countTry(of: name) }
-        record(plan.finish(job.id, outcome.verdict, latency: outcome.trace.latency, tries: tries))
+        let wasStopping = plan.stopReason != nil
+        let judgements = plan.finish(job.id, outcome.verdict, latency: outcome.trace.latency, tries: tries)
+        noteStop()
+        // The pass ends for another reason, or for a shorter wait: the destination is left alone all the same.
+        if wasStopping, case .unwell(let reason, let retryAfter?) = outcome.verdict,
+            health.wasTold(reason, toWait: retryAfter, now: now())
+        {
+            keepHealth()
+        }
+        record(judgements)
     }
 
     mutating func record(_ judgements: [PassPlan.Judgement]) {
         if plan.isProvenWell, plan.stopReason == nil, health.provedWell() { keepHealth() }
-        if let reason = plan.stopReason, !stopIsNoted {
-            stopIsNoted = true
-            var generator = SystemRandomNumberGenerator()
-            if health.failed(reason, now: now(), using: &generator) { keepHealth() }
-        }
+        noteStop()
         for judgement in judgements {
             guard let (segments, outcome) = held.removeValue(forKey: judgement.id),
                 let job = underWay.removeValue(forKey: judgement.id)
@@ -35,6 +40,13 @@ extension DeliveryState {
                 record(judgement, outcome, segment, item, of: job)
             }
         }
+    }
+
+    private mutating func noteStop() {
+        guard let reason = plan.stopReason, !stopIsNoted else { return }
+        stopIsNoted = true
+        var generator = SystemRandomNumberGenerator()
+        if health.failed(reason, now: now(), using: &generator) { keepHealth() }
     }
 
     private mutating func record(

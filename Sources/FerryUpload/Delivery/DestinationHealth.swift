@@ -93,4 +93,20 @@ struct DestinationHealth: Sendable {
         if saidWhen { state?.retryAfter = true }
         return true
     }
+
+    /// It said when to come back while the pass was ending already: of several such answers the longest wait counts. Returns whether that is news.
+    mutating func wasTold(_ reason: Verdict.Reason, toWait retryAfter: Duration, now: Timestamp) -> Bool {
+        let until = now + max(retryAfter, Self.leastWait)
+        if let state, state.nextAttemptAt >= until { return false }
+        isProvenWell = false
+        var told =
+            state
+            ?? RetryState(
+                attempts: 1, failures: 1, firstAttemptAt: now, lastAttemptAt: now, nextAttemptAt: until,
+                lastError: .init(scope: .destination, kind: reason.kind, status: reason.status, message: reason.message))
+        (told.lastAttemptAt, told.nextAttemptAt, told.retryAfter) = (now, until, true)
+        told.lastError = .init(scope: .destination, kind: reason.kind, status: reason.status, message: reason.message)
+        state = told
+        return true
+    }
 }

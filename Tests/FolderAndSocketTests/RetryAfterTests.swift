@@ -1,0 +1,48 @@
+import Glibc
+import Synchronization
+import TestSupport
+import Testing
+
+@testable import FerrySpool
+@testable import FerryUpload
+
+@Suite("A destination that says when to come back, to requests that are under way at once")
+struct RetryAfterTests {
+    private let folder = TemporaryFolder()
+
+    /// Waits on a thread of the server's.
+    private static func wait(until isTrue: () -> Bool) {
+        for _ in 0..<20_000 where !isTrue() { usleep(1000) }
+    }
+
+    @Test(
+        "The longest wait of all answers counts, whatever ended the pass before",
+        arguments: [ScriptedServer.answer(429, "Retry-After: 1\r\n"), ScriptedServer.answer(404)])
+    func longest(first: String) async throws {
+        let spool = try folder.spool()
+        for second in 0..<6 { try spool.put(Segments.gzip("{\"n\":\(second)}\n"), as: Segments.name(second: second)) }
+        let arrived = Mutex(0)
+        let path = folder("spool")
+        let server = ScriptedServer.answering { _ in
+            let number = arrived.withLock { count in
+                count += 1
+                return count
+            }
+            if number == 1 {
+                Self.wait { arrived.withLock(\.self) > 1 }
+                return first
+            }
+            Self.wait { (try? Spool.open(path, access: .read).destinationStates().isEmpty) != true }
+            return ScriptedServer.answer(503, "Retry-After: 100\r\n")
+        }
+        var options = UploadOptions(destination: try DestinationURL(server.url))
+        options.parallel = 2
+        options.coalesce = CoalescePolicy.off
+        let time = Timestamp.now()
+        let report = try await UploadPass(spool, options: options).run()
+        #expect(report.sent.segments == 0)
+        #expect(report.remaining == 6)
+        #expect(try #require(try spool.destinationStates().first).state.nextAttemptAt >= time + .seconds(100))
+        #expect(arrived.withLock(\.self) == 2)
+    }
+}
