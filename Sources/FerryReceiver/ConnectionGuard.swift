@@ -46,8 +46,7 @@ final class ConnectionGuard: ChannelDuplexHandler, RemovableChannelHandler {
     }
 
     private func end() {
-        closing?.cancel()
-        closing = nil
+        stopClosing()
         guard let address else { return }
         self.address = nil
         connections.end(from: address)
@@ -61,7 +60,7 @@ final class ConnectionGuard: ChannelDuplexHandler, RemovableChannelHandler {
         case .body: break
         case .end:
             isReading = false
-            if isServed { closing?.cancel() } else { context.close(promise: nil) }
+            if isServed { stopClosing() } else { context.close(promise: nil) }
         }
         if isServed { context.fireChannelRead(data) }
     }
@@ -84,6 +83,11 @@ final class ConnectionGuard: ChannelDuplexHandler, RemovableChannelHandler {
         context.write(wrapOutboundOut(.body(ByteBuffer(string: text))), promise: nil)
         context.writeAndFlush(wrapOutboundOut(.end(nil)), promise: nil)
         closeSoon(context)
+    }
+
+    private func stopClosing() {
+        closing?.cancel()
+        closing = nil
     }
 
     private func closeSoon(_ context: ChannelHandlerContext) {

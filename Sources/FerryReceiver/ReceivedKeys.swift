@@ -79,13 +79,20 @@ final class ReceivedKeys: Sendable {
         }
     }
 
+    /// Where that fails, all stays as it is until the next time.
+    private func readAnew(without name: String) {
+        KeyRuns.remove(name, of: spool)
+        index.keys.withLock { keys in
+            do throws(FileError) { keys = try Self.read(spool).0 } catch {}
+        }
+    }
+
     /// Makes a run of the keys in memory once they are many. Where that fails they stay there until it is tried again, with the next ones.
     func tidy() {
         guard var runs = index.keys.withLock({ $0.beginLeaving(moreThan: mostInMemory) }) else { return }
         // Asked for behind the memory: the lines of all that is leaving it are before this place.
         do throws(KeyRunError) { try runs.cover(to: log.read) } catch {
-            // The next look reads all anew.
-            if case .unusable(let name) = error { KeyRuns.remove(name, of: spool) }
+            if case .unusable(let name) = error { readAnew(without: name) }
             return
         }
         index.keys.withLock { $0.endLeaving(runs) }

@@ -126,16 +126,21 @@ struct SegmentHandler: Sendable {
         _ request: Request, _ parts: [JoinedSegments.Part], from sender: String?, _ guest: Guest?
     ) async throws(IntakeRefusal) -> [ReceivedSegment] {
         // What came before takes no room, and its sender is to learn that it is here.
-        var limited = guest
+        var isLimited = guest != nil
         if guest != nil {
-            do throws(FileError) { if try admission.recognition.areKnown(parts) { limited = nil } } catch { throw .file(error) }
+            do throws(FileError) { if try admission.recognition.areKnown(parts) { isLimited = false } } catch {
+                throw .file(error)
+            }
         }
-        if let limited, limited.machine.limits.bytes != nil {
+        var room = RequestRoom(of: guest, isLimited: isLimited)
+        var stored = ByteCount.zero
+        defer { room.end(stored: stored) }
+        if room.isLimited, let usage = guest?.usage {
             let looked = await blocking { [spool] in
-                Result { () throws(FileError) in try limited.usage.look(at: spool) }
+                Result { () throws(FileError) in try usage.look(at: spool) }
             }
             if case .failure(let error) = looked { throw .file(error) }
-            try limited.requireRoom(for: ByteCount(request.headers[.contentLength].flatMap(Int64.init).map { max(0, $0) } ?? 0))
+            try room.take(ByteCount(request.headers[.contentLength].flatMap(Int64.init).map { max(0, $0) } ?? 0))
         }
         let intake = RequestIntake(parts, from: sender, spool: spool, options: options)
         var received: [ReceivedSegment] = []
@@ -143,13 +148,13 @@ struct SegmentHandler: Sendable {
         try await forEachPiece(of: request, from: guest) { piece throws(IntakeRefusal) in
             total += ByteCount(Int64(piece.readableBytes))
             guard total <= options.maxBody else { throw IntakeRefusal.tooLarge(limit: options.maxBody) }
-            try limited?.requireRoom(for: total)
+            try room.take(total)
             let count = try await work(for: request, from: guest) { () throws(IntakeRefusal) in try intake.take(piece) }
             if count >= Self.batch { received += try await admit(intake.handOver(), from: sender) }
         }
         try intake.finish()
         received += try await admit(intake.handOver(), from: sender)
-        guest?.usage.add(received.reduce(.zero) { $0 + ($1.isDuplicate ? .zero : $1.bytes) })
+        stored = received.reduce(.zero) { $0 + ($1.isDuplicate ? .zero : $1.bytes) }
         return received
     }
 

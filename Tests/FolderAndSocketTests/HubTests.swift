@@ -147,6 +147,35 @@ struct HubTests {
         }
     }
 
+    @Test("Requests that are under way at once get no more together than their machine may have")
+    func quotaAtOnce() async throws {
+        let noise = try Segments.noise(20_000).map { "\($0)\n" }.joined()
+        let body = Segments.gzip(noise)
+        let token = try add("a") { $0.bytes = ByteCount(Int64(body.count * 2)) }
+        try await whileReceiving(machines) { port in
+            var clients: [RawClient] = []
+            for second in 0..<6 {
+                let client = try RawClient(port: port)
+                client.send(
+                    """
+                    POST /v1/segments HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer \(token.text)\r\n\
+                    Ferry-Segment: \(Segments.name(second: second).fileName)\r\nContent-Length: \(body.count)\r\n\r\n
+                    """)
+                client.send(Array(body.dropLast()))
+                clients.append(client)
+            }
+            // The answers of those that find no room come at once; the others wait for the last byte.
+            var statuses: [String] = []
+            for client in clients {
+                client.send([body[body.count - 1]])
+                statuses.append(String(await client.nextAnswer().prefix(12)))
+            }
+            #expect(statuses.count { $0 == "HTTP/1.1 200" } == 2)
+            #expect(statuses.count { $0 == "HTTP/1.1 507" } == 4)
+        }
+        #expect(try pending("a").count == 2)
+    }
+
     @Test("A machine that sends more than its rate is told to wait, and others are not")
     func rate() async throws {
         let (slow, fast) = (try add("slow") { $0.rate = ByteCount(100) }, try add("fast"))

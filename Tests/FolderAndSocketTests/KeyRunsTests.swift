@@ -155,6 +155,39 @@ struct KeyRunsTests {
         #expect(try knows(keys, "new-1"))
     }
 
+    @Test(
+        "A receiver knows what came since its log was cut, whether that is shorter or longer by now", arguments: [100, 400, 1000])
+    func cut(since count: Int) throws {
+        let spool = try folder.spool()
+        let keys = try ReceivedKeys(spool, mostInMemory: 150)
+        func log(_ names: Range<Int>, _ prefix: String) throws {
+            for start in stride(from: names.lowerBound, to: names.upperBound, by: 200) {
+                let entries = (start..<min(start + 200, names.upperBound)).map { entry("\(prefix)-\($0)") }
+                try spool.logReceived(entries, following: keys.log) { _ throws(FileError) -> Bool in true }
+                for entry in entries { keys.add(entry) }
+                keys.tidy()
+            }
+        }
+        try log(0..<400, "old")
+        let name = try #require(try spool.receivedNames().first)
+        #expect(truncate(folder("spool/.ferry/\(name)"), 0) == 0)
+        try log(0..<count, "new")
+        for number in 0..<count { #expect(try keys.known("new-\(number)", segment: nil) != nil) }
+    }
+
+    @Test("Lines that another program has written in another form of JSON are known, with a run and without")
+    func otherForm() throws {
+        let spool = try folder.spool()
+        try spool.logReceived((0..<300).map { entry("key-\($0)") })
+        let path = folder("spool/.ferry/\(try #require(try spool.receivedNames().first))")
+        let text = try String(contentsOfFile: path, encoding: .utf8)
+        try text.replacingOccurrences(of: "\":", with: "\": ").write(toFile: path, atomically: true, encoding: .utf8)
+        let keys = KeyIndex(older: try KeyRuns(of: spool, Self.small))
+        #expect(try knows(keys, "key-0"))
+        #expect(try knows(keys, "key-299"))
+        #expect(try ReceivedKeys(spool).known("key-7", segment: nil) != nil)
+    }
+
     @Test("Runs of a log that is gone are removed")
     func logGone() throws {
         let spool = try folder.spool()

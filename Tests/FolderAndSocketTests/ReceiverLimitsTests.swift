@@ -50,15 +50,23 @@ struct ReceiverLimitsTests {
         }
     }
 
-    @Test("A client that is refused and goes on sending, however slowly, is disconnected within the timeout")
-    func drips() async throws {
+    @Test(
+        "A client that is refused and goes on sending, however slowly, is disconnected within the timeout, also after another request",
+        arguments: [false, true])
+    func drips(isSecond: Bool) async throws {
         let spool = try folder.spool("hub")
         try await whileReceiving(into: spool) {
             $0.idleTimeout = .seconds(1)
             $0.token = "secret"
         } _: { (port: Int) async throws in
             let client = try RawClient(port: port)
-            client.send("POST /v1/segments HTTP/1.1\r\nHost: x\r\nContent-Length: 1000000\r\n\r\n")
+            let head = "POST /v1/segments HTTP/1.1\r\nHost: x\r\nContent-Length: "
+            if isSecond {
+                client.send("\(head)2\r\n\r\nx")
+                #expect(await client.nextAnswer().contains(" 401 "))
+                client.send("x")
+            }
+            client.send("\(head)1000000\r\n\r\n")
             let isOver = Mutex(false)
             Thread.detachNewThread {
                 while !isOver.withLock(\.self) {

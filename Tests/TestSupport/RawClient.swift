@@ -68,6 +68,13 @@ public final class RawClient: Sendable {
     /// Ends the direction to the server.
     public func endSending() { shutdown(descriptor, Int32(SHUT_WR)) }
 
+    /// Waits for what comes next on a thread of its own.
+    public func nextAnswer() async -> String {
+        await withCheckedContinuation { continuation in
+            Thread.detachNewThread { [self] in continuation.resume(returning: String(decoding: read() ?? [], as: UTF8.self)) }
+        }
+    }
+
     /// Waits for the other side's end on a thread of its own.
     public func answer() async -> String {
         await withCheckedContinuation { continuation in

@@ -4,6 +4,8 @@ import FerrySpool
 struct KeyRun: Sendable {
     let name: KeyRunName
     let records: Int
+    /// Of what the log has before its end.
+    private let tailChecksum: UInt32
     /// The first eight bytes of the first hash of each block.
     private let fences: [UInt64]
     private let filter: KeyFilter
@@ -16,7 +18,7 @@ struct KeyRun: Sendable {
         self.name = name
         guard let file = try folder.open(name.fileName), try file.status().isRegular,
             let header = KeyRunHeader(try file.readBytes(KeyRunHeader.size, at: 0), fileSize: try file.status().size.bytes),
-            header.range == name.range, try log.tailChecksum(before: name.range.upperBound) == header.tailChecksum
+            header.range == name.range, try Self.isTail(header.tailChecksum, of: log, before: name.range.upperBound)
         else { return nil }
         let index = try file.readBytes(header.indexSize, at: header.indexStart)
         guard index.count == header.indexSize, checksum(of: index) == header.indexChecksum else { return nil }
@@ -25,16 +27,25 @@ struct KeyRun: Sendable {
         }
         guard let filter = KeyFilter(words: Array(words[header.blocks...])) else { return nil }
         records = header.records
+        tailChecksum = header.tailChecksum
         fences = Array(words[..<header.blocks])
         self.filter = filter
     }
 
     /// A run that was just written.
-    init(_ name: KeyRunName, records: Int, fences: [UInt64], filter: KeyFilter) {
+    init(_ name: KeyRunName, records: Int, tailChecksum: UInt32, fences: [UInt64], filter: KeyFilter) {
         self.name = name
+        self.tailChecksum = tailChecksum
         self.records = records
         self.fences = fences
         self.filter = filter
+    }
+
+    /// Whether it tells about this log, and not about one that was cut, or took its place.
+    func isOf(_ log: OpenFile) throws(FileError) -> Bool { try Self.isTail(tailChecksum, of: log, before: range.upperBound) }
+
+    private static func isTail(_ checksum: UInt32, of log: OpenFile, before end: Int64) throws(FileError) -> Bool {
+        try log.tailChecksum(before: end) == checksum
     }
 
     /// `false`: it has no line under this hash.

@@ -66,8 +66,8 @@ enum KeyRunBuilder {
     /// The key that a line of the log is about; `nil` where it is no such line.
     static func key(in line: UnsafeBufferPointer<UInt8>) -> String? {
         guard line.first == UInt8(ascii: "{") else { return nil }
-        // In the form that the log is written in, unless something in it is escaped.
-        if !line.contains(UInt8(ascii: "\\")) { return line.text(after: "\"key\":\"") }
+        // In the form that the log is written in, unless something in it is escaped, or another program wrote it.
+        if !line.contains(UInt8(ascii: "\\")), let key = line.text(after: "\"key\":\"") { return key }
         return JSONLine.decode(ReceivedEntry.self, line)?.key
     }
 

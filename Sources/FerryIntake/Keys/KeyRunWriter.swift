@@ -74,6 +74,6 @@ struct KeyRunWriter {
             range: name.range, records: records, filterWords: filter.words.count, tailChecksum: tailChecksum,
             indexChecksum: checksum(of: index))
         try file.write(header.bytes, at: 0)
-        return KeyRun(name, records: records, fences: fences, filter: filter)
+        return KeyRun(name, records: records, tailChecksum: tailChecksum, fences: fences, filter: filter)
     }
 }

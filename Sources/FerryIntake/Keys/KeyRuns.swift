@@ -144,10 +144,16 @@ public struct KeyRuns: Sendable {
         guard let folder else { return }
         for (log, end) in place.offsets.sorted(by: { $0.key < $1.key }) {
             let start = self.end(of: log)
-            guard end > start else { continue }
             let file: OpenFile?
             do throws(FileError) { file = try folder.open(log) } catch { throw .file(error) }
             guard let file else { continue }
+            if let last = runs.first(where: { $0.log == log })?.runs.last {
+                let isOfLog: Bool
+                do throws(FileError) { isOfLog = try last.isOf(file) } catch { throw .file(error) }
+                // The log was cut, or is another one now.
+                guard isOfLog else { throw .unusable(name: last.name.fileName) }
+            }
+            guard end > start else { continue }
             let built = try KeyRunBuilder.runs(of: log, file, start..<end, step: sizes.step, in: folder)
             append(built, of: log)
         }

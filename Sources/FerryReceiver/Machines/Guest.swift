@@ -11,10 +11,33 @@ struct Guest: Sendable {
         guard let most = machine.limits.priority else { return parts }
         return parts.map { $0.with(identity: $0.identity.limited(to: most)) }
     }
+}
 
-    /// - Throws: ``IntakeRefusal/overQuota(_:)``.
-    func requireRoom(for bytes: ByteCount) throws(IntakeRefusal) {
-        guard let limit = machine.limits.bytes, !usage.hasRoom(for: bytes, within: limit) else { return }
-        throw .overQuota(limit)
+/// The room that a request takes of what its machine may have pending.
+struct RequestRoom {
+    private let guest: Guest?
+    private let limit: ByteCount?
+    private var taken = ByteCount.zero
+
+    /// - Parameters:
+    ///   - guest: `nil`: there are no limits.
+    ///   - isLimited: `false` for what came before: it takes no room.
+    init(of guest: Guest?, isLimited: Bool) {
+        self.guest = guest
+        limit = isLimited ? guest?.machine.limits.bytes : nil
     }
+
+    var isLimited: Bool { limit != nil }
+
+    /// Sees that so much is set aside, of which other requests that are under way have none.
+    ///
+    /// - Throws: ``IntakeRefusal/overQuota(_:)``.
+    mutating func take(_ total: ByteCount) throws(IntakeRefusal) {
+        guard let guest, let limit, total > taken else { return }
+        guard guest.usage.take(total - taken, within: limit) else { throw .overQuota(limit) }
+        taken = total
+    }
+
+    /// The request has ended.
+    func end(stored: ByteCount) { guest?.usage.end(taken, stored: stored) }
 }

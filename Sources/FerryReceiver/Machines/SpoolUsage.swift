@@ -1,10 +1,12 @@
 import FerrySpool
 import Synchronization
 
-/// How many bytes are pending in a machine's spool, by a look now and then and what came since.
+/// How many bytes are pending in a machine's spool, by a look now and then and what came since, and how many are under way to it.
 final class SpoolUsage: Sendable {
     private struct State {
         var bytes = ByteCount.zero
+        /// Of requests that have not ended.
+        var underWay = ByteCount.zero
         /// From then on another look is worth its time.
         var looksAgainAt: ContinuousClock.Instant?
     }
@@ -27,8 +29,24 @@ final class SpoolUsage: Sendable {
         }
     }
 
-    /// Whether so much more may be stored.
-    func hasRoom(for more: ByteCount, within limit: ByteCount) -> Bool { state.withLock { $0.bytes + more <= limit } }
+    /// Sets room aside for a request. Returns `false`, and sets none aside, where there is not so much.
+    func take(_ more: ByteCount, within limit: ByteCount) -> Bool {
+        state.withLock { state in
+            guard state.bytes + state.underWay + more <= limit else { return false }
+            state.underWay += more
+            return true
+        }
+    }
 
-    func add(_ bytes: ByteCount) { state.withLock { $0.bytes += bytes } }
+    /// A request has ended.
+    ///
+    /// - Parameters:
+    ///   - taken: The room that was set aside for it.
+    ///   - stored: What of it is pending now.
+    func end(_ taken: ByteCount, stored: ByteCount) {
+        state.withLock { state in
+            state.underWay = state.underWay - taken
+            state.bytes += stored
+        }
+    }
 }
