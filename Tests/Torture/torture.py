@@ -1,4 +1,4 @@
-"""Runs the parts of the torture harness one after the other: calls, power, model. See scripts/torture."""
+"""Runs the parts of the torture harness one after the other: calls, power, model, arrivals. See scripts/torture."""
 
 import argparse
 import importlib
@@ -12,7 +12,7 @@ sys.dont_write_bytecode = True
 
 from common.options import Options  # noqa: E402
 
-PARTS = ("calls", "power", "model")
+PARTS = ("calls", "power", "model", "arrivals")
 
 
 def main():
