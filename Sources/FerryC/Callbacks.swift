@@ -26,5 +26,10 @@ struct Callbacks: @unchecked Sendable {
         }
     }
 
-    private func warn(_ warning: TrackerWarning) { callbacks.warning?(callbacks.context, warning.description) }
+    private func warn(_ warning: TrackerWarning) {
+        Self.$isWarning.withValue(true) { callbacks.warning?(callbacks.context, warning.description) }
+    }
+
+    /// The thread is in a callback for a warning, which what sends may wait for: it must not wait for what sends.
+    @TaskLocal static var isWarning = false
 }

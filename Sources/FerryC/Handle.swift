@@ -32,7 +32,7 @@ final class Handle: Sendable {
         if !isFirst { begun.stop() }
     }
 
-    /// Finishes what is under way. Does nothing where nothing is sent.
+    /// Finishes what is under way, and waits for it, unless that waits for the caller. Does nothing where nothing is sent.
     func stopSending() {
         let current = sending.withLock { current in
             defer { current = nil }
@@ -45,6 +45,9 @@ final class Handle: Sendable {
     ///
     /// - Parameter deadline: `nil`: without an end.
     func dispatch(deadline: Duration?) throws -> FlushResult {
+        guard !Callbacks.isWarning else {
+            throw InvalidArgument(description: "what sends waits for this callback to return: dispatch elsewhere, or ferry_flush")
+        }
         guard let delivery = sending.withLock({ $0?.delivery }) else {
             throw InvalidArgument(description: "nothing says where to send: ferry_start_sending first")
         }
@@ -85,6 +88,7 @@ private final class Sending: Sendable {
 
     func stop() {
         delivery.stop()
+        if Callbacks.isWarning { return }
         waiting { [run] in await run.value }
     }
 }

@@ -46,7 +46,8 @@ enum { FERRY_CRITICAL = 0, FERRY_NORMAL = 5, FERRY_BULK = 9 };
 
 // ---- Opening and closing
 
-// What a tracker calls, from any thread, until ferry_close returns. A callback may call any function but ferry_close.
+// What a tracker calls, from any thread, until ferry_close returns. A callback may call any function but ferry_close. What sends waits for `warning` to
+// return: there ferry_dispatch is refused with FERRY_INVALID, and ferry_stop_sending does not wait.
 typedef struct ferry_callbacks {
     // The properties of every event, besides its own: a JSON object, asked for at each event on the thread that tracks. NULL: none. The tracker
     // frees nothing; the text must last until the thread's next event.
