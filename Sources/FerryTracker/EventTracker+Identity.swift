@@ -31,13 +31,12 @@ extension EventTracker {
     }
 
     private func setUser(_ user: String?) throws(TrackerFailure) {
-        // One after the other: the last one in memory is the last one on the disk.
+        // One after the other: the last one in memory is the last one on the disk. What cannot be written has not happened.
         try identityTurn.withLock { (_) throws(TrackerFailure) in
-            let identity = state.withLock { state in
-                state.setUser(user)
-                return state.identity
-            }
+            var identity = state.withLock(\.identity)
+            identity.userID = user
             do throws(FileError) { try recorder.spool.setIdentity(identity) } catch { throw .file(error) }
+            state.withLock { $0.setUser(user) }
         }
         followContext()
     }

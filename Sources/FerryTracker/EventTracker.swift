@@ -66,6 +66,7 @@ public final class EventTracker: Sendable {
             identity: identity.identity, device: Machine.facts(id: identity.identity.anonymousID, configuration),
             sessions: sessions, names: configuration.limits.namesScope == .spool ? spool.eventNames() : [])
         state.control = control
+        if configuration.sessions.startsInBackground { state.timers.enterBackground(at: start.steady) }
         self.state = ForkSafeMutex(state)
         recorder = Recorder(
             spool, rules: rules, options: .init(stream: stream, durability: configuration.durability))
@@ -127,13 +128,16 @@ public final class EventTracker: Sendable {
         time: Timestamp? = nil, id: EventID? = nil, context: EventContext? = nil
     ) throws(TrackerFailure) {
         try refuseFork()
+        // As it will be stored, and until it is.
+        let countedName = configuration.limits.stored(name)
+        var newName: String?
         do throws(TrackerFailure) {
             let now = now()
-            let admission = try admit(name, at: now)
+            let admission = try admit(countedName, at: now)
+            if admission.isNewName { newName = countedName }
             if let untold = admission.untold {
                 tell(untold.milestone, isFirstStart: untold.isFirstStart, context: admission.context)
             }
-            if admission.isNewName, configuration.limits.namesScope == .spool { try note(name) }
             var defaults = admission.superProperties.isEmpty ? [] : [admission.superProperties]
             if let dynamic = configuration.dynamicProperties { defaults.insert(dynamic(), at: 0) }
             var reserved = reserved
@@ -147,9 +151,11 @@ public final class EventTracker: Sendable {
             } catch {
                 throw .limit(error)
             }
+            if let newName, configuration.limits.namesScope == .spool { try note(newName) }
             if try recorder.store(encoder.line.bytes, priority, at: now) == .withNews { publisher.kick() }
             if !encoder.truncated.isEmpty { warn(of: encoder.truncated, in: name) }
         } catch {
+            if let newName { state.withLock { $0.forgetName(newName) } }
             noteFailure(error)
             throw error
         }
@@ -181,9 +187,7 @@ public final class EventTracker: Sendable {
     /// Notes an event's name in the spool. Where it cannot be written, the event matters more.
     private func note(_ name: String) throws(TrackerFailure) {
         let limit = configuration.limits.names.maximum
-        guard (try? recorder.spool.noteEventName(name, limit: limit)) == false else { return }
-        state.withLock { $0.forgetName(name) }
-        throw .limit(.names(maximum: limit))
+        if (try? recorder.spool.noteEventName(name, limit: limit)) == false { throw .limit(.names(maximum: limit)) }
     }
 
     private func warn(of truncated: [LimitBreach], in name: String) {

@@ -84,7 +84,7 @@ struct TrackerState {
         return fresh
     }
 
-    /// The spool has as many names already.
+    /// No event of this name was stored.
     mutating func forgetName(_ name: String) { names.forget(name) }
 
     mutating func newID() -> String { ids.next().text }

@@ -97,6 +97,56 @@ struct TrackerIdentityTests {
         #expect(throws: TrackerFailure.noTimer("t")) { try tracker.endTimer("t") }
     }
 
+    @Test("A login and a logout that cannot be written have not happened")
+    func unwritten() throws {
+        let tracker = try folder.tracker()
+        try tracker.login("ada")
+        // In a folder that is gone, and still open, nothing can be made.
+        try FileManager.default.removeItem(atPath: folder("spool/.ferry"))
+        #expect(throws: TrackerFailure.self) { try tracker.login("bob") }
+        #expect(tracker.userID == "ada")
+        #expect(throws: TrackerFailure.self) { try tracker.logout() }
+        #expect(tracker.userID == "ada")
+    }
+
+    @Test(
+        "Names of events that were not stored do not count, and those that are cut count as what they are cut to",
+        arguments: [false, true])
+    func names(isCut: Bool) throws {
+        for scope in [EventLimits.NamesScope.process, .spool] {
+            let tracker = try folder.tracker {
+                $0.limits.names.maximum = 3
+                $0.limits.namesScope = scope
+                $0.limits.nameLength = .init(10, isCut ? .truncate : .drop)
+            }
+            for number in 0..<5 { try? tracker.track("much too long \(number)") }
+            try tracker.track("good")
+            try tracker.track("fine")
+            try? tracker.track("one more")
+            if isCut { #expect(throws: TrackerFailure.limit(.names(maximum: 3))) { try tracker.track("one more") } }
+            try tracker.close()
+        }
+    }
+
+    @Test("Timers stand still in a program that starts in the background, until it has a person before it")
+    func startsInBackground() throws {
+        let time = Mutex(Moment.now())
+        var configuration = TrackerConfiguration()
+        (configuration.sessions.startsInBackground, configuration.sealsOnTermination) = (true, false)
+        let tracker = try EventTracker(spool: folder("spool"), configuration: configuration) { time.withLock(\.self) }
+        func pass(_ seconds: Int) {
+            time.withLock { $0 = Moment(wall: $0.wall + .seconds(seconds), steady: $0.steady + .seconds(seconds)) }
+        }
+        tracker.startTimer("work")
+        pass(100)
+        tracker.enterForeground()
+        pass(3)
+        try tracker.endTimer("work")
+        try tracker.close()
+        let lines = try spool().pending().flatMap { try Segments.lines(of: try #require(try spool().directory.open($0))) }
+        #expect(lines.contains { $0.contains("\"$event_duration\":3") })
+    }
+
     @Test(
         "An identity that is none is set aside, with a warning",
         arguments: [
