@@ -69,6 +69,7 @@ struct VerdictTests {
             ("120", .seconds(120)), ("0", .seconds(0)), ("99999999999", .seconds(86_400)),
             ("99999999999999999999999", .seconds(86_400)), ("+5", nil), ("5s", nil), ("\u{0663}", nil), ("-5", nil),
             ("soon", nil), ("", nil),
+            ("60 ", .seconds(60)), ("\t 60\t", .seconds(60)), ("6 0", nil), ("Sat, 21 Nov 2026 12:01:00 GMT ", .seconds(60)),
             ("Sat, 21 Nov 2026 12:01:00 GMT", .seconds(60)), ("Sat, 21 Nov 2026 11:00:00 GMT", .zero),
             ("Fri, 21 Nov 2036 12:00:00 GMT", .seconds(86_400)), ("Sat, 31 Feb 2026 12:01:00 GMT", nil),
         ] as [(String, Duration?)])

@@ -70,6 +70,52 @@ struct RepeatedRequestsTests {
         #expect(try spool.pending().isEmpty)
     }
 
+    @Test("A part that was cut shorter after a 413, and may have arrived, is repeated as it was", arguments: [true, false])
+    func cutShorter(isStrict: Bool) async throws {
+        let spool = try folder.spool()
+        try spool.put(Segments.gzip((0..<60).map { "{\"n\":\($0)}\n" }.joined()), as: Segments.name(second: 1))
+        let stored = Mutex<[(key: String, numbers: [Int])]>([])
+        let listener = ScriptedServer.answering { request in
+            let key = request["idempotency-key"] ?? ""
+            guard let numbers = try? numbers(in: request.body), numbers.count <= 10 else { return ScriptedServer.answer(413) }
+            let isLost = stored.withLock { stored in
+                if stored.contains(where: { $0.key == key }) { return false }
+                stored.append((key, numbers))
+                return stored.count == 4
+            }
+            return ScriptedServer.answer(isLost ? 502 : 200)
+        }
+        for _ in 0..<2 {
+            _ = try await uploadRequests(of: spool, to: listener.url, events: 50) { if isStrict { $0.order = .strict } }
+        }
+        #expect(try spool.pending().isEmpty)
+        #expect(stored.withLock { $0.flatMap(\.numbers) } == Array(0..<60))
+    }
+
+    @Test(
+        "Where a URL names the segment, a request carries one, whole; where it names the day, those of one day",
+        arguments: ["id", "day"])
+    func namedPlaces(placeholder: String) async throws {
+        let spool = try folder.spool()
+        for second in 0..<3 {
+            let text = (0..<40).map { "{\"n\":\(second * 40 + $0)}\n" }.joined()
+            try spool.put(Segments.gzip(text), as: Segments.name(second: second))
+        }
+        let places = Mutex<[String: [[Int]]]>([:])
+        let listener = ScriptedServer.answering { request in
+            let place = String(request.line.split(separator: " ")[1])
+            let numbers = (try? numbers(in: request.body)) ?? []
+            places.withLock { $0[place, default: []].append(numbers) }
+            return ScriptedServer.answer(200)
+        }
+        _ = try await uploadRequests(of: spool, to: "http://127.0.0.1:\(listener.port)/{\(placeholder)}", events: 15)
+        withExtendedLifetime(listener) {}
+        #expect(try spool.pending().isEmpty)
+        #expect(places.withLock { $0.values.flatMap { $0.flatMap(\.self) }.sorted() } == Array(0..<120))
+        #expect(places.withLock(\.count) == (placeholder == "id" ? 3 : 1))
+        #expect(places.withLock { $0.values.allSatisfy { $0.count == (placeholder == "id" ? 1 : 9) } })
+    }
+
     @Test("Segments that were joined as they are, and may have arrived, are asked for as they were", arguments: [true, false])
     func joinedAsTheyAre(isStrict: Bool) async throws {
         let spool = try folder.spool()

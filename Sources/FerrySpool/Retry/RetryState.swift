@@ -22,6 +22,10 @@ public struct RetryState: Codable, Equatable, Sendable {
     /// sidecars of older versions.
     public var request: String?
 
+    /// How many events that request carried, where it was cut shorter than usual because a longer one was too large: it is repeated so. Absent
+    /// otherwise, and in sidecars of older versions.
+    public var requestEvents: Int64?
+
     /// How much of the segment was delivered, where it goes out in parts. Absent until the first part has arrived.
     public var delivered: Delivered?
 
@@ -118,7 +122,7 @@ public struct RetryState: Codable, Equatable, Sendable {
 
     enum CodingKeys: String, CodingKey {
         case version, attempts, failures, firstAttemptAt, lastAttemptAt, nextAttemptAt, lastError, broken, retryAfter, content,
-            delivered, request
+            delivered, request, requestEvents
     }
 
     /// No segment is tried so often: with the longest pause between two tries it would take 100,000 years.
@@ -139,6 +143,7 @@ public struct RetryState: Codable, Equatable, Sendable {
         content = try? container.decode(Content.self, forKey: .content)
         delivered = try? container.decode(Delivered.self, forKey: .delivered)
         request = try? container.decode(String.self, forKey: .request)
+        requestEvents = (try? container.decode(Int64.self, forKey: .requestEvents)).flatMap { $0 > 0 ? $0 : nil }
     }
 
     /// When the wait is over, `nil` when it is over now, or the clock was set back since.

@@ -24,11 +24,18 @@ public struct RequestLimits: Equatable, Sendable {
         }
     }
 
-    var isUnlimited: Bool { events == nil && bytes == nil }
+    public var isUnlimited: Bool { events == nil && bytes == nil }
 
     /// Whether a request may carry so much.
     func allow(events count: Int64, bytes size: Int) -> Bool {
         events.map { count <= $0 } ?? true && bytes.map { Int64(size) <= $0.bytes } ?? true
+    }
+
+    /// The same, with so many events at most.
+    func upTo(events count: Int64) -> RequestLimits {
+        var limits = self
+        limits.events = min(count, events ?? count)
+        return limits
     }
 
     /// For a request that was too large with so many events.

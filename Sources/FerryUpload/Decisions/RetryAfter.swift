@@ -9,6 +9,8 @@ enum RetryAfter {
     ///
     /// - Parameter serverDate: The answer's own `Date` header. A date is counted from it, so that neither clock must be right.
     static func parse(_ value: String, now: Timestamp, serverDate: String? = nil) -> Duration? {
+        // White space around a value is no part of it (RFC 9110, 5.5).
+        let value = value.split { $0 == " " || $0 == "\t" }.joined(separator: " ")
         if !value.isEmpty, value.utf8.allSatisfy((UInt8(ascii: "0")...UInt8(ascii: "9")).contains) {
             // More digits than a number holds are a long time too.
             return min(.seconds(min(Int64(value) ?? .max, 1 << 32)), longest)

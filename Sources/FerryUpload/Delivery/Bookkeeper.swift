@@ -95,7 +95,7 @@ struct Bookkeeper: Sendable {
             // The other side may know it by its key: it was tried with what went out with it, and is repeated with that.
             var state = previous ?? fresh()
             (state.attempts, state.lastAttemptAt, state.broken) = (state.attempts.adding(1), time, nil)
-            (state.lastError, state.request) = (fresh().lastError, outcome.request)
+            (state.lastError, state.request, state.requestEvents) = (fresh().lastError, outcome.request, outcome.requestEvents)
             try note(state, of: segment)
             return state
         }
@@ -105,9 +105,11 @@ struct Bookkeeper: Sendable {
             return nil
         }
         let broken = BrokenTries.count(before: previous, departure)
-        guard previous == nil || previous?.broken != broken else { return nil }
+        guard previous == nil || previous?.broken != broken || previous?.requestEvents != outcome.requestEvents else {
+            return nil
+        }
         var state = previous ?? fresh()
-        state.broken = broken
+        (state.broken, state.requestEvents) = (broken, outcome.requestEvents)
         try note(state, of: segment)
         return state
     }
@@ -124,7 +126,7 @@ struct Bookkeeper: Sendable {
         // What was tried before is not what comes next.
         if lines > state.delivered?.lines ?? 0 {
             (state.failures, state.broken, state.lastError) = (0, nil, RetryState.inParts(at: time).lastError)
-            state.request = nil
+            (state.request, state.requestEvents) = (nil, nil)
         }
         state.delivered = .init(lines: lines, destination: destinationID, content: try segment.claim.contentMark())
         let spool = try lease.spool()
@@ -369,7 +371,7 @@ struct Bookkeeper: Sendable {
             lastError: .init(scope: scope, kind: reason.kind, status: reason.status, message: message),
             broken: BrokenTries.count(before: previous, outcome.trace.departure)
         ).with(delivered: previous?.delivered)
-        state.request = outcome.request
+        (state.request, state.requestEvents) = (outcome.request, outcome.requestEvents)
         return state
     }
 

@@ -52,6 +52,8 @@ struct Courier: ~Copyable {
         var isLast = false
         /// The request's key, where it carried several segments.
         var request: String?
+        /// How many events it carried, where a longer one was too large.
+        var requestEvents: Int64?
 
         var hadNoAnswer: Bool { trace.latency == nil }
     }

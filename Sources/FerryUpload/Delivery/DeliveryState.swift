@@ -162,6 +162,8 @@ struct DeliveryState {
 
     /// For what may go out with a segment.
     private func room(beside first: Dispatcher.Item) -> Coalescing.Room? {
+        // A URL is made for the first segment of a request.
+        if options.destination.namesSegment || options.destination.namesDay { return nil }
         if options.cuts != nil { return .init(gathering: first, takesTried: options.repeatsWhole) }
         guard options.joinsSegments, let limit = options.coalesce.limit(accepted: acceptedJoined, refused: refusedJoined) else {
             return nil

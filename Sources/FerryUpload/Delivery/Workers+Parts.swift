@@ -39,7 +39,9 @@ extension Workers {
         of job: Dispatcher.Job, _ segments: [PreparedSegment], _ limits: RequestLimits, isMoreWaiting: Bool,
         _ courier: inout Courier
     ) async {
-        var left = Remainder(job, segments, limits, options)
+        // What was cut shorter, and may have arrived, is asked for as it was.
+        let tried = segments.first?.sidecar?.requestEvents
+        var left = Remainder(job, segments, tried.map { limits.upTo(events: $0) } ?? limits, options)
         var isMoreWaiting = isMoreWaiting
         var hasSent = false
         while true {
@@ -61,6 +63,7 @@ extension Workers {
             // Alone, its segments have other keys: what may have arrived together is asked for once more as it was.
             let isKept = options.repeatsWhole && outcome.verdict.isRetryable
             if sent.count > 1, !isKept, outcome.verdict.isDoubtful { outcome = await deliver(shipment, &courier) }
+            if left.limits != limits { outcome.requestEvents = part.events }
             if case .delivered = outcome.verdict {
                 guard await goOn(&left, part, outcome) else { return }
                 hasSent = true

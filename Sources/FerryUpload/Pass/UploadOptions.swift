@@ -65,7 +65,7 @@ public struct UploadOptions: Sendable {
 
     /// What requests are cut to; `nil`: each carries a whole segment.
     var cuts: RequestLimits? {
-        if body == .ndjson { return nil }
+        if body == .ndjson || destination.namesSegment { return nil }
         let limits = requestLimits ?? RequestLimits(body)
         return limits.isUnlimited ? nil : limits
     }

@@ -136,6 +136,14 @@ public struct DestinationURL: Hashable, Sendable, CustomStringConvertible {
         var encodedText: String { "%7B\(rawValue)%7D" }
     }
 
+    /// Each segment has a place of its own there: a request carries one, whole.
+    public var namesSegment: Bool { has(.segment) || has(.id) }
+
+    /// Segments of different days have different places there.
+    var namesDay: Bool { has(.day) }
+
+    private func has(_ placeholder: Placeholder) -> Bool { hasPlaceholders && target.contains(placeholder.encodedText) }
+
     /// Path and query for one segment.
     func target(_ values: (Placeholder) -> String) -> String {
         guard hasPlaceholders else { return target }

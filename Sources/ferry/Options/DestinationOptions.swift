@@ -8,7 +8,10 @@ struct DestinationOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp(
             "Where to send: http, https or http+unix://%2Frun%2Fhub.sock/path.",
-            discussion: "{segment}, {id}, {priority}, {stream} and {day} stand for the segment's.", valueName: "url"))
+            discussion: """
+                {segment}, {id}, {priority}, {stream} and {day} stand for the segment's. With {segment} or {id} a request carries one, whole; \
+                with {day}, too, none are joined.
+                """, valueName: "url"))
     var to: String?
 
     @Option(help: "The HTTP method.")
@@ -83,6 +86,11 @@ struct DestinationOptions: ParsableArguments {
         options.method = method
         options.body = try body.format()
         options.requestLimits = try body.limits()
+        if options.requestLimits.map({ !$0.isUnlimited }) ?? false, options.destination.namesSegment {
+            throw ValidationError(
+                "--request-events and --request-bytes cut segments into parts; a URL with {segment} or {id} has one place for all of them: leave out one of the two"
+            )
+        }
         options.headers = try header.map { try HeaderText.parse($0, from: "--header") }
         options.secretFiles = try SecretFile.watched(headers: headerFile, token: tokenFile)
         options.transport.certificateAuthority = ca
