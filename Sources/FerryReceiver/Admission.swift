@@ -195,7 +195,11 @@ actor Admission {
         guard try file.digest().digest == candidate.digest else {
             return try file.soundEvents() == nil ? .unsoundThere : .conflict
         }
-        if !vouchesForNames, try !recognition.isKnown(candidate) { return .notReceived }
+        if !vouchesForNames, try !recognition.isKnown(candidate) {
+            // Another process may have received it, and logged it a moment ago.
+            try spool.follow(recognition.keys.log, at: .now())
+            if try !recognition.isKnown(candidate) { return .notReceived }
+        }
         if let result = try recognition.result(candidate) { return result }
         // It got its name a moment ago.
         if let segment = SegmentName(name) { try spool.note(candidate.way, of: segment, besides: recognition.ways) }

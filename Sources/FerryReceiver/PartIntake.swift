@@ -46,7 +46,11 @@ struct PartIntake: ~Copyable {
     }
 
     /// The segment, when nothing more comes.
-    mutating func candidateAtEnd() throws(IntakeRefusal) -> Admission.Candidate { try finish() }
+    mutating func candidateAtEnd() throws(IntakeRefusal) -> Admission.Candidate {
+        // At the end of a gzip member its content tells nothing of the rest.
+        if let length, intake.bytes != length { throw .shorterThanNamed }
+        return try finish()
+    }
 
     private mutating func finish() throws(IntakeRefusal) -> Admission.Candidate {
         let (digest, events) = try intake.finish()

@@ -68,7 +68,7 @@ public struct Receiver: Sendable {
         let (turns, news) = (IntakeTurns(), FolderNews())
         let access = MachineAccess(machines) { onEvent(.warning($0)) }
         do throws(FileError) { try access.read() } catch { throw .file(error) }
-        let stations = Stations(machines) { spool throws(FileError) in
+        let stations = Stations(machines, mostOpen: options.mostOpenSpools) { spool throws(FileError) in
             SegmentHandler(spool: spool, options: options, admission: try Admission(spool, news), turns: turns, onEvent: onEvent)
         }
         reception = .hub(Hub(access: access, stations: stations, onEvent: onEvent))
@@ -133,7 +133,8 @@ public struct Receiver: Sendable {
         let connections = Connections(most: options.mostConnections, perAddress: options.mostConnectionsPerAddress)
         let plain = HTTPServerBuilder.http1(
             configuration: .init(
-                additionalChannelHandlers: [ConnectionGuard(connections, patience: idleTimeout)], idleTimeout: idleTimeout))
+                additionalChannelHandlers: [ConnectionGuard(connections, patience: idleTimeout), ContinueHandler()],
+                idleTimeout: idleTimeout))
         guard let certificate = options.certificate, let key = options.privateKey else { return plain }
         for path in [certificate, key] where access(path, R_OK) != 0 {
             throw ReceiverError.certificate("\(FileError("read", path))")

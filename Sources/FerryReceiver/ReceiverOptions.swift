@@ -25,6 +25,9 @@ public struct ReceiverOptions: Sendable {
     public var mostConnections = 2048
     public var mostConnectionsPerAddress: Int { max(1, mostConnections / 2) }
 
+    /// Of machines that have a spool each, so many spools are open at once: two descriptors each.
+    public var mostOpenSpools = 8192
+
     /// When it ends, requests that are being answered are finished for this long: as long as a peer may say nothing by default, and well below
     /// the 90 s after which systemd ends a service by force.
     public var endPatience = Duration.seconds(30)

@@ -176,6 +176,19 @@ struct HubTests {
         #expect(try pending("a").count == 2)
     }
 
+    @Test("More machines than spools may be open at once are served, again and again, and their limits go on counting")
+    func manyMachines() async throws {
+        let tokens = try (0..<7).map { try add("m\($0)") { $0.rate = ByteCount(100) } }
+        let noise = try Segments.noise(20_000).map { "\($0)\n" }.joined()
+        try await whileReceiving(machines, mostOpenSpools: 2) { port in
+            for token in tokens { #expect(try await Self.post(Segments.name(second: 1), token, port, body: noise).status == 200) }
+            for token in tokens { #expect(try await Self.post(Segments.name(second: 2), token, port).status == 429) }
+            for number in 0..<7 { try change("m\(number)") { $0.limits.rate = nil } }
+            for token in tokens { #expect(try await Self.post(Segments.name(second: 3), token, port).status == 200) }
+        }
+        for number in 0..<7 { #expect(try pending("m\(number)").count == 2) }
+    }
+
     @Test("A machine that sends more than its rate is told to wait, and others are not")
     func rate() async throws {
         let (slow, fast) = (try add("slow") { $0.rate = ByteCount(100) }, try add("fast"))
@@ -271,11 +284,11 @@ struct HubTests {
 
 /// Runs a hub meanwhile.
 private func whileReceiving(
-    _ machines: MachineFolder, onEvent: @escaping @Sendable (ReceiverEvent) -> Void = { _ in },
+    _ machines: MachineFolder, mostOpenSpools: Int = 8192, onEvent: @escaping @Sendable (ReceiverEvent) -> Void = { _ in },
     _ body: @escaping @Sendable (Int) async throws -> Void
 ) async throws {
     var options = ReceiverOptions()
-    options.port = 0
+    (options.port, options.mostOpenSpools) = (0, mostOpenSpools)
     let receiver = try Receiver(machines: machines, options: options, onEvent: onEvent)
     let (ports, continuation) = AsyncStream.makeStream(of: Int.self)
     try await withThrowingTaskGroup(of: Void.self) { group in

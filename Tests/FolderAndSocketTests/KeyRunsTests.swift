@@ -132,6 +132,26 @@ struct KeyRunsTests {
         #expect(try keys.known("key-300", segment: nil) == nil)
     }
 
+    @Test(
+        "What is no file in the place of a run hides no key, when it is there before a receiver starts and after",
+        arguments: ["link", "folder", "pipe"])
+    func noFile(kind: String) throws {
+        let spool = try folder.spool()
+        try spool.logReceived((0..<300).map { entry("key-\($0)") })
+        _ = try KeyRuns(of: spool, KeyRuns.Sizes(unread: 0))
+        let running = try ReceivedKeys(spool)
+        let path = folder("spool/.ferry/\(try #require(try runNames(spool).first))")
+        #expect(unlink(path) == 0)
+        switch kind {
+        case "link": #expect(symlink("/nowhere", path) == 0)
+        case "folder": #expect(mkdir(path, 0o700) == 0)
+        default: #expect(mkfifo(path, 0o600) == 0)
+        }
+        for keys in [running, try ReceivedKeys(spool)] {
+            for number in 0..<300 { #expect(try keys.known("key-\(number)", segment: nil) != nil) }
+        }
+    }
+
     @Test("Runs that another process has removed are not missed")
     func removed() throws {
         let spool = try folder.spool()

@@ -79,6 +79,51 @@ struct ReceiverLimitsTests {
         }
     }
 
+    @Test("A client that asks first to send its body is told to go on")
+    func expectsContinue() async throws {
+        let spool = try folder.spool("hub")
+        try await whileReceiving(into: spool) { port in
+            let client = try RawClient(port: port)
+            let body = Segments.gzip("{}\n")
+            client.send("POST /v1/segments HTTP/1.1\r\nHost: x\r\nExpect: 100-continue\r\nContent-Length: \(body.count)\r\n\r\n")
+            #expect(await client.nextAnswer() == "HTTP/1.1 100 Continue\r\n\r\n")
+            client.send(body)
+            #expect(await client.nextAnswer().hasPrefix("HTTP/1.1 200 "))
+        }
+    }
+
+    @Test("A joined body that ends at the end of a gzip member before its last segment does is refused, and comes whole later")
+    func shortLast() async throws {
+        let spool = try folder.spool("hub")
+        try await whileReceiving(into: spool) { port in
+            let bodies = [Segments.gzip("1\n"), Segments.gzip("2\n") + Segments.gzip("3\n")]
+            let names = (0..<2).map { Segments.name(second: $0).fileName }
+            let header = zip(names, bodies).map { "\($0);bytes=\($1.count)" }.joined(separator: ", ")
+            let short = Array((bodies[0] + bodies[1]).dropLast(Segments.gzip("3\n").count))
+            let refused = try await RawClient.post(short, port: port, headers: ["Ferry-Segment": header])
+            #expect(refused.status == 400)
+            let whole = try await RawClient.post(bodies[0] + bodies[1], port: port, headers: ["Ferry-Segment": header])
+            #expect(whole.status == 200)
+            #expect(whole.body.contains("\"events\":2"))
+        }
+    }
+
+    @Test("A repeat of what another receiver of the spool took is a duplicate, wherever it comes from")
+    func receivedBeside() async throws {
+        let spool = try folder.spool("hub")
+        let path = folder("hub")
+        let headers = ["Ferry-Segment": Segments.name(second: 1).fileName]
+        try await whileReceiving(into: spool) { first in
+            try await whileReceiving(into: try Spool.open(path, access: .write)) { second in
+                for port in [first, second] {
+                    let answer = try await RawClient.post(Segments.gzip("{}\n"), port: port, headers: headers)
+                    #expect(answer.status == 200)
+                    #expect(answer.body.contains("\"duplicate\":\(port == second)"))
+                }
+            }
+        }
+    }
+
     @Test("One connection too many is told so, and when to come again; the others are served")
     func tooMany() async throws {
         let spool = try folder.spool("hub")

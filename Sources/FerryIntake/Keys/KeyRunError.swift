@@ -14,8 +14,8 @@ public enum KeyRunError: Error {
 func using<Value>(_ run: KeyRunName, _ body: () throws(FileError) -> Value?) throws(KeyRunError) -> Value {
     let value: Value?
     do throws(FileError) { value = try body() } catch {
-        // What a bad sector had is in the log as well.
-        throw error.code == EIO ? .unusable(name: run.fileName) : .file(error)
+        // What a bad sector had is in the log as well. A link, a folder or a pipe in its place is no run.
+        throw [EIO, ELOOP, EISDIR, ESPIPE, ENXIO].contains(error.code) ? .unusable(name: run.fileName) : .file(error)
     }
     guard let value else { throw .unusable(name: run.fileName) }
     return value

@@ -4,11 +4,19 @@ import Synchronization
 /// Where one machine's segments go: its spool, and what its limits have counted.
 struct Station: Sendable {
     let handler: SegmentHandler
+    let account: MachineAccount
+
+    var usage: SpoolUsage { account.usage }
+    var meter: RateMeter { account.meter }
+    var requests: RequestCount { account.requests }
+    var spool: Spool { handler.spool }
+}
+
+/// What a machine's limits have counted, also while its spool is closed.
+struct MachineAccount: Sendable {
     let usage = SpoolUsage()
     let meter = RateMeter()
     let requests = RequestCount()
-
-    var spool: Spool { handler.spool }
 }
 
 /// Follows what a machine sends, where it has a rate.
@@ -49,4 +57,6 @@ final class RequestCount: Sendable {
     }
 
     func end() { count.withLock { $0 -= 1 } }
+
+    var isIdle: Bool { count.withLock { $0 == 0 } }
 }

@@ -1,17 +1,43 @@
 import FerrySpool
 import Synchronization
 
-/// The machines' spools, each opened when its first segment comes.
+/// The machines' spools, each opened when its first segment comes. Those that nothing came for lately are closed when many are open.
 final class Stations: Sendable {
-    private let open = Mutex<[MachineName: Station]>([:])
+    private struct State {
+        var open: [MachineName: Station] = [:]
+        /// By the number of the request that used it last.
+        var used: [MachineName: UInt64] = [:]
+        var requests: UInt64 = 0
+        var accounts: [MachineName: MachineAccount] = [:]
+
+        mutating func use(_ name: MachineName) -> Station? {
+            guard let station = open[name] else { return nil }
+            requests += 1
+            used[name] = requests
+            return station
+        }
+
+        mutating func close(_ name: MachineName) {
+            open[name] = nil
+            used[name] = nil
+        }
+    }
+
+    private let state = Mutex(State())
     /// Held while a spool is opened: no spool is opened twice.
     private let opening = Mutex(())
     private let folder: MachineFolder
+    private let mostOpen: Int
     private let make: @Sendable (Spool) throws(FileError) -> SegmentHandler
 
-    /// - Parameter make: Makes what takes segments into a spool.
-    init(_ folder: MachineFolder, _ make: @escaping @Sendable (Spool) throws(FileError) -> SegmentHandler) {
+    /// - Parameters:
+    ///   - mostOpen: So many spools are open at once; each takes two descriptors, and more while segments come.
+    ///   - make: Makes what takes segments into a spool.
+    init(
+        _ folder: MachineFolder, mostOpen: Int, _ make: @escaping @Sendable (Spool) throws(FileError) -> SegmentHandler
+    ) {
         self.folder = folder
+        self.mostOpen = max(1, mostOpen)
         self.make = make
     }
 
@@ -19,17 +45,35 @@ final class Stations: Sendable {
     ///
     /// - Throws: ``FileError`` when there is no spool: `ferry machine add` makes it, and an empty folder may be the place of a file system that is not mounted.
     func station(of name: MachineName) throws(FileError) -> Station {
-        if let station = open.withLock({ $0[name] }), station.spool.isAtItsPath { return station }
+        if let station = state.withLock({ $0.use(name) }), station.spool.isAtItsPath { return station }
         return try opening.withLock { _ throws(FileError) in
-            if let station = open.withLock({ $0[name] }), station.spool.isAtItsPath { return station }
-            open.withLock { $0[name] = nil }
+            if let station = state.withLock({ $0.use(name) }), station.spool.isAtItsPath { return station }
+            let account = state.withLock { state in
+                state.close(name)
+                let account = state.accounts[name] ?? MachineAccount()
+                state.accounts[name] = account
+                return account
+            }
+            closeSome()
             let path = folder.spoolPath(of: name)
             try Spool.requireSpool(at: path)
             let spool = try Spool.open(path, access: .write)
             _ = try spool.recover()
-            let station = Station(handler: try make(spool))
-            open.withLock { $0[name] = station }
-            return station
+            let station = Station(handler: try make(spool), account: account)
+            return state.withLock { state in
+                state.open[name] = station
+                return state.use(name) ?? station
+            }
+        }
+    }
+
+    /// Closes those that have not been used for longest: a tenth at once, so that not every request looks for one. Requests that are under way keep
+    /// theirs open until they have ended.
+    private func closeSome() {
+        state.withLock { state in
+            guard state.open.count >= mostOpen else { return }
+            let oldest = state.used.sorted { $0.value < $1.value }.prefix(max(1, mostOpen / 10)).map(\.key)
+            for name in oldest where state.accounts[name]?.requests.isIdle ?? true { state.close(name) }
         }
     }
 }

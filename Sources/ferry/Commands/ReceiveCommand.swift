@@ -85,7 +85,8 @@ struct ReceiveCommand: AsyncParsableCommand {
         options.inflateLimit = inflateLimit
         options.longestLine = maxLine
         options.mostConnections = maxConnections
-        DescriptorLimit.raise(connections: maxConnections)
+        options.mostOpenSpools = DescriptorLimit.raise(
+            connections: maxConnections, spools: machines == nil ? 1 : options.mostOpenSpools)
         options.token = try tokenFile.map(SecretFile.token)
         options.certificate = tlsCert
         options.privateKey = tlsKey

@@ -15,8 +15,15 @@ enum DescriptorLimit {
     /// - Throws: ``CommandFailure``.
     static func requireForWriting() throws { try require(ofWriting) }
 
-    /// Raises the limit for what so many connections may have open, as far as the user may: themselves, and a file that each writes.
-    static func raise(connections: Int) { _ = raise(to: sensible + 2 * rlim_t(max(0, connections))) }
+    /// Raises the limit, as far as the user may, for what so many connections may have open: themselves, and a file that each writes. So much again
+    /// may be spools.
+    ///
+    /// - Returns: How many spools may be open at once: each takes two descriptors.
+    static func raise(connections: Int, spools: Int) -> Int {
+        let wanted = sensible + 2 * rlim_t(max(0, connections)) + 2 * rlim_t(max(0, spools))
+        let limit = min(raise(to: wanted)?.rlim_cur ?? sensible, wanted)
+        return min(spools, Int(limit / 4))
+    }
 
     /// - Returns: The limit now; `nil` when it cannot be read.
     private static func raise(to wanted: rlim_t) -> rlimit? {
