@@ -136,6 +136,17 @@ public struct Export {
         return chosen
     }
 
+    /// Whether a segment's content is whole. Nothing reads it on its way, and a receipt would end the only copy that may be mended.
+    private func isSound(_ file: OpenFile) throws(FileError) -> Bool {
+        do {
+            _ = try file.countLines(limit: ByteCount(.max))
+            return true
+        } catch {
+            if let error = error as? FileError { throw error }
+            return false
+        }
+    }
+
     /// Whether a segment may travel now.
     private func isReady(_ name: String, _ report: inout ExportReport) -> Bool {
         do throws(FileError) {
@@ -147,7 +158,8 @@ public struct Export {
                 }
                 // What an upload would not send does not travel either: a receipt would end it.
                 let examination = try claim.examine(.auto, inflateLimit: Self.inflateLimit)
-                guard examination.damage == nil else {
+                let hasBeenInflated = examination.lacksNotes
+                guard examination.damage == nil, try hasBeenInflated ? true : isSound(claim.file) else {
                     report.damaged += 1
                     return false
                 }

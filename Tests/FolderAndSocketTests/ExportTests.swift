@@ -57,6 +57,24 @@ struct ExportTests {
         #expect(sent.travelling.isEmpty)
     }
 
+    @Test("A segment of Ferry's with a flipped bit inside does not travel: nothing would read it on its way, and a receipt would end it")
+    func flippedBit() throws {
+        let spool = try source()
+        let writer = SegmentWriter(spool: spool, options: .init())
+        let noise = Array("[\(try Segments.noise(5000).map { "\($0)" }.joined(separator: ","))]".utf8)
+        try noise.withUnsafeBufferPointer { try writer.append($0, at: .now) }
+        _ = try writer.finish()
+        let name = try #require(try spool.pending().last { try spool.directory.status($0)?.size.bytes ?? 0 > 1000 })
+        let path = folder("source/\(name)")
+        var bytes = try OpenFile.reading(path).readBytes(1 << 20, at: 0)
+        bytes[bytes.count / 2] ^= 1
+        try OpenFile.creating(path).write(bytes)
+        let report = try export(spool)
+        #expect(report.segments == 3)
+        #expect(report.damaged == 1)
+        #expect(try spool.pending().contains(name))
+    }
+
     @Test("Two exports at once put each segment into one bundle")
     func twoAtOnce() throws {
         let spool = try source(200)

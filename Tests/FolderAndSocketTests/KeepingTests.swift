@@ -97,6 +97,21 @@ struct KeepingTests {
         #expect(try Directory.open(folder("spool/sent/2026-11-20")).names().count == 1)
     }
 
+    @Test(
+        "What lies beside delivered segments, and is none, stays and is not counted",
+        arguments: [RetentionLimits(maxBytes: .zero), RetentionLimits(maxAge: .seconds(7 * 86_400))])
+    func notes(limits: RetentionLimits) throws {
+        let spool = try folder.spool()
+        try send(spool, day: "2026-11-01")
+        let day = folder("spool/sent/2026-11-01")
+        let segment = try #require(try Directory.open(day).names().first)
+        try OpenFile.creating("\(day)/\(segment)~2").write([1])
+        try OpenFile.creating("\(day)/notes.md").write([1])
+        let pruning = spool.pruneSent(limits, now: now, clock: spool.settleClock(at: now))
+        #expect(pruning.deleted.segments == 2)
+        #expect(try Directory.open(day).names() == ["notes.md"])
+    }
+
     @Test("A clock that is ahead at the first look, or that jumped, empties no sent/; and no day before 2020 goes by age")
     func sentByBadClocks() throws {
         let spool = try folder.spool()

@@ -21,6 +21,19 @@ struct TransferProgramTests {
         return folder(name)
     }
 
+    @Test("A receipt goes beside the bundle, however the bundle's path is written", arguments: ["", "/", "/.", "//./"])
+    func receiptPlace(ending: String) async throws {
+        let stick = folder("stick")
+        _ = try makeFolder("stick")
+        try await write("spool", 1)
+        #expect(try await run("init", folder("hub")).status == 0)
+        #expect(try await run("export", stick, "--spool", folder("spool")).status == 0)
+        let bundle = try #require(try FileManager.default.contentsOfDirectory(atPath: stick).first)
+        #expect(try await run("import", "\(stick)/\(bundle)\(ending)", "--spool", folder("hub")).status == 0)
+        #expect(try FileManager.default.contentsOfDirectory(atPath: stick).count == 2)
+        #expect(try FileManager.default.contentsOfDirectory(atPath: "\(stick)/\(bundle)").allSatisfy { !$0.contains("receipt") })
+    }
+
     @Test("Keys, a signed and encrypted bundle, the hub's receipt: the whole way with the commands", arguments: [false, true])
     func tour(_ asTar: Bool) async throws {
         try await write("spool", 100)

@@ -96,7 +96,8 @@ private struct DeliveryDay {
     func files(_ pruning: inout SentPruning) -> [(name: String, size: ByteCount)] {
         do throws(FileError) {
             var files: [(name: String, size: ByteCount)] = []
-            for name in try folder.names() {
+            // What is no segment was not delivered.
+            for name in try folder.names() where ForeignName.isOfSegment(name) {
                 if let status = try folder.status(name), status.isRegular { files.append((name, status.size)) }
             }
             return files

@@ -97,11 +97,19 @@ struct ImportCommand: ParsableCommand {
         }
     }
 
+    /// The folder that a bundle lies in, however its path is written.
+    static func parent(of path: String) -> String {
+        var parts = path.split(separator: "/").filter { $0 != "." }
+        // Of the folder that one is in, only the system knows its place.
+        if parts.isEmpty || parts.last == ".." { return path.hasPrefix("/") && parts.isEmpty ? "/" : "\(path)/.." }
+        parts.removeLast()
+        return (path.hasPrefix("/") ? "/" : "") + (parts.isEmpty && !path.hasPrefix("/") ? "." : parts.joined(separator: "/"))
+    }
+
     /// - Returns: The receipt's path.
     private func writeReceipt(_ report: ImportReport) throws(FileError) -> String {
         // A folder of the bundle's, or the folder that its tar file lies in.
-        let parent = report.path.split(separator: "/", omittingEmptySubsequences: false).dropLast().joined(separator: "/")
-        let folder = receipts ?? (parent.isEmpty ? "." : parent)
+        let folder = receipts ?? Self.parent(of: report.path)
         let directory = try Directory.open(folder)
         try directory.replace(report.receipt.fileName, with: report.receiptBytes, durable: false)
         try directory.syncFileSystem()
