@@ -15,6 +15,28 @@ struct RetryAfterTests {
         for _ in 0..<20_000 where !isTrue() { usleep(1000) }
     }
 
+    @Test("What another uploader was told outlasts this one's own back-off")
+    func otherWasTold() async throws {
+        let spool = try folder.spool()
+        for second in 0..<6 { try spool.put(Segments.gzip("{\"n\":\(second)}\n"), as: Segments.name(second: second)) }
+        let path = folder("spool")
+        let id = Mutex("")
+        let server = ScriptedServer.answering { _ in
+            let told = Timestamp.now()
+            var state = RetryState(
+                attempts: 1, failures: 1, firstAttemptAt: told, lastAttemptAt: told, nextAttemptAt: told + .seconds(1000),
+                lastError: .init(scope: .destination, kind: "http", status: 429, message: "HTTP 429"))
+            state.retryAfter = true
+            try? Spool.open(path, access: .write).setDestinationState(state, id.withLock(\.self))
+            return ScriptedServer.answer(500)
+        }
+        let options = UploadOptions(destination: try DestinationURL(server.url))
+        id.withLock { $0 = DestinationName.id(of: "\(options.destination)") }
+        let time = Timestamp.now()
+        _ = try await UploadPass(spool, options: options).run()
+        #expect(try #require(try spool.destinationStates().first).state.nextAttemptAt >= time + .seconds(1000))
+    }
+
     @Test(
         "The longest wait of all answers counts, whatever ended the pass before",
         arguments: [ScriptedServer.answer(429, "Retry-After: 1\r\n"), ScriptedServer.answer(404)])

@@ -111,7 +111,9 @@ extension DeliveryState {
     mutating func keepHealth(lane: Int) {
         guard lanes[lane].failure == nil else { return }
         do throws(FileError) {
-            try lanes[lane].tools.lease.spool().setDestinationState(health.state, health.id)
+            let spool = try lanes[lane].tools.lease.spool()
+            if let other = (try? spool.destinationState(health.id)) ?? nil { health.yield(to: other) }
+            try spool.setDestinationState(health.state, health.id)
         } catch {
             // On a full disk this process alone knows it, and what is delivered makes room.
             if !error.isDiskFull { fail(error, lane: lane) }

@@ -94,6 +94,12 @@ struct DestinationHealth: Sendable {
         return true
     }
 
+    /// Another process was told when to come back: this one's own back-off does not go before that.
+    mutating func yield(to other: RetryState) {
+        guard let state, state.retryAfter != true, other.retryAfter == true, other.nextAttemptAt > state.nextAttemptAt else { return }
+        self.state = other
+    }
+
     /// It said when to come back while the pass was ending already: of several such answers the longest wait counts. Returns whether that is news.
     mutating func wasTold(_ reason: Verdict.Reason, toWait retryAfter: Duration, now: Timestamp) -> Bool {
         let until = now + max(retryAfter, Self.leastWait)
