@@ -57,7 +57,9 @@ struct ExportTests {
         #expect(sent.travelling.isEmpty)
     }
 
-    @Test("A segment of Ferry's with a flipped bit inside does not travel: nothing would read it on its way, and a receipt would end it")
+    @Test(
+        "A segment of Ferry's with a flipped bit inside does not travel: nothing would read it on its way, and a receipt would end it"
+    )
     func flippedBit() throws {
         let spool = try source()
         let writer = SegmentWriter(spool: spool, options: .init())

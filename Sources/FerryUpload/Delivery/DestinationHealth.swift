@@ -96,7 +96,9 @@ struct DestinationHealth: Sendable {
 
     /// Another process was told when to come back: this one's own back-off does not go before that.
     mutating func yield(to other: RetryState) {
-        guard let state, state.retryAfter != true, other.retryAfter == true, other.nextAttemptAt > state.nextAttemptAt else { return }
+        guard let state, state.retryAfter != true, other.retryAfter == true, other.nextAttemptAt > state.nextAttemptAt else {
+            return
+        }
         self.state = other
     }
 

@@ -46,15 +46,17 @@ def export(world, rng):
 
 @step(4, sticks)
 def bring_stick(world, rng):
-    """The hub takes a bundle, whose receiver does not run meanwhile: keys that an import logs are not seen by a receiver that runs."""
+    """The hub takes a bundle, beside its receiver or alone."""
     bundles = [bundle for bundle in world.bundles if bundle.path.exists()]
     if bundles:
-        take_bundle(world, rng.choice(bundles), kill_after=rng.uniform(0, 0.1) if rng.random() < 0.25 else None)
+        kill = rng.uniform(0, 0.1) if rng.random() < 0.25 else None
+        take_bundle(world, rng.choice(bundles), kill_after=kill, is_beside=rng.random() < 0.5)
 
 
-def take_bundle(world, bundle, kill_after=None):
+def take_bundle(world, bundle, kill_after=None, is_beside=False):
     was_running = world.hub.process is not None
-    world.hub.stop()
+    if not is_beside:
+        world.hub.stop()
     result = world.ferry(
         "import", bundle.path, "--spool", world.hub_folder, "--receipts", world.sticks, "--quiet", kill_after=kill_after,
         allowed=(0, 65, 74))
