@@ -70,6 +70,33 @@ struct RepeatedRequestsTests {
         #expect(try spool.pending().isEmpty)
     }
 
+    @Test(
+        "What went out with a segment that another uploader has waits for that: alone it would have another key",
+        arguments: [true, false], [0, 1, 2])
+    func tornGroup(isStrict: Bool, taken: Int) async throws {
+        let spool = try folder.spool()
+        for second in 0..<3 { try spool.put(Segments.gzip("{\"n\":\(second)}\n"), as: Segments.name(second: second)) }
+        let server = RequestServer([1: 500])
+        let listener = ScriptedServer.answering { server.answer($0) }
+        func upload() async throws {
+            _ = try await uploadRequests(of: Spool.open(folder("spool"), access: .write), to: listener.url, events: 20) {
+                if isStrict { $0.order = .strict } else { $0.blame = .eachRequest(retries: 5) }
+            }
+        }
+        try await upload()
+        let names = try spool.pending()
+        do {
+            guard case .claimed(let claim) = spool.claim(names[taken]) else { throw InVain(what: "the claim") }
+            try await upload()
+            withExtendedLifetime(claim) {}
+        }
+        #expect(server.keys.count == 1, "\(server.requests.withLock { $0.map { ($0.key, (try? numbers(in: $0.body)) ?? []) } })")
+        try await upload()
+        #expect(server.keys.count == 2)
+        #expect(Set(server.keys).count == 1)
+        #expect(try spool.pending().isEmpty)
+    }
+
     @Test("A part that was cut shorter after a 413, and may have arrived, is repeated as it was", arguments: [true, false])
     func cutShorter(isStrict: Bool) async throws {
         let spool = try folder.spool()

@@ -108,6 +108,14 @@ enum Coalescing {
         return "\(ids[0])+\(ids.count - 1)-\(String(sum, radix: 36))"
     }
 
+    /// How many segments a request with this key carried; `nil`: the key is no joined one's.
+    static func count(ofKey key: String) -> Int? {
+        guard let plus = key.lastIndex(of: "+"), let dash = key[plus...].firstIndex(of: "-"),
+            let others = Int(key[key.index(after: plus)..<dash]), (1..<Room.mostSegments).contains(others)
+        else { return nil }
+        return others + 1
+    }
+
     /// The same for a request that carries some lines of segments.
     static func key(_ segments: [SegmentFacts], _ slices: [RequestPart.Slice]) -> String {
         let keys = zip(segments, slices).map { segment, slice in

@@ -184,6 +184,12 @@ struct DeliveryState {
         return items
     }
 
+    /// Whether segments that others have may belong to those of a job that are ready, and are worth a wait. A single pass leaves it to the next.
+    func mayGetBack(beside names: [String], of job: Dispatcher.Job, isOneTaken: Bool) -> Bool {
+        guard let first = names.first, isOneTaken || lanes[job.lane].othersHave(besides: names) else { return false }
+        return !isContinuous || !lanes[job.lane].isHopeless(first)
+    }
+
     /// A segment of a job was not sent after all.
     mutating func skip(_ item: Dispatcher.Item, of job: Dispatcher.Job, _ reason: Dispatcher.SkipReason) {
         started -= 1

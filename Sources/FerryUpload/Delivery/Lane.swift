@@ -334,6 +334,12 @@ struct Lane {
         return min(Self.shortestPatience * (1 << min(times, 20)), Self.longestPatience)
     }
 
+    /// Whether others have segments besides these, as far as is known.
+    func othersHave(besides names: [String]) -> Bool { foundTaken.count > names.count(where: { foundTaken[$0] != nil }) }
+
+    /// Whether a segment was found taken so often that it is not worth a wait any more: two minutes, with twice the patience each time.
+    func isHopeless(_ name: String) -> Bool { foundTaken[name, default: 0] >= 17 }
+
     /// No other process had the segment, or it is gone.
     mutating func foundFree(_ name: String) { foundTaken[name] = nil }
 

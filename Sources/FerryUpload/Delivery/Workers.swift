@@ -69,6 +69,7 @@ struct Workers: Sendable {
     private func handle(_ job: Dispatcher.Job, _ courier: inout Courier) async {
         var ready: [(item: Dispatcher.Item, segment: PreparedSegment)] = []
         var looksAgain = options.cuts != nil && job.items.count > 1 ? Self.looksAgain : 0
+        var isOneTaken = false
         for (index, item) in job.items.enumerated() {
             var isPassed = false
             var isFilled = false
@@ -82,6 +83,7 @@ struct Workers: Sendable {
                         isFilled = true
                     }
                 case .ended: break
+                case .taken: (isPassed, isOneTaken) = (true, true)
                 case .waits: isPassed = true
                 }
             } catch {
@@ -96,6 +98,7 @@ struct Workers: Sendable {
                 break
             }
         }
+        leaveTorn(&ready, of: job, isOneTaken: isOneTaken)
         let isMoreWaiting = keepFitting(&ready, of: job)
         guard !ready.isEmpty else { return dispatcher.abandon(job) }
         var job = Dispatcher.Job(id: job.id, lane: job.lane, tools: job.tools, items: ready.map(\.item))
@@ -157,6 +160,23 @@ struct Workers: Sendable {
         if !left.isEmpty { dispatcher.putBack(left, of: job) }
         dispatcher.gathered(job)
         return isMoreWaiting
+    }
+
+    /// Leaves for later what went out in one request with a segment that another one has, or may have: without that it would have another key.
+    private func leaveTorn(
+        _ ready: inout [(item: Dispatcher.Item, segment: PreparedSegment)], of job: Dispatcher.Job, isOneTaken: Bool
+    ) {
+        guard options.repeatsWhole else { return }
+        let counts = Dictionary(ready.compactMap { $0.segment.lastRequest }.map { ($0, 1) }, uniquingKeysWith: +)
+        let torn = counts.filter { request, count in (Coalescing.count(ofKey: request) ?? 1) > count }
+        let names = ready.map(\.item.name)
+        guard !torn.isEmpty, dispatcher.read({ $0.mayGetBack(beside: names, of: job, isOneTaken: isOneTaken) }) else {
+            return
+        }
+        for (item, segment) in ready where segment.lastRequest.map({ torn[$0] != nil }) ?? false {
+            dispatcher.skip(item, of: job, .taken)
+        }
+        ready.removeAll { $0.segment.lastRequest.map { torn[$0] != nil } ?? false }
     }
 
     /// Takes out what was not tried in one request with the first segment: what is repeated as it was has the key that it had, which a server may
@@ -242,6 +262,8 @@ struct Workers: Sendable {
         case ready(PreparedSegment)
         /// It ended without the destination.
         case ended
+        /// Another one has it.
+        case taken
         /// It is not to be sent now.
         case waits
     }
@@ -277,7 +299,9 @@ struct Workers: Sendable {
             return .ended
         case .waits(let until): dispatcher.skip(item, of: job, .waits(until: until))
         case .settles(let until): dispatcher.skip(item, of: job, .settles(until: until))
-        case .taken, .needsInflating: dispatcher.skip(item, of: job, .taken)
+        case .taken, .needsInflating:
+            dispatcher.skip(item, of: job, .taken)
+            return .taken
         case .unusable(let error):
             job.tools.onEvent(.warning("\(error); the segment is left alone"))
             dispatcher.skip(item, of: job, .unusable(error))
