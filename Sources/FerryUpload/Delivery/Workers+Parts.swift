@@ -40,7 +40,7 @@ extension Workers {
         _ courier: inout Courier
     ) async {
         // What was cut shorter, and may have arrived, is asked for as it was.
-        let tried = segments.first?.sidecar?.requestEvents
+        var tried = segments.first?.sidecar?.requestEvents
         var left = Remainder(job, segments, tried.map { limits.upTo(events: $0) } ?? limits, options)
         var isMoreWaiting = isMoreWaiting
         var hasSent = false
@@ -67,6 +67,9 @@ extension Workers {
             if case .delivered = outcome.verdict {
                 guard await goOn(&left, part, outcome) else { return }
                 hasSent = true
+                // What follows it was in no request.
+                if tried != nil { left = Remainder(left.job, left.segments, limits, options) }
+                tried = nil
                 continue
             }
             if sent.count > 1, !isKept, outcome.verdict.isAboutSegments {
@@ -79,6 +82,7 @@ extension Workers {
             }
             if case .tooLarge = outcome.verdict {
                 if part.events > 1 {
+                    tried = nil
                     left = Remainder(left.job, left.segments, left.limits.halved(of: part.events), options)
                     continue
                 }
