@@ -256,6 +256,41 @@ struct ExportTests {
         #expect(try spool.travellingBundles().map(\.segments) == [1])
     }
 
+    @Test(
+        "The next file under the name of one that travelled and has ended is due, whatever other bundles have the old one",
+        arguments: [false, true])
+    func usedAgain(_ isEvicted: Bool) async throws {
+        let spool = try source(0)
+        let path = "\(spool.path)/log.jsonl.gz"
+        let later = Timestamp.now() + .seconds(60)
+        func export(to stick: String) throws {
+            try FileManager.default.createDirectory(atPath: folder(stick), withIntermediateDirectories: true)
+            var options = ExportOptions()
+            options.includesExported = true
+            #expect(try Export(spool, options: options, now: later).run(to: folder(stick)).segments == 1)
+        }
+        try OpenFile.creating(path).write(Segments.gzip("{\"n\":1}\n"))
+        try export(to: "first")
+        try export(to: "second")
+        let hub = try folder.spool("hub")
+        func acknowledge(_ stick: String) throws -> Int {
+            let taken = try #require(try Import(hub, options: ImportOptions()).run(folder(stick), at: Self.moment).first).get()
+            return try spool.acknowledge(taken.receiptBytes, from: nil, at: Self.moment).sent
+        }
+        if isEvicted {
+            try FileManager.default.removeItem(atPath: path)
+        } else {
+            #expect(try acknowledge("first") == 1)
+        }
+        try OpenFile.creating(path).write(Segments.gzip("{\"n\":2}\n"))
+        #expect(try spool.exportedSegments().isEmpty)
+        #expect(try spool.travellingBundles().isEmpty)
+        #expect(try acknowledge("second") == 0)
+        #expect(try spool.events(in: [.pending]) == ["{\"n\":2}"])
+        try endWriting(in: spool)
+        #expect(try await upload(spool).sent.segments == 1)
+    }
+
     @Test("What no hub takes for its name is left out of a bundle and counted, and the others arrive")
     func illegalNames() throws {
         let spool = try source(1)

@@ -1,3 +1,5 @@
+import Glibc
+
 /// Segments that travel by hand: the content of `.ferry/exports/BUNDLE.jsonl`. They stay pending until their receipt arrives, and no
 /// uploader sends them meanwhile.
 public struct ExportMark: Equatable, Sendable {
@@ -143,7 +145,7 @@ extension Spool {
         return zip(marks, try newNames(of: marks)).map { mark, newNames in
             TravellingBundle(
                 bundle: mark.bundle, since: mark.at,
-                segments: mark.segments.count { newNames[$0.name] != nil || (try? directory.contains($0.name)) != false },
+                segments: mark.segments.count { newNames[$0.name] != nil || isPending($0, of: mark) },
                 isUnderWay: mark.state == .underWay)
         }.filter { $0.segments > 0 }
     }
@@ -164,13 +166,19 @@ extension Spool {
         try stateDirectory?.status(Self.exportsFolderName).map { FolderTime($0) }
     }
 
+    /// - Returns: `nil` when there never were marks: what is no folder holds none.
     private func exportsFolder() throws(FileError) -> Directory? {
         guard let stateDirectory, try stateDirectory.contains(Self.exportsFolderName) else { return nil }
-        return try stateDirectory.directory(Self.exportsFolderName)
+        do throws(FileError) {
+            return try stateDirectory.directory(Self.exportsFolderName)
+        } catch {
+            guard error.code == ENOTDIR || error.code == ELOOP else { throw error }
+            return nil
+        }
     }
 
     func makeExportsFolder() throws(FileError) -> Directory {
-        guard let stateDirectory else { throw FileError("mark segments of", path, code: 30) }
+        guard let stateDirectory else { throw FileError("mark segments of", path, code: EROFS) }
         return try stateDirectory.makeDirectory(Self.exportsFolderName)
     }
 }

@@ -15,7 +15,7 @@ public final class ExportUnderWay: Sendable {
     private let file: OpenFile
 
     /// As long as a checksum is.
-    fileprivate static let noSum = String(repeating: "0", count: 64)
+    static let noSum = String(repeating: "0", count: 64)
 
     fileprivate init(bundle: String, at: Timestamp, segments: [ExportMark.Segment], spool: Spool, file: OpenFile) {
         self.bundle = bundle

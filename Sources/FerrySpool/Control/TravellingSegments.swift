@@ -1,7 +1,7 @@
 /// Which file an exported segment is, whatever its name: a rename changes none of it.
 public struct ExportedFile: Codable, Hashable, Sendable {
     private var inode: UInt
-    private var size: Int64
+    fileprivate private(set) var size: Int64
     private var modified: Timestamp
 
     public init(_ status: FileStatus) {
@@ -15,6 +15,7 @@ public struct ExportedFile: Codable, Hashable, Sendable {
 
     /// Whether the two are one file, written into meanwhile or not.
     func hasInode(of other: ExportedFile) -> Bool { inode == other.inode }
+
 }
 
 /// The segments that travel by hand, known by what they are: another priority or stream in its name makes no other segment, and what has
@@ -25,10 +26,24 @@ public struct TravellingSegments: Sendable {
         public let bundle: String
         /// The segment's name when it was exported.
         public let name: String
+        fileprivate let sha256: String
         fileprivate let file: ExportedFile?
+
+        init(_ segment: ExportMark.Segment, in mark: ExportMark) {
+            (bundle, name, sha256, file) = (mark.bundle, segment.name, segment.sha256, segment.file)
+        }
+
+        /// Whether another file of its name begins with what was exported: it was restored, or written on. What cannot be read counts as if it did.
+        ///
+        /// - Parameter digest: SHA-256 of so many of the file's first bytes, in hexadecimal.
+        fileprivate func begins(_ other: ExportedFile, digest: (Int64) -> String?) -> Bool {
+            guard let file, sha256 != ExportUnderWay.noSum else { return true }
+            return file.size <= other.size && digest(file.size).map { $0 == sha256 } ?? true
+        }
     }
 
-    private var byName: [FileName: Entry] = [:]
+    /// By their names when they were exported; several bundles may have exported one name.
+    private var byName: [FileName: [Entry]] = [:]
     private var byID: [String: Entry] = [:]
     private var byFile: [ExportedFile: Entry] = [:]
     /// Those that had names from other tools.
@@ -40,31 +55,33 @@ public struct TravellingSegments: Sendable {
 
     init(_ marks: [ExportMark]) {
         for mark in marks {
-            for segment in mark.segments { add(Entry(bundle: mark.bundle, name: segment.name, file: segment.file)) }
+            for segment in mark.segments { add(Entry(segment, in: mark)) }
         }
     }
 
     fileprivate mutating func add(_ entry: Entry) {
-        byName[entry.name] = entry
+        byName[entry.name, default: []].append(entry)
         if let id = SegmentName(entry.name)?.id { byID[id] = entry } else { foreign.append(entry) }
         if let file = entry.file { byFile[file] = entry }
     }
 
     public var isEmpty: Bool { byName.isEmpty }
 
-    /// - Parameter file: Asked only where the name does not tell.
-    func entry(of name: String, file: () -> ExportedFile?) -> Entry? {
-        let named = byName[name]
+    /// - Parameters:
+    ///   - file: Asked only where the name does not tell.
+    ///   - digest: SHA-256 of so many of the file's first bytes, in hexadecimal. Asked only where nothing else tells.
+    func entry(of name: String, file: () -> ExportedFile?, digest: (Int64) -> String?) -> Entry? {
+        let named = byName[name] ?? []
         if let id = SegmentName(name)?.id {
-            if let entry = named ?? byID[id] { return entry }
+            if let entry = named.last ?? byID[id] { return entry }
             guard !foreign.isEmpty else { return nil }
         }
-        guard !byFile.isEmpty, let file = file() else { return named }
-        if let named, named.file == file { return named }
-        if let entry = byFile[file] { return entry }
-        // Another file under its name: it was written into or restored, unless the exported one lies elsewhere.
-        guard moved.contains(name), named?.file?.hasInode(of: file) != true else { return named }
-        return nil
+        guard !byFile.isEmpty, let file = file() else { return named.last }
+        if let entry = named.last(where: { $0.file == file }) ?? byFile[file] { return entry }
+        // Another file under its name. The exported one may lie elsewhere.
+        if moved.contains(name), !named.contains(where: { $0.file?.hasInode(of: file) == true }) { return nil }
+        // Restored or written on, it is what travels; what another tool has written anew under the name is not.
+        return named.last { $0.begins(file, digest: digest) }
     }
 
     /// The same by the ID or the file alone.
@@ -104,9 +121,26 @@ extension Spool {
         ((try? directory.status(name)) ?? nil).map { ExportedFile($0) }
     }
 
+    private func exportedDigest(_ name: String, of size: Int64) -> String? {
+        guard let file = (try? directory.open(name)) ?? nil, let sum = try? file.digest(size: size) else { return nil }
+        return sum.digest.hexadecimal
+    }
+
     /// What a mark says of a pending segment; `nil` when it does not travel.
     public func entry(of name: String, in travelling: TravellingSegments) -> TravellingSegments.Entry? {
-        travelling.entry(of: name) { exportedFile(name) }
+        travelling.entry(of: name, file: { exportedFile(name) }, digest: { exportedDigest(name, of: $0) })
+    }
+
+    /// Whether an exported segment is pending under the name that it was exported under. What cannot be examined is.
+    func isPending(_ segment: ExportMark.Segment, of mark: ExportMark) -> Bool {
+        do throws(FileError) {
+            guard let status = try directory.status(segment.name) else { return false }
+            let file = ExportedFile(status)
+            return SegmentName(segment.name) != nil || segment.file == file
+                || TravellingSegments.Entry(segment, in: mark).begins(file) { exportedDigest(segment.name, of: $0) }
+        } catch {
+            return true
+        }
     }
 
     /// The names of the pending segments that travel.
@@ -133,7 +167,7 @@ extension Spool {
                 if isInPlace(segment) {
                     if segment.file != nil { inPlace.insert(segment.name) }
                 } else {
-                    away.add(.init(bundle: mark.bundle, name: segment.name, file: segment.file))
+                    away.add(.init(segment, in: mark))
                 }
             }
             if !away.isEmpty { missing.append((index, away, inPlace)) }
