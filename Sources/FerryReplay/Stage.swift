@@ -86,34 +86,24 @@ struct Stage {
         let publication = try run.spool.publication()
         let sink = LineSink(publication.file)
         var fields = filter.makeFields()
-        var leftOut: Int64 = 0
+        var (leftOut, unreadable) = (0 as Int64, 0 as Int64)
         try file.forEachLine(of: source.file, limit: options.upload.inflateLimit) { line in
-            guard let bytes = judge(line, &fields, file) else {
-                leftOut += 1
-                return
+            switch filter.looksIntoEvents ? filter.judge(line, &fields) : .passes(nil) {
+            case .passes(let time):
+                let rewritten = filter.looksIntoEvents ? filter.rewritten(line, fields, time: time) : nil
+                if let rewritten { try rewritten.withUnsafeBufferPointer(sink.add) } else { try sink.add(line) }
+            case .isOut: leftOut += 1
+            case .unreadable: unreadable += 1
             }
-            if let bytes { try bytes.withUnsafeBufferPointer(sink.add) } else { try sink.add(line) }
         }
         try source.requireOneContent()
         report.leftOut += leftOut
+        report.unreadable += unreadable
         guard sink.events > 0 else { return }
         // Everything passes as it is: no need to send other bytes than the original's.
-        if leftOut == 0, !filter.rewrites, file.form == .gzip { return try passThrough(source) }
+        if leftOut == 0, unreadable == 0, !filter.rewrites, file.form == .gzip { return try passThrough(source) }
         try sink.finish()
         _ = try publication.publish(as: run.stagedName(of: name(for: file)), isDurable: false)
-    }
-
-    /// Whether a line passes: `nil` when not; the line's new bytes when it is changed.
-    private mutating func judge(_ line: UnsafeBufferPointer<UInt8>, _ fields: inout [JSONField?], _ file: ReplayFile) -> [UInt8]??
-    {
-        guard filter.looksIntoEvents else { return .some(nil) }
-        switch filter.judge(line, &fields) {
-        case .passes(let time): return .some(filter.rewritten(line, fields, time: time))
-        case .isOut: return nil
-        case .unreadable:
-            report.unreadable += 1
-            return nil
-        }
     }
 
     /// One event of a source.

@@ -22,7 +22,11 @@ struct ReplaySource {
             }
             return
         }
-        let folder = try Directory.open(Self.absolute(path))
+        try addSource(Directory.open(Self.absolute(path)))
+    }
+
+    /// Adds what is in a folder. Of a spool that is what was sent: what is pending goes out by itself, under its own keys.
+    private mutating func addSource(_ folder: Directory) throws(FileError) {
         guard try folder.contains(Spool.stateFolderName) else { return try addAll(in: folder) }
         if try folder.contains(Spool.sentName) { try addAll(in: folder.directory(Spool.sentName)) }
     }
@@ -56,8 +60,8 @@ struct ReplaySource {
 
     private mutating func addAll(in folder: Directory) throws(FileError) {
         let names: [String]
-        // What a replay has staged are copies of its sources.
         do throws(FileError) {
+            // What a replay has staged are copies of its sources.
             if try Self.isStaging(folder) { return }
             names = try folder.names()
             for (name, isFolder) in try folder.unusableNames() where !name.hasPrefix(".") {
@@ -72,8 +76,8 @@ struct ReplaySource {
             do throws(FileError) {
                 if try folder.status(name)?.isRegular == true {
                     _ = try add(name, in: folder)
-                } else if let inner = try subfolder(name, in: folder) {
-                    try addAll(in: inner)
+                } else if let inner = try subfolder(name, in: folder), try !Self.isStaging(inner) {
+                    try addSource(inner)
                 }
             } catch {
                 try note(error)

@@ -98,8 +98,10 @@ struct HourChart {
                 "\(counted(report.sentEvents, "event")) of \(counted(report.sourcesDone, "source")) would be sent, \(report.leftOut) left out"
             )
         }
-        for (path, reason) in report.damaged { Log(isQuiet: false).error("\(path): \(reason)") }
+        let log = Log(isQuiet: false)
+        for (path, reason) in report.damaged { log.error("\(path): \(reason)") }
+        if report.unreadable > 0 { log.error("\(counted(report.unreadable, "line")) cannot be read, and would not be sent") }
         try StandardOutput.flush()
-        if !report.damaged.isEmpty { throw ExitStatus.badData.code }
+        if !report.damaged.isEmpty || report.unreadable > 0 { throw ExitStatus.badData.code }
     }
 }
