@@ -116,6 +116,9 @@ struct OddStateFileTests {
     func control(oddity: Oddity) async throws {
         let spool = try folder.spool()
         try put(oddity, "control.json")
+        var warnings: [UnreadableState] = []
+        _ = try spool.control { warnings.append($0) }
+        #expect(warnings.map(\.countsAs) == [.paused])
         try store(spool, "{\"n\":1}")
         let (before, report) = try await send(spool)
         #expect(before == 0)
@@ -127,6 +130,26 @@ struct OddStateFileTests {
         _ = try spool.setControl(at: .now()) { $0.isPaused = false }
         let (after, last) = try await send(spool)
         #expect(after == 1, "\(last)")
+    }
+
+    @Test("What is no folder holds no marks of exports, and keeps nothing back", arguments: [Oddity.link, .pipe, .nonsense])
+    func exports(oddity: Oddity) async throws {
+        let spool = try folder.spool()
+        try put(oddity, "exports")
+        try store(spool, "{\"n\":1}")
+        #expect(try PendingSegments(spool, now: .now()).count == 1)
+        let (sent, report) = try await send(spool)
+        #expect(sent == 1, "\(report)")
+    }
+
+    @Test("A link in the place of sent/ is told by its name, and nothing is sent")
+    func sent() async throws {
+        let spool = try folder.spool()
+        try store(spool, "{\"n\":1}")
+        #expect(symlink("/tmp", folder("spool/sent")) == 0)
+        #expect(spool.sentFailure?.description.contains("spool/sent, which is a link or a file") == true)
+        await #expect(throws: UploadError.self) { try await send(spool) }
+        #expect(try spool.pending().count == 1)
     }
 
     @Test("A folder that gave way to a file is kept beside it")

@@ -72,7 +72,9 @@ extension Spool {
         var isUnreadable = false
         let control = try stateDirectory.readStateOfAnyKind(SpoolControl.self, from: Self.controlFileName) {
             isUnreadable = true
-            warn($0)
+            var state = $0
+            state.countsAs = .paused
+            warn(state)
         }
         return control ?? (isUnreadable ? .unreadable : SpoolControl())
     }

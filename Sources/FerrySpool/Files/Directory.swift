@@ -207,7 +207,7 @@ public final class Directory: Sendable {
 
     /// - Throws: ``FileError`` when this process may not rename or remove a file in the folder since another user owns it: in a sticky
     ///   folder (mode 1777), as of inode(7).
-    func requireTaking(_ name: String, owner: UInt32) throws(FileError) {
+    package func requireTaking(_ name: String, owner: UInt32) throws(FileError) {
         guard owner != geteuid() else { return }
         var status = stat()
         guard fstat(descriptor, &status) == 0 else { throw FileError("examine", path) }

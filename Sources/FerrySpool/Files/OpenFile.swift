@@ -180,7 +180,7 @@ public struct FileStatus: Sendable {
     package let content: Content
     /// ``changed``, exactly.
     let inodeTime: ExactTime
-    let owner: UInt32
+    package let owner: UInt32
 
     public struct Identity: Hashable, Sendable {
         let device: UInt

@@ -53,6 +53,8 @@ extension Spool {
             do throws(FileError) {
                 try finish(name, file, as: segments[name], &recovery)
             } catch {
+                // Another process that opens the spool at this moment may have finished it.
+                if error.code == ENOENT, (try? directory.contains(name)) == false { continue }
                 recovery.note(name, error)
             }
         }

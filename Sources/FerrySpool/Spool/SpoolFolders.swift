@@ -11,7 +11,25 @@ extension Spool {
     public func rejectedFolder() throws(FileError) -> Directory? { try folder(Self.rejectedName) }
 
     private func folder(_ name: String) throws(FileError) -> Directory? {
-        try directory.contains(name) ? directory.directory(name) : nil
+        guard try directory.contains(name) else { return nil }
+        do throws(FileError) { return try directory.directory(name) } catch { throw named(error, name) }
+    }
+
+    /// A link leads out of the spool, and perhaps to another file system: segments cannot be moved there in one step.
+    private func named(_ error: FileError, _ name: String) -> FileError {
+        guard error.code == ENOTDIR || error.code == ELOOP else { return error }
+        return FileError(
+            "use", "\(directory.pathOf(name)), which is a link or a file and must be a folder of the spool,", code: ENOTDIR)
+    }
+
+    /// Why no delivered segment can be kept: what is in the place of `sent/`.
+    public var sentFailure: FileError? {
+        do throws(FileError) {
+            _ = try sentFolder()
+            return nil
+        } catch {
+            return error
+        }
     }
 
     /// The folders of `sent/`, one a UTC day, oldest first.
@@ -50,7 +68,7 @@ extension Spool {
                 return try directory.makeDirectory(Self.sentName).makeDirectory(time.day)
             } catch {
                 // What makes room removes the folders that it has emptied, also between the making and the opening.
-                guard error.code == ENOENT, tries < Self.mostFolderTries else { throw error }
+                guard error.code == ENOENT, tries < Self.mostFolderTries else { throw named(error, Self.sentName) }
                 tries += 1
             }
         }

@@ -55,6 +55,7 @@ public struct PendingSegments: Sequence, IteratorProtocol {
                 // Gone since the scan, or no regular file.
                 guard let found = try spool.directory.status(name), found.isRegular else { continue }
                 status = found
+                try spool.directory.requireTaking(name, owner: found.owner)
             } catch {
                 failure = error
             }

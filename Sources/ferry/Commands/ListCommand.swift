@@ -29,7 +29,8 @@ struct ListCommand: ParsableCommand {
             throw CommandFailure(error)
         }
         // One tells the exit status as well as all.
-        var failures: [FileError] = spool.stateFailure.map { [$0] } ?? []
+        var failures = [spool.stateFailure, spool.sentFailure].compactMap(\.self)
+        if let failure = spool.sentFailure { Log(isQuiet: false).warn("\(failure)") }
         if output.json {
             for segment in segments.prefix(limit ?? .max) {
                 let look = Look(segment, in: spool)

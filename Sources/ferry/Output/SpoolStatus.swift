@@ -116,7 +116,7 @@ struct SpoolStatus: Encodable {
     ) throws(FileError) {
         self.spool = spool.path
         at = now
-        if let failure = spool.stateFailure { note(failure) }
+        for failure in [spool.stateFailure, spool.sentFailure] { if let failure { note(failure) } }
         let locks = HeldLocks()
         let control = look { () throws(FileError) in try spool.control(warn: warn) }
         if control?.isUnreadable == true { note(FileError("understand", spool.controlPath, code: EINVAL)) }
