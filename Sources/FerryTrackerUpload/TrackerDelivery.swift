@@ -81,7 +81,8 @@ public final class TrackerDelivery: Sendable {
         switch event {
         case .upload(_, .rejected(let entry)):
             "\(entry.segment) is rejected: \(entry.detail ?? ""); ferry retry brings it back"
-        case .blocked(let spool, .destinationWaits(_, let why)?), .blocked(let spool, .off(let why)?):
+        case .blocked(let spool, .destinationWaits(_, let why)?), .blocked(let spool, .misconfigured(_, let why)?),
+            .blocked(let spool, .off(let why)?):
             "nothing is sent from \(spool) for now: \(why)"
         default: nil
         }

@@ -69,7 +69,11 @@ struct StandstillTests {
         for blocker in [Blocker.paused, .disabled, .unavailable("x"), .destinationWaits(until: now, "x")] {
             #expect(blocker.mark == nil, "\(blocker)")
         }
-        for blocker in [Blocker.noRoute, .interfaceDenied("wwan0"), .windowClosed(until: nil), .off("x")] {
+        let told = [
+            Blocker.noRoute, .interfaceDenied("wwan0"), .windowClosed(until: nil), .off("x"), .misconfigured(until: now, "x"),
+            .headWaits(until: now),
+        ]
+        for blocker in told {
             #expect(blocker.mark?.reason == blocker.kind)
             #expect(blocker.mark?.text == blocker.description)
         }

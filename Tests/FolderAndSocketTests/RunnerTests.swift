@@ -253,6 +253,22 @@ struct RunnerTests {
         #expect(try spool.rejected().map(\.reason?.kind) == ["exhausted"])
     }
 
+    @Test(
+        "What stands still for its head, or for what a person must mend, is told with its reason, to those outside too",
+        arguments: [(500, "head-waits"), (404, "misconfigured")])
+    func standsStill(status: Int, reason: String) async throws {
+        let spool = try folder.spool()
+        for second in 1...2 { try put(spool, second: second) }
+        let server = ScriptedServer.answering { _ in ScriptedServer.answer(status) }
+        var options = try options(server)
+        options.upload.order = .strict
+        options.upload.backOff = BackOff(intervals: [.seconds(600)], jitter: 1...1, failuresAllowed: 9)
+        try await whileRunning([spool.path], options) { (runner: Runner) async throws in
+            try await eventually("it is told") { runner.snapshot().spools.first?.blocker?.kind == reason }
+            try await eventually("it is noted in the folder") { spool.standstill(at: .now())?.reason == reason }
+        }
+    }
+
     @Test("A segment that is always told to come back holds up neither its own spool nor another")
     func alwaysToldToComeBack() async throws {
         let (first, second) = (try folder.spool("a"), try folder.spool("b"))

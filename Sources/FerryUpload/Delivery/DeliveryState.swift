@@ -157,6 +157,12 @@ struct DeliveryState {
         return lanes.indices.lazy.map { (last + 1 + $0) % count }
     }
 
+    /// When a lane goes on that is held up by what failed; `nil` when none is.
+    func headWaits(lane: Int) -> Timestamp? {
+        guard options.order == .strict else { return nil }
+        return lanes[lane].waiting.values.lazy.filter(\.hasSidecar).compactMap(\.wait?.until).min()
+    }
+
     /// In strict order nothing passes what waits.
     private func isHeldUp(_ lane: Int) -> Bool { options.order == .strict && !lanes[lane].waiting.isEmpty }
 

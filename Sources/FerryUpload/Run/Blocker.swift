@@ -14,6 +14,10 @@ public enum Blocker: Equatable, Sendable, CustomStringConvertible {
     case windowClosed(until: Timestamp?)
     /// The destination failed.
     case destinationWaits(until: Timestamp, String)
+    /// Something must be mended at the destination, or in what it is asked with; until then it is looked at again now and then.
+    case misconfigured(until: Timestamp, String)
+    /// Strict order: the head of the line failed, and the others wait behind it.
+    case headWaits(until: Timestamp)
     /// All retries of a request failed: this process sends nothing more.
     case off(String)
 
@@ -26,6 +30,9 @@ public enum Blocker: Equatable, Sendable, CustomStringConvertible {
         case .interfaceDenied(let name): "interface \(name) is not allowed"
         case .windowClosed(let until): "outside the upload window" + (until.map { " until \($0.rfc3339)" } ?? "")
         case .destinationWaits(let until, let why): "waiting until \(until.rfc3339): \(why)"
+        case .misconfigured(let until, let why): "to be mended, tried again at \(until.rfc3339): \(why)"
+        case .headWaits(let until):
+            "waiting until \(until.rfc3339): the first segment in line failed, and in strict order all others wait behind it"
         case .off(let why): "off until the next start: \(why)"
         }
     }
@@ -35,6 +42,8 @@ public enum Blocker: Equatable, Sendable, CustomStringConvertible {
         switch self {
         case .paused, .disabled, .unavailable, .destinationWaits: nil
         case .noRoute, .interfaceDenied, .off: UploaderMark.Blocked(reason: kind, text: description, until: nil)
+        case .misconfigured(let until, _), .headWaits(let until):
+            UploaderMark.Blocked(reason: kind, text: description, until: until)
         case .windowClosed(let until): UploaderMark.Blocked(reason: kind, text: description, until: until)
         }
     }
@@ -49,6 +58,8 @@ public enum Blocker: Equatable, Sendable, CustomStringConvertible {
         case .interfaceDenied: "interface-denied"
         case .windowClosed: "window-closed"
         case .destinationWaits: "destination-waits"
+        case .misconfigured: "misconfigured"
+        case .headWaits: "head-waits"
         case .off: "off"
         }
     }

@@ -243,7 +243,7 @@ struct RunLoop {
             return (state.update(&delivery, at: now), state.blocker(delivery, at: now))
         }
         for number in spools.indices {
-            let blocker = blocker(of: number) ?? whole
+            let blocker = blocker(of: number) ?? whole ?? headBlocker(of: number)
             let before = spools[number].blocker
             spools[number].blocker = blocker
             guard blocker?.kind != before?.kind else { continue }
@@ -285,6 +285,12 @@ struct RunLoop {
         }
         let control = state.spools[lane].control
         return control.isDisabled ? .disabled : control.isPaused ? .paused : nil
+    }
+
+    /// Why nothing leaves a spool though its destination is well, or may be.
+    private func headBlocker(of number: Int) -> Blocker? {
+        guard let lane = spools[number].lane else { return nil }
+        return dispatcher.read { $0.headWaits(lane: lane) }.map { .headWaits(until: $0) }
     }
 
     private mutating func setTimer(_ wait: Duration) {

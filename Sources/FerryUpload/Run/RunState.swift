@@ -149,7 +149,7 @@ struct RunState {
             return .destinationWaits(until: until, delivery.health.state?.lastError.message ?? "it failed")
         }
         if let retriesAt, retriesAt > now.steady, delivery.plan.stopReason != nil {
-            return .destinationWaits(
+            return .misconfigured(
                 until: now.wall + (retriesAt - now.steady), delivery.health.state?.lastError.message ?? "it is misconfigured")
         }
         return nil
