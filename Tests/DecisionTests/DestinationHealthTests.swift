@@ -91,6 +91,22 @@ struct DestinationHealthTests {
         #expect(after)
     }
 
+    @Test(
+        "A moment that the destination names while a pass ends outlasts none that a person had ignored, and is outlasted by one of the same pass"
+    )
+    func toldWhileEnding() {
+        var older = file(20, waits: 3000)
+        older.retryAfter = true
+        var health = DestinationHealth(options, state: older, ignoringWaitsBefore: now - .seconds(10))
+        let reason = Verdict.Reason(kind: "status", status: 429, message: "429")
+        let isNews = [60, 30, 90].map { health.wasTold(reason, toWait: .seconds($0), now: now) }
+        #expect(isNews == [true, false, true])
+        #expect(health.waitsUntil(now: now) == now + .seconds(90))
+        var obeying = DestinationHealth(options, state: older)
+        let isNewsThere = obeying.wasTold(reason, toWait: .seconds(60), now: now)
+        #expect(!isNewsThere)
+    }
+
     @Test("No wait that can be meant is taken for a clock's jump: days of back-off, and a factor above one")
     func longestWait() {
         let days = BackOff(intervals: [.seconds(60), .seconds(30 * 86_400), .seconds(10)], jitter: 0.5...2, failuresAllowed: 3)

@@ -67,4 +67,29 @@ struct RetryAfterTests {
         #expect(try #require(try spool.destinationStates().first).state.nextAttemptAt >= time + .seconds(100))
         #expect(arrived.withLock(\.self) == 2)
     }
+
+    @Test("A pass that is interrupted still learns that the destination works")
+    func interrupted() async throws {
+        let spool = try folder.spool()
+        try spool.put(Segments.gzip("{}\n"), as: Segments.name(second: 0))
+        let pass = Mutex<UploadPass?>(nil)
+        let server = ScriptedServer.answering { _ in
+            pass.withLock(\.self)?.stop()
+            return ScriptedServer.answer(200)
+        }
+        var options = UploadOptions(destination: try DestinationURL(server.url))
+        options.ignoresWaits = true
+        let told = Timestamp.now() - .seconds(5)
+        var state = RetryState(
+            attempts: 1, failures: 1, firstAttemptAt: told, lastAttemptAt: told, nextAttemptAt: told + .seconds(1000),
+            lastError: .init(scope: .destination, kind: "http", status: 429, message: "HTTP 429"))
+        state.retryAfter = true
+        try spool.setDestinationState(state, DestinationName.id(of: "\(options.destination)"))
+        let run = try UploadPass(spool, options: options)
+        pass.withLock { $0 = run }
+        let report = try await run.run()
+        #expect(report.stopReason == .interrupted)
+        #expect(report.sent.segments == 1)
+        #expect(try spool.destinationStates().isEmpty)
+    }
 }

@@ -16,16 +16,16 @@ extension DeliveryState {
         let judgements = plan.finish(job.id, outcome.verdict, latency: outcome.trace.latency, tries: tries)
         noteStop()
         // The pass ends for another reason, or for a shorter wait: the destination is left alone all the same.
-        if wasStopping, case .unwell(let reason, let retryAfter?) = outcome.verdict,
-            health.wasTold(reason, toWait: retryAfter, now: now())
-        {
-            keepHealth()
+        if wasStopping, case .unwell(let reason, let retryAfter?) = outcome.verdict {
+            wasToldToWait = true
+            if health.wasTold(reason, toWait: retryAfter, now: now()) { keepHealth() }
         }
         record(judgements)
     }
 
     mutating func record(_ judgements: [PassPlan.Judgement]) {
-        if plan.isProvenWell, plan.stopReason == nil, health.provedWell() { keepHealth() }
+        // A pass that ends for a reason of its own still learns that the destination works.
+        if plan.isProvenWell, plan.stopReason?.reason == nil, !wasToldToWait, health.provedWell() { keepHealth() }
         noteStop()
         for judgement in judgements {
             guard let (segments, outcome) = held.removeValue(forKey: judgement.id),

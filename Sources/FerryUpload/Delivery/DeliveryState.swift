@@ -14,6 +14,8 @@ struct DeliveryState {
     private var nextID = 0
     private var started = 0
     var stopIsNoted = false
+    /// A request was told when to come back while the plan was ending already.
+    var wasToldToWait = false
     /// The most bytes of joined segments that the destination said it takes when it took something last; `nil`: none.
     var acceptedJoined: ByteCount?
     /// The smallest request of joined segments that was too large.
@@ -347,6 +349,7 @@ struct DeliveryState {
         record(plan.exhausted())
         plan = Self.plan(options, health)
         stopIsNoted = false
+        wasToldToWait = false
     }
 
     /// What an earlier process found out about the destination.

@@ -9,21 +9,27 @@ struct DestinationHealth: Sendable {
     private(set) var state: RetryState?
     /// This process has seen the destination work since it last failed.
     private(set) var isProvenWell = false
-    /// What was noted before this moment says nothing: the network has changed since.
+    /// What was noted before this moment says nothing: the network has changed since, or a person asked for a try now.
     private var forgetsBefore: Timestamp?
 
-    /// - Parameter state: What a spool's file says.
-    init(_ options: UploadOptions, state: RetryState? = nil) {
+    /// - Parameters:
+    ///   - state: What a spool's file says.
+    ///   - start: When this process began to ignore older waits; `nil` when it obeys them.
+    init(_ options: UploadOptions, state: RetryState? = nil, ignoringWaitsBefore start: Timestamp? = nil) {
         id = DestinationName.id(of: "\(options.destination)")
         backOff = options.backOff
         self.state = state
+        forgetsBefore = start
     }
+
+    /// Whether a wait was noted before what is known now.
+    private func isForgotten(_ other: RetryState) -> Bool { forgetsBefore.map { other.lastAttemptAt < $0 } ?? false }
 
     /// What another spool's file says. What this process saw by itself outweighs it; of several files the latest counts, unless it is
     /// from a time that has not come. Returns whether it is news.
     mutating func remember(_ other: RetryState, now: Timestamp) -> Bool {
         guard !isProvenWell, other.lastAttemptAt <= now else { return false }
-        if let forgetsBefore, other.lastAttemptAt < forgetsBefore { return false }
+        if isForgotten(other) { return false }
         if let state, other.lastAttemptAt <= state.lastAttemptAt { return false }
         state = other
         return true
@@ -105,7 +111,7 @@ struct DestinationHealth: Sendable {
     /// It said when to come back while the pass was ending already: of several such answers the longest wait counts. Returns whether that is news.
     mutating func wasTold(_ reason: Verdict.Reason, toWait retryAfter: Duration, now: Timestamp) -> Bool {
         let until = now + max(retryAfter, Self.leastWait)
-        if let state, state.nextAttemptAt >= until { return false }
+        if let state, !isForgotten(state), state.nextAttemptAt >= until { return false }
         isProvenWell = false
         var told =
             state

@@ -57,7 +57,7 @@ public final class UploadPass: Sendable {
         do throws(FileError) {
             let id = DestinationName.id(of: "\(options.destination)")
             let known = try spool.destinationState(id) { onEvent(.warning("\($0)")) }
-            health = DestinationHealth(options, state: known)
+            health = DestinationHealth(options, state: known, ignoringWaitsBefore: options.ignoresWaits ? now() : nil)
         } catch {
             throw .file(error)
         }
