@@ -378,6 +378,19 @@ struct RunTests {
         #expect(try events("spool") == ["{\"n\":1}", "{\"n\":3}"])
     }
 
+    @Test("An upload that holds only what is late says so, and blames no destination for it")
+    func holdsLate() async throws {
+        let spool = try Spool.open(folder("spool"), access: .create)
+        let created = Timestamp.now() - .seconds(3 * 86_400)
+        try spool.put(Segments.gzip("{}\n"), as: SegmentName(priority: .normal, created: created, id: .random()))
+        let upload = ["upload", "--spool", folder("spool"), "--to", "http://127.0.0.1:1/", "--retry-now"]
+        #expect(try await ferry.start(upload).end().status == 75)
+        let held = try await ferry.start(upload + ["--due", "04:00", "--late", "hold"]).end()
+        #expect(held.status == 75)
+        #expect(held.output.contains("held 1 segment that missed the deadline"), "\(held.output)")
+        #expect(!held.errors.contains("failed before"), "\(held.errors)")
+    }
+
     @Test("status shows what must leave when, and what is late")
     func deadlines() async throws {
         let spool = try Spool.open(folder("spool"), access: .create)

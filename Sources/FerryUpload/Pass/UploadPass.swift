@@ -137,6 +137,7 @@ public final class UploadPass: Sendable {
             (report.unusable, report.unusableReasons) = dispatcher.read {
                 ($0.lanes[0].tally.unusable, $0.lanes[0].tally.unusableReasons)
             }
+            report.heldLate = dispatcher.read { $0.heldLate(lane: 0) }
             report.unusable += sent.unusable
             report.unusableReasons += sent.unusableReasons
             return report

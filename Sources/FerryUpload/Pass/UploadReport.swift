@@ -30,6 +30,8 @@ public struct UploadReport: Sendable {
     public var unusableReasons: [FileError] = []
     /// Of those that remain, how many are no whole gzip files and may be still being written.
     public var incomplete = 0
+    /// Of those that remain, how many missed their deadline and are held for it.
+    public var heldLate = 0
     /// Files in the spool that are no segments.
     public var others = OtherFiles()
     /// Pending segments that travel by hand; they are neither sent nor among those that remain.

@@ -56,6 +56,13 @@ extension DeliveryState {
         return pending
     }
 
+    /// How many of a lane's queued segments missed their deadline and are held for it.
+    func heldLate(lane: Int) -> Int {
+        let rules = lanes[lane].rules
+        guard !rules.sendsLate else { return 0 }
+        return lanes[lane].queue.remaining.count { rules.isLate($0.created) }
+    }
+
     func breaker(now: Timestamp) -> BreakerState {
         if case .off = plan.stopReason { return .open }
         guard health.isRecovering else { return .closed }

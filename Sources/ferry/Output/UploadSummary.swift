@@ -41,6 +41,7 @@ struct UploadSummary {
         case .paused where report.control.isPaused, nil where report.control.isPaused:
             "the spool is paused: nothing is sent; ferry resume changes that"
         case .paused: "the spool was paused for a moment; call again"
+        case nil where report.heldLate > 0 && report.heldLate == report.remaining: nil
         case nil: report.destinationWaitsUntil.map { _ in "\(destination) failed before: \(nextTry)" }
         }
     }
@@ -87,6 +88,10 @@ struct UploadSummary {
         }
         for problem in report.unfinished { lines.append("\(problem)") }
         if !report.others.isEmpty { lines.append("ignored \(report.others)") }
+        if report.heldLate > 0 {
+            lines.append(
+                "held \(counted(report.heldLate, "segment")) that missed the deadline (--late hold); --late send lets them go")
+        }
         if report.taken > 0 {
             lines.append("\(report.taken) are pending that another process has just now: it sends, exports or writes them")
         }
@@ -128,6 +133,8 @@ struct UploadSummary {
             let unusableReasons: [String]
             /// Pending files that are no whole gzip files, and may become so.
             let incomplete: Int
+            /// Pending segments that missed their deadline and are held for it.
+            let heldLate: Int
             /// Journals and arrivals that could not be finished, and why.
             let unfinished: [String]
             /// Files that are no segments.
@@ -150,6 +157,7 @@ struct UploadSummary {
             remaining: report.remaining, taken: report.taken, stopped: stopped, message: problem,
             destinationWaitsUntil: report.destinationWaitsUntil, sentDeleted: report.sentDeleted.segments,
             unusable: report.unusable, unusableReasons: report.unusableReasons.map(\.description), incomplete: report.incomplete,
+            heldLate: report.heldLate,
             unfinished: report.unfinished.map(\.description), others: report.others.count, otherNames: report.others.names,
             travelling: report.travelling.map { Travelling(bundle: $0.bundle, since: $0.since, segments: $0.segments) },
             result: result
