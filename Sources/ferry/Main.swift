@@ -8,6 +8,7 @@ import NIOCore
 enum Main {
     static func main() async {
         openStandardFiles()
+        requireUTF8()
         // A write beyond the file size limit fails then (EFBIG), as on a full disk, and does not end the process.
         signal(SIGXFSZ, SIG_IGN)
         // A service outlives the one that reads its log. Another command ends with the one that reads its output, as head(1) does.
@@ -51,6 +52,24 @@ enum Main {
         let text = Array("\(lines[0]): \(form)\n\(lines.dropFirst().first ?? "")\n".utf8)
         _ = write(STDERR_FILENO, text, text.count)
         Glibc.exit(Ferry.exitCode(for: error).rawValue)
+    }
+
+    /// Ends with 64 where an argument, or the spool's name in the environment, is not UTF-8: Swift would repair it, and another folder be meant.
+    private static func requireUTF8() {
+        for (index, argument) in UnsafeBufferPointer(start: CommandLine.unsafeArgv, count: Int(CommandLine.argc)).enumerated() {
+            guard let argument, String(validatingCString: argument) == nil else { continue }
+            refuse(
+                "argument \(index), '\(String(cString: argument).printable(limit: 200))', is not UTF-8: rename the file or folder"
+            )
+        }
+        if let name = getenv("FERRY_SPOOL"), String(validatingCString: name) == nil {
+            refuse("FERRY_SPOOL is not UTF-8: rename the folder")
+        }
+    }
+
+    private static func refuse(_ message: String) -> Never {
+        Log(isQuiet: false).error(message)
+        exit(ExitStatus.usage.rawValue)
     }
 
     /// Opens /dev/null in place of standard input, output and error where they are closed, as some supervisors start programs: a file that

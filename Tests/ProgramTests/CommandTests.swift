@@ -228,6 +228,11 @@ struct CommandTests {
         let config = try await ferry.run("config", "check", "--config", folder("ferry.yaml"))
         #expect(config.status == 78 && config.errors.contains("ferry.yaml:4: 'body: measurement' needs 'tracking-id'"))
         #expect(config.errors.contains("ferry.yaml:3: 'coalesce' joins segments as they are"))
+        try Data("to: http://127.0.0.1:1/{id}\nspools: [\(spool)]\nrequest-events: 20\nbody: json-array\n".utf8)
+            .write(to: URL(fileURLWithPath: folder("ferry.yaml")))
+        let parts = try await ferry.run("config", "check", "--config", folder("ferry.yaml"))
+        #expect(parts.status == 78)
+        #expect(parts.errors.contains("ferry.yaml:3: 'request-events' cuts segments into parts"))
     }
 }
 

@@ -36,6 +36,25 @@ struct StartTests {
         #expect(result.errors.split(separator: "\n").count == 1, "\(result.errors)")
     }
 
+    @Test("With too few open files for so many requests at once an upload says so in one line")
+    func fewDescriptorsForManyRequests() async throws {
+        try folder.spool("s").put(Segments.gzip("1\n"))
+        let result = try await shell(
+            "ulimit -n 120; exec timeout -s KILL 60 \"$FERRY\" upload --spool \"$DIR/s\" --to http://127.0.0.1:9/ --parallel 64")
+        #expect(result.status == 74, "\(result.errors)")
+        #expect(result.errors.contains("ulimit -n"), "\(result.errors)")
+    }
+
+    @Test(
+        "A name that is not UTF-8 is refused: another folder would be meant",
+        arguments: ["\"$FERRY\" init --spool \"$(printf 'k\\344')\"", "FERRY_SPOOL=\"$(printf 'k\\344')\" \"$FERRY\" status"])
+    func otherEncodings(command: String) async throws {
+        let result = try await shell("cd \"$DIR\" && \(command); echo $?; ls")
+        #expect(result.output == "64\n")
+        #expect(result.errors.contains("is not UTF-8"))
+        #expect(result.errors.split(separator: "\n").count == 1)
+    }
+
     @Test(
         "With too few open files a writer says so in one line, and stores nothing or says up to where",
         arguments: [6, 10, 14, 18, 22, 24, 32])

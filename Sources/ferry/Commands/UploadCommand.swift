@@ -1,6 +1,7 @@
 import ArgumentParser
 import FerrySpool
 import FerryUpload
+import NIOCore
 
 struct UploadCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
@@ -92,6 +93,7 @@ struct UploadCommand: AsyncParsableCommand {
         options.retention = retention.limits
         if dryRun { return try DryRunOutput(isJSON: output.json).print(try spoolOptions.openForReading(), options) }
 
+        try DescriptorLimit.require(eventLoops: System.coreCount, uploads: parallel)
         let (spool, unfinished) = try spoolOptions.openRecovered(.write)
         let progress = Progress(isShown: !spoolOptions.quiet && !output.json, log: spoolOptions.log)
         let pass: UploadPass

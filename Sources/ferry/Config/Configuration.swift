@@ -224,6 +224,17 @@ struct RunConfiguration {
             problems.append(
                 .init(place: place(of: key, 0), "'\(key)' needs another 'body' than ndjson, which is the segment as it is"))
         }
+        let destination = values["to"]?.texts.first.flatMap { try? DestinationURL($0) }
+        for key in ["request-events", "request-bytes"] where body != "ndjson" && destination?.namesSegment ?? false {
+            guard let value = values[key], value.origin != .profile, value.origin != .standard, value.texts.first != "off" else {
+                continue
+            }
+            problems.append(
+                .init(
+                    place: place(of: key, 0),
+                    "'\(key)' cuts segments into parts; 'to' with {segment} or {id} has one place for all of them: leave out one of the two"
+                ))
+        }
         if body != "ndjson", let coalesce = values["coalesce"], coalesce.origin != .standard,
             coalesce.texts.first != "off"
         {

@@ -7,8 +7,11 @@ enum DescriptorLimit {
     ///
     /// The limit is raised as far as the user may.
     ///
+    /// - Parameter uploads: The most requests at once.
     /// - Throws: ``CommandFailure``.
-    static func require(eventLoops: Int) throws { try require(eventLoops * descriptorsPerLoop + others) }
+    static func require(eventLoops: Int, uploads: Int = 0) throws {
+        try require(eventLoops * descriptorsPerLoop + others + uploads * descriptorsPerUpload)
+    }
 
     /// Sees whether a command that writes can begin: with fewer, the queues that compress end the process without a word.
     ///
@@ -51,7 +54,9 @@ enum DescriptorLimit {
     private static let sensible: rlim_t = 4096
     /// Its epoll, its event and its timer.
     private static let descriptorsPerLoop = 3
-    /// Folders, a segment, a connection, a ledger; what looks after signals, folders and the network.
+    /// A connection, a segment, its sidecar, and a segment that was delivered and is not settled yet.
+    private static let descriptorsPerUpload = 4
+    /// Folders, a ledger; what looks after signals, folders and the network.
     private static let others = 24
     /// Signals, folders, an input, journals with the segments that they become, what looks after the queues, and a file of the spool's own.
     private static let ofWriting = 20

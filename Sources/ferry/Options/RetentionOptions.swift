@@ -5,7 +5,10 @@ import FerrySpool
 struct RetentionOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp(
-            "Drop the oldest of the lowest priority while pending data is larger than this, and first what is larger by itself.",
+            """
+            Drop the oldest of the lowest priority while pending data is larger than this, and first what is larger by itself. \
+            ferry write looks before it begins a segment: its last ones come on top until the next look.
+            """,
             valueName: "size"))
     var maxSpoolBytes: ByteCount?
 
