@@ -53,9 +53,17 @@ let package = Package(
         .library(name: "FerryTransfer", targets: ["FerryTransfer"]),
         .library(name: "FerryReplay", targets: ["FerryReplay"]),
     ],
+    traits: [
+        .trait(
+            name: "Libdeflate",
+            description:
+                "Compress and inflate whole gzip members with libdeflate, several times as fast as with zlib (libdeflate-dev)."),
+        .default(enabledTraits: ["Libdeflate"]),
+    ],
     dependencies: dependencies,
     targets: [
         .systemLibrary(name: "CZlib", providers: [.apt(["libz-dev"])]),
+        .systemLibrary(name: "CLibdeflate", providers: [.apt(["libdeflate-dev"])]),
         .systemLibrary(name: "CLinux"),
         // What forks must not share.
         .target(name: "CForks"),
@@ -63,8 +71,14 @@ let package = Package(
         .target(name: "CClock"),
         .target(
             name: "FerrySpool",
-            dependencies: ["CZlib", "CLinux", "CForks", "CClock", .product(name: "Crypto", package: "swift-crypto")],
-            swiftSettings: swiftSettings),
+            dependencies: [
+                "CZlib", "CLinux", "CForks", "CClock",
+                .target(name: "CLibdeflate", condition: .when(traits: ["Libdeflate"])),
+                .product(name: "Crypto", package: "swift-crypto"),
+            ],
+            swiftSettings: swiftSettings,
+            // The archive, so that no machine that Ferry runs on needs it.
+            linkerSettings: [.linkedLibrary(":libdeflate.a", .when(traits: ["Libdeflate"]))]),
         .target(
             name: "FerryUpload",
             dependencies: [

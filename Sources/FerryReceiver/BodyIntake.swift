@@ -72,7 +72,10 @@ struct BodyIntake: ~Copyable {
     /// The body is complete. Returns its digest and how many events it holds.
     mutating func finish() throws(IntakeRefusal) -> (digest: BodyDigest, events: Int64) {
         do {
-            try reader.finish()
+            try reader.finish {
+                try allowance.take($0.count)
+                try lines.feed($0)
+            }
             try lines.finish()
         } catch {
             throw IntakeRefusal(error)

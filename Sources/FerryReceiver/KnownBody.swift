@@ -108,7 +108,10 @@ private struct Look: ~Copyable {
     mutating func countAtEnd() -> Int64? {
         guard isCounted else { return nil }
         do {
-            try reader.finish()
+            try reader.finish {
+                try allowance.take($0.count)
+                try lines.feed($0)
+            }
             try lines.finish()
         } catch {
             return nil

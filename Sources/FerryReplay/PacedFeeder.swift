@@ -254,7 +254,7 @@ struct PacedFeeder: Sendable {
         guard !stage.isStaged(segment) else { return }
         let publication = try run.spool.publication()
         var writer = try GzipWriter(file: publication.file, level: ReplayOptions.level)
-        try group.withUnsafeBytes { try writer.write($0, events: groupEvents) }
+        try group.withUnsafeBytes { try writer.write($0) }
         try writer.finish()
         _ = try publication.publish(as: segment.fileName, isDurable: false)
     }

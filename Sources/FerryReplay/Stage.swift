@@ -175,7 +175,6 @@ private final class LineSink {
     private let file: OpenFile
     private var writer: GzipWriter?
     private var batch: [UInt8] = []
-    private var batched: Int64 = 0
     private(set) var events: Int64 = 0
 
     init(_ file: OpenFile) { self.file = file }
@@ -183,7 +182,6 @@ private final class LineSink {
     func add(_ line: UnsafeBufferPointer<UInt8>) throws {
         batch += line
         batch.append(10)
-        batched += 1
         events += 1
         if batch.count >= 1 << 18 { try flush() }
     }
@@ -195,8 +193,7 @@ private final class LineSink {
 
     private func flush() throws {
         if writer == nil { writer = try GzipWriter(file: file, level: ReplayOptions.level) }
-        try batch.withUnsafeBytes { bytes in try writer?.write(bytes, events: batched) }
+        try batch.withUnsafeBytes { bytes in try writer?.write(bytes) }
         batch.removeAll(keepingCapacity: true)
-        batched = 0
     }
 }

@@ -10,7 +10,7 @@ struct Ferry: AsyncParsableCommand {
 
             Try it: ferry demo
             """,
-        version: FerryVersion.current,
+        version: FerryVersion.withCodecs,
         subcommands: [
             InitCommand.self, WriteCommand.self, UploadCommand.self, RunCommand.self, ConfigCommand.self, ServiceCommand.self,
             ReceiveCommand.self, MachineCommand.self,

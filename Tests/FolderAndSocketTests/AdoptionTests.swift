@@ -140,7 +140,7 @@ struct AdoptionTests {
         let whole = SegmentName(priority: .normal, created: .now() - .seconds(7200), id: .random())
         let publication = try hub.publication()
         var writer = try GzipWriter(file: publication.file, level: .fastest)
-        try Array(Segments.lines(0..<4000).utf8).withUnsafeBytes { try writer.write($0, events: 4000) }
+        try Array(Segments.lines(0..<4000).utf8).withUnsafeBytes { try writer.write($0) }
         try writer.finish()
         try publication.file.write([UInt8](repeating: 0, count: 50), at: 5000)
         publication.file.endWriting()

@@ -27,12 +27,13 @@ struct HostileFolderTests {
         let path = folder("member \(SegmentID.random())")
         let file = try OpenFile.creatingNew(path)
         var writer = try GzipWriter(file: file, level: .fastest)
-        try Array(text.utf8).withUnsafeBytes { try writer.write($0, events: events) }
+        try Array(text.utf8).withUnsafeBytes { try writer.write($0) }
         try writer.finish()
         var bytes = try OpenFile.reading(path).readBytes(1 << 16, at: 0)
-        if let uncompressed {
-            let offset = Int(MemberNote.numbersOffset) + 8
-            for index in 0..<8 { bytes[offset + index] = UInt8(truncatingIfNeeded: uncompressed >> (index * 8)) }
+        for (place, number) in [events, uncompressed].enumerated() {
+            guard let number else { continue }
+            let offset = Int(MemberNote.numbersOffset) + place * 8
+            for index in 0..<8 { bytes[offset + index] = UInt8(truncatingIfNeeded: number >> (index * 8)) }
         }
         return bytes
     }

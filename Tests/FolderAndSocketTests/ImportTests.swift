@@ -114,7 +114,7 @@ struct ImportTests {
         for (end, count) in [("0", 2), ("1", 3)] {
             let publication = try spool.publication()
             var writer = try GzipWriter(file: publication.file, level: .fastest)
-            try Array(Segments.lines(0..<count).utf8).withUnsafeBytes { try writer.write($0, events: Int64(count)) }
+            try Array(Segments.lines(0..<count).utf8).withUnsafeBytes { try writer.write($0) }
             try writer.finish()
             publication.file.endWriting()
             _ = try publication.publish(as: Segments.name(id: whole.id + end).fileName)

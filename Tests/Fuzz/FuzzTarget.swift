@@ -15,7 +15,8 @@ struct FuzzTarget: Sendable {
 
     /// All targets.
     static let all = [
-        segmentNames, gzip, jsonLines, timestamps, quantities, sidecars, controlFiles, clockFiles, exportMarks, ledger, keyLog,
+        segmentNames, gzip, gzipText, jsonLines, timestamps, quantities, sidecars, controlFiles, clockFiles,
+        exportMarks, ledger, keyLog,
         keyRuns, manifests,
         receipts, tar, keyFiles, sealedSegments, tzif, zoneRules, configuration, settings, conditions, replayLists, urls, proxies,
         tunnelAnswers, retryAfter, answers, receiverHeaders, machineLists, netlink, inotify, heldLocks, appCenter, jsonArray,

@@ -1,5 +1,3 @@
-import CZlib
-
 /// What is wrong with a gzip file, and where.
 public struct GzipDamage: Error, Equatable, Sendable, CustomStringConvertible {
     public enum Kind: String, Sendable {
@@ -32,100 +30,154 @@ public struct GzipDamage: Error, Equatable, Sendable, CustomStringConvertible {
 }
 
 /// Inflates gzip of any number of members, fed piece by piece, in constant memory.
+///
+/// A member with a ``MemberNote`` that says that it is small is gathered and inflated whole (``MemberInflater``). Every other one, and one
+/// that turns out not to be what its note says, goes through zlib, which alone tells damage and its place.
 public struct GzipReader: ~Copyable {
-    private let stream: UnsafeMutablePointer<z_stream>
-    private let output: UnsafeMutableRawBufferPointer
-    private var state = State.betweenMembers
-    private var consumed: Int64 = 0
-    /// The length of the first members that ended well: where damage or garbage begins.
-    private(set) var soundLength: Int64 = 0
-    /// What those members inflated to.
-    private(set) var soundProduced: Int64 = 0
-    private var produced: Int64 = 0
-    private let limit: ByteCount
+    private var stream: GzipStream
+    /// The start of a member that is inflated whole when it is complete.
+    private var gathered: [UInt8] = []
+    private var gathering = Gathering.nothing
+    /// Members may be inflated whole.
+    private let inflatesWhole: Bool
 
-    private enum State { case betweenMembers, inMember, failed }
+    private enum Gathering: Equatable {
+        case nothing
+        /// Until its header is there.
+        case header
+        case member(MemberNote)
+    }
+
+    /// The length of the first members that ended well: where damage or garbage begins.
+    var soundLength: Int64 { stream.soundLength }
+    /// What those members inflated to.
+    var soundProduced: Int64 { stream.soundProduced }
 
     /// - Parameter limit: The most that the whole may inflate to, against gzip bombs.
-    public init(limit: ByteCount) {
-        self.limit = limit
-        stream = .allocate(capacity: 1)
-        stream.initialize(to: z_stream())
-        output = .allocate(byteCount: 1 << 16, alignment: 16)
-        // 15 + 16: the largest window, gzip header and trailer expected and checked.
-        let status = inflateInit2_(stream, 15 + 16, ZLIB_VERSION, Int32(MemoryLayout<z_stream>.size))
-        precondition(status == Z_OK, "zlib refuses parameters that are constants")
+    public init(limit: ByteCount) { self.init(limit: limit, inflatesWhole: true) }
+
+    /// - Parameter inflatesWhole: `false` has zlib inflate all of it.
+    init(limit: ByteCount, inflatesWhole: Bool) {
+        stream = GzipStream(limit: limit)
+        self.inflatesWhole = inflatesWhole
     }
 
-    deinit {
-        inflateEnd(stream)
-        stream.deallocate()
-        output.deallocate()
-    }
-
-    /// Inflates a piece of the file and hands on what comes out, in pieces of at most 64 KiB.
+    /// Inflates a piece of the file and hands on what comes out, in pieces of at most 1 MiB.
     ///
     /// - Throws: ``GzipDamage``, or whatever `body` throws.
     public mutating func feed(
         _ bytes: UnsafeRawBufferPointer, _ body: (UnsafeRawBufferPointer) throws -> Void
     ) throws {
-        guard !bytes.isEmpty, state != .failed else { return }
-        stream.pointee.next_in = UnsafeMutablePointer(mutating: bytes.bindMemory(to: UInt8.self).baseAddress)
-        stream.pointee.avail_in = uInt(bytes.count)
-        let start = consumed
-        while true {
-            if state == .betweenMembers {
-                if stream.pointee.avail_in == 0 { break }
-                inflateReset(stream)
-                state = .inMember
-            }
-            stream.pointee.next_out = output.bindMemory(to: UInt8.self).baseAddress
-            stream.pointee.avail_out = uInt(output.count)
-            let status = inflate(stream, Z_NO_FLUSH)
-            consumed = start + Int64(bytes.count - Int(stream.pointee.avail_in))
-            let count = output.count - Int(stream.pointee.avail_out)
-            if count > 0 {
-                produced += Int64(count)
-                guard produced <= limit.bytes else { throw fail(.tooLarge, at: consumed) }
-                try body(UnsafeRawBufferPointer(rebasing: output[..<count]))
-            }
-            switch status {
-            case Z_STREAM_END:
-                soundLength = consumed
-                soundProduced = produced
-                state = .betweenMembers
-            case Z_OK, Z_BUF_ERROR:
-                if stream.pointee.avail_in == 0 && stream.pointee.avail_out != 0 { return }
-            default:
-                throw headerFailure ?? fail(.corrupt, at: consumed)
+        var rest = bytes
+        while !rest.isEmpty {
+            if gathering != .nothing {
+                try gather(&rest, body)
+            } else if !stream.isBetweenMembers || !inflatesWhole {
+                // What follows the member's end may be inflated whole again.
+                let count = try stream.feed(rest, stopsBehindMember: inflatesWhole, body)
+                rest = UnsafeRawBufferPointer(rebasing: rest[count...])
+            } else {
+                try begin(&rest, body)
             }
         }
     }
 
-    /// To be called at the end of the file.
-    public mutating func finish() throws(GzipDamage) {
-        switch state {
-        case .failed: return
-        case .inMember: throw fail(.truncated, at: consumed)
-        case .betweenMembers: if consumed == 0 { throw fail(.empty, at: 0) }
+    /// To be called at the end of the file, with what takes the rest of what can be inflated of it.
+    public mutating func finish(_ body: (UnsafeRawBufferPointer) throws -> Void) throws {
+        try giveUp(body)
+        try stream.finish()
+    }
+
+    /// Begins with a member.
+    private mutating func begin(
+        _ rest: inout UnsafeRawBufferPointer, _ body: (UnsafeRawBufferPointer) throws -> Void
+    ) throws {
+        switch MemberInflater.start(rest) {
+        case .member(let note) where note.memberLength <= rest.count && stream.mayProduce(note.uncompressed):
+            let member = UnsafeRawBufferPointer(rebasing: rest[..<Int(note.memberLength)])
+            if try inflate(member, note, body) {
+                rest = UnsafeRawBufferPointer(rebasing: rest[member.count...])
+            } else {
+                let count = try stream.feed(rest, stopsBehindMember: true, body)
+                rest = UnsafeRawBufferPointer(rebasing: rest[count...])
+            }
+        case .member(let note) where stream.mayProduce(note.uncompressed):
+            gathering = .member(note)
+            gathered += rest
+            rest = UnsafeRawBufferPointer(start: nil, count: 0)
+        case .incomplete:
+            gathering = .header
+            gathered += rest
+            rest = UnsafeRawBufferPointer(start: nil, count: 0)
+        case .member, .unsuitable:
+            let count = try stream.feed(rest, stopsBehindMember: true, body)
+            rest = UnsafeRawBufferPointer(rebasing: rest[count...])
         }
     }
 
-    /// Damage before the first byte of a member's data: the file never was gzip, or has something else behind it.
-    private var headerFailure: GzipDamage? {
-        mutating get {
-            guard stream.pointee.total_out == 0, consumed - soundLength <= 10 else { return nil }
-            return soundLength == 0 ? fail(.notGzip, at: 0) : fail(.trailingGarbage, at: soundLength)
+    /// Takes what belongs to the member that is gathered.
+    private mutating func gather(
+        _ rest: inout UnsafeRawBufferPointer, _ body: (UnsafeRawBufferPointer) throws -> Void
+    ) throws {
+        let wanted = if case .member(let note) = gathering { Int(note.memberLength) } else { MemberNote.headerLength }
+        let piece = UnsafeRawBufferPointer(rebasing: rest.prefix(wanted - gathered.count))
+        gathered += piece
+        rest = UnsafeRawBufferPointer(rebasing: rest[piece.count...])
+        switch gathering {
+        case .nothing: break
+        case .header:
+            switch gathered.withUnsafeBytes({ MemberInflater.start($0) }) {
+            case .member(let note) where stream.mayProduce(note.uncompressed): gathering = .member(note)
+            case .incomplete: break
+            case .member, .unsuitable: try giveUp(body)
+            }
+        case .member(let note):
+            guard gathered.count == wanted else { return }
+            var member: [UInt8] = []
+            swap(&member, &gathered)
+            guard try member.withUnsafeBytes({ try inflate($0, note, body) }) else {
+                gathered = member
+                return try giveUp(body)
+            }
+            gathering = .nothing
+            // Its room serves the next one.
+            member.removeAll(keepingCapacity: true)
+            gathered = member
         }
     }
 
-    private mutating func fail(_ kind: GzipDamage.Kind, at offset: Int64) -> GzipDamage {
-        state = .failed
-        return GzipDamage(kind: kind, offset: offset)
+    private mutating func inflate(
+        _ member: UnsafeRawBufferPointer, _ note: MemberNote, _ body: (UnsafeRawBufferPointer) throws -> Void
+    ) throws -> Bool {
+        var isSound = false
+        // What the body throws comes after a member that is sound.
+        defer { if isSound { stream.skip(member.count, produced: note.uncompressed) } }
+        return try MemberInflater.inflate(member, note) {
+            isSound = true
+            try body($0)
+        }
+    }
+
+    /// Leaves what is gathered to zlib.
+    private mutating func giveUp(_ body: (UnsafeRawBufferPointer) throws -> Void) throws {
+        let bytes = gathered
+        (gathered, gathering) = ([], .nothing)
+        try bytes.withUnsafeBytes { bytes in
+            var rest = bytes
+            while !rest.isEmpty {
+                // In the pieces in which a file is read: on them depends where it is noticed that it inflates too far.
+                let room = OpenFile.inflatedPiece - Int(stream.consumed % Int64(OpenFile.inflatedPiece))
+                let count = try stream.feed(UnsafeRawBufferPointer(rebasing: rest.prefix(room)), stopsBehindMember: false, body)
+                rest = UnsafeRawBufferPointer(rebasing: rest[count...])
+            }
+        }
     }
 }
 
 extension OpenFile {
+    /// How much of a file is read and inflated at a time.
+    static let inflatedPiece = 1 << 16
+
     /// Inflates the whole file in constant memory.
     ///
     /// - Parameters:
@@ -142,9 +194,9 @@ extension OpenFile {
                 compressed(bytes)
                 try reader.feed(bytes, body)
             }
-            return try reader.finish()
+            return try reader.finish(body)
         }
-        try withUnsafeTemporaryAllocation(byteCount: 1 << 16, alignment: 16) { buffer in
+        try withUnsafeTemporaryAllocation(byteCount: Self.inflatedPiece, alignment: 16) { buffer in
             var offset: Int64 = 0
             while true {
                 let count = try read(into: buffer, at: offset)
@@ -155,6 +207,6 @@ extension OpenFile {
                 offset += Int64(count)
             }
         }
-        try reader.finish()
+        try reader.finish(body)
     }
 }

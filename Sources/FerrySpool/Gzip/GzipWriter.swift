@@ -1,99 +1,103 @@
-import CZlib
-
-/// Writes one gzip member with a ``MemberNote`` to the end of a file, in constant memory.
+/// Writes lines to the end of a file as gzip members of at most ``longestMember`` bytes of text, each with a ``MemberNote``: whoever
+/// reads them can hold one whole. A longer line is a member of its own.
 ///
-/// Equal input at an equal level gives equal bytes, so that a segment that is sealed or split a second time after a crash is
-/// the same segment to a receiver.
+/// Equal lines at an equal level give equal bytes, whatever pieces they come in, so that a segment that is sealed or split a second time after a
+/// crash is the same segment to a receiver.
 public struct GzipWriter: ~Copyable {
+    /// Text in a member, unless one line is longer.
+    static let longestMember = MemberInflater.longestText
+
     private let file: OpenFile
-    private let stream: UnsafeMutablePointer<z_stream>
-    private let output: UnsafeMutableRawBufferPointer
-    private var note = MemberNote(events: 0, uncompressed: 0, memberLength: 0)
-    private var checksum: UInt32 = 0
-    /// Where in the file the member begins.
-    private let start: Int64
+    private let level: CompressionLevel
+    /// Where in the file the next member begins.
+    private var end: Int64
+    private var deflater: MemberDeflater
+    /// The text of the next member.
+    private var text: [UInt8] = []
+    /// The member of a line that is too long to be held.
+    private var longLine: MemberStream?
+    private var counter = LineCounter()
+    private var isEmpty = true
 
     /// - Parameters:
     ///   - file: Open for reading and writing, and positioned at its end.
     ///   - start: The file's length: 0 for a new one.
     public init(file: OpenFile, level: CompressionLevel, at start: Int64 = 0) throws(FileError) {
         self.file = file
-        self.start = start
-        stream = .allocate(capacity: 1)
-        stream.initialize(to: z_stream())
-        output = .allocate(byteCount: 1 << 16, alignment: 16)
-        // Raw deflate (negative window bits): the header is ours, because of the note.
-        let status = deflateInit2_(
-            stream, level.rawValue, Z_DEFLATED, -15, 9, Z_DEFAULT_STRATEGY, ZLIB_VERSION, Int32(MemoryLayout<z_stream>.size))
-        precondition(status == Z_OK, "zlib refuses parameters that are constants")
-        checksum = UInt32(crc32(0, nil, 0))
-        let header = note.headerBytes
-        try file.write(header)
-        note.memberLength = Int64(header.count)
+        self.level = level
+        end = start
+        deflater = MemberDeflater(level)
     }
 
-    deinit {
-        deflateEnd(stream)
-        stream.deallocate()
-        output.deallocate()
-    }
+    /// Lines so far that are not blank and have a line feed.
+    public var events: Int64 { counter.total }
 
-    /// Adds bytes that hold `events` whole lines.
-    public mutating func write(_ bytes: UnsafeRawBufferPointer, events: Int64) throws(FileError) {
-        note.events += events
-        note.uncompressed += Int64(bytes.count)
-        var rest = bytes
+    /// Adds text: lines, or parts of lines.
+    public mutating func write(_ bytes: UnsafeRawBufferPointer) throws(FileError) {
+        var rest = UnsafeBufferPointer(start: bytes.bindMemory(to: UInt8.self).baseAddress, count: bytes.count)
         while !rest.isEmpty {
-            let piece = UnsafeRawBufferPointer(rebasing: rest.prefix(Self.largestPiece))
-            checksum = UInt32(crc32(uLong(checksum), piece.bindMemory(to: UInt8.self).baseAddress, uInt(piece.count)))
-            try deflate(piece, flush: Z_NO_FLUSH)
-            rest = UnsafeRawBufferPointer(rebasing: rest[piece.count...])
+            if longLine != nil {
+                let line = UnsafeBufferPointer(rebasing: rest[..<(rest.firstNewline.map { $0 + 1 } ?? rest.count)])
+                let piece = UnsafeRawBufferPointer(line)
+                try longLine?.write(piece, events: counter.count(piece))
+                if line.last == UInt8(ascii: "\n") { try endLongLine() }
+                rest = UnsafeBufferPointer(rebasing: rest[line.count...])
+                continue
+            }
+            let room = Self.longestMember - text.count
+            guard rest.count > room else {
+                text += rest
+                return
+            }
+            if let newline = UnsafeBufferPointer(rebasing: rest[..<room]).lastNewline {
+                text += rest[...newline]
+                rest = UnsafeBufferPointer(rebasing: rest[(newline + 1)...])
+                try endMember(text.count)
+            } else if let newline = text.withUnsafeBufferPointer(\.lastNewline) {
+                try endMember(newline + 1)
+            } else {
+                longLine = try MemberStream(file: file, level: level, at: end)
+                let failure = text.withUnsafeBytes { bytes -> FileError? in
+                    do throws(FileError) {
+                        try longLine?.write(bytes, events: counter.count(bytes))
+                        return nil
+                    } catch { return error }
+                }
+                if let failure { throw failure }
+                text.removeAll(keepingCapacity: true)
+            }
         }
     }
 
-    /// zlib counts what it is given with 32 bits.
-    private static let largestPiece = 1 << 30
+    /// Ends the last member. The file is complete then, not yet on the disk.
+    ///
+    /// - Parameter countsRest: A last line without line feed is an event.
+    public mutating func finish(countsRest: Bool = false) throws(FileError) {
+        if longLine != nil { return try endLongLine(countsRest: countsRest) }
+        // No line at all is a member too: a file without any is no gzip.
+        if !text.isEmpty || isEmpty { try endMember(text.count, countsRest: countsRest) }
+    }
 
-    /// Ends the member and fills in its note. The file is complete then, not yet on the disk.
-    public mutating func finish() throws(FileError) {
-        try deflate(UnsafeRawBufferPointer(start: nil, count: 0), flush: Z_FINISH)
-        let trailer = [checksum, UInt32(truncatingIfNeeded: note.uncompressed)].flatMap { number in
-            (0..<4).map { UInt8(truncatingIfNeeded: number >> ($0 * 8)) }
+    /// Writes the first bytes of ``text`` as a member.
+    private mutating func endMember(_ count: Int, countsRest: Bool = false) throws(FileError) {
+        let member = text.withUnsafeBytes { bytes in
+            let bytes = UnsafeRawBufferPointer(rebasing: bytes[..<count])
+            var events = counter.count(bytes)
+            if countsRest && counter.hasRest { events += 1 }
+            return deflater.member(of: bytes, events: events)
         }
-        try file.write(trailer)
-        note.memberLength += Int64(trailer.count)
-        try file.write(note.numbers, at: start + MemberNote.numbersOffset)
+        text.removeSubrange(..<count)
+        try file.write(member)
+        end += Int64(member.count)
+        isEmpty = false
     }
 
-    private mutating func deflate(_ bytes: UnsafeRawBufferPointer, flush: Int32) throws(FileError) {
-        stream.pointee.next_in = UnsafeMutablePointer(mutating: bytes.bindMemory(to: UInt8.self).baseAddress)
-        stream.pointee.avail_in = uInt(bytes.count)
-        repeat {
-            stream.pointee.next_out = output.bindMemory(to: UInt8.self).baseAddress
-            stream.pointee.avail_out = uInt(output.count)
-            _ = CZlib.deflate(stream, flush)
-            let produced = output.count - Int(stream.pointee.avail_out)
-            try file.write(UnsafeRawBufferPointer(rebasing: output[..<produced]))
-            note.memberLength += Int64(produced)
-        } while stream.pointee.avail_out == 0
+    private mutating func endLongLine(countsRest: Bool = false) throws(FileError) {
+        let nothing = UnsafeRawBufferPointer(start: nil, count: 0)
+        if countsRest && counter.hasRest { try longLine?.write(nothing, events: 1) }
+        try longLine?.finish()
+        end = try file.status().size.bytes
+        longLine = nil
+        isEmpty = false
     }
-}
-
-/// How hard zlib works: 1 (fast) to 9 (small).
-public struct CompressionLevel: Hashable, Comparable, Sendable {
-    let rawValue: Int32
-
-    public static func < (left: CompressionLevel, right: CompressionLevel) -> Bool { left.rawValue < right.rawValue }
-
-    private init(rawValue: Int32) { self.rawValue = rawValue }
-
-    /// `nil` outside 1…9.
-    public init?(_ level: Int) {
-        guard (1...9).contains(level) else { return nil }
-        rawValue = Int32(level)
-    }
-
-    public static let fastest = CompressionLevel(rawValue: 1)
-    /// zlib's own default, 6: on JSON lines 20 % smaller than 1 at a little over twice its time.
-    public static let standard = CompressionLevel(rawValue: 6)
 }

@@ -16,6 +16,13 @@ struct MemberNote: Equatable {
     /// Where the three numbers lie in a member that `headerBytes` starts.
     static let numbersOffset: Int64 = 10 + 2 + 4 + 1
 
+    /// The length of the header that ``headerBytes`` gives.
+    static let headerLength = 10 + 2 + 4 + subfieldLength
+    /// The checksum and the length of the text.
+    static let trailerLength = 8
+    /// What every header of Ferry's writer begins with, up to the numbers.
+    static let headerStart = Array(MemberNote(events: 0, uncompressed: 0, memberLength: 0).headerBytes.prefix(Int(numbersOffset)))
+
     init(events: Int64, uncompressed: Int64, memberLength: Int64) {
         self.events = events
         self.uncompressed = uncompressed
@@ -52,6 +59,20 @@ struct MemberNote: Equatable {
             rest = rest.dropFirst(length)
         }
         return nil
+    }
+
+    /// Reads the numbers behind ``headerStart``; `nil` when they cannot be true.
+    ///
+    /// - Parameter bytes: At least ``headerLength``.
+    init?(ownHeader bytes: UnsafeRawBufferPointer) {
+        let numbers = (0..<3).map { index in
+            UInt64(littleEndian: bytes.loadUnaligned(fromByteOffset: Int(Self.numbersOffset) + index * 8, as: UInt64.self))
+        }
+        guard let events = Int64(exactly: numbers[0]), let uncompressed = Int64(exactly: numbers[1]),
+            let memberLength = Int64(exactly: numbers[2])
+        else { return nil }
+        self.init(events: events, uncompressed: uncompressed, memberLength: memberLength)
+        guard canBeTrue(headerLength: Self.headerLength) else { return nil }
     }
 
     /// The three numbers, as they stand in the file.

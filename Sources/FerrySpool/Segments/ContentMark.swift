@@ -2,10 +2,8 @@
 enum ContentMark: Equatable, Sendable {
     /// SHA-256 of all of it.
     case whole(BodyDigest)
-    /// The checksum and the length that end every gzip member, of the last one.
-    case trailer([UInt8])
-
-    static let trailerLength = 8
+    /// SHA-256 of the checksums and lengths that end its gzip members, as far as notes lead, and of those that end the file.
+    case trailers(BodyDigest)
 }
 
 extension Claim {
@@ -24,7 +22,7 @@ extension Claim {
         // A link, a chmod, or a tool that wrote and set the time back: the content tells which.
         switch remembered {
         case .whole(let digest): return try file.digest().digest == digest
-        case .trailer(let trailer): return try file.trailer(size: status.size.bytes) == trailer
+        case .trailers(let digest): return try file.trailers(size: status.size.bytes) == digest
         case nil: return false
         }
     }
@@ -49,6 +47,13 @@ extension OpenFile {
     }
 
     func trailer(size: Int64) throws(FileError) -> [UInt8] {
-        try readBytes(ContentMark.trailerLength, at: max(0, size - Int64(ContentMark.trailerLength)))
+        try readBytes(MemberNote.trailerLength, at: max(0, size - Int64(MemberNote.trailerLength)))
+    }
+
+    fileprivate func trailers(size: Int64) throws(FileError) -> BodyDigest {
+        var hash = ContentHash()
+        _ = try walkMembers(length: size) { hash.add($0) }
+        hash.add(try trailer(size: size)[...])
+        return hash.finish()
     }
 }

@@ -1,5 +1,5 @@
 extension OpenFile {
-    /// Copies the events that can be trusted into a new member, up to the first damage or the first line that is no JSON. Lines longer than
+    /// Copies the events that can be trusted into new members, up to the first damage or the first line that is no JSON. Lines longer than
     /// ``LineSalvage/longestLine`` are left out.
     ///
     /// To be trusted are gzip members whose checksum is right, and the whole lines of a last one that is cut off. What a corrupt member inflates to
@@ -40,7 +40,7 @@ extension OpenFile {
                 try reader.feed(UnsafeRawBufferPointer(rebasing: buffer[..<count])) { produced += Int64($0.count) }
                 offset += Int64(count)
             }
-            try reader.finish()
+            try reader.finish { produced += Int64($0.count) }
             return (produced, true)
         } catch let damage as GzipDamage {
             switch damage.kind {
@@ -166,8 +166,8 @@ private struct LineSalvage: ~Copyable {
                 return
             }
         }
-        try writer.write(UnsafeRawBufferPointer(line), events: 0)
-        try Self.lineFeed.withUnsafeBytes { try writer.write($0, events: 1) }
+        try writer.write(UnsafeRawBufferPointer(line))
+        try Self.lineFeed.withUnsafeBytes { try writer.write($0) }
         saved.events += 1
         if !isBroken { saved.unbroken = saved.events }
     }

@@ -152,17 +152,16 @@ extension OpenFile {
         var writer = try GzipWriter(file: target, level: level, at: start)
         let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: 1 << 16, alignment: 16)
         defer { buffer.deallocate() }
-        var counter = LineCounter()
         var position = range.lowerBound
         while position < range.upperBound {
             let wanted = Int(min(Int64(buffer.count), range.upperBound - position))
             let count = try read(into: UnsafeMutableRawBufferPointer(rebasing: buffer[..<wanted]), at: position)
             if count == 0 { break }
             let bytes = UnsafeRawBufferPointer(rebasing: buffer[..<count])
-            try writer.write(bytes, events: counter.count(bytes))
+            try writer.write(bytes)
             position += Int64(count)
         }
         try writer.finish()
-        return counter.total
+        return writer.events
     }
 }

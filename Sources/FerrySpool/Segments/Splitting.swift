@@ -140,14 +140,14 @@ extension Spool {
                 let newline = UnsafeBufferPointer(start: rest.bindMemory(to: UInt8.self).baseAddress, count: rest.count)
                     .firstNewline
                 let piece = UnsafeRawBufferPointer(rebasing: rest[..<(newline.map { $0 + 1 } ?? rest.count)])
-                try head.write(piece, events: counter.count(piece))
+                _ = counter.count(piece)
+                try head.write(piece)
                 rest = UnsafeRawBufferPointer(rebasing: rest[piece.count...])
             }
-            if !rest.isEmpty { try tail.write(rest, events: counter.count(rest)) }
+            try tail.write(rest)
         }
-        if counter.hasRest { try tail.write(UnsafeRawBufferPointer(start: nil, count: 0), events: 1) }
         try head.finish()
-        try tail.finish()
+        try tail.finish(countsRest: true)
     }
 }
 

@@ -34,14 +34,16 @@ extension Claim {
     /// What can be found out without inflating the segment; `nil` when it is to be inflated.
     public func examineQuickly(_ verification: Verification, content: [UInt8]? = nil) throws(FileError) -> Examination? {
         if segmentName == nil || verification == .always { return nil }
-        var walk = try file.walkMembers(length: status.size.bytes, content: content)
+        var trailers = ContentHash()
+        var walk = try file.walkMembers(length: status.size.bytes, content: content) { trailers.add($0) }
         walk.lacksNotes = walk.events == nil && walk.damage == nil
         if verification == .never { walk.damage = nil } else if walk.lacksNotes { return nil }
         if let content {
-            remember(.trailer(Array(content.suffix(ContentMark.trailerLength))))
+            trailers.add(content.suffix(MemberNote.trailerLength))
         } else {
-            remember(.trailer(try file.trailer(size: status.size.bytes)))
+            trailers.add(try file.trailer(size: status.size.bytes)[...])
         }
+        remember(.trailers(trailers.finish()))
         return walk
     }
 
@@ -72,9 +74,13 @@ extension OpenFile {
     ///
     /// A member without a note ends the walk: its events are unknown, and only its header and the least length are checked.
     ///
-    /// - Parameter content: The whole file, if it is in memory already. It has another length than the kernel said when the file is being
-    ///   written just now.
-    func walkMembers(length: Int64, content: [UInt8]? = nil) throws(FileError) -> Examination {
+    /// - Parameters:
+    ///   - content: The whole file, if it is in memory already. It has another length than the kernel said when the file is being
+    ///     written just now.
+    ///   - trailer: Called with the checksum and the length that end each member that a note leads to.
+    func walkMembers(
+        length: Int64, content: [UInt8]? = nil, trailer body: (ArraySlice<UInt8>) -> Void = { _ in }
+    ) throws(FileError) -> Examination {
         func bytes(_ count: Int, at offset: Int64) throws(FileError) -> ArraySlice<UInt8> {
             if let content { return content.dropFirst(Int(offset)).prefix(count) }
             return try readBytes(count, at: offset)[...]
@@ -103,10 +109,13 @@ extension OpenFile {
                 return Examination(damage: GzipDamage(kind: .truncated, offset: length))
             }
             let end = position + note.memberLength
-            // The ISIZE field of the member's trailer.
-            let trailer = try bytes(4, at: end - 4)
-            guard trailer.count == 4 else { return Examination(damage: GzipDamage(kind: .truncated, offset: length)) }
-            let size = trailer.reversed().reduce(0 as UInt32) { $0 << 8 | UInt32($1) }
+            let trailer = try bytes(MemberNote.trailerLength, at: end - Int64(MemberNote.trailerLength))
+            guard trailer.count == MemberNote.trailerLength else {
+                return Examination(damage: GzipDamage(kind: .truncated, offset: length))
+            }
+            body(trailer)
+            // The ISIZE field.
+            let size = trailer.suffix(4).reversed().reduce(0 as UInt32) { $0 << 8 | UInt32($1) }
             guard size == UInt32(truncatingIfNeeded: note.uncompressed) else {
                 return Examination(damage: GzipDamage(kind: .corrupt, offset: end - 4))
             }

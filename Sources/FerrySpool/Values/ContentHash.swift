@@ -8,6 +8,8 @@ struct ContentHash {
 
     mutating func add(_ bytes: UnsafeRawBufferPointer) { hash.update(bufferPointer: bytes) }
 
+    mutating func add(_ bytes: ArraySlice<UInt8>) { bytes.withUnsafeBytes { add($0) } }
+
     func finish() -> BodyDigest { hash.finalize().withUnsafeBytes { BodyDigest($0) } }
 
     /// Of bytes that are in memory.

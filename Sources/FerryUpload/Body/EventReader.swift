@@ -41,8 +41,11 @@ struct EventReader: ~Copyable {
     private mutating func readOn() throws {
         let piece = try file.readBytes(Self.pieceSize, at: offset)
         guard !piece.isEmpty else {
-            try reader.finish()
-            try cutter.finish { lines.append(Array($0)) }
+            var (whole, cut) = (lines, cutter)
+            (lines, cutter) = ([], LineCutter())
+            try reader.finish { text in try cut.feed(text) { whole.append(Array($0)) } }
+            try cut.finish { whole.append(Array($0)) }
+            (lines, cutter) = (whole, cut)
             isAtEnd = true
             return
         }

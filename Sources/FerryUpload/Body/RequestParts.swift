@@ -145,7 +145,7 @@ final class RequestParts: Sendable {
         encoder.finish(&body)
         do {
             let target = try OpenFile.inMemory()
-            var writer = try GzipWriter(file: target, level: .standard)
+            var writer = try MemberStream(file: target, level: .standard)
             try body.withUnsafeBytes { try writer.write($0, events: 0) }
             try writer.finish()
             let bytes = try target.readBytes(Int(target.status().size.bytes), at: 0)

@@ -18,7 +18,7 @@ extension RequestBody {
         do {
             let target = try claim.status.size <= inMemory ? OpenFile.inMemory() : spool.scratchFile()
             var encoder = BodyEncoder(format, now: now)
-            var writer = try GzipWriter(file: target, level: .standard)
+            var writer = try MemberStream(file: target, level: .standard)
             var cutter = LineCutter()
             var pending: [UInt8] = []
             func drain(over limit: Int) throws {

@@ -6,6 +6,7 @@ extension FuzzTarget {
         let whole = inflated(bytes, pieces: bytes.count)
         try expect(inflated(bytes, pieces: 7) == whole, "it inflates to the same in pieces of 7 bytes")
         try expect(inflated(bytes, pieces: 1) == whole, "it inflates to the same byte by byte")
+        try expect(inflated(bytes, pieces: bytes.count, byZlib: true) == whole, "zlib alone inflates it to the same")
         let header = try? GzipHeader(bytes[...])
         if let header { try expectSound(header, of: bytes) }
         // The file's length is the kernel's word: what was read may be less, or more.
@@ -20,6 +21,34 @@ extension FuzzTarget {
         try expect(whole.kind == nil || walk.damage?.kind != .empty || bytes.isEmpty, "only an empty file is empty")
     }
 
+    /// Text that is written as members, at a level that its first byte says.
+    static let gzipText = FuzzTarget("gzip-text", longest: 4096) { bytes in
+        let level = CompressionLevel(Int(bytes.first ?? 0) % 9 + 1) ?? .standard
+        let text = Array(bytes.dropFirst())
+        let written = try member(of: text, level, pieces: max(text.count, 1))
+        try expect(member(of: text, level, pieces: 5) == written, "the same text makes the same bytes in pieces of 5 bytes")
+        for byZlib in [false, true] {
+            let read = inflated(written, pieces: max(written.count, 1), byZlib: byZlib)
+            try expect(read.kind == nil && read.bytes == text, "what is written is read")
+        }
+        var counter = LineCounter()
+        _ = text.withUnsafeBytes { counter.count($0) }
+        let note = try GzipHeader(written[...]).note
+        try expect(note?.events == counter.totalAtEnd, "its note tells its lines")
+    }
+
+    private static func member(of text: [UInt8], _ level: CompressionLevel, pieces: Int) throws -> [UInt8] {
+        let file = try OpenFile.inMemory()
+        var writer = try GzipWriter(file: file, level: level)
+        try text.withUnsafeBytes { all in
+            for start in stride(from: 0, to: all.count, by: pieces) {
+                try writer.write(UnsafeRawBufferPointer(rebasing: all[start..<min(start + pieces, all.count)]))
+            }
+        }
+        try writer.finish(countsRest: true)
+        return try file.readBytes(Int(file.status().size.bytes), at: 0)
+    }
+
     /// For calls that have all bytes already.
     private static let emptyFile: OpenFile = {
         guard let file = try? OpenFile.inMemory() else { fatalError("no file can lie in memory") }
@@ -29,12 +58,13 @@ extension FuzzTarget {
     private struct Inflated: Equatable {
         var bytes: [UInt8] = []
         var kind: GzipDamage.Kind?
+        var offset: Int64?
     }
 
     private static let limit = ByteCount.kibibytes(256)
 
-    private static func inflated(_ bytes: [UInt8], pieces: Int) -> Inflated {
-        var reader = GzipReader(limit: limit)
+    private static func inflated(_ bytes: [UInt8], pieces: Int, byZlib: Bool = false) -> Inflated {
+        var reader = GzipReader(limit: limit, inflatesWhole: !byZlib)
         var result = Inflated()
         do {
             try bytes.withUnsafeBytes { all in
@@ -43,10 +73,12 @@ extension FuzzTarget {
                     try reader.feed(piece) { result.bytes += $0 }
                 }
             }
-            try reader.finish()
+            try reader.finish { result.bytes += $0 }
         } catch let damage as GzipDamage {
             try? expect((0...Int64(bytes.count)).contains(damage.offset), "damage lies within the file")
             result.kind = damage.kind
+            // Where a limit is reached depends on the pieces.
+            result.offset = damage.kind == .tooLarge ? nil : damage.offset
             // How much of it came out before depends on the pieces.
             if damage.kind == .tooLarge { result.bytes = [] }
         } catch {

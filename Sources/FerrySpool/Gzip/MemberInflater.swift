@@ -1,0 +1,101 @@
+#if Libdeflate
+    import CLibdeflate
+    import Synchronization
+#endif
+
+/// Inflates gzip members that are whole in memory, as ``GzipWriter`` makes them: by libdeflate, where that is built in.
+///
+/// It only ever says what a member holds when header, note, checksum and length agree. All else is for zlib, which names damage and its place.
+enum MemberInflater {
+    /// Text in a member. Receivers hold as much for each core.
+    static let longestText = 1 << 20
+    /// What a member may take: receivers hold as much for each connection. Text that compresses worse is rare, and inflates by zlib.
+    static let longestMember = 1 << 19
+    /// Text for a byte of a member. What is denser may be a bomb, and bombs are noticed while they inflate.
+    private static let highestRatio: Int64 = 256
+
+    /// The length of the member that begins with these bytes.
+    enum Start: Equatable {
+        case member(MemberNote)
+        /// It may be such a member; there is too little of it to tell.
+        case incomplete
+        case unsuitable
+    }
+
+    #if Libdeflate
+        /// Looks at the first bytes of a member.
+        static func start(_ bytes: UnsafeRawBufferPointer) -> Start {
+            let isOwn = zip(bytes, MemberNote.headerStart).allSatisfy { $0 == $1 }
+            guard isOwn else { return .unsuitable }
+            guard bytes.count >= MemberNote.headerLength else { return .incomplete }
+            guard let note = MemberNote(ownHeader: bytes), note.uncompressed <= longestText, note.memberLength <= longestMember,
+                note.uncompressed / highestRatio <= note.memberLength
+            else { return .unsuitable }
+            return .member(note)
+        }
+
+        /// Inflates a whole member.
+        ///
+        /// - Parameter member: As many bytes as `note` says.
+        /// - Returns: Whether `body` was called with the text; otherwise the member is not what its note says.
+        static func inflate(
+            _ member: UnsafeRawBufferPointer, _ note: MemberNote, _ body: (UnsafeRawBufferPointer) throws -> Void
+        ) rethrows -> Bool {
+            let data = UnsafeRawBufferPointer(rebasing: member[MemberNote.headerLength..<member.count - MemberNote.trailerLength])
+            let trailer = UnsafeRawBufferPointer(rebasing: member[(member.count - MemberNote.trailerLength)...])
+            let workspace = Workspace.take()
+            defer { workspace.giveBack() }
+            let text = UnsafeMutableRawBufferPointer(rebasing: workspace.text[..<Int(note.uncompressed)])
+            var (consumed, produced) = (0, 0)
+            let result = libdeflate_deflate_decompress_ex(
+                workspace.decompressor, data.baseAddress, data.count, text.baseAddress, text.count, &consumed, &produced)
+            guard result == LIBDEFLATE_SUCCESS, consumed == data.count, produced == text.count,
+                UInt32(littleEndian: trailer.loadUnaligned(as: UInt32.self)) == libdeflate_crc32(0, text.baseAddress, text.count),
+                UInt32(littleEndian: trailer.loadUnaligned(fromByteOffset: 4, as: UInt32.self)) == UInt32(note.uncompressed)
+            else { return false }
+            try body(UnsafeRawBufferPointer(text))
+            return true
+        }
+
+        /// What inflating a member takes; a few wait for the next one, whoever inflates it.
+        private struct Workspace {
+            let decompressor: OpaquePointer
+            let text: UnsafeMutableRawBufferPointer
+
+            private init() {
+                guard let decompressor = libdeflate_alloc_decompressor() else { fatalError("no memory for a decompressor") }
+                self.decompressor = decompressor
+                text = .allocate(byteCount: longestText, alignment: 64)
+            }
+
+            /// As many as most machines have cores.
+            private static let kept = 4
+            // The pointers lead to memory that one holder at a time has.
+            private struct Waiting: @unchecked Sendable { var workspaces: [Workspace] = [] }
+            private static let waiting = Mutex(Waiting())
+
+            // Never waits for the lock: a child of a fork may find it held for ever.
+            static func take() -> Workspace {
+                let found = waiting.withLockIfAvailable { $0.workspaces.popLast() }
+                return (found ?? nil) ?? Workspace()
+            }
+
+            func giveBack() {
+                let isKept = Self.waiting.withLockIfAvailable { waiting in
+                    guard waiting.workspaces.count < Self.kept else { return false }
+                    waiting.workspaces.append(self)
+                    return true
+                }
+                if isKept == true { return }
+                libdeflate_free_decompressor(decompressor)
+                text.deallocate()
+            }
+        }
+    #else
+        static func start(_ bytes: UnsafeRawBufferPointer) -> Start { .unsuitable }
+
+        static func inflate(
+            _ member: UnsafeRawBufferPointer, _ note: MemberNote, _ body: (UnsafeRawBufferPointer) throws -> Void
+        ) rethrows -> Bool { false }
+    #endif
+}

@@ -1,0 +1,220 @@
+import TestSupport
+import Testing
+
+@testable import FerrySpool
+
+/// Members that are inflated whole, beside zlib, which has the last word.
+@Suite("Gzip members, written and inflated whole")
+struct GzipMembersTests {
+    private func written(_ text: [UInt8], level: CompressionLevel = .fastest, pieces: Int = .max) throws -> [UInt8] {
+        let file = try OpenFile.inMemory()
+        var writer = try GzipWriter(file: file, level: level)
+        try text.withUnsafeBytes { all in
+            for start in stride(from: 0, to: all.count, by: min(pieces, max(all.count, 1))) {
+                try writer.write(UnsafeRawBufferPointer(rebasing: all[start...].prefix(pieces)))
+            }
+        }
+        try writer.finish(countsRest: true)
+        return try file.readBytes(Int(file.status().size.bytes), at: 0)
+    }
+
+    /// What a reader makes of a file.
+    private struct Inflated: Equatable {
+        var text: [UInt8] = []
+        var damage: GzipDamage?
+        var soundLength: Int64 = 0
+        var soundProduced: Int64 = 0
+
+        init(_ bytes: [UInt8], pieces: Int = .max, limit: ByteCount = .mebibytes(8), byZlib: Bool = false) throws {
+            var reader = GzipReader(limit: limit, inflatesWhole: !byZlib)
+            do {
+                try bytes.withUnsafeBytes { all in
+                    for start in stride(from: 0, to: all.count, by: min(pieces, max(all.count, 1))) {
+                        try reader.feed(UnsafeRawBufferPointer(rebasing: all[start...].prefix(pieces))) { text += $0 }
+                    }
+                }
+                try reader.finish { text += $0 }
+            } catch let damage as GzipDamage {
+                self.damage = damage
+            }
+            (soundLength, soundProduced) = (reader.soundLength, reader.soundProduced)
+        }
+    }
+
+    private func expectAgreement(_ bytes: [UInt8], pieces: [Int] = [.max, 7], _ what: String) throws {
+        for pieces in pieces {
+            let whole = try Inflated(bytes, pieces: pieces)
+            #expect(try whole == Inflated(bytes, pieces: pieces, byZlib: true), "\(what), pieces of \(pieces)")
+        }
+    }
+
+    /// Lines of about 60 bytes that compress as events do.
+    private func lines(_ count: Int, seed: UInt64) -> [UInt8] {
+        var generator = Seeded(seed: seed)
+        return (0..<count).flatMap { index in
+            Array(
+                "{\"n\":\(index),\"name\":\"\(["login", "logout", "click"].randomElement(using: &generator)!)\",\"x\":\(UInt32.random(in: 0...(.max), using: &generator))}\n"
+                    .utf8)
+        }
+    }
+
+    /// Three members of Ferry's, one of another tool, and one more.
+    private func several() throws -> [UInt8] {
+        try written(lines(6, seed: 1)) + written(lines(3, seed: 2), level: .standard) + written([])
+            + Segments.gzip(lines(4, seed: 3)) + written(lines(5, seed: 4))
+    }
+
+    @Test("Every level gives what zlib inflates, and what is inflated whole, to the same text", arguments: 1...9)
+    func levels(level: Int) throws {
+        var generator = Seeded(seed: UInt64(level))
+        let noise = (0..<2000).flatMap { _ in
+            (0..<50).map { _ in UInt8.random(in: 0x20...0x7e, using: &generator) } + [10]
+        }
+        for text in [[], [10], Array("{}".utf8), lines(300, seed: 5), noise, [UInt8](repeating: 0x20, count: 300_000) + [10]] {
+            let bytes = try written(text, level: CompressionLevel(level)!)
+            let inflated = try Inflated(bytes)
+            #expect(inflated.text == text && inflated.damage == nil)
+            #expect(inflated.soundLength == Int64(bytes.count))
+            try expectAgreement(bytes, pieces: [.max, 1000], "\(text.count) bytes")
+        }
+    }
+
+    @Test("Members hold whole lines and at most 1 MiB, and a longer line is a member of its own")
+    func boundaries() throws {
+        let long = [UInt8](repeating: UInt8(ascii: "7"), count: GzipWriter.longestMember) + [10]
+        let text = lines(30_000, seed: 6) + long + lines(3, seed: 7) + long.dropFirst() + lines(20_000, seed: 8)
+        let bytes = try written(text)
+        #expect(try Inflated(bytes).text == text)
+        var (position, events, lengths) = (0, Int64(0), [Int64]())
+        while position < bytes.count {
+            let note = try #require(try GzipHeader(bytes[position...].prefix(64)).note)
+            let member = try Inflated(Array(bytes[position..<position + Int(note.memberLength)]), byZlib: true)
+            #expect(member.damage == nil && member.text.last == 10)
+            #expect(Int64(member.text.count) == note.uncompressed)
+            #expect(note.events == Int64(member.text.count { $0 == 10 }))
+            lengths.append(note.uncompressed)
+            events += note.events
+            position += Int(note.memberLength)
+        }
+        #expect(events == 50_005)
+        #expect(lengths.filter { $0 > GzipWriter.longestMember } == [Int64(long.count)])
+        #expect(lengths.contains(Int64(GzipWriter.longestMember)))
+    }
+
+    @Test("The same lines make the same bytes, whatever pieces they come in")
+    func pieces() throws {
+        var generator = Seeded(seed: 9)
+        var text = lines(20_000, seed: 10)
+        text += [UInt8](repeating: UInt8(ascii: "1"), count: GzipWriter.longestMember + 5) + [10] + lines(10_000, seed: 11)
+        let whole = try written(text)
+        for size in [997, 65_536, GzipWriter.longestMember, Int.random(in: 1000...100_000, using: &generator)] {
+            #expect(try written(text, pieces: size) == whole, "pieces of \(size)")
+        }
+    }
+
+    @Test("A blank line and a last one without its line feed are counted as ever")
+    func counts() throws {
+        let bytes = try written(Array("1\n\n  \r\n2\r\n3".utf8))
+        #expect(try GzipHeader(bytes[...].prefix(64)).note?.events == 3)
+    }
+
+    @Test("Cut off anywhere, a file gives the same lines and the same damage as by zlib alone")
+    func cuts() throws {
+        let bytes = try several()
+        for length in 0...bytes.count { try expectAgreement(Array(bytes[..<length]), "cut at \(length)") }
+    }
+
+    @Test("With any byte altered, a file gives the same lines and the same damage as by zlib alone")
+    func corruption() throws {
+        let bytes = try several()
+        var generator = Seeded(seed: 12)
+        for index in bytes.indices {
+            for _ in 0..<3 {
+                var altered = bytes
+                altered[index] ^= UInt8.random(in: 1...255, using: &generator)
+                try expectAgreement(altered, "byte \(index) is \(altered[index])")
+            }
+        }
+    }
+
+    @Test("Notes that lie change nothing in what is read")
+    func lies() throws {
+        let members = [try written(lines(6, seed: 1)), try written(lines(8, seed: 2)), try written(lines(5, seed: 3))]
+        let sound = try Inflated(members.joined().map(\.self), byZlib: true).text
+        let lengths = members.map(\.count)
+        let (first, two) = (Int64(lengths[0]), Int64(lengths[0] + lengths[1]))
+        let numbers: [Int64] = [
+            0, 1, 48, 49, 51, first - 1, first, first + 1, two, two + 1, 100_000, 1 << 19, 1 << 20, 1 << 32, .max, -1,
+        ]
+        for place in 0..<3 {
+            for number in numbers {
+                var bytes = Array(members.joined())
+                let offset = Int(MemberNote.numbersOffset) + place * 8
+                for index in 0..<8 { bytes[offset + index] = UInt8(truncatingIfNeeded: number >> (index * 8)) }
+                try expectAgreement(bytes, pieces: [.max, 64, 1], "number \(place) is \(number)")
+                #expect(try Inflated(bytes).text == sound, "number \(place) is \(number)")
+            }
+        }
+    }
+
+    @Test("The limit holds to the byte, however a file is inflated")
+    func limits() throws {
+        let bytes = try several()
+        let total = Int64(try Inflated(bytes).text.count)
+        for limit in 0...total + 1 {
+            let (whole, byZlib) = (
+                try Inflated(bytes, limit: ByteCount(limit)), try Inflated(bytes, limit: ByteCount(limit), byZlib: true)
+            )
+            #expect(whole == byZlib, "limit \(limit)")
+            #expect(whole.text.count <= limit)
+            #expect((whole.damage?.kind == .tooLarge) == (limit < total))
+        }
+    }
+
+    @Test("In a file that is read, even a limit is reached at the same byte where a note lies")
+    func limitedFile() throws {
+        // So many that they are not read at once.
+        var bytes = Array(try (0..<40).map { try written(lines(800, seed: $0)) }.joined())
+        let lying = try GzipHeader(bytes[...].prefix(64)).note!.memberLength
+        // The second one says that it has no text.
+        for index in 0..<8 { bytes[Int(lying) + Int(MemberNote.numbersOffset) + 8 + index] = 0 }
+        let file = try OpenFile.inMemory()
+        try file.write(bytes)
+        let total = try Inflated(bytes).text.count
+        for limit in stride(from: 1000, to: total, by: 9973) {
+            var expected: GzipDamage?
+            var reader = GzipReader(limit: ByteCount(Int64(limit)), inflatesWhole: false)
+            do {
+                try bytes.withUnsafeBytes { all in
+                    for start in stride(from: 0, to: all.count, by: OpenFile.inflatedPiece) {
+                        try reader.feed(UnsafeRawBufferPointer(rebasing: all[start...].prefix(OpenFile.inflatedPiece))) { _ in }
+                    }
+                }
+            } catch let damage as GzipDamage { expected = damage }
+            #expect(throws: try #require(expected)) { try file.inflate(limit: ByteCount(Int64(limit))) { _ in } }
+        }
+    }
+
+    @Test("A claim notices that a member in the middle was written over, though the last one is as it was")
+    func contentOfMembers() throws {
+        let folder = TemporaryFolder()
+        let spool = try folder.spool()
+        let (first, other, last) = (
+            try written(lines(50, seed: 20)), try written(Array(lines(50, seed: 20).reversed().dropFirst()) + [10]),
+            try written(lines(9, seed: 21))
+        )
+        let name = try spool.put(first + last)
+        guard case .claimed(let claim) = spool.claim(name) else {
+            Issue.record("not claimed")
+            return
+        }
+        _ = try claim.examineQuickly(.auto)
+        #expect(claim.isUnchanged)
+        // The checksum alone, so that the length stays.
+        let file = try spool.directory.open(name, flags: 2)
+        let modified = try file.status().modified
+        try file.write(Array(other.suffix(8).prefix(4)), at: Int64(first.count - 8))
+        file.setModified(Int(modified.milliseconds / 1000))
+        #expect(!claim.isUnchanged)
+    }
+}
