@@ -4,7 +4,6 @@ import Synchronization
 /// Seals journals on other threads: several are compressed at a time, and they are published in the order they came in.
 final class Sealer: Sendable {
     private let spool: Spool
-    private let level: CompressionLevel
     private let queue = DispatchQueue(label: "ferry.sealer", attributes: .concurrent)
     /// Two compress while a third waits to publish; a faster writer waits, so that journals do not pile up.
     private let slots = DispatchSemaphore(value: 3)
@@ -17,15 +16,12 @@ final class Sealer: Sendable {
         var published: [SegmentName] = []
     }
 
-    init(spool: Spool, level: CompressionLevel) {
-        self.spool = spool
-        self.level = level
-    }
+    init(spool: Spool) { self.spool = spool }
 
     /// Hands over a journal. Waits while too many are under way.
     ///
     /// - Throws: What went wrong with an earlier one. Its journal stays and is sealed by whoever opens the spool next.
-    func submit(_ journal: Journal) throws(FileError) {
+    func submit(_ journal: Journal, level: CompressionLevel) throws(FileError) {
         slots.wait()
         if let failure = state.withLock(\.failure) {
             slots.signal()
@@ -38,7 +34,7 @@ final class Sealer: Sendable {
             return state.last
         }
         queue.async { [self] in
-            let result = seal(journal, after: predecessor)
+            let result = seal(journal, level: level, after: predecessor)
             state.withLock { state in
                 switch result {
                 case .success(.published(let segment, _)): state.published.append(segment)
@@ -51,7 +47,9 @@ final class Sealer: Sendable {
         }
     }
 
-    private func seal(_ journal: Journal, after predecessor: DispatchGroup?) -> Result<SealedJournal, FileError> {
+    private func seal(_ journal: Journal, level: CompressionLevel, after predecessor: DispatchGroup?) -> Result<
+        SealedJournal, FileError
+    > {
         do throws(FileError) {
             let compressed = try spool.compress(journal, level: level)
             predecessor?.wait()

@@ -26,7 +26,7 @@ public final class SegmentWriter {
         public var priority = Priority.normal
         public var stream: StreamLabel?
         public var roll = RollLimits()
-        public var level = CompressionLevel.standard
+        public var level = LevelChoice.always(.standard)
         /// The limits of the spool, kept before each new segment. What is more urgent than `priority` is not evicted.
         public var retention = RetentionLimits()
 
@@ -38,6 +38,7 @@ public final class SegmentWriter {
     private let sealer: Sealer
     private let wallClock: () -> Timestamp
     private var open: (journal: Journal, roll: RollState)?
+    private var pace = SourcePace()
     private var batch: [UInt8] = []
     private var lastCreated: Timestamp?
     private var nextControlCheck: ContinuousClock.Instant?
@@ -53,8 +54,11 @@ public final class SegmentWriter {
         self.spool = spool
         self.options = options
         self.wallClock = wallClock
-        sealer = Sealer(spool: spool, level: options.level)
+        sealer = Sealer(spool: spool)
     }
+
+    /// Notes how long the caller waited for events, and how long it then worked on them, for ``LevelChoice/auto``.
+    public func note(waited: Duration, worked: Duration) { pace.add(waited: waited, worked: worked) }
 
     /// Adds an event: a whole JSON line without its line feed. It must have been checked.
     ///
@@ -141,10 +145,12 @@ public final class SegmentWriter {
 
     private func roll() throws(WriteFailure) {
         try flush()
-        guard let journal = open?.journal else { return }
+        guard let (journal, roll) = open else { return }
         open = nil
+        let level = options.level.level(pace, bytes: roll.bytes)
+        pace = SourcePace()
         do throws(FileError) {
-            try sealer.submit(journal)
+            try sealer.submit(journal, level: level)
         } catch {
             throw .file(error)
         }

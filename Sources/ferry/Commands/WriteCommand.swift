@@ -43,8 +43,11 @@ struct WriteCommand: ParsableCommand {
         help: ArgumentHelp("Publish a segment this long after its first event, even while more may come.", valueName: "duration"))
     var rollAfter = Duration.seconds(60)
 
-    @Option(help: "Compression from 1 (fast) to 9 (small).")
-    var level = CompressionLevel.standard
+    @Option(
+        help: ArgumentHelp(
+            "Compression: 1 (fast) to 9 (small), fast, or auto: 6 while the input is slower than the compressor, and fast while it waits.",
+            valueName: "level"))
+    var level = LevelChoice.auto
 
     @Flag(help: "Go on after lines that are no events.")
     var skipInvalid = false

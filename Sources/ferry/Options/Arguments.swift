@@ -21,12 +21,17 @@ extension Priority: ExpressibleByArgument {
     public var defaultValueDescription: String { "\(level)" }
 }
 
-extension CompressionLevel: ExpressibleByArgument {
+extension LevelChoice: ExpressibleByArgument {
     public init?(argument: String) {
-        guard let level = Int(argument) else { return nil }
-        self.init(level)
+        switch argument {
+        case "auto": self = .auto
+        case "fast": self = .always(.fastest)
+        default:
+            guard let level = Int(argument).flatMap({ CompressionLevel($0) }) else { return nil }
+            self = .always(level)
+        }
     }
-    public var defaultValueDescription: String { "6" }
+    public var defaultValueDescription: String { "auto" }
 }
 
 extension Verification: ExpressibleByArgument {}

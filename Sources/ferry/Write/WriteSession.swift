@@ -30,15 +30,25 @@ struct WriteSession: ~Copyable {
     /// Reads an input to its end, or until a signal.
     mutating func read(_ file: OpenFile) throws {
         var reader = LineReader(file)
+        var before = ContinuousClock.now
         while true {
             switch interrupt.wait(for: file, until: writer.rollsAt) {
             case .interrupted:
                 if reader.unfinished > 0 { log.warn("\(file.path), line \(line + 1): the unfinished line is left out") }
                 isInterrupted = true
                 return
-            case .timedOut: try writer.rollIfDue(at: .now)
+            case .timedOut:
+                let now = ContinuousClock.now
+                writer.note(waited: now - before, worked: .zero)
+                before = now
+                try writer.rollIfDue(at: now)
             case .readable:
                 let now = ContinuousClock.now
+                defer {
+                    let after = ContinuousClock.now
+                    writer.note(waited: now - before, worked: after - now)
+                    before = after
+                }
                 let goesOn = try reader.read { try take($0, from: file.path, at: now) }
                 // What was read is in the journal before more is read: a kill -9 loses one read from a pipe at most.
                 try writer.flush()
