@@ -69,10 +69,12 @@ let package = Package(
         .target(name: "CForks"),
         // The kernel's times.
         .target(name: "CClock"),
+        // The fast check of JSON lines, with the processor's wide registers.
+        .target(name: "CJSONLines"),
         .target(
             name: "FerrySpool",
             dependencies: [
-                "CZlib", "CLinux", "CForks", "CClock",
+                "CZlib", "CLinux", "CForks", "CClock", "CJSONLines",
                 .target(name: "CLibdeflate", condition: .when(traits: ["Libdeflate"])),
                 .product(name: "Crypto", package: "swift-crypto"),
             ],

@@ -15,7 +15,7 @@ struct FuzzTarget: Sendable {
 
     /// All targets.
     static let all = [
-        segmentNames, gzip, gzipText, jsonLines, timestamps, quantities, sidecars, controlFiles, clockFiles,
+        segmentNames, gzip, gzipText, jsonLines, soundLines, timestamps, quantities, sidecars, controlFiles, clockFiles,
         exportMarks, ledger, keyLog,
         keyRuns, manifests,
         receipts, tar, keyFiles, sealedSegments, tzif, zoneRules, configuration, settings, conditions, replayLists, urls, proxies,

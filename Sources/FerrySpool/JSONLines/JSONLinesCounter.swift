@@ -35,6 +35,25 @@ public struct JSONLinesCounter {
     public mutating func feed(_ bytes: UnsafeRawBufferPointer) throws(JSONLineProblem) {
         var rest = UnsafeBufferPointer(start: bytes.bindMemory(to: UInt8.self).baseAddress, count: bytes.count)
         while !rest.isEmpty {
+            // Whole lines in a block that no line is too long for; or else the rest of a line, or the start of one.
+            let block = column == 0 ? rest.wholeLines(within: min(Self.longestBlock, Int(clamping: longestLine))) : nil
+            let piece = block ?? UnsafeBufferPointer(rebasing: rest[..<(rest.firstNewline.map { $0 + 1 } ?? rest.count)])
+            if let block, let sound = SoundLines(block) {
+                events += sound.events
+                line += sound.lines
+            } else {
+                try scan(piece)
+            }
+            rest = UnsafeBufferPointer(rebasing: rest[piece.count...])
+        }
+    }
+
+    /// So little is scanned for the sake of one bad line.
+    private static let longestBlock = 1 << 16
+
+    private mutating func scan(_ bytes: UnsafeBufferPointer<UInt8>) throws(JSONLineProblem) {
+        var rest = bytes
+        while !rest.isEmpty {
             let newline = rest.firstNewline
             let piece = UnsafeBufferPointer(rebasing: rest[..<(newline ?? rest.count)])
             if let bad = scanner.feed(piece) {
@@ -73,6 +92,8 @@ public struct JSONLineChecker {
     package static let maximumDepth = JSONScanner.maximumDepth
 
     private var scanner = JSONScanner()
+    /// The line with a line feed, which ``SoundLines`` wants.
+    private var copy: [UInt8] = []
 
     public enum Verdict: Equatable, Sendable {
         case event
@@ -85,6 +106,17 @@ public struct JSONLineChecker {
 
     /// - Parameter line: Without its line feed.
     public mutating func check(_ line: UnsafeBufferPointer<UInt8>) -> Verdict {
+        copy.removeAll(keepingCapacity: true)
+        copy += line
+        copy.append(UInt8(ascii: "\n"))
+        if let sound = copy.withUnsafeBufferPointer({ SoundLines($0) }), sound.lines == 1 {
+            return sound.events == 1 ? .event : .blank
+        }
+        return scan(line)
+    }
+
+    /// The same, without what is fast.
+    mutating func scan(_ line: UnsafeBufferPointer<UInt8>) -> Verdict {
         scanner.reset()
         if let bad = scanner.feed(line) { return .invalid(column: bad + 1, reason: scanner.reason) }
         if scanner.isBlank { return .blank }

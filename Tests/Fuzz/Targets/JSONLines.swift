@@ -28,6 +28,32 @@ extension FuzzTarget {
         }
     }
 
+    /// What is said fast of lines, beside what the scanner says.
+    static let soundLines = FuzzTarget("sound-lines", longest: 2048) { bytes in
+        var lines = bytes.split(separator: 10, omittingEmptySubsequences: false).map(Array.init)
+        let isEnded = lines.last?.isEmpty ?? false
+        if isEnded { lines.removeLast() }
+        var events: Int64 = 0
+        var areSound = isEnded
+        for line in lines {
+            var checker = JSONLineChecker()
+            switch line.withUnsafeBufferPointer({ checker.scan($0) }) {
+            case .event: events += 1
+            case .blank: break
+            case .invalid: areSound = false
+            }
+        }
+        // At every place in memory, so that what lies behind it is found to be read.
+        for offset in [0, 1, 15] {
+            let moved = [UInt8](repeating: 0x22, count: offset) + bytes
+            let found = moved.withUnsafeBufferPointer { SoundLines(UnsafeBufferPointer(rebasing: $0[offset...])) }
+            try expect((found != nil) == areSound, "sound is what the scanner says")
+            if let found {
+                try expect(found.lines == Int64(lines.count) && found.events == events, "lines and events are those there are")
+            }
+        }
+    }
+
     private static func counted(_ bytes: [UInt8], pieces: Int) -> Result<Int64, JSONLineProblem> {
         var counter = JSONLinesCounter()
         do {
