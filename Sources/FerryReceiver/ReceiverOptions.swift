@@ -11,8 +11,8 @@ public struct ReceiverOptions: Sendable {
     var mostJoined: ByteCount { min(maxBody, .mebibytes(16)) }
     /// The most that a body may inflate to.
     public var inflateLimit = ByteCount.mebibytes(1024)
-    /// The longest line that a body may have: as long as `ferry write` takes them.
-    public var longestLine = ByteCount.mebibytes(1)
+    /// The longest line that a body may have: as long as `ferry write` and the tracker take them.
+    public var longestLine = JSONLineChecker.longestLine
     /// The bearer token that clients must show; `nil` lets everybody in.
     public var token: String?
     /// PEM files for https.

@@ -148,6 +148,11 @@ public final class EventTracker: Sendable {
                     .init(
                         time: time ?? now.wall, name: name, id: id ?? admission.id, context: context ?? admission.context,
                         properties: properties, reserved: reserved, defaults: defaults))
+                // Its line feed does not count.
+                let size = encoder.line.bytes.count - 1
+                guard size <= JSONLineChecker.longestLine.bytes else {
+                    throw .size(bytes: size, maximum: Int(JSONLineChecker.longestLine.bytes))
+                }
             } catch {
                 throw .limit(error)
             }

@@ -427,6 +427,24 @@ struct TrackerTests {
         #expect(strict.statistics == statistics(stored: 201, failed: 3))
     }
 
+    @Test(
+        "An event that a receiver would refuse for its length, with all others of its segment, is not stored, whatever the limits"
+    )
+    func longEvents() throws {
+        let tracker = try folder.tracker { $0.limits = .none }
+        try tracker.track("before")
+        let error = #expect(throws: TrackerFailure.self) {
+            try tracker.track("long", properties: ["text": .string(String(repeating: "x", count: 1 << 20))])
+        }
+        guard case .limit(.size(let bytes, 1_048_576)) = error else {
+            Issue.record("\(String(describing: error))")
+            return
+        }
+        #expect(bytes > 1 << 20)
+        try tracker.track("text of nearly that", properties: ["text": .string(String(repeating: "x", count: (1 << 20) - 2000))])
+        #expect(tracker.statistics == statistics(stored: 2, failed: 1))
+    }
+
     @Test("A folder that is removed under the tracker: no crash, and what was stored is published in the new one")
     func vanished() async throws {
         let tracker = try folder.tracker()

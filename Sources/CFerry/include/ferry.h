@@ -34,7 +34,7 @@ typedef struct ferry_tracker ferry_tracker;
 enum {
     FERRY_OK = 0,
     FERRY_INVALID = 1,   // an argument: no name, no JSON object, no such option, no such timer
-    FERRY_LIMIT = 2,     // the event is beyond a limit whose policy is to drop
+    FERRY_LIMIT = 2,     // the event is beyond a limit whose policy is to drop, or has more than 1 MiB
     FERRY_DISABLED = 3,  // the spool stores nothing
     FERRY_FULL = 4,      // the spool's size limit is reached, and everything stored is more urgent
     FERRY_FILE = 5,      // the disk or the folder

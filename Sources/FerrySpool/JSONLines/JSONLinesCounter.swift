@@ -88,6 +88,8 @@ public struct JSONLinesCounter {
 
 /// Checks one whole line at a time.
 public struct JSONLineChecker {
+    /// The longest event, without its line feed, that Ferry writes, and that its receiver takes unless told otherwise.
+    package static let longestLine = ByteCount.mebibytes(1)
     /// How deep objects and arrays of an event may lie in one another.
     package static let maximumDepth = JSONScanner.maximumDepth
 

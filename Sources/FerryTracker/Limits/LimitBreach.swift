@@ -7,9 +7,11 @@ public enum LimitBreach: Error, Equatable, Sendable, CustomStringConvertible {
     case value(key: String, length: Int, maximum: Int)
     case notFinite(key: String)
     case depth(key: String)
+    /// Of the event as it is stored, in bytes. It is never stored, whatever the policies: receivers refuse a longer line, and with it the segment.
+    case size(bytes: Int, maximum: Int)
 
     /// What it is about: a warning is given once for each.
-    enum Kind: Hashable { case name, names, properties, key, value, notFinite, depth }
+    enum Kind: Hashable { case name, names, properties, key, value, notFinite, depth, size }
 
     var kind: Kind {
         switch self {
@@ -20,6 +22,7 @@ public enum LimitBreach: Error, Equatable, Sendable, CustomStringConvertible {
         case .value: .value
         case .notFinite: .notFinite
         case .depth: .depth
+        case .size: .size
         }
     }
 
@@ -32,6 +35,8 @@ public enum LimitBreach: Error, Equatable, Sendable, CustomStringConvertible {
         case .value(let key, let length, let maximum): "the text of '\(key)' has \(length) characters, and may have \(maximum)"
         case .notFinite(let key): "'\(key)' is a number that JSON has no form for"
         case .depth(let key): "'\(key)' is in more than \(PropertyValue.deepest) lists and objects"
+        case .size(let bytes, let maximum):
+            "the event has \(bytes) bytes, and may have \(maximum): receivers refuse a longer one, and with it all others of its segment"
         }
     }
 }

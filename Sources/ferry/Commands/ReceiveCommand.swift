@@ -35,7 +35,7 @@ struct ReceiveCommand: AsyncParsableCommand {
     var inflateLimit = ByteCount.mebibytes(1024)
 
     @Option(help: ArgumentHelp("The longest line.", valueName: "size"))
-    var maxLine = ByteCount.mebibytes(1)
+    var maxLine = JSONLineChecker.longestLine
 
     @Option(
         help: ArgumentHelp(

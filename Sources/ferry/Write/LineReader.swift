@@ -4,7 +4,7 @@ import Glibc
 /// Cuts an input into lines, with bounded memory.
 struct LineReader: ~Copyable {
     /// A longer line is no event: receivers and parsers must be able to hold one.
-    static let longestLine = 1 << 20
+    static let longestLine = Int(JSONLineChecker.longestLine.bytes)
     private static let longestRead = 1 << 18
     /// What was read from a pipe is in no other place: less of it is lost with the process.
     private static let longestReadFromPipe = 1 << 16
