@@ -1,5 +1,5 @@
 """Times Ferry beside its peers, in turn, and prints medians and ratios. Called by scripts/bench with Ferry's path."""
-import os, shutil, signal, statistics, subprocess, sys, tempfile, time
+import os, shutil, signal, socket, statistics, subprocess, sys, tempfile, time
 from member import member
 
 #: With FERRY_OLD another Ferry, one of before a change, is timed in turn with this one.
@@ -44,6 +44,41 @@ def compare(title, ours, peers, rounds=ROUNDS):
         ratio = "" if name == ours[0] else f"   ferry is {seconds / medians[ours[0]][0]:.2f}x as fast"
         low, high = min(f[0] for f in runs[name]), max(f[0] for f in runs[name])
         print(f"  {name:24} {seconds:7.3f} s ({low:.3f} to {high:.3f})  {cpu:6.2f} cpu s  {megabytes:6.0f} MB{ratio}")
+
+
+def rates(title, text, ours, peers, rounds=ROUNDS):
+    """As compare(), of work on so many bytes of JSON, with what a CPU second does of it."""
+    runs = {name: [] for name, _ in [ours, *peers]}
+    for _ in range(rounds):
+        for name, once in [ours, *peers]:
+            runs[name].append(once())
+    print(f"\n{title}")
+    medians = {name: [statistics.median(column) for column in zip(*figures)] for name, figures in runs.items()}
+    for name, (seconds, cpu, megabytes) in medians.items():
+        ratio = "" if name == ours[0] else f"   ferry does {cpu / medians[ours[0]][1]:.2f}x as much in a cpu second"
+        print(f"  {name:24} {seconds:7.3f} s  {cpu:6.2f} cpu s  {megabytes:6.0f} MB  {text / 1e6 / cpu:6.0f} MB of JSON a cpu second{ratio}")
+
+
+def receiving(program, url, upload):
+    """Seconds of an upload, and CPU seconds and megabytes of the receiver that takes it."""
+    subprocess.run([program, "init", "--quiet", path("received")], check=True)
+    receiver = subprocess.Popen(
+        [program, "receive", "--quiet", "--listen", url.split("/")[2], "--spool", path("received")],
+        stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    for _ in range(100):
+        with socket.socket() as probe:
+            if probe.connect_ex(("127.0.0.1", int(url.split("/")[2].split(":")[1]))) == 0:
+                break
+        time.sleep(0.05)
+    seconds, _, _ = measure(upload)
+    receiver.send_signal(signal.SIGTERM)
+    _, _, usage = os.wait4(receiver.pid, 0)
+    receiver.returncode = 0
+    return seconds, usage.ru_utime + usage.ru_stime, usage.ru_maxrss / 1024
+
+
+def size(folder):
+    return sum(entry.stat().st_size for entry in os.scandir(folder) if entry.name.endswith(".gz"))
 
 
 def before(*arguments, prepare=None):
@@ -95,10 +130,44 @@ def main():
         write = ["--quiet", "--spool", path("spool"), big]
         def clean():
             shutil.rmtree(path("spool"), ignore_errors=True)
+        sizes = {}
+        def sized(name, place, once):
+            def run():
+                result = once()
+                sizes[name] = size(place) if os.path.isdir(place) else os.path.getsize(place)
+                return result
+            return name, run
+        def written(program, *options):
+            return lambda: measure([program, "write", "--create", *options, *write], clean)
+        def gzipped(level):
+            return lambda: measure(["sh", "-c", f"gzip -{level} -c {big} > {path('big.gz')}"])
         compare(
-            "512 MB of JSON lines (goal: as fast as gzip -6, at most 64 MB)",
-            ("ferry write", lambda: measure([ferry, "write", "--create", *write], clean)),
-            [*before("write", *write, prepare=clean), ("gzip -6", lambda: measure(["sh", "-c", f"gzip -6 -c {big} > {path('big.gz')}"]))], rounds=min(ROUNDS, 2))
+            "512 MB of JSON lines (goal: 5x gzip -6, no larger than gzip -1's, at most 64 MB)",
+            sized("ferry write", path("spool"), written(ferry)),
+            [*([sized("ferry before", path("spool"), written(old))] if old else []),
+             sized("ferry write --level fast", path("spool"), written(ferry, "--level", "fast")),
+             sized("ferry write --level 6", path("spool"), written(ferry, "--level", "6")),
+             sized("gzip -6", path("big.gz"), gzipped(6)), sized("gzip -1", path("big.gz"), gzipped(1))], rounds=min(ROUNDS, 2))
+        print("  " + ", ".join(f"{name}: {bytes / 1e6:.1f} MB" for name, bytes in sizes.items()))
+
+        fill("d3")()
+        segments = path("data", "d3")
+        text = int(subprocess.check_output(["sh", "-c", f"cat {segments}/*.gz | zcat | wc -c"]))
+        zcat = ("zcat", lambda: measure(["sh", "-c", f"zcat {segments}/*.gz > /dev/null"]))
+        verify = ["verify", "--quiet", "--spool", path("spool")]
+        rates(
+            "40 x 7 MB, checked deeply (goal: 450 MB of JSON a cpu second)", text,
+            ("ferry verify", lambda: measure([ferry, *verify])), [*before(*verify), zcat], rounds=min(ROUNDS, 3))
+        def received(program):
+            def run():
+                fill("d3")()
+                shutil.rmtree(path("received"), ignore_errors=True)
+                return receiving(program, f"http://127.0.0.1:{port + 1}/v1/segments",
+                                 [ferry, "upload", "--quiet", "--spool", path("spool"), "--to", f"http://127.0.0.1:{port + 1}/v1/segments", "--parallel", "3"])
+            return run
+        rates(
+            "40 x 7 MB, received (goal: 400 MB of JSON a cpu second)", text,
+            ("ferry receive", received(ferry)), [*([("ferry before", received(old))] if old else []), zcat], rounds=min(ROUNDS, 3))
 
         shutil.rmtree(path("spool"), ignore_errors=True)
         os.mkdir(path("spool"))
