@@ -87,6 +87,13 @@ final class ReceivedKeys: Sendable {
         }
     }
 
+    /// Forgets the keys of days that are over the age.
+    func forget(olderThan age: Duration, now: Timestamp) -> KeysForgotten {
+        let forgotten = spool.forgetReceived(olderThan: age, now: now)
+        if !forgotten.logs.isEmpty { index.keys.withLock { $0.forget(Set(forgotten.logs)) } }
+        return forgotten
+    }
+
     /// Makes a run of the keys in memory once they are many. Where that fails they stay there until it is tried again, with the next ones.
     func tidy() {
         guard var runs = index.keys.withLock({ $0.beginLeaving(moreThan: mostInMemory) }) else { return }

@@ -104,9 +104,30 @@ public struct Receiver: Sendable {
                     await group.triggerGracefulShutdown()
                 }
             }
+            if let age = options.remembersFor { tasks.addTask { await forget(olderThan: age) } }
             defer { tasks.cancelAll() }
             try await group.run()
         }
+    }
+
+    /// Forgets old keys, now and every hour, until the task is cancelled. An age limit waits until the clock has been steady for an hour.
+    private func forget(olderThan age: Duration) async {
+        repeat {
+            switch reception {
+            case .spool(let handler): await forget(olderThan: age, handler, of: nil)
+            case .hub(let hub):
+                for (name, station) in hub.stations.open where !Task.isCancelled {
+                    await forget(olderThan: age, station.handler, of: name)
+                }
+            }
+            try? await Task.sleep(for: ClockWatch.settlingTime)
+        } while !Task.isCancelled
+    }
+
+    private func forget(olderThan age: Duration, _ handler: SegmentHandler, of machine: MachineName?) async {
+        let keys = handler.admission.recognition.keys
+        let forgotten = await blocking { keys.forget(olderThan: age, now: .now()) }
+        if !forgotten.logs.isEmpty || !forgotten.problems.isEmpty { onEvent(.keysForgotten(forgotten, of: machine)) }
     }
 
     private func answer(_ request: Request, _ context: PeerContext) async -> Response {

@@ -12,6 +12,10 @@ public enum ReceiverEvent: Sendable {
     case failed(FileError)
     /// Delivered segments were deleted from `sent/`, because the disk was full.
     case sentDeleted(LedgerTotals.Count)
+    /// Keys of old days were forgotten.
+    ///
+    /// - Parameter of: The machine's; `nil` where the receiver has none.
+    case keysForgotten(KeysForgotten, of: MachineName?)
     case warning(String)
 }
 

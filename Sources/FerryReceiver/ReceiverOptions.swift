@@ -13,6 +13,8 @@ public struct ReceiverOptions: Sendable {
     public var inflateLimit = ByteCount.mebibytes(1024)
     /// The longest line that a body may have: as long as `ferry write` and the tracker take them.
     public var longestLine = JSONLineChecker.longestLine
+    /// Keys that came longer ago are forgotten; `nil`: none is.
+    public var remembersFor: Duration?
     /// The bearer token that clients must show; `nil` lets everybody in.
     public var token: String?
     /// PEM files for https.

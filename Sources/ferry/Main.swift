@@ -42,7 +42,8 @@ enum Main {
     /// Ends as the parser of arguments does; how a value that it could not read is written, it does not know.
     private static func end(with error: any Error) -> Never {
         let forms = [
-            ("<size>'", "a size is like 500KB, 10MB or 1GiB"), ("<duration>'", "a duration is like 250ms, 90s, 5m or 1h30m"),
+            ("<duration|forever>'", "it must be 1d or more, or forever"), ("<size>'", "a size is like 500KB, 10MB or 1GiB"),
+            ("<duration>'", "a duration is like 250ms, 90s, 5m or 1h30m"),
         ]
         let message = Ferry.message(for: error)
         guard message.contains("is invalid for"), let form = forms.first(where: { message.hasSuffix($0.0) })?.1 else {

@@ -35,6 +35,32 @@ struct ReceiveTests {
         #expect(events == (isMovedAway ? ["2"] : ["1", "2"]))
     }
 
+    @Test("A time to remember keys for that is shorter than a day is refused, and the others are taken")
+    func remember() async throws {
+        for wrong in ["23h", "0d", "never"] {
+            let refused = try await Program().run("receive", "--spool", folder("hub"), "--remember", wrong)
+            #expect(refused.status == 64)
+            #expect(refused.errors.contains("1d or more, or forever"), "\(refused.errors)")
+        }
+        for right in ["1d", "forever"] { await (try Hub(folder("hub"), ["--remember", right])).stop() }
+    }
+
+    @Test("It forgets days that are over the time, and says so")
+    func forgets() async throws {
+        let spool = try folder.spool("hub")
+        let now = Timestamp.now()
+        try spool.logReceived([
+            ReceivedEntry(at: now - .seconds(3 * 86_400), key: "a", sha256: "00", segment: "gone.jsonl.gz", bytes: 1, events: 1)
+        ])
+        // An earlier boot bears out that time.
+        spool.settleClock(at: now - .seconds(60))
+        let hub = try await Hub(folder("hub"), ["--remember", "1d"])
+        _ = try await hub.running.waitFor("forgot the keys of 1 day, up to received-")
+        await hub.stop()
+        #expect(
+            try FileManager.default.contentsOfDirectory(atPath: folder("hub/.ferry")).allSatisfy { !$0.hasPrefix("received-") })
+    }
+
     @Test("It says why it can store nothing, and goes on when it can")
     func failing() async throws {
         guard getuid() == 0, let chattr = Program.find("chattr") else {

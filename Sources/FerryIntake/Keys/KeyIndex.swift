@@ -40,6 +40,9 @@ public struct KeyIndex: Sendable {
         older = runs
     }
 
+    /// Forgets what the runs of logs tell that are gone. What of it is in memory stays until the index is made anew.
+    public mutating func forget(_ logs: Set<String>) { older?.forget(logs) }
+
     /// The same without what is but noted, and may be gone.
     public var withoutNotes: KeyIndex {
         var index = self

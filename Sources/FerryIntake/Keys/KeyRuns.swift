@@ -43,6 +43,12 @@ public struct KeyRuns: Sendable {
     /// Removes a run that turned out to be of no use, so that it is made again.
     public static func remove(_ name: String, of spool: Spool) { try? spool.stateDirectory?.remove(name) }
 
+    /// Removes the runs of logs that are gone.
+    public mutating func forget(_ logs: Set<String>) {
+        for (log, runs) in runs where logs.contains(log) { for run in runs { try? folder?.remove(run.name.fileName) } }
+        runs.removeAll { logs.contains($0.log) }
+    }
+
     /// How far the runs tell about the logs.
     public var place: ReceivedLogPlace {
         ReceivedLogPlace(offsets: Dictionary(runs.map { ($0.log, end(of: $0.log)) }) { first, _ in first })

@@ -67,6 +67,9 @@ final class Stations: Sendable {
         }
     }
 
+    /// The machines whose spools are open now.
+    var open: [MachineName: Station] { state.withLock { $0.open } }
+
     /// Closes those that have not been used for longest: a tenth at once, so that not every request looks for one. Requests that are under way keep
     /// theirs open until they have ended.
     private func closeSome() {

@@ -66,16 +66,25 @@ extension Directory {
     func appendLines(
         to name: String, _ lines: (Int64) throws(FileError) -> [UInt8], appended: (Int64) -> Void = { _ in }
     ) throws(FileError) {
-        let file = try openLog(name)
-        try appendUnderLock(lines, to: file, appended)
+        let file = try openLockedLog(name)
+        try append(lines, to: file, appended)
         try file.sync()
     }
 
-    private func appendUnderLock(
+    /// Opens a log under its lock: several processes share it, and one that looks while another writes would see a line without its end.
+    private func openLockedLog(_ name: String) throws(FileError) -> OpenFile {
+        while true {
+            let file = try openLog(name)
+            try file.lock()
+            // What is appended to a log that was removed meanwhile would go with it.
+            if try status(name)?.identity == file.status().identity { return file }
+        }
+    }
+
+    /// Appends under the lock that the file has, and gives it back.
+    private func append(
         _ lines: (Int64) throws(FileError) -> [UInt8], to file: OpenFile, _ appended: (Int64) -> Void
     ) throws(FileError) {
-        // Several uploaders share a ledger: one that looks while another writes would see a line without its end.
-        try file.lock()
         defer { file.unlock() }
         let size = try file.status().size.bytes
         var lines = try lines(size)

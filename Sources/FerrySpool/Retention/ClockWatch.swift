@@ -148,6 +148,12 @@ public struct ClockWatch: Codable, Equatable, Sendable {
         return date + .milliseconds(max(0, shifts.max() ?? 0))
     }
 
+    /// The latest time that anything may have which is dated in a range, as ``best(_:)`` has it.
+    func latest(from start: Timestamp, to end: Timestamp) -> Timestamp {
+        let shifts = (misdated ?? []).filter { $0.from <= end && start <= $0.to }.map(\.by)
+        return end + .milliseconds(max(0, shifts.max() ?? 0))
+    }
+
     /// Takes over what the last look, in an earlier boot or on another machine, makes certain.
     private mutating func follow(_ previous: ClockWatch, after passed: Duration) {
         borneOut = previous.trustedNow

@@ -12,6 +12,11 @@ struct ReceiveCommand: AsyncParsableCommand {
             already. GET /healthz answers 200. After SIGTERM what is being received is taken to its end, for 30 s at most. When the \
             spool's folder is gone or another one, it waits for one and opens it.
 
+            A key that came is known for ever, unless --remember ends that: a segment that comes again after it is forgotten is taken \
+            again. A sender brings what it has for as long as it keeps it, so remember keys for longer than the longest --max-age of \
+            your senders, and longer than a bundle may lie about. By default a sender keeps what it has without end. The keys of a day \
+            are kept all the same for as long as one of its segments lies in the spool's folder.
+
             With --machines each machine has a spool of its own in that folder, a token or certificate of its own, and limits of its \
             own; see ferry machine.
 
@@ -41,6 +46,11 @@ struct ReceiveCommand: AsyncParsableCommand {
         help: ArgumentHelp(
             "The most connections at once, half of them from one address; one too many is answered with 503.", valueName: "n"))
     var maxConnections = 2048
+
+    @Option(
+        help: ArgumentHelp(
+            "Forget keys that came longer ago, 1d or more: then what comes again is taken again.", valueName: "duration|forever"))
+    var remember = RememberedFor.forever
 
     @Option(help: ArgumentHelp("A file with the bearer token that clients must show.", valueName: "file"))
     var tokenFile: String?
@@ -87,6 +97,7 @@ struct ReceiveCommand: AsyncParsableCommand {
         options.mostConnections = maxConnections
         options.mostOpenSpools = DescriptorLimit.raise(
             connections: maxConnections, spools: machines == nil ? 1 : options.mostOpenSpools)
+        options.remembersFor = remember.age
         options.token = try tokenFile.map(SecretFile.token)
         options.certificate = tlsCert
         options.privateKey = tlsKey

@@ -40,7 +40,7 @@ final class ReceiverMetrics: Sendable {
             }
         case .refused(let refusal):
             counts.withLock { $0.refused[.init(machine: refusal.machine?.text ?? "", status: refusal.status), default: 0] += 1 }
-        case .failed, .sentDeleted, .warning: break
+        case .failed, .sentDeleted, .keysForgotten, .warning: break
         }
     }
 

@@ -27,6 +27,12 @@ final class ReceiverReports: Sendable {
             // Every sender tries again.
             if failures.next(error.code) != nil { log.warn("cannot store what is received: \(error)") }
         case .sentDeleted(let count): log.note(sentDeletedText(count))
+        case .keysForgotten(let forgotten, let machine):
+            let owner = machine.map { " of \($0)" } ?? ""
+            if let last = forgotten.logs.last {
+                log.note("forgot the keys\(owner) of \(counted(Int64(forgotten.logs.count), "day")), up to \(last)")
+            }
+            for problem in forgotten.problems { log.warn("cannot forget old keys\(owner): \(problem)") }
         case .warning(let text): log.warn(text)
         }
     }
