@@ -2,7 +2,8 @@ import HTTPTypes
 import NIOCore
 import NIOHTTPTypes
 
-/// Keeps a connection from being held for nothing: refuses one too many, and ends one whose answer is there while its body still drips in.
+/// Keeps a connection from being held for nothing: refuses one too many, and ends one whose answer is there while its body still drips in, or
+/// whose body does not end when the receiver does.
 final class ConnectionGuard: ChannelDuplexHandler, RemovableChannelHandler {
     typealias InboundIn = HTTPRequestPart
     typealias InboundOut = HTTPRequestPart
@@ -11,17 +12,30 @@ final class ConnectionGuard: ChannelDuplexHandler, RemovableChannelHandler {
 
     private let connections: Connections
     private let patience: TimeAmount
+    private let endPatience: TimeAmount
+    private let onRefused: @Sendable (RefusedRequest, String) -> Void
     /// `nil` before it is counted, and after.
     private var address: String?
     private var isServed = true
     /// A request has begun, and its body has not ended.
     private var isReading = false
     private var closing: Scheduled<Void>?
+    /// When the receiver ends: no body may go on for longer.
+    private var end: NIODeadline?
+    private var ending: Scheduled<Void>?
 
-    /// - Parameter patience: How long a body may go on that nothing reads: a sender that does not stop for the answer would never see it.
-    init(_ connections: Connections, patience: TimeAmount) {
+    /// - Parameters:
+    ///   - patience: How long a body may go on that nothing reads: a sender that does not stop for the answer would never see it.
+    ///   - endPatience: How long a body may go on when the receiver ends.
+    ///   - onRefused: Told of a request on a connection too many, with the other side's address.
+    init(
+        _ connections: Connections, patience: TimeAmount, endPatience: TimeAmount,
+        onRefused: @escaping @Sendable (RefusedRequest, String) -> Void
+    ) {
         self.connections = connections
         self.patience = patience
+        self.endPatience = endPatience
+        self.onRefused = onRefused
     }
 
     func handlerAdded(context: ChannelHandlerContext) { if context.channel.isActive { begin(context) } }
@@ -31,10 +45,10 @@ final class ConnectionGuard: ChannelDuplexHandler, RemovableChannelHandler {
         context.fireChannelActive()
     }
 
-    func handlerRemoved(context: ChannelHandlerContext) { end() }
+    func handlerRemoved(context: ChannelHandlerContext) { leave() }
 
     func channelInactive(context: ChannelHandlerContext) {
-        end()
+        leave()
         context.fireChannelInactive()
     }
 
@@ -45,8 +59,9 @@ final class ConnectionGuard: ChannelDuplexHandler, RemovableChannelHandler {
         isServed = connections.begin(from: address)
     }
 
-    private func end() {
+    private func leave() {
         stopClosing()
+        stopEnding()
         guard let address else { return }
         self.address = nil
         connections.end(from: address)
@@ -57,12 +72,22 @@ final class ConnectionGuard: ChannelDuplexHandler, RemovableChannelHandler {
         case .head:
             isReading = true
             if !isServed { refuse(context) }
+            endInTime(context)
         case .body: break
         case .end:
             isReading = false
+            stopEnding()
             if isServed { stopClosing() } else { context.close(promise: nil) }
         }
         if isServed { context.fireChannelRead(data) }
+    }
+
+    func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
+        if event is ChannelShouldQuiesceEvent {
+            end = .now() + endPatience
+            if isReading { endInTime(context) }
+        }
+        context.fireUserInboundEventTriggered(event)
     }
 
     func write(context: ChannelHandlerContext, data: NIOAny, promise: EventLoopPromise<Void>?) {
@@ -73,16 +98,26 @@ final class ConnectionGuard: ChannelDuplexHandler, RemovableChannelHandler {
 
     /// The body of a refused request is read to its end: who is cut off while it sends may never see the answer.
     private func refuse(_ context: ChannelHandlerContext) {
-        let text = "{\"error\":\"too many connections\"}\n"
-        var head = HTTPResponse(status: .serviceUnavailable)
-        head.headerFields[.retryAfter] = "10"
-        head.headerFields[.connection] = "close"
-        head.headerFields[.contentType] = "application/json"
-        head.headerFields[.contentLength] = "\(text.utf8.count)"
+        let refused = RefusedRequest(.serviceUnavailable, "too many connections", retryAfter: .seconds(10), closes: true)
+        var head = HTTPResponse(status: refused.status)
+        head.headerFields = refused.headers
+        head.headerFields[.contentLength] = "\(refused.text.utf8.count)"
         context.write(wrapOutboundOut(.head(head)), promise: nil)
-        context.write(wrapOutboundOut(.body(ByteBuffer(string: text))), promise: nil)
+        context.write(wrapOutboundOut(.body(ByteBuffer(string: refused.text))), promise: nil)
         context.writeAndFlush(wrapOutboundOut(.end(nil)), promise: nil)
         closeSoon(context)
+        onRefused(refused, address ?? "")
+    }
+
+    /// Once the receiver ends: what is cut off is sent again.
+    private func endInTime(_ context: ChannelHandlerContext) {
+        guard let end, ending == nil else { return }
+        ending = context.eventLoop.assumeIsolated().scheduleTask(deadline: end) { context.close(promise: nil) }
+    }
+
+    private func stopEnding() {
+        ending?.cancel()
+        ending = nil
     }
 
     private func stopClosing() {

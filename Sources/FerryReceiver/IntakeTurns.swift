@@ -16,19 +16,33 @@ final class IntakeTurns: Sendable {
     private let state = Mutex(State())
     private let width: Int
 
+    /// Threads of its own, for all receivers of a process: on those that force files to the disk it would keep everybody waiting who is done with it.
+    private static let threads = {
+        let threads = NIOThreadPool(numberOfThreads: System.coreCount)
+        threads.start()
+        return threads
+    }()
+
     /// - Parameter width: How many pieces of work run at once.
     init(width: Int = System.coreCount) { self.width = width }
 
-    /// Runs a piece of work when its sender's turn comes. It is done even if the task is cancelled.
-    func run<Value: Sendable>(for sender: String, _ work: @escaping @Sendable () -> Value) async -> Value {
-        await withCheckedContinuation { continuation in
-            let isToBegin = state.withLock { state in
-                state.queue.append({ continuation.resume(returning: work()) }, for: sender)
-                guard state.running < width else { return false }
-                state.running += 1
-                return true
+    /// Runs a piece of work when its sender's turn comes. Once begun it is done even if the task is cancelled.
+    ///
+    /// - Returns: `nil` when the task was cancelled before.
+    func run<Value: Sendable>(for sender: String, _ work: @escaping @Sendable () -> Value) async -> Value? {
+        let cancelled = Cancelled()
+        return await withTaskCancellationHandler {
+            await withCheckedContinuation { continuation in
+                let isToBegin = state.withLock { state in
+                    state.queue.append({ continuation.resume(returning: cancelled.isSo ? nil : work()) }, for: sender)
+                    guard state.running < width else { return false }
+                    state.running += 1
+                    return true
+                }
+                if isToBegin { Self.threads.submit { [self] _ in workOff() } }
             }
-            if isToBegin { NIOThreadPool.singleton.submit { [self] _ in workOff() } }
+        } onCancel: {
+            cancelled.note()
         }
     }
 
@@ -42,6 +56,15 @@ final class IntakeTurns: Sendable {
         }
         while let work = next() { work() }
     }
+}
+
+/// Whether a task was cancelled, for work on another thread.
+private final class Cancelled: Sendable {
+    private let flag = Atomic(false)
+
+    var isSo: Bool { flag.load(ordering: .relaxed) }
+
+    func note() { flag.store(true, ordering: .relaxed) }
 }
 
 /// Items of several owners, who take turns: one that has many waits no longer for its next than one that has few.

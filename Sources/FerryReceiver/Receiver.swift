@@ -77,7 +77,7 @@ public struct Receiver: Sendable {
     /// Serves until the task is cancelled.
     ///
     /// - Parameters:
-    ///   - end: When it returns, no new connection is taken, and requests that are being answered are finished, for
+    ///   - end: When it returns, no new connection is taken, and requests that have begun are finished, for
     ///     ``ReceiverOptions/endPatience`` at most: the sender of one that is cut off sends it again.
     ///   - onRunning: Called with the port once connections are accepted.
     public func run(
@@ -135,9 +135,7 @@ public struct Receiver: Sendable {
         case .spool(let handler):
             if let token = options.token, !BearerToken.matches(request.headers[.authorization], token) {
                 let refused = RefusedRequest(.unauthorized, "a valid bearer token is needed")
-                onEvent(
-                    .refused(
-                        Refusal(machine: nil, address: context.address, status: refused.status.code, reason: refused.message)))
+                onEvent(.refused(Refusal(refused, machine: nil, address: context.address)))
                 return refused.response
             }
             return await handler.handle(request, at: context.address)
@@ -149,12 +147,21 @@ public struct Receiver: Sendable {
         }
     }
 
+    /// How long the other side has to confirm the end of a TLS connection.
+    private static let farewell = TimeAmount.seconds(1)
+
     private func server() throws -> HTTPServerBuilder {
         let idleTimeout = TimeAmount.milliseconds(min(options.idleTimeout.wholeMilliseconds, Duration.century.wholeMilliseconds))
+        let bodiesEnd = TimeAmount.milliseconds(options.bodiesEndPatience.wholeMilliseconds)
+        let onEvent = onEvent
         let connections = Connections(most: options.mostConnections, perAddress: options.mostConnectionsPerAddress)
         let plain = HTTPServerBuilder.http1(
             configuration: .init(
-                additionalChannelHandlers: [ConnectionGuard(connections, patience: idleTimeout), ContinueHandler()],
+                additionalChannelHandlers: [
+                    ConnectionGuard(connections, patience: idleTimeout, endPatience: bodiesEnd) { refused, address in
+                        onEvent(.refused(Refusal(refused, machine: nil, address: address)))
+                    }, ContinueHandler(),
+                ],
                 idleTimeout: idleTimeout))
         guard let certificate = options.certificate, let key = options.privateKey else { return plain }
         for path in [certificate, key] where access(path, R_OK) != 0 {
@@ -164,6 +171,7 @@ public struct Receiver: Sendable {
             var configuration = TLSConfiguration.makeServerConfiguration(
                 certificateChain: try NIOSSLCertificate.fromPEMFile(certificate).map { .certificate($0) },
                 privateKey: .privateKey(try NIOSSLPrivateKey(file: key, format: .pem)))
+            configuration.shutdownTimeout = Self.farewell
             guard case .hub = reception else { return try .tls(plain, tlsConfiguration: configuration) }
             // Asked for, not required. Whose it is, the list of machines tells, not who signed it: TLS has shown that the other side has its key.
             configuration.certificateVerification = .optionalVerification

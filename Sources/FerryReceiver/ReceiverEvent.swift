@@ -1,4 +1,5 @@
 public import FerrySpool
+import HTTPTypes
 
 /// What a receiver tells while it runs, from any thread.
 public enum ReceiverEvent: Sendable {
@@ -27,4 +28,12 @@ public struct Refusal: Sendable {
     public let address: String
     public let status: Int
     public let reason: String
+
+    /// - Parameter reason: What the log gets instead of what the client is told.
+    init(_ refused: RefusedRequest, machine: MachineName?, address: String, reason: String? = nil) {
+        self.machine = machine
+        self.address = address
+        status = refused.status.code
+        self.reason = reason ?? refused.message
+    }
 }

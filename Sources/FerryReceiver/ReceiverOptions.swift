@@ -30,9 +30,11 @@ public struct ReceiverOptions: Sendable {
     /// Of machines that have a spool each, so many spools are open at once: two descriptors each.
     public var mostOpenSpools = 8192
 
-    /// When it ends, requests that are being answered are finished for this long: as long as a peer may say nothing by default, and well below
-    /// the 90 s after which systemd ends a service by force.
-    public var endPatience = Duration.seconds(30)
+    /// When it ends, requests that have begun are finished for this long. With the ends of TLS connections that is less than the 10 s after which
+    /// Docker, and others, end a service by force.
+    public var endPatience = Duration.seconds(8)
+    /// Bodies that are not complete after this long are cut off then, so that time is left to answer the others.
+    var bodiesEndPatience: Duration { endPatience * 3 / 4 }
 
     public init() {}
 

@@ -22,10 +22,16 @@ struct RefusedRequest: Error {
     }
 
     var response: Response {
-        var answer = Answer.json(status, "{\"error\":\(message.jsonQuoted)\(more)}")
-        if let retryAfter { answer.headers[.retryAfter] = "\(max(1, (retryAfter.wholeMilliseconds + 999) / 1000))" }
-        if closes { answer.headers[.connection] = "close" }
-        return answer
+        Response(status: status, headers: headers, body: ResponseBody(byteBuffer: ByteBuffer(string: text)))
+    }
+
+    var text: String { "{\"error\":\(message.jsonQuoted)\(more)}\n" }
+
+    var headers: HTTPFields {
+        var headers: HTTPFields = [.contentType: "application/json"]
+        if let retryAfter { headers[.retryAfter] = "\(max(1, (retryAfter.wholeMilliseconds + 999) / 1000))" }
+        if closes { headers[.connection] = "close" }
+        return headers
     }
 
     /// RFC 4918, section 11.5.

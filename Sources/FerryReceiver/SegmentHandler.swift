@@ -19,9 +19,7 @@ struct SegmentHandler: Sendable {
         do throws(RefusedRequest) {
             return try await take(request, from: guest)
         } catch {
-            let refusal = Refusal(
-                machine: guest?.machine.name, address: address, status: error.status.code, reason: error.message)
-            onEvent(.refused(refusal))
+            onEvent(.refused(Refusal(error, machine: guest?.machine.name, address: address)))
             return error.response
         }
     }
@@ -112,8 +110,9 @@ struct SegmentHandler: Sendable {
         _ request: Request, _ known: [KnownBody.Part], from guest: Guest?
     ) async throws(IntakeRefusal) -> [ReceivedSegment] {
         let body = KnownRequest(known, inflateLimit: options.inflateLimit)
-        try await forEachPiece(of: request, from: guest) { piece throws(IntakeRefusal) in
-            try await work(for: request, from: guest) { () throws(IntakeRefusal) in try body.take(piece) }
+        let turn = TurnLength()
+        try await forEachPiece(of: request, from: guest, turn) { piece throws(IntakeRefusal) in
+            try await work(for: request, from: guest, turn) { () throws(IntakeRefusal) in try body.take(piece) }
         }
         return try body.finish()
     }
@@ -145,11 +144,12 @@ struct SegmentHandler: Sendable {
         let intake = RequestIntake(parts, from: sender, spool: spool, options: options)
         var received: [ReceivedSegment] = []
         var total = ByteCount.zero
-        try await forEachPiece(of: request, from: guest) { piece throws(IntakeRefusal) in
+        let turn = TurnLength()
+        try await forEachPiece(of: request, from: guest, turn) { piece throws(IntakeRefusal) in
             total += ByteCount(Int64(piece.readableBytes))
             guard total <= options.maxBody else { throw IntakeRefusal.tooLarge(limit: options.maxBody) }
             try room.take(total)
-            let count = try await work(for: request, from: guest) { () throws(IntakeRefusal) in try intake.take(piece) }
+            let count = try await work(for: request, from: guest, turn) { () throws(IntakeRefusal) in try intake.take(piece) }
             if count >= Self.batch { received += try await admit(intake.handOver(), from: sender) }
         }
         try intake.finish()
@@ -160,16 +160,19 @@ struct SegmentHandler: Sendable {
 
     /// Runs what inflates and writes when the sender's turn comes.
     private func work<Value: Sendable>(
-        for request: Request, from guest: Guest?, _ work: @escaping @Sendable () throws(IntakeRefusal) -> Value
+        for request: Request, from guest: Guest?, _ turn: TurnLength,
+        _ work: @escaping @Sendable () throws(IntakeRefusal) -> Value
     ) async throws(IntakeRefusal) -> Value {
-        try await turns.run(for: guest?.machine.name.text ?? request.headers[.ferrySpool] ?? "") {
-            Result { () throws(IntakeRefusal) in try work() }
-        }.get()
+        let result = await turns.run(for: guest?.machine.name.text ?? request.headers[.ferrySpool] ?? "") {
+            turn.measure { Result { () throws(IntakeRefusal) in try work() } }
+        }
+        guard let result else { throw .aborted }
+        return try result.get()
     }
 
     /// Hands on the body as it comes. A client that is too slow is refused.
     private func forEachPiece(
-        of request: Request, from guest: Guest?, _ take: (ByteBuffer) async throws(IntakeRefusal) -> Void
+        of request: Request, from guest: Guest?, _ turn: TurnLength, _ take: (ByteBuffer) async throws(IntakeRefusal) -> Void
     ) async throws(IntakeRefusal) {
         var total = ByteCount.zero
         let start = ContinuousClock.now
@@ -178,12 +181,18 @@ struct SegmentHandler: Sendable {
             let buffer: ByteBuffer?
             // The connection broke: there is no one to answer to.
             do { buffer = try await iterator.next() } catch { throw .aborted }
-            guard let buffer else { return }
+            guard var buffer else {
+                // A body that ends with the receiver is not whole.
+                if Task.isCancelled { throw .aborted }
+                return
+            }
             total += ByteCount(Int64(buffer.readableBytes))
             guest?.meter.charge(buffer.readableBytes)
             let allowed = options.idleTimeout + .seconds(total.bytes / ReceiverOptions.slowestRate.bytes)
             if ContinuousClock.now - start > allowed { throw .tooSlow }
-            try await take(buffer)
+            while let piece = buffer.readSlice(length: min(turn.bytes, buffer.readableBytes)), piece.readableBytes > 0 {
+                try await take(piece)
+            }
         }
     }
 

@@ -21,6 +21,20 @@ struct IntakeDecisionTests {
         #expect(queue.next() == nil)
     }
 
+    @Test("A turn that takes long is followed by shorter ones, and they grow again; neither without end")
+    func turnSlice() {
+        var slice = TurnSlice()
+        #expect(slice.bytes == 16_384)
+        slice.adapt(to: .milliseconds(5))
+        #expect(slice.bytes == 16_384)
+        slice.adapt(to: .milliseconds(80))
+        #expect(slice.bytes == 4096)
+        for _ in 0..<10 { slice.adapt(to: .seconds(1)) }
+        #expect(slice.bytes == 256)
+        for _ in 0..<20 { slice.adapt(to: .microseconds(50)) }
+        #expect(slice.bytes == 16_384)
+    }
+
     @Test("A body may inflate to its limit, over all of its segments, and to a thousand times its size past the first MiB")
     func allowance() throws {
         var allowance = InflateAllowance(limit: .mebibytes(3))

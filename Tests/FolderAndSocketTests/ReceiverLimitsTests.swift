@@ -21,6 +21,36 @@ struct ReceiverLimitsTests {
         #expect(try spool.pending().count == 1)
     }
 
+    @Test("While bombs are worked on, others are served: who asks whether it is well, and who sends")
+    func besideBombs() async throws {
+        let spool = try folder.spool("hub")
+        // Below the ratio that is refused.
+        let noise = try String(decoding: Segments.noise(30_000).map { 97 + $0 % 26 }, as: UTF8.self).quotedLine
+        let bomb = Segments.gzip(noise) + Segments.gzip([UInt8](repeating: 0x0a, count: 8 << 20))
+        let answered = Answered()
+        try await whileReceiving(into: spool) { (port: Int) async throws in
+            try await withThrowingTaskGroup(of: Void.self) { group in
+                for index in 0..<4 {
+                    group.addTask {
+                        let answer = try await RawClient.post(
+                            bomb, port: port, headers: ["Ferry-Spool": "bomber\(index)00000000"])
+                        #expect(answer.status == 200)
+                        answered.count.withLock { $0 += 1 }
+                    }
+                }
+                try await eventually("the first is being taken") {
+                    try FileManager.default.contentsOfDirectory(atPath: folder("hub")).contains { $0.hasSuffix(".ferry-in") }
+                }
+                let client = try RawClient(port: port)
+                client.send("GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n")
+                #expect(await client.nextAnswer().hasPrefix("HTTP/1.1 200 "))
+                #expect(try await RawClient.post(Segments.gzip("{}\n"), port: port).status == 200)
+                #expect(answered.count.withLock(\.self) < 4)
+                try await group.waitForAll()
+            }
+        }
+    }
+
     @Test("What several segments of a request inflate to together is limited")
     func inflatesTogether() async throws {
         let spool = try folder.spool("hub")
@@ -127,8 +157,11 @@ struct ReceiverLimitsTests {
     @Test("One connection too many is told so, and when to come again; the others are served")
     func tooMany() async throws {
         let spool = try folder.spool("hub")
+        let refused = Mutex<[Refusal]>([])
         try await whileReceiving(into: spool) {
             $0.mostConnections = 4
+        } onEvent: { event in
+            if case .refused(let refusal) = event { refused.withLock { $0.append(refusal) } }
         } _: { (port: Int) async throws in
             let body = Segments.gzip("{}\n")
             let head = "POST /v1/segments HTTP/1.1\r\nHost: x\r\nContent-Length: \(body.count)\r\n\r\n"
@@ -150,6 +183,9 @@ struct ReceiverLimitsTests {
             second?.shutDown()
             second = nil
             try await eventually("there is room again") { try await RawClient.post(body, port: port).status == 200 }
+            let told = refused.withLock { $0.filter { $0.status == 503 } }
+            #expect(told.count >= 2, "each is told")
+            #expect(told.allSatisfy { $0.address == "127.0.0.1" })
         }
     }
 
@@ -185,6 +221,11 @@ struct ReceiverLimitsTests {
         }
         #expect(try spool.events(in: [.pending]).sorted() == ["1", "2", "3", "3", "3", "3", "3"])
     }
+}
+
+/// How many requests were answered.
+private final class Answered: Sendable {
+    let count = Mutex(0)
 }
 
 extension String {

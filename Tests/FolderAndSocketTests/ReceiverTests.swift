@@ -54,6 +54,48 @@ struct ReceiverTests {
         }
     }
 
+    @Test("When it ends, a body that comes to its end gets its answer, and one that does not is cut off", .timeLimit(.minutes(2)))
+    func endsWhatHasBegun() async throws {
+        var options = ReceiverOptions()
+        options.port = 0
+        options.endPatience = .seconds(20)
+        let spool = try folder.spool()
+        let receiver = try Receiver(spool, options: options)
+        let (ports, running) = AsyncStream.makeStream(of: Int.self)
+        let (ends, ending) = AsyncStream.makeStream(of: Void.self)
+        let body = Segments.gzip("{}\n")
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            group.addTask {
+                try await receiver.run {
+                    for await _ in ends { return }
+                } onRunning: {
+                    running.yield($0)
+                }
+            }
+            var iterator = ports.makeAsyncIterator()
+            let port = try #require(await iterator.next())
+            let (whole, half, head) = (try RawClient(port: port), try RawClient(port: port), try RawClient(port: port))
+            for client in [whole, half] {
+                client.send("POST /v1/segments HTTP/1.1\r\nHost: h\r\nContent-Length: \(body.count)\r\n\r\n")
+                client.send(Array(body.prefix(5)))
+            }
+            head.send("POST /v1/segments HTTP/1.1\r\nHo")
+            try await eventually("both bodies have begun") {
+                try FileManager.default.contentsOfDirectory(atPath: folder("spool")).count { $0.hasSuffix(".ferry-in") } == 2
+            }
+            ending.yield(())
+            // It has ended at once: nothing of a request had come.
+            #expect(await head.isClosedByPeer(within: .seconds(60)))
+            whole.send(Array(body.dropFirst(5)))
+            #expect(await whole.answer().hasPrefix("HTTP/1.1 200 "))
+            #expect(await half.isClosedByPeer(within: .seconds(60)))
+            // Without an error: nothing had to be cancelled.
+            try await group.next()
+        }
+        #expect(try spool.pending().count == 1)
+        #expect(try FileManager.default.contentsOfDirectory(atPath: folder("spool")).allSatisfy { !$0.hasSuffix(".ferry-in") })
+    }
+
     @Test("A disabled spool takes nothing, and says when to come again")
     func disabled() async throws {
         let spool = try folder.spool("hub")

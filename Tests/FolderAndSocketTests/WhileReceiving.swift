@@ -5,15 +5,17 @@ import FerrySpool
 ///
 /// - Parameters:
 ///   - change: Changes the receiver's options.
+///   - onEvent: Told what the receiver tells.
 ///   - body: Called with its port.
 func whileReceiving<Value: Sendable>(
     into spool: Spool, _ change: (inout ReceiverOptions) -> Void = { _ in },
+    onEvent: @escaping @Sendable (ReceiverEvent) -> Void = { _ in },
     _ body: @escaping @Sendable (Int) async throws -> Value
 ) async throws -> Value {
     var options = ReceiverOptions()
     options.port = 0
     change(&options)
-    let receiver = try Receiver(spool, options: options)
+    let receiver = try Receiver(spool, options: options, onEvent: onEvent)
     let (ports, continuation) = AsyncStream.makeStream(of: Int.self)
     return try await withThrowingTaskGroup(of: Value?.self) { group in
         group.addTask {

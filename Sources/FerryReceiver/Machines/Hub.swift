@@ -55,9 +55,7 @@ struct Hub: Sendable {
     private func refuse(
         _ refused: RefusedRequest, _ machine: MachineName?, _ address: String, logging reason: String? = nil
     ) -> Response {
-        onEvent(
-            .refused(
-                Refusal(machine: machine, address: address, status: refused.status.code, reason: reason ?? refused.message)))
+        onEvent(.refused(Refusal(refused, machine: machine, address: address, reason: reason)))
         return refused.response
     }
 }

@@ -9,8 +9,9 @@ struct ReceiveCommand: AsyncParsableCommand {
         abstract: "Take segments over HTTP into a spool, each key once.",
         discussion: """
             POST /v1/segments answers 200 when the segment is checked and safe on the disk, with "duplicate":true when it was there \
-            already. GET /healthz answers 200. After SIGTERM what is being received is taken to its end, for 30 s at most. When the \
-            spool's folder is gone or another one, it waits for one and opens it.
+            already. GET /healthz answers 200. After SIGTERM what has begun is finished, for 8 s at most: bodies that are not \
+            complete after 6 s are cut off, and sent again by their senders. When the spool's folder is gone or another one, it waits for \
+            one and opens it.
 
             A key that came is known for ever, unless --remember ends that: a segment that comes again after it is forgotten is taken \
             again. A sender brings what it has for as long as it keeps it, so remember keys for longer than the longest --max-age of \

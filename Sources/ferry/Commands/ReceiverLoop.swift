@@ -32,8 +32,8 @@ struct ReceiverLoop {
     }
 
     func run() async throws {
-        // What is being received may take long on a slow line, and is waited for; the end of a TLS connection takes some seconds more.
-        let signals = try SignalQueue(EarlySignals.ofCommand, patience: options.endPatience + .seconds(10))
+        // A disk that hangs keeps it no longer than that, and some seconds of grace: 10 s in all.
+        let signals = try SignalQueue(EarlySignals.ofCommand, patience: .seconds(5))
         try await withThrowingTaskGroup(of: Void.self) { tasks in
             if let metricsAddress {
                 tasks.addTask { [log, reports] in
@@ -83,9 +83,10 @@ struct ReceiverLoop {
         let host = options.host.contains(":") ? "[\(options.host)]" : options.host
         let state = Mutex((end: End.lost, port: options.port))
         do {
-            try await receiver.run {
+            try await receiver.run { [log, options] in
                 guard await Self.first(signals, { isThere() ? nil : End.lost }) == nil else { return }
                 state.withLock { $0.end = .signal }
+                log.note("ending: what has begun is finished, for \(options.endPatience.forPeople) at most")
                 // A second one ends the process at once: what was answered is on the disk.
                 for number in EarlySignals.ofCommand { signal(number, SIG_DFL) }
             } onRunning: { [log] port in
@@ -95,7 +96,7 @@ struct ReceiverLoop {
         } catch let error as ReceiverError {
             throw CommandFailure(.badConfiguration, error.description)
         } catch is CancellationError {
-            // What took too long was cut off.
+            log.warn("what was not finished by then was cut off: its senders send it again")
         } catch {
             throw CommandFailure(.localFailure, "cannot listen on \(listen): \(ListenAddress.reason(error))")
         }
