@@ -127,6 +127,21 @@ struct MachineProgramTests {
         _ = await allowed.end()
     }
 
+    @Test("A listener beyond this machine with TLS that lets anybody in does not start; one on this machine needs neither")
+    func insecureWithTLS() async throws {
+        let refused = try await Program().run(
+            "receive", "--listen", "0.0.0.0:0", "--spool", folder("spool"), "--tls-cert", "any.pem", "--tls-key", "any.key")
+        #expect(refused.status == 64)
+        #expect(refused.errors.contains("--machines, --token-file") && !refused.errors.contains("--tls-cert"))
+        #expect(!FileManager.default.fileExists(atPath: folder("spool")))
+        for address in ["127.0.0.1:0", "127.0.0.9:0", "localhost:0"] {
+            let allowed = try Program().start(["receive", "--listen", address, "--spool", folder("spool")])
+            _ = try await allowed.waitFor("listening on ")
+            allowed.send(SIGTERM)
+            #expect(await allowed.end().status == 0)
+        }
+    }
+
     @Test("A machine may be known by its client certificate, and nobody by another's, or by none")
     func certificates() async throws {
         guard let openssl = Program.find("openssl") else { return print("NOT TESTED: needs openssl") }
