@@ -2,8 +2,7 @@ import CZlib
 
 /// Writes one gzip member of any length with a ``MemberNote`` to the end of a file, by zlib, in constant memory.
 ///
-/// For the bodies of requests, which are one member because not every server reads on behind the first, and for lines that are too long for a
-/// ``MemberDeflater``.
+/// For the bodies of requests, and for segments whose text is too long for a ``MemberDeflater``.
 package struct MemberStream: ~Copyable {
     private let file: OpenFile
     private let stream: UnsafeMutablePointer<z_stream>
