@@ -221,8 +221,11 @@ struct RunLoop {
         asksTrackers = false
         let wall = runner.now()
         for spool in spools where spool.isOpen {
-            guard let lease = spool.tools?.lease else { continue }
-            await blocking { _ = try? lease.spool().setControl(at: wall) { $0.flushRequestedAt = wall } }
+            guard let lease = spool.tools?.lease, let lane = spool.lane else { continue }
+            let isNoted = await blocking {
+                (try? lease.spool().setControl(at: wall) { $0.flushRequestedAt = wall }) != nil
+            }
+            if isNoted { state.askedItself(spool: lane, at: wall) }
         }
     }
 

@@ -105,6 +105,9 @@ struct RunState {
         return true
     }
 
+    /// This process asks in a spool's folder what it does already: its own note is no news to it.
+    mutating func askedItself(spool: Int, at time: Timestamp) { spools[spool].flushedAt = time }
+
     /// Somebody asked for everything to be sent.
     mutating func ask(_ delivery: inout DeliveryState, at now: Moment) {
         for spool in spools.indices { spools[spool].schedule.ask() }
