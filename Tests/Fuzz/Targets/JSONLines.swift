@@ -31,7 +31,7 @@ extension FuzzTarget {
     /// What is said fast of lines, beside what the scanner says.
     static let soundLines = FuzzTarget("sound-lines", longest: 2048) { bytes in
         var lines = bytes.split(separator: 10, omittingEmptySubsequences: false).map(Array.init)
-        let isEnded = lines.last?.isEmpty ?? false
+        let isEnded = bytes.last == UInt8(ascii: "\n")
         if isEnded { lines.removeLast() }
         var events: Int64 = 0
         var areSound = isEnded
