@@ -61,7 +61,7 @@ def rates(title, text, ours, peers, rounds=ROUNDS):
 
 def receiving(program, url, upload):
     """Seconds of an upload, and CPU seconds and megabytes of the receiver that takes it."""
-    subprocess.run([program, "init", "--quiet", path("received")], check=True)
+    subprocess.run([ferry, "init", "--quiet", path("received")], check=True)
     receiver = subprocess.Popen(
         [program, "receive", "--quiet", "--listen", url.split("/")[2], "--spool", path("received")],
         stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
@@ -138,7 +138,9 @@ def main():
                 return result
             return name, run
         def written(program, *options):
-            return lambda: measure([program, "write", "--create", *options, *write], clean)
+            # One of before takes no --create, and makes the spool by itself.
+            create = [] if program == old else ["--create"]
+            return lambda: measure([program, "write", *create, *options, *write], clean)
         def gzipped(level):
             return lambda: measure(["sh", "-c", f"gzip -{level} -c {big} > {path('big.gz')}"])
         compare(
