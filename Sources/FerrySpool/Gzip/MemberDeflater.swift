@@ -10,6 +10,7 @@ struct MemberDeflater: ~Copyable {
         private let compressor: OpaquePointer
 
         init(_ level: CompressionLevel) {
+            // It fails for want of memory alone, where every allocation of Swift's ends the process too: levels are 1 to 9.
             guard let compressor = libdeflate_alloc_compressor(level.rawValue) else { fatalError("no memory for a compressor") }
             self.compressor = compressor
         }

@@ -57,12 +57,13 @@ enum MemberInflater {
             return true
         }
 
-        /// What inflating a member takes; a few wait for the next one, whoever inflates it.
+        /// What inflating a member takes. A few are kept for the next members, on any thread.
         private struct Workspace {
             let decompressor: OpaquePointer
             let text: UnsafeMutableRawBufferPointer
 
             private init() {
+                // It fails for want of memory alone, where every allocation of Swift's ends the process too.
                 guard let decompressor = libdeflate_alloc_decompressor() else { fatalError("no memory for a decompressor") }
                 self.decompressor = decompressor
                 text = .allocate(byteCount: longestText, alignment: 64)
