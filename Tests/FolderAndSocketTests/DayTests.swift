@@ -161,11 +161,11 @@ struct DayTests {
         private mutating func lookAround() {
             let next = state.update(&delivery, at: clock.moment)
             if let next { events.add(.look(life: life), at: max(next, clock.now + .milliseconds(1))) }
-            let preparer = Preparer(spool: spool, options: options.upload, travel: TravelWatch(), ways: Ways()) { _ in }
+            let preparer = Preparer(options: options.upload) { _ in }
             while case .job(let job) = delivery.next() {
                 var ready: [(Dispatcher.Item, PreparedSegment)] = []
                 for item in job.items {
-                    switch preparer.prepare(item, now: clock.wall) {
+                    switch preparer.prepare(item, in: spool, now: clock.wall) {
                     case .ready(let segment): ready.append((item, segment))
                     case .waits(let until): delivery.skip(item, of: job, .waits(until: until))
                     case .gone: delivery.skip(item, of: job, .ended)

@@ -226,8 +226,10 @@ struct RunnerTests {
         delivery.skip(job.items[0], of: job, .taken)
         delivery.putBack(job.items[2...], of: job, noted: 0)
         #expect(delivery.namesUnderWay(lane: 0) == [FileName(names[1])])
-        let preparer = Preparer(spool: spool, options: upload, travel: TravelWatch(), ways: Ways()) { _ in }
-        guard case .ready(let segment) = preparer.prepare(job.items[1], now: .now()) else { throw InVain(what: "a segment") }
+        let preparer = Preparer(options: upload) { _ in }
+        guard case .ready(let segment) = preparer.prepare(job.items[1], in: spool, now: .now()) else {
+            throw InVain(what: "a segment")
+        }
         let sent = Dispatcher.Job(id: job.id, lane: 0, tools: tools, items: [job.items[1]])
         let reason = Verdict.Reason(kind: "stopped", message: "it was stopped")
         delivery.finish(sent, [segment], .init(verdict: .withdrawn(reason)))

@@ -4,7 +4,7 @@ package struct FolderTime: Equatable, Sendable {
     private let folder: FileStatus.Identity
     private let wall: Timestamp
 
-    init(_ status: FileStatus) {
+    package init(_ status: FileStatus) {
         time = status.inodeTime
         folder = status.identity
         wall = status.changed
@@ -14,6 +14,10 @@ package struct FolderTime: Equatable, Sendable {
     /// small inodes, whole seconds, FAT two.
     private var step: Duration { time.nanoseconds == 0 ? .seconds(2) : .milliseconds(100) }
 
-    /// Whether the folder may change once more without another time.
-    package func isFresh(at now: Timestamp) -> Bool { (.zero..<step).contains(now - wall) }
+    /// Returns the time if a later change of the folder has another one, and `nil` while it may have the same.
+    ///
+    /// - Parameter now: When what was found in the folder was looked at, or before.
+    package func settled(at now: Timestamp) -> FolderTime? { abs(now - wall) < step ? nil : self }
+
+    private func abs(_ duration: Duration) -> Duration { duration < .zero ? .zero - duration : duration }
 }

@@ -28,7 +28,11 @@ public final class Ways: Sendable {
     ///
     /// - Parameter segment: The file's name as that of a segment; `nil` for another tool's.
     public func trail(of file: OpenFile, _ segment: SegmentName?, in spool: Spool) -> Trail {
-        let noted = file.trail
+        trail(file.trail, segment, in: spool)
+    }
+
+    /// The same, of a segment with this note in its file.
+    public func trail(_ noted: Trail, _ segment: SegmentName?, in spool: Spool) -> Trail {
         guard let folder = spool.stateDirectory, let segment, let id = SegmentID(segment.id) else { return noted }
         return state.withLock { state in
             var isWhole = state.names.look(into: spool, folder)
@@ -50,6 +54,7 @@ public final class Ways: Sendable {
 
 /// The names of the logs that tell ways, listed again when their folder has changed.
 private struct WayLogs: Sendable {
+    /// Of the last look; `nil` where what it did not see may have the same time.
     private var changed: FolderTime?
     private(set) var received: [String] = []
     private(set) var ways: [String] = []
@@ -61,11 +66,13 @@ private struct WayLogs: Sendable {
     mutating func look(into spool: Spool, _ folder: Directory) -> Bool {
         do throws(FileError) {
             let changed = try spool.directory.status(Spool.stateFolderName).map { FolderTime($0) }
-            if let changed, changed == self.changed, !changed.isFresh(at: .now()) { return true }
+            if let changed, changed == self.changed { return true }
+            // Looked at first: what is made meanwhile has a later time.
+            let settled = changed?.settled(at: .now())
             let names = try folder.names().filter { $0.hasSuffix(".jsonl") }
             received = names.filter { $0.hasPrefix(Spool.receivedPrefix) }
             ways = names.filter { $0.hasPrefix(Spool.wayPrefix) }
-            self.changed = changed
+            self.changed = settled
             return true
         } catch {
             return false

@@ -54,6 +54,11 @@ extension SegmentName {
 }
 
 extension Spool {
+    /// The names that a try of a segment may have left: its sidecar's, and the first half's.
+    public static func traces(of claim: Claim) -> [String] {
+        [sidecarName(of: claim.name)] + (claim.segmentName?.firstHalf(ofFile: claim.name).map { [$0] } ?? [])
+    }
+
     /// Whether a split of the segment was begun and not ended.
     public func isHalfSplit(_ claim: Claim) throws(FileError) -> Bool {
         guard let segment = claim.segmentName, let half = segment.firstHalf(ofFile: claim.name) else { return false }

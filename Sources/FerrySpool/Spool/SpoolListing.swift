@@ -16,6 +16,8 @@ public struct SpoolListing: Sendable {
         public internal(set) var size: ByteCount?
         /// For whoever works through the listing.
         public var isTaken = false
+        /// It was there when the folder was listed; the others were added later.
+        var isScanned = false
 
         public var priority: Priority { Priority(clamping: Int(key >> 56)) }
         public var created: Timestamp { Timestamp(milliseconds: Int64(key & Self.timeMask) + Timestamp.distantPast.milliseconds) }
@@ -49,6 +51,8 @@ public struct SpoolListing: Sendable {
     /// Bytes of the sidecars, when the listing was made with sizes.
     public internal(set) var sidecarBytes = ByteCount.zero
     private(set) var names: [UInt8] = []
+    /// Entries were dropped.
+    private var isPart = false
 
     public init() {}
 
@@ -116,6 +120,7 @@ public struct SpoolListing: Sendable {
 
     /// Forgets the entries that are taken, and their names.
     public mutating func dropTaken() {
+        isPart = true
         entries.removeAll(where: \.isTaken)
         var kept: [UInt8] = []
         for index in entries.indices {
@@ -142,6 +147,16 @@ public struct SpoolListing: Sendable {
                 orphanSidecars.append(stem)
             }
         }
+    }
+
+    /// Whether a segment was there when the folder was listed, and neither a sidecar nor a half of it.
+    public func isPlain(at index: Int) -> Bool {
+        let entry = entries[index]
+        guard entry.isScanned, !entry.hasSidecar, !isPart else { return false }
+        // A half has its parent's priority and time, and a longer name.
+        guard index + 1 < entries.count, entries[index + 1].key == entry.key else { return true }
+        let name = name(of: entry)
+        return SegmentName(name)?.firstHalf(ofFile: name).flatMap(indexOfSegment) == nil
     }
 
     /// By binary search: names of the format sort as their bytes do.

@@ -11,7 +11,10 @@ extension Spool {
             // What is no file is no segment, whatever its name, and holds up none.
             case .segment where !directory.isFile(name, kind): listing.others.note(name) { true }
             case .segment, .foreign:
-                if let entry = listing.entry(for: name, in: directory, sizes: sizes) { listing.entries.append(entry) }
+                if var entry = listing.entry(for: name, in: directory, sizes: sizes) {
+                    entry.isScanned = true
+                    listing.entries.append(entry)
+                }
             case .sidecar(let length):
                 if sizes { listing.addSidecar(name, in: directory) }
                 sidecars.append(String(decoding: name.prefix(length), as: UTF8.self))

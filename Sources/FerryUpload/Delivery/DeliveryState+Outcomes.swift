@@ -31,7 +31,8 @@ extension DeliveryState {
             guard let (segments, outcome) = held.removeValue(forKey: judgement.id),
                 let job = underWay.removeValue(forKey: judgement.id)
             else { continue }
-            let end = (now(), Double.random(in: 0...1))
+            // A random number is a call of the kernel, and what has ended needs none.
+            let end = judgement.mayBackOff ? (now(), Double.random(in: 0...1)) : nil
             for (index, (segment, item)) in zip(segments, job.items).enumerated() {
                 var outcome = outcome
                 outcome.end = end
@@ -60,7 +61,7 @@ extension DeliveryState {
             let tools = job.tools
             aftermath = try tools.bookkeeper.record(
                 judgement, of: segment, outcome, destinationWaitsUntil: health.state?.nextAttemptAt, &events)
-            news += events.map { News(event: $0, onEvent: tools.onEvent) }
+            for event in events { news.append(News(event: event, onEvent: tools.onEvent)) }
         } catch {
             return fail(error, job)
         }
@@ -122,6 +123,9 @@ extension DeliveryState {
 }
 
 extension PassPlan.Judgement {
+    /// Whether the segment may have to be tried again.
+    fileprivate var mayBackOff: Bool { if case .delivered = self { false } else { true } }
+
     /// Whether it says something of the segment's content, and not of the destination alone.
     fileprivate var isOfContent: Bool {
         switch self {

@@ -23,6 +23,8 @@ final class Dispatcher: Sendable {
         let entry: SpoolListing.Entry
         /// A scan saw journals, or can not have seen them.
         let mayBeUnfinished: Bool
+        /// The scan saw nothing of an earlier try.
+        var isPlain = false
         /// It has missed its deadline.
         let isLate: Bool
         /// Together with others it was refused.

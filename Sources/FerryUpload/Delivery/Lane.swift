@@ -9,24 +9,27 @@ enum LaneGate: Comparable, Sendable {
 }
 
 /// What workers need of a spool.
-struct LaneTools: Sendable {
+final class LaneTools: Sendable {
     let lease: SpoolLease
     let settler: Settler
     let bookkeeper: Bookkeeper
     let travel = TravelWatch()
-    let ways = Ways()
-    let sound = SoundSegments()
+    /// What comes while a listing is worked off; `nil` where that is not known.
+    let arrivals: FolderArrivals?
+    let preparer: Preparer
     let onEvent: @Sendable (UploadEvent) -> Void
     /// No wait that was meant is longer.
     let longestWait: Duration
 
     init(
-        _ lease: SpoolLease, options: UploadOptions, now: @escaping @Sendable () -> Timestamp,
+        _ lease: SpoolLease, options: UploadOptions, arrivals: FolderArrivals? = nil, now: @escaping @Sendable () -> Timestamp,
         onEvent: @escaping @Sendable (UploadEvent) -> Void
     ) {
         self.lease = lease
         self.onEvent = onEvent
         longestWait = options.backOff.longestWait
+        self.arrivals = arrivals
+        preparer = Preparer(options: options, travel: travel, arrivals: arrivals) { onEvent(.warning($0)) }
         settler = Settler(lease, sentGivesWay: options.sentGivesWay, onEvent: onEvent)
         bookkeeper = Bookkeeper(lease: lease, options: options, settler: settler, now: now) { onEvent(.warning($0)) }
     }
@@ -221,8 +224,10 @@ struct Lane {
         guard let index = queue.next(effectiveRules) else { return nil }
         let entry = queue.listing.entries[index]
         let name = queue.listing.name(of: entry)
-        return !separated.contains(FileName(name)) && fits(entry, name) ? take(index) : nil
+        return !isSeparated(name) && fits(entry, name) ? take(index) : nil
     }
+
+    private func isSeparated(_ name: String) -> Bool { !separated.isEmpty && separated.contains(FileName(name)) }
 
     private var effectiveRules: SegmentQueue.Rules {
         var rules = rules
@@ -234,11 +239,11 @@ struct Lane {
         let entry = queue.listing.entries[index]
         let item = Dispatcher.Item(
             name: queue.listing.name(of: entry), entry: entry, mayBeUnfinished: isAddedTo || queue.listing.openJournals > 0,
-            isLate: rules.isLate(entry.created), goesAlone: separated.contains(FileName(queue.listing.name(of: entry))),
-            forgetsWaitsBefore: forgetsWaitsBefore)
+            isPlain: tools.arrivals != nil && queue.listing.isPlain(at: index), isLate: rules.isLate(entry.created),
+            goesAlone: isSeparated(queue.listing.name(of: entry)), forgetsWaitsBefore: forgetsWaitsBefore)
         queue.take(index)
         alone = max(0, alone - 1)
-        separated.remove(FileName(item.name))
+        if item.goesAlone { separated.remove(FileName(item.name)) }
         return item
     }
 

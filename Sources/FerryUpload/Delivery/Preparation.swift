@@ -47,10 +47,10 @@ enum Preparation: Sendable {
 
 /// Claims segments and looks at them: the file side of a pass.
 struct Preparer: Sendable {
-    let spool: Spool
     let options: UploadOptions
-    let travel: TravelWatch
-    let ways: Ways
+    var travel = TravelWatch()
+    var arrivals: FolderArrivals?
+    var ways = Ways()
     var sound = SoundSegments()
     let warn: @Sendable (String) -> Void
 
@@ -60,7 +60,7 @@ struct Preparer: Sendable {
     }
 
     /// - Parameter inflates: Whether it may inflate a whole file, which belongs on a thread that may block.
-    func prepare(_ item: Dispatcher.Item, now: Timestamp, inflates: Bool = true) -> Preparation {
+    func prepare(_ item: Dispatcher.Item, in spool: Spool, now: Timestamp, inflates: Bool = true) -> Preparation {
         let claim: Claim
         switch spool.claim(item.name, mayBeUnfinished: item.mayBeUnfinished) {
         case .claimed(let claimed): claim = claimed
@@ -69,25 +69,26 @@ struct Preparer: Sendable {
         case .unusable(let error): return .unusable(error)
         }
         do throws(FileError) {
-            if try travel.hasMark(of: claim.name, spool, now: now) { return .travels }
-            return try prepare(claim, item, now: now, inflates: inflates)
+            if try travel.hasMark(of: claim.name, spool) { return .travels }
+            return try prepare(claim, item, in: spool, now: now, inflates: inflates)
         } catch {
             return .unusable(error)
         }
     }
 
     private func prepare(
-        _ claim: Claim, _ item: Dispatcher.Item, now: Timestamp, inflates: Bool
+        _ claim: Claim, _ item: Dispatcher.Item, in spool: Spool, now: Timestamp, inflates: Bool
     ) throws(FileError) -> Preparation {
-        // Read after the claim, whether the scan saw one or not: another uploader may have tried the segment since.
-        let sidecar = try sidecar(of: claim)
+        // Asked after the claim, whatever the scan saw: another uploader may have tried the segment since, and a crash have ended that.
+        let isUntried = item.isPlain && arrivals.map { !$0.mayHold(oneOf: Spool.traces(of: claim)) } ?? false
+        let sidecar = isUntried ? nil : try sidecar(of: claim, in: spool)
         if let sidecar, !options.ignoresWaits, sidecar.lastError.scope == .segment,
             sidecar.lastAttemptAt >= item.forgetsWaitsBefore ?? sidecar.lastAttemptAt,
             let until = sidecar.wait(at: now, longestWait: options.backOff.longestWait)
         {
             return .waits(until: until)
         }
-        if try spool.isHalfSplit(claim) { return .halfSplit(claim) }
+        if !isUntried, try spool.isHalfSplit(claim) { return .halfSplit(claim) }
         let isForeign = claim.segmentName == nil
         if isForeign, !ForeignFile.isQuiet(changed: claim.status.changed, now: now) {
             return .settles(until: claim.status.changed + ForeignFile.quietPeriod)
@@ -103,13 +104,15 @@ struct Preparer: Sendable {
         guard let examination = examined else { return .needsInflating }
         if let unready = unready(claim, examination, sidecar, now: now) { return unready }
         if verification == .always, options.cuts != nil { sound.add(claim) }
+        let notes = claim.file.notes
         let facts = try SegmentFacts(
-            claim, spoolID: spool.id, trail: ways.trail(of: claim.file, claim.segmentName, in: spool),
+            claim, notes, spoolID: spool.id, trail: ways.trail(notes.trail, claim.segmentName, in: spool),
             events: examination.events, isLate: item.isLate)
         do throws(TranscodingFailure) {
             return .ready(
                 PreparedSegment(
-                    claim: claim, facts: facts, body: try body(of: claim, facts, content: content, now: now), sidecar: sidecar))
+                    claim: claim, facts: facts, body: try body(of: claim, facts, in: spool, content: content, now: now),
+                    sidecar: sidecar))
         } catch {
             switch error {
             case .event(let event): return damaged(claim, SegmentFault(event), sidecar)
@@ -127,7 +130,7 @@ struct Preparer: Sendable {
     }
 
     /// What is known of earlier tries. How much another content of the name was delivered says nothing.
-    private func sidecar(of claim: Claim) throws(FileError) -> RetryState? {
+    private func sidecar(of claim: Claim, in spool: Spool) throws(FileError) -> RetryState? {
         guard let sidecar = try spool.sidecar(of: claim, warn: { warn("\($0)") }) else { return nil }
         guard let delivered = sidecar.delivered, try delivered.content != claim.contentMark() else { return sidecar }
         return sidecar.with(delivered: nil)
@@ -158,7 +161,7 @@ struct Preparer: Sendable {
     }
 
     private func body(
-        of claim: Claim, _ facts: SegmentFacts, content: [UInt8]?, now: Timestamp
+        of claim: Claim, _ facts: SegmentFacts, in spool: Spool, content: [UInt8]?, now: Timestamp
     ) throws(TranscodingFailure) -> RequestBody {
         if options.body == .ndjson { return RequestBody(claim, content: content) }
         // Each request is made when it is its turn.

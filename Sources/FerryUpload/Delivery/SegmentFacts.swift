@@ -23,12 +23,12 @@ struct SegmentFacts: Sendable {
     /// When it was opened, as far as that is known, where the clock was behind that gave ``created``.
     let dated: Timestamp?
 
-    init(_ claim: Claim, spoolID: String, trail: Trail, events: Int64?, isLate: Bool) throws(FileError) {
+    init(_ claim: Claim, _ notes: SegmentNotes, spoolID: String, trail: Trail, events: Int64?, isLate: Bool) throws(FileError) {
         self.isLate = isLate
         self.spoolID = spoolID
         self.trail = trail
-        clockReading = claim.file.clockReading
-        dated = claim.file.dated
+        clockReading = notes.clockReading
+        dated = notes.dated
         name = claim.name
         bytes = claim.status.size
         self.events = events

@@ -166,7 +166,7 @@ struct Workers: Sendable {
     private func leaveTorn(
         _ ready: inout [(item: Dispatcher.Item, segment: PreparedSegment)], of job: Dispatcher.Job, isOneTaken: Bool
     ) {
-        guard options.repeatsWhole else { return }
+        guard options.repeatsWhole, !ready.isEmpty else { return }
         let counts = Dictionary(ready.compactMap { $0.segment.lastRequest }.map { ($0, 1) }, uniquingKeysWith: +)
         let torn = counts.filter { request, count in (Coalescing.count(ofKey: request) ?? 1) > count }
         let names = ready.map(\.item.name)
@@ -314,15 +314,12 @@ struct Workers: Sendable {
     private func look(at item: Dispatcher.Item, _ tools: LaneTools) async -> Preparation {
         let spool: Spool
         do throws(FileError) { spool = try tools.lease.spool() } catch { return .unusable(error) }
-        let preparer = Preparer(spool: spool, options: options, travel: tools.travel, ways: tools.ways, sound: tools.sound) {
-            tools.onEvent(.warning($0))
-        }
         let time = now()
         if Preparer.isQuick(isForeign: item.entry.isForeign, options) {
-            let preparation = preparer.prepare(item, now: time, inflates: false)
+            let preparation = tools.preparer.prepare(item, in: spool, now: time, inflates: false)
             guard case .needsInflating = preparation else { return preparation }
         }
-        return await blocking { preparer.prepare(item, now: time, inflates: true) }
+        return await blocking { tools.preparer.prepare(item, in: spool, now: time, inflates: true) }
     }
 }
 

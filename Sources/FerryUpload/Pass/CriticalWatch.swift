@@ -3,6 +3,8 @@ import FerrySpool
 /// Looks for critical segments that are stored while a round of a pass sends what it found in the folder: they go before what is left of it.
 struct CriticalWatch: Sendable {
     private let spool: Spool
+    /// Where the kernel tells what comes, the folder is not listed.
+    private let arrivals: FolderArrivals?
     /// Those that the round knows.
     private var known: Set<FileName>
 
@@ -11,8 +13,9 @@ struct CriticalWatch: Sendable {
     /// Looking takes at most a twentieth of a processor, however many segments there are.
     private static let pausePerLook = 20
 
-    init(_ spool: Spool, knowing listing: SpoolListing) {
+    init(_ spool: Spool, _ arrivals: FolderArrivals?, knowing listing: SpoolListing) {
         self.spool = spool
+        self.arrivals = arrivals
         known = []
         // They are the first of the listing.
         for entry in listing.entries.prefix(while: { $0.priority == .critical }) {
@@ -27,8 +30,9 @@ struct CriticalWatch: Sendable {
             do { try await Task.sleep(for: pause) } catch { return }
             let start = ContinuousClock.now
             let spool = spool
-            guard let names = await blocking({ try? spool.names(of: .critical) }) else { continue }
-            let new = names.filter { known.insert(FileName($0)).inserted }
+            var names = arrivals?.takeCritical()
+            if names == nil { names = await blocking { try? spool.names(of: .critical) } }
+            let new = (names ?? []).filter { known.insert(FileName($0)).inserted }
             if !new.isEmpty { onNew(new) }
             pause = max(Self.shortestPause, (ContinuousClock.now - start) * Self.pausePerLook)
         }

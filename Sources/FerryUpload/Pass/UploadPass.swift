@@ -51,7 +51,7 @@ public final class UploadPass: Sendable {
         self.now = now
         leftovers = Mutex(Leftovers(unfinished: unfinished))
         self.spool = spool
-        tools = LaneTools(SpoolLease(spool), options: options, now: now, onEvent: onEvent)
+        tools = LaneTools(SpoolLease(spool), options: options, arrivals: FolderArrivals(spool), now: now, onEvent: onEvent)
         workplaces = Workplace.make(options.parallel)
         let health: DestinationHealth
         do throws(FileError) {
@@ -244,7 +244,7 @@ public final class UploadPass: Sendable {
     /// Sends what was found, and what becomes critical meanwhile.
     private func work(off listing: SpoolListing) async {
         await withTaskGroup(of: Void.self) { [workers, dispatcher] group in
-            group.addTask { [watch = CriticalWatch(spool, knowing: listing)] in
+            group.addTask { [watch = CriticalWatch(spool, tools.arrivals, knowing: listing)] in
                 var watch = watch
                 await watch.run { names in dispatcher.change { $0.appeared(names, in: 0) } }
             }
@@ -266,6 +266,7 @@ public final class UploadPass: Sendable {
             // What others had may be free now.
             if options.order == .strict { dispatcher.change { $0.lanes[0].wake(at: now() + Lane.longestPatience) } }
             do throws(FileError) {
+                tools.arrivals?.begin()
                 listing = try spool.scan(sizes: options.joinsSegments || options.deadline != nil)
                 _ = spool.cleanUp(listing)
                 if isFirst { for line in listing.flawedNames().lines { tools.onEvent(.warning(line)) } }
