@@ -43,7 +43,7 @@ final class FolderNews: Sendable {
 
     /// - Returns: `nil` where the kernel has no more of it for this user.
     init?() {
-        descriptor = inotify_init1(Int32(IN_NONBLOCK) | Int32(IN_CLOEXEC))
+        descriptor = behindStandardStreams(inotify_init1(Int32(IN_NONBLOCK) | Int32(IN_CLOEXEC)))
         guard descriptor >= 0 else { return nil }
     }
 

@@ -7,6 +7,31 @@ import Testing
 struct CrashTests {
     private let folder = TemporaryFolder()
 
+    @Test("A large folder that no watch is left for is sent, and no descriptor is closed twice")
+    func noWatch() async throws {
+        guard Program.find("strace") != nil else { return print("NOT TESTED: there is no strace here") }
+        let hub = try await Hub(folder("hub"))
+        let spool = try Spool.open(folder("spool"), access: .create)
+        let content = Segments.gzip("{}\n")
+        for second in 0..<2000 { _ = try spool.put(content, as: Segments.name(second: second)) }
+        guard try FileStatus(of: spool.path).size >= .kibibytes(32) else {
+            return print("NOT TESTED: folders are small here, whatever is in them")
+        }
+        let result = try await Program(
+            "/bin/sh", environment: ["FERRY": Program.ferry, "SPOOL": spool.path, "LOG": folder("log")]
+        ).run(
+            "-c",
+            """
+            strace -f -qq -o "$LOG" -e trace=close,inotify_add_watch -e inject=inotify_add_watch:error=ENOSPC \
+                "$FERRY" upload -q --spool "$SPOOL" --to \(hub.url); echo "status $?" >>"$LOG"; cat "$LOG"
+            """)
+        #expect(result.output.hasSuffix("status 0\n"))
+        #expect(result.output.contains("ENOSPC"))
+        #expect(!result.output.contains("EBADF"))
+        #expect(try spool.pending().isEmpty)
+        await hub.stop()
+    }
+
     @Test(
         "Killed anywhere while it salvages a segment, it does not have the events sent twice, also if they were sent in between")
     func salvage() async throws {

@@ -5,7 +5,7 @@ import Glibc
 ///
 /// - Parameter descriptor: What opening it returned.
 /// - Returns: The descriptor under its new number; -1, with `errno` set, where it could not be opened or there is no number left.
-func behindStandardStreams(_ descriptor: Int32) -> Int32 {
+package func behindStandardStreams(_ descriptor: Int32) -> Int32 {
     guard (0...2).contains(descriptor) else { return descriptor }
     let moved = fcntl(descriptor, F_DUPFD_CLOEXEC, 3)
     let code = errno

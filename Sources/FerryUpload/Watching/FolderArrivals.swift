@@ -34,13 +34,12 @@ final class FolderArrivals: Sendable {
     init?(_ spool: Spool, from size: ByteCount = largeFolder, mostNames: Int = mostNames) {
         self.mostNames = mostNames
         guard !spool.directory.isRemote, let status = try? spool.directory.status("."), status.size >= size else { return nil }
-        descriptor = inotify_init1(Int32(IN_NONBLOCK) | Int32(IN_CLOEXEC))
-        guard descriptor >= 0 else { return nil }
-        // Of the folder that is open, wherever its path leads by now.
-        guard inotify_add_watch(descriptor, "/proc/self/fd/\(spool.directory.descriptor)", Self.mask) >= 0 else {
-            close(descriptor)
-            return nil
-        }
+        let path = "/proc/self/fd/\(spool.directory.descriptor)"
+        let opened = behindStandardStreams(inotify_init1(Int32(IN_NONBLOCK) | Int32(IN_CLOEXEC)))
+        guard opened >= 0 else { return nil }
+        descriptor = opened
+        // Of the folder that is open, wherever its path leads by now. Where that fails, the deinitializer closes.
+        guard inotify_add_watch(descriptor, path, Self.mask) >= 0 else { return nil }
     }
 
     deinit { close(descriptor) }
