@@ -123,6 +123,22 @@ struct HubTests {
         #expect(try pending("late").count == 1)
     }
 
+    @Test(
+        "What has no room in an empty spool either is too large, and not for later; a quota below an event's size rejects nothing"
+    )
+    func neverFits() async throws {
+        let noise = try Segments.noise(1_200_000).map { "\($0)\n" }.joined()
+        let size = Int64(Segments.gzip(noise).count)
+        try #require(size > 1 << 20)
+        let (large, small) = (try add("a") { $0.bytes = ByteCount(size - 1) }, try add("b") { $0.bytes = ByteCount(1000) })
+        try await whileReceiving(machines) { port in
+            let tooLarge = try await Self.post(Segments.name(second: 0), large, port, body: noise)
+            #expect(tooLarge.status == 413)
+            #expect(try await Self.post(Segments.name(second: 1), small, port, body: noise).status == 507)
+            #expect(try await Self.post(Segments.name(second: 2), large, port).status == 200)
+        }
+    }
+
     @Test("A spool that holds as much as its machine may takes no more, answers for what it has, and goes on when there is room")
     func quota() async throws {
         let noise = try Segments.noise(20_000).map { "\($0)\n" }.joined()

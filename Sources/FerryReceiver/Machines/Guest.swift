@@ -29,11 +29,16 @@ struct RequestRoom {
 
     var isLimited: Bool { limit != nil }
 
+    /// Of a limit below an event's, the sender would reject what may have room when the limit is raised.
+    private static let leastSplitFor = ByteCount.mebibytes(1)
+
     /// Sees that so much is set aside, of which other requests that are under way have none.
     ///
-    /// - Throws: ``IntakeRefusal/overQuota(_:)``.
+    /// - Throws: ``IntakeRefusal/overQuota(_:)``; ``IntakeRefusal/tooLarge(limit:)`` for what has no room in an empty spool either, which its sender
+    ///   splits then.
     mutating func take(_ total: ByteCount) throws(IntakeRefusal) {
         guard let guest, let limit, total > taken else { return }
+        if total > limit, limit >= Self.leastSplitFor { throw .tooLarge(limit: limit) }
         guard guest.usage.take(total - taken, within: limit) else { throw .overQuota(limit) }
         taken = total
     }
