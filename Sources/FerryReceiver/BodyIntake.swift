@@ -35,7 +35,7 @@ enum IntakeRefusal: Error, Equatable {
 /// Takes one segment's body, piece by piece: to the disk, through the inflater and the checker, and into the digest, in constant memory.
 struct BodyIntake: ~Copyable {
     private let file: OpenFile
-    private var reader = GzipReader(limit: ByteCount(.max))
+    private var reader = GzipReader(limit: ByteCount(.max), strictly: true)
     private var lines: JSONLinesCounter
     private var hash = SHA256()
     private(set) var allowance: InflateAllowance

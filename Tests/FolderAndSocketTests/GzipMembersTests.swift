@@ -26,7 +26,7 @@ struct GzipMembersTests {
         var soundProduced: Int64 = 0
 
         init(_ bytes: [UInt8], pieces: Int = .max, limit: ByteCount = .mebibytes(8), byZlib: Bool = false) throws {
-            var reader = GzipReader(limit: limit, inflatesWhole: !byZlib)
+            var reader = GzipReader(limit: limit, strictly: byZlib)
             do {
                 try bytes.withUnsafeBytes { all in
                     for start in stride(from: 0, to: all.count, by: min(pieces, max(all.count, 1))) {
@@ -175,7 +175,7 @@ struct GzipMembersTests {
         let total = try Inflated(bytes).text.count
         for limit in stride(from: 1000, to: total, by: 9973) {
             var expected: GzipDamage?
-            var reader = GzipReader(limit: ByteCount(Int64(limit)), inflatesWhole: false)
+            var reader = GzipReader(limit: ByteCount(Int64(limit)), strictly: true)
             do {
                 try bytes.withUnsafeBytes { all in
                     for start in stride(from: 0, to: all.count, by: OpenFile.inflatedPiece) {
@@ -185,6 +185,54 @@ struct GzipMembersTests {
             } catch let damage as GzipDamage { expected = damage }
             #expect(throws: try #require(expected)) { try file.inflate(limit: ByteCount(Int64(limit))) { _ in } }
         }
+    }
+
+    /// A line in a member with a note, whose data has the length symbol 286, which "will never actually occur" (RFC 1951, section 3.2.6).
+    private static let meaningless: [UInt8] = [
+        0x1f, 0x8b, 0x08, 0x04, 0x00, 0x00, 0x00, 0x00, 0x00, 0xff, 0x1d, 0x00, 0x46, 0x59, 0x19, 0x00, 0x01, 0x01, 0x00, 0x00,
+        0x00, 0x00,
+        0x00, 0x00, 0x00, 0x04, 0x01, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x36, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x33,
+        0x1c, 0x03,
+        0x5c, 0x00, 0xbd, 0x71, 0x16, 0xb4, 0x04, 0x01, 0x00, 0x00,
+    ]
+
+    @Test("A code without a meaning is damage in every verdict, also in a small member with a note")
+    func meaninglessInVerdicts() throws {
+        let folder = TemporaryFolder()
+        let spool = try folder.spool()
+        let name = try spool.put(Self.meaningless)
+        #expect(try spool.damage(of: name)?.kind == .corrupt)
+        let file = try #require(try spool.directory.open(name))
+        #expect(throws: SegmentProblem.self) { _ = try file.checkDeeply(inflateLimit: .mebibytes(1)) }
+        #expect(throws: GzipDamage.self) { try file.countLines(limit: .mebibytes(1)) }
+        guard case .claimed(let claim) = spool.claim(name) else { throw InVain(what: "a claim") }
+        #expect(try claim.examine(.always, inflateLimit: .mebibytes(1)).damage?.kind == .corrupt)
+    }
+
+    @Test("A receiver refuses a code without a meaning")
+    func meaninglessReceived() async throws {
+        let folder = TemporaryFolder()
+        let spool = try folder.spool()
+        try await whileReceiving(into: spool) { port in
+            let answer = try await RawClient.post(Self.meaningless, port: port)
+            #expect(answer.status == 400)
+        }
+        #expect(try spool.pending().isEmpty)
+    }
+
+    @Test("A note that contradicts a sound file counts as absent", arguments: [0, 79, 81])
+    func contradiction(uncompressed: Int64) throws {
+        let folder = TemporaryFolder()
+        let spool = try folder.spool()
+        var bytes = try written(Array("{\"n\":1}\n{\"n\":2}\n".utf8))
+        // The length of the text in the note.
+        withUnsafeBytes(of: uncompressed.littleEndian) { bytes.replaceSubrange(25..<33, with: $0) }
+        let name = try spool.put(bytes)
+        guard case .claimed(let claim) = spool.claim(name) else { throw InVain(what: "a claim") }
+        let examination = try claim.examine(.auto, inflateLimit: .mebibytes(1))
+        #expect(examination.damage == nil)
+        #expect(examination.events == 2)
+        #expect(try claim.examineQuickly(.auto) == nil)
     }
 
     @Test("A claim notices that a member in the middle was written over, though the last one is as it was")

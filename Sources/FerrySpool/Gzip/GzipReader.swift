@@ -53,13 +53,13 @@ public struct GzipReader: ~Copyable {
     /// What those members inflated to.
     var soundProduced: Int64 { stream.soundProduced }
 
-    /// - Parameter limit: The most that the whole may inflate to, against gzip bombs.
-    public init(limit: ByteCount) { self.init(limit: limit, inflatesWhole: true) }
-
-    /// - Parameter inflatesWhole: `false` has zlib inflate all of it.
-    init(limit: ByteCount, inflatesWhole: Bool) {
+    /// - Parameters:
+    ///   - limit: The most that the whole may inflate to, against gzip bombs.
+    ///   - strictly: By zlib alone, for a verdict that others rely on: libdeflate takes codes that RFC 1951 leaves without a meaning (3.2.6), which
+    ///     other readers refuse.
+    public init(limit: ByteCount, strictly: Bool = false) {
         stream = GzipStream(limit: limit)
-        self.inflatesWhole = inflatesWhole
+        inflatesWhole = !strictly
     }
 
     /// Inflates a piece of the file and hands on what comes out, in pieces of at most 1 MiB.
@@ -182,13 +182,15 @@ extension OpenFile {
     ///
     /// - Parameters:
     ///   - content: The whole file, if the caller has read it already.
+    ///   - strictly: For a verdict that others rely on (``GzipReader/init(limit:strictly:)``).
     ///   - compressed: Called with each piece of the file before what it inflates to.
     /// - Throws: ``GzipDamage``, ``FileError``, or whatever `body` throws.
     public func inflate(
-        limit: ByteCount, content: [UInt8]? = nil, compressed: (UnsafeRawBufferPointer) -> Void = { _ in },
+        limit: ByteCount, content: [UInt8]? = nil, strictly: Bool = false,
+        compressed: (UnsafeRawBufferPointer) -> Void = { _ in },
         _ body: (UnsafeRawBufferPointer) throws -> Void
     ) throws {
-        var reader = GzipReader(limit: limit)
+        var reader = GzipReader(limit: limit, strictly: strictly)
         if let content {
             try content.withUnsafeBytes { bytes in
                 compressed(bytes)

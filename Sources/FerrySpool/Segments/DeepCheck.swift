@@ -21,7 +21,7 @@ extension OpenFile {
     public func checkDeeply(inflateLimit: ByteCount) throws -> Int64 {
         var lines = JSONLinesCounter()
         do {
-            try inflate(limit: inflateLimit) { try lines.feed($0) }
+            try inflate(limit: inflateLimit, strictly: true) { try lines.feed($0) }
             try lines.finish()
         } catch let damage as GzipDamage {
             throw SegmentProblem.damaged(damage)

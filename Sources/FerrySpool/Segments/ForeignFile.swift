@@ -77,7 +77,7 @@ extension Spool {
     public func damage(of name: String, inflateLimit: ByteCount = .mebibytes(1024)) throws(FileError) -> GzipDamage? {
         guard let file = try directory.open(name) else { return nil }
         do {
-            try file.inflate(limit: inflateLimit) { _ in }
+            try file.inflate(limit: inflateLimit, strictly: true) { _ in }
             return nil
         } catch let damage as GzipDamage {
             return damage

@@ -160,7 +160,7 @@ extension OpenFile {
     /// Counts the lines that are not blank, as a split does.
     package func countLines(limit: ByteCount) throws -> Int64 {
         var counter = LineCounter()
-        try inflate(limit: limit) { _ = counter.count($0) }
+        try inflate(limit: limit, strictly: true) { _ = counter.count($0) }
         return counter.totalAtEnd
     }
 

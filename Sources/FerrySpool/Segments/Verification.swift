@@ -37,7 +37,8 @@ extension Claim {
         var trailers = ContentHash()
         var walk = try file.walkMembers(length: status.size.bytes, content: content) { trailers.add($0) }
         walk.lacksNotes = walk.events == nil && walk.damage == nil
-        if verification == .never { walk.damage = nil } else if walk.lacksNotes { return nil }
+        // Notes that contradict the file count as absent: what they are noted of may be sound.
+        if verification == .never { walk.damage = nil } else if walk.lacksNotes || walk.damage != nil { return nil }
         if let content {
             trailers.add(content.suffix(MemberNote.trailerLength))
         } else {
@@ -51,7 +52,7 @@ extension Claim {
         var counter = LineCounter()
         var hash = ContentHash()
         do {
-            try file.inflate(limit: limit, content: content) {
+            try file.inflate(limit: limit, content: content, strictly: true) {
                 hash.add($0)
             } _: {
                 _ = counter.count($0)

@@ -64,7 +64,7 @@ extension FuzzTarget {
     private static let limit = ByteCount.kibibytes(256)
 
     private static func inflated(_ bytes: [UInt8], pieces: Int, byZlib: Bool = false) -> Inflated {
-        var reader = GzipReader(limit: limit, inflatesWhole: !byZlib)
+        var reader = GzipReader(limit: limit, strictly: byZlib)
         var result = Inflated()
         do {
             try bytes.withUnsafeBytes { all in
