@@ -122,9 +122,10 @@ public final class TrackerDelivery: Sendable {
                 wasTaken = true
                 try await Task.sleep(for: Self.takenLook)
                 options.deadline = max(.zero, end - .now)
-                let sent = report.sent.segments
+                let (sent, parts) = (report.sent.segments, report.partEvents)
                 report = try await UploadPass(spool, options: options).run()
                 report.sent.segments += sent
+                report.partEvents += parts
             }
             var result = FlushResult(report)
             if result == .failed, let why = report.stopReason?.reason?.message {

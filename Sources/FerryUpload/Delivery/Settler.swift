@@ -19,6 +19,8 @@ final class Settler: Sendable {
         var flushes = 0
         var failure: FileError?
         var report = UploadReport()
+        /// Events that were delivered of segments which are to go on.
+        var parts: [FileName: Int64] = [:]
         /// Since when nothing could be rejected, a person knows.
         var saidUnrejectable = false
         /// What the last batch moved, and is not yet forced to the disk.
@@ -48,8 +50,14 @@ final class Settler: Sendable {
     var failure: FileError? { state.withLock(\.failure) }
     /// Nothing is to be settled or forced to the disk, and nothing is being settled.
     var isIdle: Bool { state.withLock { $0.queue.isEmpty && !$0.isSettling && $0.changed == nil } }
-    /// What was settled.
-    var report: UploadReport { state.withLock(\.report) }
+    /// What was settled, and delivered of segments that have not ended yet.
+    var report: UploadReport {
+        state.withLock { state in
+            var report = state.report
+            report.partEvents = state.parts.values.reduce(0) { $0.adding($1) }
+            return report
+        }
+    }
     /// Whoever ends segments has to wait for room.
     var isFull: Bool { state.withLock { $0.queue.count >= Self.queueLimit } }
 
@@ -63,6 +71,9 @@ final class Settler: Sendable {
             return !state.saidUnrejectable
         }
     }
+
+    /// Notes that a part of a segment was delivered, and the rest is to follow.
+    func noteDelivered(_ events: Int64, of name: String) { state.withLock { $0.parts[FileName(name), default: 0].add(events) } }
 
     /// Hands over an ending.
     ///
@@ -243,6 +254,7 @@ final class Settler: Sendable {
         state.withLock { state in
             for ending in batch {
                 state.report.add(ending)
+                if case .sent = ending.disposal { state.parts[FileName(ending.entry.segment)] = nil }
                 if case .rejected = ending.disposal { state.saidUnrejectable = false }
             }
         }

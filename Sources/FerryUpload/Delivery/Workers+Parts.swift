@@ -124,6 +124,7 @@ extension Workers {
             do throws(FileError) {
                 left.segments[place].sidecar = try left.job.tools.bookkeeper.noteDelivery(
                     of: left.segments[place], lines: slice.lines.upperBound)
+                left.job.tools.settler.noteDelivered(slice.events, of: left.job.items[place].name)
             } catch {
                 // It cannot be known later that this part has arrived.
                 dispatcher.fail(error, left.job)

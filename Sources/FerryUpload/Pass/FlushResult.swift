@@ -13,7 +13,7 @@ public enum FlushResult: Equatable, Sendable {
         switch report.stopReason {
         case .misconfigured, .unwell, .off, .headWaits, .localFailure: self = .failed
         case .deadline, .interrupted, .paused, nil:
-            if report.sent.segments > 0 {
+            if report.sent.segments > 0 || report.partEvents > 0 {
                 self = .sent(more: report.remaining > 0)
             } else {
                 self = report.remaining > 0 || report.rejected > 0 ? .failed : .noData

@@ -116,6 +116,7 @@ public final class UploadPass: Sendable {
             let sent = tools.settler.report
             report.sent = sent.sent
             report.sentEvents = sent.sentEvents
+            report.partEvents = sent.partEvents
             report.rejected = sent.rejected
             report.split = sent.split
             report.duplicates = sent.duplicates

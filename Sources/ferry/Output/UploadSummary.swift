@@ -61,6 +61,9 @@ struct UploadSummary {
         if report.retention.isClockSettling { lines.append(ClockWatch.settling) }
         let events = report.sentEvents > 0 ? ", \(counted(report.sentEvents, "event"))" : ""
         lines.append("sent \(counted(report.sent.segments, "segment")) (\(report.sent.bytes)\(events)) to \(destination)")
+        if report.partEvents > 0 {
+            lines.append("sent \(counted(report.partEvents, "event")) of segments that are not sent to their end yet")
+        }
         if report.duplicates > 0 {
             lines.append(
                 "\(report.duplicates) of them the destination knew already (duplicate) and did not take again; the ledger names them"
@@ -115,6 +118,8 @@ struct UploadSummary {
             let sent: Int64
             let sentBytes: Int64
             let sentEvents: Int64
+            /// Delivered events of segments that are not sent to their end yet.
+            let partEvents: Int64
             /// How many of those sent the destination knew already.
             let duplicates: Int
             let rejected: Int
@@ -152,7 +157,8 @@ struct UploadSummary {
             }
         return try Summary(
             destination: "\(destination)", sent: report.sent.segments, sentBytes: report.sent.bytes.bytes,
-            sentEvents: report.sentEvents, duplicates: report.duplicates, rejected: report.rejected, split: report.split,
+            sentEvents: report.sentEvents, partEvents: report.partEvents, duplicates: report.duplicates,
+            rejected: report.rejected, split: report.split,
             expired: report.retention.expired.segments, evicted: report.retention.evicted.segments,
             remaining: report.remaining, taken: report.taken, stopped: stopped, message: problem,
             destinationWaitsUntil: report.destinationWaitsUntil, sentDeleted: report.sentDeleted.segments,
