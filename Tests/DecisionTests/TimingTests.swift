@@ -160,9 +160,33 @@ struct DeadlineBudgetTests {
     func pace() {
         let start = ContinuousClock.now
         var budget = DeadlineBudget(time: .seconds(100), margin: .zero, now: start)
-        budget.observe(.mebibytes(10), took: .seconds(10))
+        budget.observe(.mebibytes(10), events: 100, took: .seconds(10))
         #expect(budget.allows(.mebibytes(50), now: start + .seconds(40)))
         #expect(!budget.allows(.mebibytes(70), now: start + .seconds(40)))
         #expect(!budget.allows(ByteCount(1), now: start + .seconds(95)))
+    }
+
+    @Test("Of a segment that goes out in parts one request has to arrive in time")
+    func parts() {
+        let start = ContinuousClock.now
+        var budget = DeadlineBudget(time: .seconds(100), margin: .zero, now: start)
+        // 10 KiB and 0.1 s an event.
+        budget.observe(.mebibytes(1), events: 100, took: .seconds(10))
+        let later = start + .seconds(40)
+        #expect(!budget.allows(.mebibytes(70), now: later))
+        #expect(budget.allows(.mebibytes(70), cutTo: RequestLimits(events: 500), now: later))
+        #expect(!budget.allows(.mebibytes(70), cutTo: RequestLimits(events: 700), now: later))
+        #expect(budget.allows(.mebibytes(70), cutTo: RequestLimits(bytes: .mebibytes(5)), now: later))
+        #expect(!budget.allows(.mebibytes(70), cutTo: RequestLimits(bytes: .mebibytes(7)), now: later))
+        #expect(budget.allows(.mebibytes(5), cutTo: RequestLimits(events: 700), now: later))
+    }
+
+    @Test("A small request tells how long one takes, and not how long bytes take")
+    func small() {
+        let start = ContinuousClock.now
+        var budget = DeadlineBudget(time: .seconds(100), margin: .zero, now: start)
+        budget.observe(ByteCount(200), events: 1, took: .seconds(2))
+        #expect(budget.allows(.mebibytes(1), now: start + .seconds(90)))
+        #expect(!budget.allows(.mebibytes(1), now: start + .seconds(99)))
     }
 }

@@ -1,4 +1,4 @@
-import Glibc
+import Foundation
 import Synchronization
 import TestSupport
 import Testing
@@ -40,5 +40,24 @@ struct TimeBoxedPartsTests {
         #expect(rest.sent.segments == 1)
         #expect(rest.partEvents == 0)
         #expect(FlushResult(rest) == .sent(more: false))
+    }
+
+    @Test("A large segment whose requests are small is begun, however long its bytes would take in one")
+    func largeBehindSmall() async throws {
+        let spool = try folder.spool()
+        func line() throws -> String { "{\"noise\":\"\(try Data(Segments.noise(75_000)).base64EncodedString())\"}\n" }
+        try spool.put(Segments.gzip(line()), as: Segments.name(1))
+        try spool.put(Segments.gzip((0..<40).map { _ in try line() }.joined()), as: Segments.name(2))
+        let isFirst = Mutex<Void?>(())
+        let server = ScriptedServer.answering { _ in
+            // At the pace that this tells, all of the large segment takes longer than the whole time.
+            if isFirst.withLock({ $0.take() != nil }) { sleep(1) }
+            return ScriptedServer.answer(200)
+        }
+        var options = try options(server, events: 1)
+        options.deadline = .seconds(30)
+        options.deadlineMargin = .zero
+        let report = try await UploadPass(spool, options: options).run()
+        #expect(report.sent.segments == 2)
     }
 }

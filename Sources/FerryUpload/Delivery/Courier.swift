@@ -31,6 +31,12 @@ struct Courier: ~Copyable {
         /// Which lines of each, where they are not carried as they are.
         var slices: [RequestPart.Slice]?
 
+        /// As far as known.
+        var events: Int64 {
+            if let slices { return slices.reduce(0) { $0.adding($1.events) } }
+            return facts.reduce(0) { $0.adding($1.events ?? 1) }
+        }
+
         /// The same for the same events in every process.
         var key: String {
             if let slices { return Coalescing.key(facts, slices) }
@@ -43,6 +49,8 @@ struct Courier: ~Copyable {
         var verdict: Verdict
         var trace = Trace()
         var duration: Duration?
+        /// What the request carried.
+        var load = (bytes: ByteCount.zero, events: 0 as Int64)
         /// When a segment that is too large, and could not be split, is tried again.
         var postponedUntil: Timestamp?
         /// When it ended, and the chance that its back-off is drawn by: the same for all segments of a request, so that they stay together.
@@ -81,6 +89,7 @@ struct Courier: ~Copyable {
         let verdict = await deliver(shipment, &trace)
         return Outcome(
             verdict: verdict, trace: trace, duration: ContinuousClock.now - start,
+            load: (shipment.body.size, shipment.events),
             request: shipment.facts.count > 1 ? shipment.key : nil)
     }
 

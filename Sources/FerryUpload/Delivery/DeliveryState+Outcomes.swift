@@ -9,7 +9,9 @@ extension DeliveryState {
         held[job.id] = (segments, outcome)
         // One that stops saying so is believed, whoever answers there now.
         if case .delivered = outcome.verdict { acceptedJoined = outcome.trace.acceptedJoined }
-        if let first = segments.first { budget?.observe(job.size, took: outcome.duration ?? first.preparedAgo) }
+        if let time = outcome.duration ?? segments.first?.preparedAgo {
+            budget?.observe(outcome.load.bytes, events: outcome.load.events, took: time)
+        }
         var tries = segments.first?.attempt ?? 1
         if case .eachRequest = options.blame, let name = segments.first?.claim.name { tries = lanes[job.lane].countTry(of: name) }
         let wasStopping = plan.stopReason != nil

@@ -84,7 +84,7 @@ struct DeliveryState {
             if isContinuous { endRound() }
             return idle
         }
-        if let budget, !budget.allows(first.entry.size ?? .zero) {
+        if let budget, !budget.allows(first.entry.size ?? .zero, cutTo: options.cuts) {
             plan.stop(.deadline)
             return idle
         }
@@ -300,7 +300,7 @@ struct DeliveryState {
         finish(done, ended, outcome)
         // What follows has tries of its own.
         if let next = rest.first { lanes[job.lane].forgetTries(of: next.name) }
-        let isLate = budget.map { !$0.allows(rest.first?.entry.size ?? .zero) } ?? false
+        let isLate = budget.map { !$0.allows(rest.first?.entry.size ?? .zero, cutTo: options.cuts) } ?? false
         if isLate { plan.stop(.deadline) }
         guard plan.stopReason == nil, !isEnding, isCurrent(job), mayGoOn(rest, in: job.lane) else {
             started -= rest.count
