@@ -265,6 +265,27 @@ struct DeliveredLinesTests {
         #expect(second.events == ["20", "10"])
     }
 
+    @Test("A joined request that is too large is made again with half the events, of several segments", arguments: [1, 3])
+    func tooLargeJoined(eventsEach: Int) async throws {
+        let spool = try folder.spool()
+        for second in 0..<40 {
+            let first = second * eventsEach
+            try spool.put(Segments.gzip(Segments.lines(first..<first + eventsEach)), as: Segments.name(second: second))
+        }
+        let delivered = Mutex<[[Int]]>([])
+        let listener = ScriptedServer.answering { request in
+            guard let numbers = try? numbers(in: request.body), numbers.count <= 12 else { return ScriptedServer.answer(413) }
+            delivered.withLock { $0.append(numbers) }
+            return ScriptedServer.answer(200)
+        }
+        let report = try await uploadRequests(of: spool, to: listener.url, events: 40)
+        let total = 40 * eventsEach
+        #expect(report.sent.segments == 40)
+        #expect(report.rejected == 0)
+        #expect(delivered.withLock { $0.flatMap(\.self) } == Array(0..<total))
+        #expect(delivered.withLock(\.count) == total / 10)
+    }
+
     @Test("A request that is too large is made again with half the events; a single event that is too large is told by its line")
     func tooLarge() async throws {
         let spool = try folder.spool()

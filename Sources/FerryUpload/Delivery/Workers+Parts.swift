@@ -72,6 +72,11 @@ extension Workers {
                 tried = nil
                 continue
             }
+            if case .tooLarge = outcome.verdict, part.events > 1 {
+                tried = nil
+                left = Remainder(left.job, left.segments, left.limits.halved(of: part.events), options)
+                continue
+            }
             if sent.count > 1, !isKept, outcome.verdict.isAboutSegments {
                 // Which of them is to blame shows one by one.
                 let noted = left.segments.prefix { $0.sidecar != nil }.count
@@ -81,11 +86,6 @@ extension Workers {
                 continue
             }
             if case .tooLarge = outcome.verdict {
-                if part.events > 1 {
-                    tried = nil
-                    left = Remainder(left.job, left.segments, left.limits.halved(of: part.events), options)
-                    continue
-                }
                 do throws(FileError) {
                     let line = part.slices.first { $0.events > 0 }?.lines.upperBound ?? 1
                     outcome.postponedUntil = try left.job.tools.bookkeeper.rejectTooLarge(sent[0], line: line, outcome.verdict)
