@@ -82,6 +82,6 @@ private func code(of error: any Error) -> Int {
     case .spoolFull: FERRY_FULL
     case .file: FERRY_FILE
     case .forked: FERRY_FORKED
-    case .noName, .closed, .intervalIsFixed, .interval, .userID, .noTimer, .stream: FERRY_INVALID
+    case .noName, .closed, .intervalIsFixed, .interval, .userID, .country, .noTimer, .stream: FERRY_INVALID
     }
 }

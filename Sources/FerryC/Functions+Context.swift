@@ -35,11 +35,7 @@ public func ferry_anonymous_id(_ handle: OpaquePointer?) -> UnsafePointer<CChar>
 @c @implementation
 public func ferry_set_country(_ handle: OpaquePointer?, _ country: UnsafePointer<CChar>?) -> CInt {
     with(handle) {
-        if country == nil {
-            $0.tracker.setCountryCode(nil)
-        } else {
-            $0.tracker.setCountryCode(try InvalidArgument.text(country, "the country"))
-        }
+        try $0.tracker.setCountryCode(country == nil ? nil : InvalidArgument.text(country, "the country"))
     }
 }
 

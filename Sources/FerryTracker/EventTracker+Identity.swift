@@ -60,9 +60,18 @@ extension EventTracker {
 
     public var superProperties: EventProperties { isForked ? [:] : state.withLock(\.superProperties) }
 
-    /// Instead of the locale's country; `nil`: none.
-    public func setCountryCode(_ code: String?) {
+    /// Instead of the locale's country, two letters (ISO 3166-1), which are stored in upper case; `nil`: none.
+    ///
+    /// - Throws: ``TrackerFailure/country(_:)``; the country stays as it was.
+    public func setCountryCode(_ code: String?) throws(TrackerFailure) {
         if isForked { return }
+        let code = try Self.countryCode(code)
         state.withLock { $0.setCountry(code) }
+    }
+
+    static func countryCode(_ code: String?) throws(TrackerFailure) -> String? {
+        guard let code else { return nil }
+        guard let known = DeviceFacts.countryCode(code) else { throw .country(code) }
+        return known
     }
 }

@@ -29,12 +29,14 @@ public final class EventTracker: Sendable {
     ///   - path: The spool's folder.
     ///   - configuration: What the tracker does. It is fixed from here on, but for the interval.
     ///   - now: Where the time comes from.
-    /// - Throws: ``TrackerFailure/file(_:)`` when the folder cannot be used, ``TrackerFailure/stream(_:)`` or
-    ///   ``TrackerFailure/interval(_:)`` when the configuration cannot be. A program that must run all the same goes on without a
+    /// - Throws: ``TrackerFailure/file(_:)`` when the folder cannot be used, ``TrackerFailure/stream(_:)``,
+    ///   ``TrackerFailure/country(_:)`` or ``TrackerFailure/interval(_:)`` when the configuration cannot be. A program that must run all the same goes on without a
     ///   tracker.
     public init(
         spool path: String, configuration: TrackerConfiguration = .init(), now: @escaping @Sendable () -> Moment = Moment.now
     ) throws(TrackerFailure) {
+        var configuration = configuration
+        configuration.countryCode = try Self.countryCode(configuration.countryCode)
         self.configuration = configuration
         self.now = now
         ferry_watch_forks()

@@ -28,7 +28,7 @@ public struct TrackerConfiguration: Sendable {
     /// The program's name; by default its executable's.
     public var appName: String?
     public var appVersion: String?
-    /// Two letters (ISO 3166-1) instead of the locale's.
+    /// Two letters (ISO 3166-1), which are stored in upper case, instead of the locale's.
     public var countryCode: String?
     /// A label for the segments: 1 to 64 of `a-z`, `0-9`, `_` and `-`.
     public var stream: String?

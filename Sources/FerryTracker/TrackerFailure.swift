@@ -18,6 +18,8 @@ public enum TrackerFailure: Error, Equatable, Sendable, CustomStringConvertible 
     case intervalIsFixed
     case interval(IntervalError)
     case userID(length: Int, maximum: Int)
+    /// No country: two letters.
+    case country(String)
     /// No label for segments.
     case stream(String)
     /// There is no running timer of that name.
@@ -35,6 +37,7 @@ public enum TrackerFailure: Error, Equatable, Sendable, CustomStringConvertible 
         case .intervalIsFixed: "the interval cannot be changed after the start with this profile; set it in the configuration"
         case .interval(let error): error.description
         case .userID(let length, let maximum): "the user id has \(length) characters, and may have 1 to \(maximum)"
+        case .country(let text): "the country '\(text)' must be two letters of A-Z, such as DE"
         case .stream(let stream): "the stream '\(stream)' must be 1 to 64 characters of a-z, 0-9, _ and -"
         case .noTimer(let name): "there is no timer '\(name)'; start it first"
         case .file(let error): error.description

@@ -364,7 +364,7 @@ class Tracker:
         return _decoded(_library.ferry_anonymous_id(self._tracker))
 
     def set_country(self, country: Optional[str]) -> None:
-        """Two letters instead of the locale's country; None: none."""
+        """Two letters (A-Z, stored in upper case) instead of the locale's country; None: none."""
         _check(_library.ferry_set_country(self._tracker, _text(country)))
 
     def set_super_properties(self, properties: Mapping[str, Any]) -> None:

@@ -21,6 +21,7 @@ static int talk(const char *spool, const char *url) {
     if (strlen(ferry_anonymous_id(tracker)) != 36) return 33;
     if (ferry_interval(tracker) != 0 || ferry_set_interval(tracker, -5) != FERRY_OK || ferry_interval(tracker) != -5) return 34;
     if (ferry_set_country(tracker, "PT") != FERRY_OK || ferry_set_country(tracker, NULL) != FERRY_OK) return 35;
+    if (ferry_set_country(tracker, "DEU") != FERRY_INVALID) return 70;
     if (ferry_set_super_properties(tracker, "{\"a\": 1, \"b\": 2}") != FERRY_OK) return 36;
     if (ferry_remove_super_property(tracker, "a") != FERRY_OK) return 37;
     if (ferry_timer_start(tracker, "t") != FERRY_OK || ferry_timer_remove(tracker, "t") != FERRY_OK) return 38;

@@ -44,6 +44,7 @@ with ferry.Tracker(pathlib.Path(spool), properties=lambda: {"host": "py"}, on_wa
     tracker.logout()
     tracker.set_country("PT")
     tracker.set_country(None)
+    refused(ferry.InvalidError, lambda: tracker.set_country("DEU"))
     tracker.set_super_properties({"plan": "free", "site": 7})
     tracker.remove_super_property("site")
     tracker.start_timer("job")

@@ -308,7 +308,11 @@ struct TrackerTests {
         try first.close()
         first = try folder.tracker { $0.appVersion = "2.0" }
         #expect(first.anonymousID == anonymous && first.userID == "ada")
-        first.setCountryCode("BR")
+        try first.setCountryCode("br")
+        for wrong in ["DEU", "", "1", "D", "D1", "é", "ÄÖ", "D E"] {
+            #expect(throws: TrackerFailure.country(wrong)) { try first.setCountryCode(wrong) }
+            #expect(throws: TrackerFailure.country(wrong)) { try folder.tracker { $0.countryCode = wrong } }
+        }
         try first.logout()
         try first.track("b")
         try first.close()

@@ -63,7 +63,7 @@ case "stress":
             case 7: tracker.enterForeground()
             case 8: tracker.setSuperProperties(["s\(thread)": .int(round)])
             case 9: tracker.removeAllSuperProperties()
-            case 10: tracker.setCountryCode("BR")
+            case 10: try? tracker.setCountryCode("BR")
             case 11: _ = tracker.startSession()
             case 12: try? tracker.setEnabled(round % 3 == 0)
             case 13: try? tracker.flushAndWait()

@@ -137,7 +137,7 @@ const char *ferry_user(ferry_tracker *tracker);
 // The random ID that the spool was given at its first start.
 const char *ferry_anonymous_id(ferry_tracker *tracker);
 
-// Two letters instead of the locale's country; NULL: none.
+// Two letters (A-Z, stored in upper case) instead of the locale's country, else FERRY_INVALID; NULL: none.
 int ferry_set_country(ferry_tracker *tracker, const char *country);
 
 // Properties of every event from now on, besides those that are set already; NULL removes them all.

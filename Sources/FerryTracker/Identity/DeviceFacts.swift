@@ -69,6 +69,12 @@ struct DeviceFacts: Equatable, Sendable {
         return String(locale[locale.index(after: separator)...])
     }
 
+    /// Two letters in upper case; `nil` when a text is not two of ASCII's.
+    static func countryCode(_ text: String) -> String? {
+        let isCode = text.utf8.count == 2 && text.utf8.allSatisfy { (UInt8(ascii: "a")...UInt8(ascii: "z")).contains($0 | 0x20) }
+        return isCode ? text.uppercased() : nil
+    }
+
     /// A value of `/etc/os-release`, whose quotes are as a shell's.
     static func value(of key: String, in osRelease: String) -> String? {
         for line in osRelease.split(whereSeparator: \.isNewline) where line.hasPrefix(key + "=") {
