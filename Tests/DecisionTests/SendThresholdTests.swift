@@ -29,6 +29,21 @@ struct SendThresholdTests {
         #expect(reached(&threshold, 1...5, at: 1) == [3])
     }
 
+    @Test("What was published since the uploader began counts with what is in journals, and nothing from before")
+    func publishedMeanwhile() throws {
+        let start = try #require(Timestamp(rfc3339: "2026-11-24T03:00:00Z"))
+        var published = RecentPublications()
+        published.add(.init(events: 100, since: .seconds(1)), .normal, at: start - .milliseconds(1))
+        published.add(.init(events: 3, since: .seconds(2)), .normal, at: start)
+        published.add(.init(events: 2, since: .seconds(3)), .critical, at: start + .seconds(1))
+        let rule = UploaderMark.Threshold(events: 10, interval: .seconds(15), leavesCriticalOut: true)
+        let counted = published.counted(rule, since: start, with: .init(events: 4, since: .seconds(4)))
+        #expect(counted.events == 7)
+        #expect(counted.since == .seconds(2))
+        var threshold = SendThreshold(rule, counted)
+        #expect(reached(&threshold, 1...5, at: 5) == [3])
+    }
+
     @Test("When the oldest counted event is as old as the interval, what was published has been sent: journals count on")
     func interval() {
         var threshold = threshold(10)

@@ -247,6 +247,7 @@ final class Publisher: Sendable {
     private func publish(_ batch: Recorder.Batch, in spool: Spool) throws(FileError) {
         do throws(FileError) {
             try seal(batch, in: spool)
+            recorder.notePublished(batch, at: options.now().wall)
             recorder.release(batch)
             state.withLock { $0.failures = 0 }
         } catch {

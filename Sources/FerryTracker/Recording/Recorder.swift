@@ -28,6 +28,7 @@ final class Recorder: Sendable {
         /// `nil` while no uploader counts events.
         var threshold: SendThreshold?
         var uploaderStart: Timestamp?
+        var published = RecentPublications()
         var flushes = FlushRequests()
         var open = [Batch?](repeating: nil, count: Priority.levels)
         /// Journals that are to be published whatever their time, oldest first.
@@ -280,14 +281,23 @@ final class Recorder: Sendable {
         }
     }
 
+    /// A journal was published.
+    func notePublished(_ batch: Batch, at now: Timestamp) {
+        state.withLock { $0.published.add(batch.fill, batch.priority, at: now) }
+    }
+
     /// What the uploader says that looks after the spool; `nil`: it counts no events, or none does.
     ///
-    /// - Parameter start: When it began: it has sent all that was published then.
+    /// - Parameter start: When it began: it sends all that was published then.
     func setThreshold(_ rule: UploaderMark.Threshold?, since start: Timestamp?) {
         state.withLock { state in
             guard rule != state.threshold?.rule || start != state.uploaderStart else { return }
             state.uploaderStart = start
-            state.threshold = rule.map { SendThreshold($0, state.unpublished($0)) }
+            state.threshold = rule.map { rule in
+                let unpublished = state.unpublished(rule)
+                return SendThreshold(
+                    rule, start.map { state.published.counted(rule, since: $0, with: unpublished) } ?? unpublished)
+            }
             _ = state.flushes.haveCome(to: state.spool)
         }
     }
