@@ -41,7 +41,8 @@ struct SegmentHandler: Sendable {
         if let circle = Circle(parts.map(\.trail), from: sender, to: spool.id) {
             throw RefusedRequest(.circle(circle))
         }
-        let isTooLarge = request.headers[.contentLength].flatMap(Int64.init).map { $0 > options.maxBody.bytes } ?? false
+        let largest = min(options.maxBody, guest?.largestBody ?? options.maxBody)
+        let isTooLarge = request.headers[.contentLength].flatMap(Int64.init).map { $0 > largest.bytes } ?? false
         do throws(IntakeRefusal) {
             let received: [ReceivedSegment]
             // The key before the size: a sender that is told 413 sends the same events again, in halves with keys of their own.
@@ -50,10 +51,10 @@ struct SegmentHandler: Sendable {
                 // What came another way may have been taken away, or written into, while the body came.
                 if isTooLarge, try await self.known(parts, from: sender, looksAround: true)?.map(\.before) != known.map(\.before)
                 {
-                    throw IntakeRefusal.tooLarge(limit: options.maxBody)
+                    throw IntakeRefusal.tooLarge(limit: largest)
                 }
             } else if isTooLarge {
-                throw IntakeRefusal.tooLarge(limit: options.maxBody)
+                throw IntakeRefusal.tooLarge(limit: largest)
             } else {
                 received = try await take(request, parts, from: sender, guest)
             }

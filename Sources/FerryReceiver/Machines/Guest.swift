@@ -6,6 +6,10 @@ struct Guest: Sendable {
     let usage: SpoolUsage
     let meter: RateMeter
 
+    /// What is larger has no room in the machine's empty spool either: its sender is to split it. `nil` where there is no such limit, and of one
+    /// below an event's size, by which the sender would come to reject events.
+    var largestBody: ByteCount? { machine.limits.bytes.flatMap { $0 >= .mebibytes(1) ? $0 : nil } }
+
     /// The parts with no more urgent priority than the machine may use.
     func limiting(_ parts: [JoinedSegments.Part]) -> [JoinedSegments.Part] {
         guard let most = machine.limits.priority else { return parts }
@@ -29,16 +33,11 @@ struct RequestRoom {
 
     var isLimited: Bool { limit != nil }
 
-    /// Of a limit below an event's, the sender would reject what may have room when the limit is raised.
-    private static let leastSplitFor = ByteCount.mebibytes(1)
-
     /// Sees that so much is set aside, of which other requests that are under way have none.
     ///
-    /// - Throws: ``IntakeRefusal/overQuota(_:)``; ``IntakeRefusal/tooLarge(limit:)`` for what has no room in an empty spool either, which its sender
-    ///   splits then.
+    /// - Throws: ``IntakeRefusal/overQuota(_:)``.
     mutating func take(_ total: ByteCount) throws(IntakeRefusal) {
         guard let guest, let limit, total > taken else { return }
-        if total > limit, limit >= Self.leastSplitFor { throw .tooLarge(limit: limit) }
         guard guest.usage.take(total - taken, within: limit) else { throw .overQuota(limit) }
         taken = total
     }
