@@ -181,7 +181,16 @@ struct DeadlineBudgetTests {
         #expect(budget.allows(.mebibytes(5), cutTo: RequestLimits(events: 700), now: later))
     }
 
-    @Test("A small request tells how long one takes, and not how long bytes take")
+    @Test("Small requests tell how long the bytes of those take that are not much larger")
+    func slowLink() {
+        let start = ContinuousClock.now
+        var budget = DeadlineBudget(time: .seconds(8), margin: .zero, now: start)
+        for _ in 0..<10 { budget.observe(ByteCount(5_200), events: 10, took: .milliseconds(500)) }
+        #expect(!budget.allows(ByteCount(50_800), now: start + .milliseconds(5_300)))
+        #expect(budget.allows(ByteCount(20_000), now: start + .milliseconds(5_300)))
+    }
+
+    @Test("A small request tells how long one takes, and not how long many more bytes take")
     func small() {
         let start = ContinuousClock.now
         var budget = DeadlineBudget(time: .seconds(100), margin: .zero, now: start)

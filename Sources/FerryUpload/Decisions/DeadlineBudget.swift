@@ -4,18 +4,32 @@ import FerrySpool
 struct DeadlineBudget: Sendable {
     private let end: ContinuousClock.Instant
     private let margin: Duration
-    /// Seconds that a request took, and bytes and events that it carried, recent ones counting more.
-    private var seconds = 0.0
-    private var bytes = 0.0
-    private var events = 0.0
+    private var small = Pace()
+    private var large = Pace()
     private var slowest = 0.0
+
+    /// What requests took and carried, recent ones counting more.
+    private struct Pace {
+        var seconds = 0.0
+        var bytes = 0.0
+        var events = 0.0
+        var requests = 0.0
+
+        mutating func add(_ size: ByteCount, events count: Int64, took time: Duration, weight: Double) {
+            seconds = seconds * weight + time.inSeconds
+            bytes = bytes * weight + Double(size.bytes)
+            events = events * weight + Double(count)
+            requests = requests * weight + 1
+        }
+    }
 
     /// Sensors Analytics' SDK flushes in the background only while at least 30 s remain.
     static let standardMargin = Duration.seconds(30)
 
-    /// A smaller request fits into the buffers of two sockets: what it takes is the connection's time and the server's, and tells nothing of the
-    /// link's pace.
+    /// A smaller request fits into the buffers of two sockets: much of what it takes is the connection's time and the server's, and it tells the
+    /// link's pace only for requests that are not much larger.
     private static let smallestMeasure = ByteCount.kibibytes(64)
+    private static let notMuchLarger = 16.0
 
     /// - Parameters:
     ///   - time: From now to the deadline.
@@ -34,15 +48,22 @@ struct DeadlineBudget: Sendable {
         let left = end - now
         guard left >= margin, left > .zero else { return false }
         // A request takes as long as the slowest of the recent ones, and its bytes as long as theirs did.
-        let transfer = bytes > 0 ? load(of: size, cutTo: limits) * seconds / bytes : 0
-        return max(slowest, transfer) <= left.inSeconds
+        return max(slowest, transfer(of: load(of: size, cutTo: limits))) <= left.inSeconds
+    }
+
+    /// Seconds for so many bytes, as far as the other requests tell.
+    private func transfer(of load: Double) -> Double {
+        if large.bytes > 0 { return load * large.seconds / large.bytes }
+        guard small.bytes > 0, load * small.requests <= small.bytes * Self.notMuchLarger else { return 0 }
+        return load * small.seconds / small.bytes
     }
 
     /// How many bytes the next request carries at most, as far as the others tell how large an event is.
     private func load(of size: ByteCount, cutTo limits: RequestLimits?) -> Double {
         var most = Double(size.bytes)
         if let limit = limits?.bytes { most = min(most, Double(limit.bytes)) }
-        if let limit = limits?.events, events > 0 { most = min(most, Double(limit) * bytes / events) }
+        let known = large.events > 0 ? large : small
+        if let limit = limits?.events, known.events > 0 { most = min(most, Double(limit) * known.bytes / known.events) }
         return most
     }
 
@@ -52,9 +73,10 @@ struct DeadlineBudget: Sendable {
     mutating func observe(_ size: ByteCount, events count: Int64, took time: Duration) {
         let weight = 0.8
         slowest = max(slowest * weight, time.inSeconds)
-        guard size >= Self.smallestMeasure else { return }
-        seconds = seconds * weight + time.inSeconds
-        bytes = bytes * weight + Double(size.bytes)
-        events = events * weight + Double(count)
+        if size >= Self.smallestMeasure {
+            large.add(size, events: count, took: time, weight: weight)
+        } else {
+            small.add(size, events: count, took: time, weight: weight)
+        }
     }
 }
