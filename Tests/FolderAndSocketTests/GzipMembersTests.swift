@@ -2,6 +2,7 @@ import TestSupport
 import Testing
 
 @testable import FerrySpool
+@testable import FerryUpload
 
 /// Members that are inflated whole, beside zlib, which has the last word.
 @Suite("Gzip members, written and inflated whole")
@@ -205,6 +206,7 @@ struct GzipMembersTests {
         let file = try #require(try spool.directory.open(name))
         #expect(throws: SegmentProblem.self) { _ = try file.checkDeeply(inflateLimit: .mebibytes(1)) }
         #expect(throws: GzipDamage.self) { try file.countLines(limit: .mebibytes(1)) }
+        #expect(try !file.salvage(into: .inMemory(), limit: .mebibytes(1)).isSound)
         guard case .claimed(let claim) = spool.claim(name) else { throw InVain(what: "a claim") }
         #expect(try claim.examine(.always, inflateLimit: .mebibytes(1)).damage?.kind == .corrupt)
     }
@@ -228,6 +230,7 @@ struct GzipMembersTests {
         // The length of the text in the note.
         withUnsafeBytes(of: uncompressed.littleEndian) { bytes.replaceSubrange(25..<33, with: $0) }
         let name = try spool.put(bytes)
+        #expect(try PendingSegments(spool, now: .now()).allSatisfy { $0.state == .due })
         guard case .claimed(let claim) = spool.claim(name) else { throw InVain(what: "a claim") }
         let examination = try claim.examine(.auto, inflateLimit: .mebibytes(1))
         #expect(examination.damage == nil)

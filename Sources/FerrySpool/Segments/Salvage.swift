@@ -11,7 +11,7 @@ extension OpenFile {
         var salvage = try LineSalvage(target: target, trusted: trusted, takesUnverified: takesUnverified)
         var isSound = true
         do {
-            do { try inflate(limit: limit) { try salvage.add($0) } } catch is GzipDamage { isSound = false }
+            do { try inflate(limit: limit, strictly: true) { try salvage.add($0) } } catch is GzipDamage { isSound = false }
             if isWhole { try salvage.endLastLine() }
         } catch is SalvageEnd {
             // What came before it is what can be saved.
@@ -29,7 +29,7 @@ extension OpenFile {
     /// Returns how many inflated bytes can be trusted, and whether the last member of the file is whole.
     private func trusted(limit: ByteCount) throws(FileError) -> (bytes: Int64, isWhole: Bool) {
         let size = try status().size.bytes
-        var reader = GzipReader(limit: limit)
+        var reader = GzipReader(limit: limit, strictly: true)
         let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: 1 << 16, alignment: 16)
         defer { buffer.deallocate() }
         var (offset, produced): (Int64, Int64) = (0, 0)

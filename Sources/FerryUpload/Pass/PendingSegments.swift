@@ -87,10 +87,10 @@ public struct PendingSegments: Sequence, IteratorProtocol {
     private func becomesWhole(
         _ name: String, _ entry: SpoolListing.Entry, _ notes: Examination?, changed: Timestamp
     ) -> Timestamp? {
-        guard entry.isForeign else {
-            return notes?.damage.flatMap { ForeignFile.mayBecomeWhole($0.kind, changed: changed, now: now) }
-        }
+        // Notes that contradict the file say nothing of it.
+        guard entry.isForeign || notes?.damage != nil else { return nil }
         guard let damage = (try? spool.damage(of: name)) ?? nil, damage.kind != .tooLarge else { return nil }
+        guard entry.isForeign else { return ForeignFile.mayBecomeWhole(damage.kind, changed: changed, now: now) }
         return changed + ForeignFile.patience
     }
 }
