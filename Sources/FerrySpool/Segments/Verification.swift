@@ -28,7 +28,7 @@ extension Claim {
         _ verification: Verification, inflateLimit: ByteCount, content: [UInt8]? = nil
     ) throws(FileError) -> Examination {
         if let examination = try examineQuickly(verification, content: content) { return examination }
-        return try inflateWhole(limit: inflateLimit, content: content)
+        return try inflateWhole(limit: inflateLimit, content: content, goesByNotes: verification != .always)
     }
 
     /// What can be found out without inflating the segment; `nil` when it is to be inflated.
@@ -48,7 +48,7 @@ extension Claim {
         return walk
     }
 
-    private func inflateWhole(limit: ByteCount, content: [UInt8]?) throws(FileError) -> Examination {
+    private func inflateWhole(limit: ByteCount, content: [UInt8]?, goesByNotes: Bool) throws(FileError) -> Examination {
         var counter = LineCounter()
         var hash = ContentHash()
         do {
@@ -61,7 +61,11 @@ extension Claim {
             let lacksNotes = try file.walkMembers(length: status.size.bytes, content: content).events == nil
             return Examination(events: counter.totalAtEnd, lacksNotes: lacksNotes)
         } catch let damage as GzipDamage {
-            return Examination(damage: damage)
+            // What is damaged by its notes, too, is no file that is still being written.
+            let noted =
+                goesByNotes && segmentName != nil
+                ? try? file.walkMembers(length: status.size.bytes, content: content).damage : nil
+            return Examination(damage: noted ?? damage)
         } catch let error as FileError {
             throw error
         } catch {
