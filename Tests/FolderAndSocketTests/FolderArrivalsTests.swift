@@ -8,6 +8,18 @@ import Testing
 struct FolderArrivalsTests {
     private let folder = TemporaryFolder()
 
+    /// Lists a spool as a pass does, and takes its first segment.
+    private func listed(_ spool: Spool) throws -> (LaneTools, Dispatcher.Item) {
+        let options = UploadOptions(destination: try DestinationURL("http://hub/"))
+        let arrivals = try #require(FolderArrivals(spool, from: .zero))
+        let tools = LaneTools(SpoolLease(spool), options: options, arrivals: arrivals, now: { .now() }) { _ in }
+        arrivals.begin()
+        var lane = Lane(tools)
+        lane.begin(try spool.scan())
+        let next = lane.takeNext()
+        return (tools, try #require(next))
+    }
+
     @Test("A file that came since is known, however it came; one that was there before is not")
     func came() throws {
         let spool = try folder.spool()
@@ -43,14 +55,7 @@ struct FolderArrivalsTests {
     func sidecar() throws {
         let spool = try folder.spool()
         let name = try spool.put(Segments.gzip("{}\n"), as: Segments.name(second: 1))
-        let options = UploadOptions(destination: try DestinationURL("http://hub/"))
-        let arrivals = try #require(FolderArrivals(spool, from: .zero))
-        let tools = LaneTools(SpoolLease(spool), options: options, arrivals: arrivals, now: { .now() }) { _ in }
-        arrivals.begin()
-        var lane = Lane(tools)
-        lane.begin(try spool.scan())
-        let next = lane.takeNext()
-        let item = try #require(next)
+        let (tools, item) = try listed(spool)
         #expect(item.isPlain)
         let now = Timestamp.now()
         do {
@@ -70,14 +75,7 @@ struct FolderArrivalsTests {
         let name = try spool.put(Segments.gzip("{}\n{}\n"), as: parent)
         let half = try #require(SegmentName(priority: parent.priority, created: parent.created, id: parent.id + "0"))
         if isOld { _ = try spool.put(Segments.gzip("{}\n"), as: half) }
-        let options = UploadOptions(destination: try DestinationURL("http://hub/"))
-        let arrivals = try #require(FolderArrivals(spool, from: .zero))
-        let tools = LaneTools(SpoolLease(spool), options: options, arrivals: arrivals, now: { .now() }) { _ in }
-        arrivals.begin()
-        var lane = Lane(tools)
-        lane.begin(try spool.scan())
-        let next = lane.takeNext()
-        let item = try #require(next)
+        let (tools, item) = try listed(spool)
         #expect(item.name == name)
         if !isOld { _ = try spool.put(Segments.gzip("{}\n"), as: half) }
         guard case .halfSplit = tools.preparer.prepare(item, in: spool, now: .now()) else { throw InVain(what: "a half split") }

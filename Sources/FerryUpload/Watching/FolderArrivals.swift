@@ -4,8 +4,8 @@ import Synchronization
 
 /// The names that have come into a spool's folder since a moment.
 ///
-/// The kernel queues its news (inotify(7)) before the call returns that makes them, and they are read when a question is asked. So whoever claims
-/// a segment knows what its last holder left behind, without a look into the folder: in a large one, a name that is not there is slow to find.
+/// The kernel queues its news (inotify(7)) before the call returns that makes them, and they are read when a question is asked. So the process that
+/// claims a segment knows what the last holder left behind, without a look into the folder: in a large one, a name that is not there is slow to find.
 final class FolderArrivals: Sendable {
     private let descriptor: Int32
     private let state = Mutex(State())
