@@ -164,7 +164,8 @@ let package = Package(
         ),
         // A program that tracks, for the tests of whole programs.
         .executableTarget(
-            name: "tracker-host", dependencies: ["FerryTracker"], path: "Tests/TrackerHost", swiftSettings: swiftSettings),
+            name: "tracker-host", dependencies: ["FerryTracker", "FerryTrackerUpload"], path: "Tests/TrackerHost",
+            swiftSettings: swiftSettings),
         // Pure decisions: no files, no sockets, no clocks; milliseconds.
         .testTarget(
             name: "DecisionTests",

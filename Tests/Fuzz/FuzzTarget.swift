@@ -16,7 +16,7 @@ struct FuzzTarget: Sendable {
     /// All targets.
     static let all = [
         segmentNames, gzip, gzipText, jsonLines, soundLines, timestamps, quantities, sidecars, controlFiles, clockFiles,
-        exportMarks, ledger, keyLog,
+        exportMarks, requestNotes, ledger, keyLog,
         keyRuns, manifests,
         receipts, tar, keyFiles, sealedSegments, tzif, zoneRules, configuration, settings, conditions, replayLists, urls, proxies,
         tunnelAnswers, retryAfter, answers, receiverHeaders, machineLists, netlink, inotify, heldLocks, appCenter, jsonArray,

@@ -1,11 +1,13 @@
 // A program that tracks, for the tests of whole programs: tracker-host MODE SPOOL …
 import FerrySpool
 import FerryTracker
+import FerryTrackerUpload
+import FerryUpload
 import Foundation
 
 let arguments = CommandLine.arguments
 guard arguments.count >= 3 else {
-    print("usage: tracker-host count|stress|wait|crash|abort|trap|report|fork SPOOL [EVENTS] [THREADS]")
+    print("usage: tracker-host count|stress|wait|send|crash|abort|trap|report|fork SPOOL [EVENTS|URL] [THREADS|EVENTS]")
     exit(64)
 }
 let (mode, spool) = (arguments[1], arguments[2])
@@ -83,6 +85,18 @@ case "wait":
     for event in 0..<10 { try tracker.track("waiting", properties: ["event": .int(event)]) }
     FileHandle.standardError.write(Data("tracked\n".utf8))
     withExtendedLifetime(tracker) { while true { sleep(1000) } }
+case "send":
+    // A segment for each event, and all of them in one request.
+    var sensors = TrackerConfiguration(.sensors)
+    sensors.sessions.tracksLifecycle = false
+    sensors.batch.events = 1
+    let tracker = try EventTracker(spool: spool, configuration: sensors)
+    for event in 0..<number(4, or: 5) { try tracker.track("sent", properties: ["event": .int(event)]) }
+    var options = UploadOptions(destination: try DestinationURL(arguments[3]), profile: .sensors)
+    options.body = .jsonArray
+    let delivery = try TrackerDelivery(tracker, options)
+    tell("\(await delivery.flush())")
+    try tracker.close()
 case "crash", "abort", "trap":
     configuration.reportsCrashes = true
     configuration.appVersion = "1.2.3"

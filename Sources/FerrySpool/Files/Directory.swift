@@ -55,14 +55,16 @@ public final class Directory: Sendable {
     }
 
     /// Opens a folder inside this one, and makes it first if need be, with the modes of this one.
-    public func makeDirectory(_ name: String) throws(FileError) -> Directory {
+    ///
+    /// - Parameter isForced: What is in it counts after a power cut, too.
+    public func makeDirectory(_ name: String, isForced: Bool = true) throws(FileError) -> Directory {
         guard mkdirat(descriptor, name, modes.folder) == 0 else {
             if errno != EEXIST { throw FileError("create folder", pathOf(name)) }
             return try directory(name)
         }
         let made = try directory(name)
         modes.applyToFolder(made.descriptor)
-        try sync()
+        if isForced { try sync() }
         // Opened anew: what is made in it follows what it is now.
         return try directory(name)
     }

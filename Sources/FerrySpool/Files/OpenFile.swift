@@ -21,6 +21,9 @@ public final class OpenFile: Sendable {
     /// number may be another file's.
     package func isStill(_ identity: FileStatus.Identity) -> Bool { (try? status())?.identity == identity }
 
+    /// Whether no fork lies between this process and the one that opened it.
+    var isOfThisProcess: Bool { forks == ferry_fork_count() }
+
     /// Leaves the descriptor's number to whatever file has it now.
     package func abandon() {
         ferry_disown_descriptor(descriptor)
@@ -150,6 +153,11 @@ public final class OpenFile: Sendable {
         guard pwrite(descriptor, bytes, bytes.count, off_t(offset)) == bytes.count else {
             throw FileError("write", path)
         }
+    }
+
+    /// Cuts the file off, for who writes by offsets.
+    func cut(to length: Int64) throws(FileError) {
+        guard ftruncate(descriptor, off_t(length)) == 0 else { throw FileError("truncate", path) }
     }
 
     /// Cuts the file off; what is written next follows there.

@@ -56,7 +56,7 @@ public struct RetryState: Codable, Equatable, Sendable {
         }
 
         /// No segment has more lines: what a file says is no number that could overflow.
-        private static let most: Int64 = 1_000_000_000_000_000
+        static let most: Int64 = 1_000_000_000_000_000
     }
 
     /// What a file from another tool is known by.
@@ -86,6 +86,10 @@ public struct RetryState: Codable, Equatable, Sendable {
             self.status = status
             self.message = message
         }
+
+        /// The process died before the outcome was known.
+        package static let interrupted = LastError(
+            scope: .destination, kind: "interrupted", message: "its process ended before the answer was written down")
     }
 
     public init(
@@ -110,6 +114,29 @@ public struct RetryState: Codable, Equatable, Sendable {
 
     private static let inPartsKind = "in-parts"
 
+    /// The other side may have whole what was tried, and know it by its key.
+    ///
+    /// - Parameters:
+    ///   - error: Why there was no answer that counts.
+    ///   - request: The key of the request, where others went out with it: it is repeated with those.
+    ///   - events: How many it carried, where a longer request was too large.
+    package mutating func noteDeparture(at time: Timestamp, _ error: LastError, request: String?, events: Int64?) {
+        (attempts, lastAttemptAt, broken) = (min(attempts.adding(1), Self.most), time, nil)
+        (lastError, self.request, requestEvents) = (error, request, events)
+    }
+
+    /// The first lines were delivered: what was tried before is not what comes next.
+    package mutating func noteDelivery(_ delivered: Delivered, at time: Timestamp) {
+        if delivered.lines > self.delivered?.lines ?? 0 {
+            (failures, broken, lastError) = (0, nil, RetryState.inParts(at: time).lastError)
+            (request, requestEvents) = (nil, nil)
+        }
+        self.delivered = delivered
+    }
+
+    /// The key of the request of several segments whose process died before its outcome was known; `nil`: it was in none, or it was tried since.
+    package var interruptedRequest: String? { lastError.kind == LastError.interrupted.kind ? request : nil }
+
     /// What is left of the segment has not been tried.
     public var isInParts: Bool { lastError.kind == Self.inPartsKind }
 
@@ -126,7 +153,7 @@ public struct RetryState: Codable, Equatable, Sendable {
     }
 
     /// No segment is tried so often: with the longest pause between two tries it would take 100,000 years.
-    private static let most = 1_000_000_000
+    static let most = 1_000_000_000
 
     public init(from decoder: any Decoder) throws {
         let container = try decoder.container(keyedBy: CodingKeys.self)

@@ -14,6 +14,8 @@ public final class Claim: Sendable {
     public let segmentName: SegmentName?
     /// What was read of the content.
     private let mark: Mutex<ContentMark?>
+    /// The request that it goes out in: noted until its outcome is written down.
+    private let request = Mutex<NotedRequest?>(nil)
 
     init(name: String, segmentName: SegmentName?, file: OpenFile, status: FileStatus, mark: ContentMark? = nil) {
         self.name = name
@@ -26,6 +28,21 @@ public final class Claim: Sendable {
     func remember(_ mark: ContentMark) { self.mark.withLock { $0 = mark } }
 
     var remembered: ContentMark? { mark.withLock { $0 } }
+
+    /// Keeps the note of a request for as long as the claim lives, or until the next one.
+    ///
+    /// - Parameter request: `nil`: the outcome of the last one is written down.
+    package func keep(_ request: NotedRequest?) {
+        let last = self.request.withLock { kept in
+            defer { kept = request }
+            return kept
+        }
+        // Outside of the lock: it may be the last that keeps the note.
+        _ = consume last
+    }
+
+    /// The request that is noted has arrived.
+    package func noteArrival() { request.withLock { $0 }?.noteArrival() }
 }
 
 /// What came of trying to claim a segment.

@@ -94,8 +94,7 @@ struct Bookkeeper: Sendable {
         if options.repeatsWhole, departure == .whole {
             // The other side may know it by its key: it was tried with what went out with it, and is repeated with that.
             var state = previous ?? fresh()
-            (state.attempts, state.lastAttemptAt, state.broken) = (state.attempts.adding(1), time, nil)
-            (state.lastError, state.request, state.requestEvents) = (fresh().lastError, outcome.request, outcome.requestEvents)
+            state.noteDeparture(at: time, fresh().lastError, request: outcome.request, events: outcome.requestEvents)
             try note(state, of: segment)
             return state
         }
@@ -105,10 +104,12 @@ struct Bookkeeper: Sendable {
             return nil
         }
         let broken = BrokenTries.count(before: previous, departure)
-        guard previous == nil || previous?.broken != broken || previous?.requestEvents != outcome.requestEvents else {
-            return nil
-        }
+        let wasInterrupted = previous?.interruptedRequest != nil
+        guard wasInterrupted || previous == nil || previous?.broken != broken || previous?.requestEvents != outcome.requestEvents
+        else { return nil }
         var state = previous ?? fresh()
+        // It was made once more as it was.
+        if wasInterrupted { (state.lastError, state.request) = (fresh().lastError, nil) }
         (state.broken, state.requestEvents) = (broken, outcome.requestEvents)
         try note(state, of: segment)
         return state
@@ -123,15 +124,12 @@ struct Bookkeeper: Sendable {
         var state =
             previous(of: segment)
             ?? .inParts(at: time)
-        // What was tried before is not what comes next.
-        if lines > state.delivered?.lines ?? 0 {
-            (state.failures, state.broken, state.lastError) = (0, nil, RetryState.inParts(at: time).lastError)
-            (state.request, state.requestEvents) = (nil, nil)
-        }
-        state.delivered = .init(lines: lines, destination: destinationID, content: try segment.claim.contentMark())
+        let content = try segment.claim.contentMark()
+        state.noteDelivery(.init(lines: lines, destination: destinationID, content: content), at: time)
         let spool = try lease.spool()
         // What the other side has is not to be sent again: on a full disk the reserve is for that, too.
         try spool.lendingReserve { () throws(FileError) in try spool.writeSidecar(state, of: segment.claim) }
+        segment.claim.keep(nil)
         return state
     }
 

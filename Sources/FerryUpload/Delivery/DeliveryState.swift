@@ -90,7 +90,7 @@ struct DeliveryState {
         }
         lastLane = lane
         var items = [first]
-        var room = isProbe ? nil : room(beside: first)
+        var room = isProbe ? nil : room(beside: first, in: lane)
         items += neighbours(of: first, in: lane, &room)
         started += items.count
         nextID += 1
@@ -169,14 +169,19 @@ struct DeliveryState {
     private func isHeldUp(_ lane: Int) -> Bool { options.order == .strict && !lanes[lane].waiting.isEmpty }
 
     /// For what may go out with a segment.
-    private func room(beside first: Dispatcher.Item) -> Coalescing.Room? {
+    private func room(beside first: Dispatcher.Item, in lane: Int) -> Coalescing.Room? {
         // A URL is made for the first segment of a request.
         if options.destination.namesSegment || options.destination.namesDay { return nil }
-        if options.cuts != nil { return .init(gathering: first, takesTried: options.repeatsWhole) }
+        if options.cuts != nil { return .init(gathering: first, takesTried: takesTried(beside: first, in: lane)) }
         guard options.joinsSegments, let limit = options.coalesce.limit(accepted: acceptedJoined, refused: refusedJoined) else {
             return nil
         }
-        return .init(limit: limit, first: first, takesTried: options.repeatsWhole)
+        return .init(limit: limit, first: first, takesTried: takesTried(beside: first, in: lane))
+    }
+
+    /// Where what failed goes out one by one, what has had no outcome is still repeated as it was.
+    private func takesTried(beside first: Dispatcher.Item, in lane: Int) -> Bool {
+        options.repeatsWhole || first.entry.hasSidecar && lanes[lane].wasInterrupted(first.name)
     }
 
     /// What may go out with a segment: the small ones that follow it, of its priority and stream.
@@ -206,9 +211,13 @@ struct DeliveryState {
         var until: Timestamp?
         var missedTurn = true
         switch reason {
-        case .taken:
+        case .taken, .torn:
             lanes[job.lane].tally.noteTaken(item.name)
             until = now() + lanes[job.lane].patience(with: item.name)
+            // At one moment with those that it waits for.
+            if case .torn = reason, let reunion = lanes[job.lane].lastMissedTurn {
+                until = max(reunion, now() + Lane.shortestPatience)
+            }
             // Another process sends the head of the line: nothing may pass it.
             if options.order == .strict { lanes[job.lane].setAside(item, hasSidecar: item.entry.hasSidecar, wait(until: until)) }
         case .settles(let moment):

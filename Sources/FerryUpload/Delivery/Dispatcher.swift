@@ -43,6 +43,8 @@ final class Dispatcher: Sendable {
         case settles(until: Timestamp)
         /// Somebody else has it.
         case taken
+        /// Somebody else has others that it is to go out with.
+        case torn
         /// It ended without the destination.
         case ended
     }

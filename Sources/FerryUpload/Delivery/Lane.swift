@@ -14,6 +14,7 @@ final class LaneTools: Sendable {
     let settler: Settler
     let bookkeeper: Bookkeeper
     let travel = TravelWatch()
+    let requests: RequestNoting
     /// What comes while a listing is worked off; `nil` where that is not known.
     let arrivals: FolderArrivals?
     let preparer: Preparer
@@ -27,6 +28,7 @@ final class LaneTools: Sendable {
     ) {
         self.lease = lease
         self.onEvent = onEvent
+        requests = RequestNoting(lease)
         longestWait = options.backOff.longestWait
         self.arrivals = arrivals
         preparer = Preparer(options: options, travel: travel, arrivals: arrivals) { onEvent(.warning($0)) }
@@ -207,6 +209,14 @@ struct Lane {
     /// Takes the next segment.
     mutating func takeNext() -> Dispatcher.Item? { queue.next(effectiveRules).map { take($0) } }
 
+    /// Whether a segment was in a request with others when its process died, and was not tried since.
+    func wasInterrupted(_ name: String) -> Bool {
+        ((try? tools.lease.spool().sidecar(of: name)) ?? nil)?.interruptedRequest != nil
+    }
+
+    /// Whether others had a segment when it was looked at last.
+    func wasTaken(_ name: String) -> Bool { foundTaken[name] != nil }
+
     /// A segment that was tried least, which stays in the queue.
     mutating func probe(using generator: inout some RandomNumberGenerator) -> SegmentQueue.Probe? {
         let lease = tools.lease
@@ -358,7 +368,7 @@ struct Lane {
         if let name { tries[name] = nil } else { tries = [:] }
     }
 
-    private static let shortestPatience = Duration.milliseconds(2)
+    static let shortestPatience = Duration.milliseconds(2)
     /// Also for a segment that cannot be opened.
     static let longestPatience = Duration.seconds(60)
 
@@ -382,6 +392,9 @@ struct Lane {
         }
         return woken
     }
+
+    /// When all are looked at again that others had.
+    var lastMissedTurn: Timestamp? { waiting.values.lazy.filter(\.missedTurn).compactMap(\.wait?.until).max() }
 
     /// When the next of those that wait is due.
     var nextWake: Timestamp? { waiting.values.lazy.compactMap(\.wait?.until).min() }

@@ -59,6 +59,7 @@ extension Workers {
             if let problem = template.followSecrets() { left.job.tools.onEvent(.warning(problem)) }
             let shipment = Courier.Shipment(
                 facts: sent.map(\.facts), body: part.body, attempt: sent[0].attempt, slices: part.slices)
+            note(shipment, of: sent, events: left.limits == limits ? nil : part.events, left.job.tools)
             var outcome = await deliver(shipment, &courier)
             // Alone, its segments have other keys: what may have arrived together is asked for once more as it was.
             let isKept = options.repeatsWhole && outcome.verdict.isRetryable
@@ -80,6 +81,7 @@ extension Workers {
             if sent.count > 1, !isKept, outcome.verdict.isAboutSegments {
                 // Which of them is to blame shows one by one.
                 let noted = left.segments.prefix { $0.sidecar != nil }.count
+                for segment in sent { segment.claim.keep(nil) }
                 let single = dispatcher.breakUp(left.job, left.job.items, outcome.verdict, noted: noted)
                 left = Remainder(single, [left.segments[0]], left.limits, options)
                 isMoreWaiting = false
@@ -117,6 +119,8 @@ extension Workers {
         let ended = part.slices.count { $0.isLast }
         if let slice = part.slices.last, !slice.isLast {
             let place = slice.segment - left.first
+            // Some of its segments end, and one goes on: that is written down one after the other.
+            if ended > 0 { left.segments[place].claim.noteArrival() }
             guard left.segments[place].claim.isUnchanged else {
                 setAsideChanged(left, place, outcome)
                 return false

@@ -115,6 +115,7 @@ struct Workers: Sendable {
         if segments.count > 1, !isKept, outcome.verdict.isAboutSegments {
             // Together they were refused, or failed: which of them is to blame shows one by one.
             noteArrival(of: &segments, outcome, job)
+            for segment in segments { segment.claim.keep(nil) }
             job = dispatcher.breakUp(job, job.items, outcome.verdict, noted: segments.prefix { $0.sidecar != nil }.count)
             segments = [segments[0]]
             outcome = await send(segments, job.tools, &courier)
@@ -166,32 +167,37 @@ struct Workers: Sendable {
     private func leaveTorn(
         _ ready: inout [(item: Dispatcher.Item, segment: PreparedSegment)], of job: Dispatcher.Job, isOneTaken: Bool
     ) {
-        guard options.repeatsWhole, !ready.isEmpty else { return }
-        let counts = Dictionary(ready.compactMap { $0.segment.lastRequest }.map { ($0, 1) }, uniquingKeysWith: +)
+        let counts = Dictionary(ready.compactMap { request($0.segment) }.map { ($0, 1) }, uniquingKeysWith: +)
         let torn = counts.filter { request, count in (Coalescing.count(ofKey: request) ?? 1) > count }
         let names = ready.map(\.item.name)
         guard !torn.isEmpty, dispatcher.read({ $0.mayGetBack(beside: names, of: job, isOneTaken: isOneTaken) }) else {
             return
         }
-        for (item, segment) in ready where segment.lastRequest.map({ torn[$0] != nil }) ?? false {
-            dispatcher.skip(item, of: job, .taken)
+        for (item, segment) in ready where request(segment).map({ torn[$0] != nil }) ?? false {
+            dispatcher.skip(item, of: job, .torn)
         }
-        ready.removeAll { $0.segment.lastRequest.map { torn[$0] != nil } ?? false }
+        ready.removeAll { request($0.segment).map { torn[$0] != nil } ?? false }
     }
 
     /// Takes out what was not tried in one request with the first segment: what is repeated as it was has the key that it had, which a server may
     /// know already.
     private func keepTogether(_ ready: inout [(item: Dispatcher.Item, segment: PreparedSegment)]) -> [Dispatcher.Item] {
-        guard options.repeatsWhole, let first = ready.first else { return [] }
-        if options.order == .strict, first.segment.lastRequest == nil {
+        guard let first = ready.first.map({ request($0.segment) }) else { return [] }
+        if options.order == .strict, first == nil {
             // Nothing passes what was tried.
-            let kept = ready.prefix { $0.segment.lastRequest == nil }.count
+            let kept = ready.prefix { request($0.segment) == nil }.count
             defer { ready.removeSubrange(kept...) }
             return ready[kept...].map(\.item)
         }
-        let others = ready.filter { $0.segment.lastRequest != first.segment.lastRequest }.map(\.item)
-        if !others.isEmpty { ready.removeAll { $0.segment.lastRequest != first.segment.lastRequest } }
+        let others = ready.filter { request($0.segment) != first }.map(\.item)
+        if !others.isEmpty { ready.removeAll { request($0.segment) != first } }
         return others
+    }
+
+    /// The key of the request that a segment is to be repeated in as it was; `nil`: it may go out with others. Where what failed is tried one by
+    /// one, only what has had no outcome is repeated so.
+    private func request(_ segment: PreparedSegment) -> String? {
+        options.repeatsWhole ? segment.lastRequest : segment.sidecar?.interruptedRequest
     }
 
     /// Notes which segments of a joined request may have arrived whole, whatever the answer was: a receiver may store the first ones before
@@ -214,7 +220,9 @@ struct Workers: Sendable {
     private func send(_ segments: [PreparedSegment], _ tools: LaneTools, _ courier: inout Courier) async -> Courier.Outcome {
         if let problem = template.followSecrets() { tools.onEvent(.warning(problem)) }
         guard let body = await body(of: segments) else { return Courier.Outcome(verdict: Verdict(.fileChanged)) }
-        return await deliver(.init(facts: segments.map(\.facts), body: body, attempt: segments[0].attempt), &courier)
+        let shipment = Courier.Shipment(facts: segments.map(\.facts), body: body, attempt: segments[0].attempt)
+        note(shipment, of: segments, tools)
+        return await deliver(shipment, &courier)
     }
 
     /// Whether segments fill requests, and leave nothing that would have to go out with what follows them. What is repeated is no more than it was.
@@ -238,6 +246,15 @@ struct Workers: Sendable {
                 sum = sum.adding(count)
                 return sum >= full
             }).map { $0 + 1 } ?? events.count
+    }
+
+    /// Notes a request that another process could not make again by itself.
+    ///
+    /// - Parameter events: As many as it carries, where a longer one was too large.
+    func note(_ shipment: Courier.Shipment, of segments: [PreparedSegment], events: Int64? = nil, _ tools: LaneTools) {
+        let accepted = dispatcher.read(\.acceptedJoined)
+        guard RequestNoting.isNeeded(segments, options, accepted: accepted) else { return }
+        tools.requests.note(shipment, of: segments, events: events, to: tools.bookkeeper.destinationID, at: now())
     }
 
     func deliver(_ shipment: Courier.Shipment, _ courier: inout Courier) async -> Courier.Outcome {
@@ -277,12 +294,12 @@ struct Workers: Sendable {
     private func prepare(
         _ item: Dispatcher.Item, of job: Dispatcher.Job, _ looksAgain: inout Int
     ) async throws(FileError) -> Readiness {
-        var preparation = await look(at: item, job.tools)
+        var preparation = await look(at: item, of: job)
         while looksAgain > 0, case .taken = preparation {
             looksAgain -= 1
             // Cancelled, it looks at once.
             try? await Task.sleep(for: Self.lookPause)
-            preparation = await look(at: item, job.tools)
+            preparation = await look(at: item, of: job)
         }
         switch preparation {
         case .ready(let segment): return .ready(segment)
@@ -311,10 +328,14 @@ struct Workers: Sendable {
         return .waits
     }
 
-    private func look(at item: Dispatcher.Item, _ tools: LaneTools) async -> Preparation {
-        let spool: Spool
-        do throws(FileError) { spool = try tools.lease.spool() } catch { return .unusable(error) }
+    private func look(at item: Dispatcher.Item, of job: Dispatcher.Job) async -> Preparation {
+        let (spool, tools): (Spool, LaneTools)
+        do throws(FileError) { (spool, tools) = (try job.tools.lease.spool(), job.tools) } catch { return .unusable(error) }
         let time = now()
+        // Who had it may have died in the middle of a request.
+        if dispatcher.read({ $0.lanes[job.lane].wasTaken(item.name) }) {
+            await blocking { spool.restoreRequests { tools.onEvent(.warning("\($0)")) } }
+        }
         if Preparer.isQuick(isForeign: item.entry.isForeign, options) {
             let preparation = tools.preparer.prepare(item, in: spool, now: time, inflates: false)
             guard case .needsInflating = preparation else { return preparation }

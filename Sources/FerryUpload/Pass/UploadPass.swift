@@ -207,6 +207,7 @@ public final class UploadPass: Sendable {
             tools.settler.close()
             group.cancelAll()
         }
+        tools.requests.close()
         if let failure = dispatcher.read(\.failure) { throw failure }
         if let failure = tools.settler.failure { throw failure }
     }
@@ -267,6 +268,7 @@ public final class UploadPass: Sendable {
             // What others had may be free now.
             if options.order == .strict { dispatcher.change { $0.lanes[0].wake(at: now() + Lane.longestPatience) } }
             do throws(FileError) {
+                spool.restoreRequests { [tools] in tools.onEvent(.warning("\($0)")) }
                 tools.arrivals?.begin()
                 listing = try spool.scan(sizes: options.joinsSegments || options.deadline != nil)
                 _ = spool.cleanUp(listing)

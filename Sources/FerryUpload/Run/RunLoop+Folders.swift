@@ -100,7 +100,10 @@ extension RunLoop {
         for tools in retiring where !needed.contains(ObjectIdentifier(tools.lease)) && tools.settler.isIdle {
             tools.settler.close()
             // It asks the file system which folder it is.
-            DispatchQueue.global().async { tools.lease.close() }
+            DispatchQueue.global().async {
+                tools.requests.close()
+                tools.lease.close()
+            }
         }
         retiring.removeAll { !needed.contains(ObjectIdentifier($0.lease)) && $0.settler.isIdle }
     }

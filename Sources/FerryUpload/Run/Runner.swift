@@ -175,6 +175,7 @@ public final class Runner: Sendable {
                 for tools in workers.dispatcher.read({ $0.lanes.map(\.tools) }) + retiring {
                     await tools.settler.flush()
                     tools.settler.close()
+                    tools.requests.close()
                 }
             }
             continuation.finish()

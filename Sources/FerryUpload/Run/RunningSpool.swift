@@ -179,6 +179,7 @@ struct RunningSpool {
         }
         guard !isBusy, tools.settler.isIdle else { return Self.restsAfter }
         mark?.release()
+        tools.requests.close()
         tools.lease.close()
         isResting = true
         return nil

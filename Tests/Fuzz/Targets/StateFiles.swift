@@ -64,6 +64,20 @@ extension FuzzTarget {
         try expect(again == mark, "a mark reads as it was written")
     }
 
+    /// What dead processes had under way.
+    static let requestNotes = FuzzTarget("request-notes") { bytes in
+        let notes = RequestNote.Content(bytes).notes
+        for note in notes {
+            try expect(note.segments.allSatisfy { SegmentName($0.name) != nil }, "a note leads to segments alone")
+            for segment in note.segments {
+                try expect(segment.attempts + 1 > segment.attempts, "another try can be counted")
+                try expect(segment.from.map { $0 <= segment.to ?? -1 } ?? (segment.to == nil), "lines are a range")
+            }
+        }
+        let again = RequestNote.Content(notes.flatMap { JSONLine.encode($0) })
+        try expect(again.notes == notes && !again.isDamaged, "notes read as they were written")
+    }
+
     /// Reads bytes as a state file, and what was read once more as it would be written.
     @discardableResult
     private static func expectSoundState<State: Codable & Equatable>(_ type: State.Type, _ bytes: [UInt8]) throws -> State? {

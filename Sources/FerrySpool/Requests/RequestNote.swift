@@ -1,0 +1,130 @@
+/// What a request carries, noted before it goes out. Where its process dies before the outcome is written down, the next one makes the same request,
+/// under the same key: many servers know a request by that alone.
+package struct RequestNote: Codable, Equatable, Sendable {
+    /// The format's version.
+    package var version = 1
+    package var at: Timestamp
+    /// As its state file is named.
+    package var destination: String
+    /// The request's key, where it carries several segments.
+    package var request: String?
+    /// How many events it carries, where a longer one was too large.
+    package var requestEvents: Int64?
+    package var segments: [Segment]
+
+    /// A segment, or a part of one.
+    package struct Segment: Codable, Equatable, Sendable {
+        /// One of Ferry's: those of other tools go out alone.
+        package var name: String
+        /// What it is known again by.
+        package var bytes: Int64
+        package var modified: Timestamp
+        /// As many as its sidecar counts. With more of them, the outcome is written down.
+        package var attempts: Int
+        /// The request has its lines behind this one; absent where it has the file as it is.
+        package var from: Int64?
+        /// The last of its lines that the request has.
+        package var to: Int64?
+
+        /// - Parameter lines: From 0; `nil`: the file as it is.
+        package init(_ claim: Claim, attempts: Int, lines: Range<Int64>?) {
+            name = claim.name
+            bytes = claim.status.size.bytes
+            modified = claim.status.modified
+            self.attempts = attempts
+            (from, to) = (lines?.lowerBound, lines?.upperBound)
+        }
+
+        package init(from decoder: any Decoder) throws {
+            let container = try decoder.container(keyedBy: CodingKeys.self)
+            name = try container.decode(String.self, forKey: .name)
+            bytes = try container.decode(.bytes, in: 0...Int64.max)
+            modified = try container.decode(Timestamp.self, forKey: .modified)
+            attempts = try container.decode(.attempts, in: 0...RetryState.most)
+            from = try container.decodeIfPresent(.from, in: 0...RetryState.Delivered.most)
+            to = try container.decodeIfPresent(.to, in: (from ?? 0)...RetryState.Delivered.most)
+            guard SegmentName(name) != nil, (from == nil) == (to == nil) else {
+                throw DecodingError.dataCorruptedError(forKey: .name, in: container, debugDescription: "it is no segment's")
+            }
+        }
+    }
+
+    package init(
+        at: Timestamp, destination: String, request: String?, requestEvents: Int64?, segments: [Segment]
+    ) {
+        self.at = at
+        self.destination = destination
+        self.request = request
+        self.requestEvents = requestEvents
+        self.segments = segments
+    }
+
+    package init(from decoder: any Decoder) throws {
+        let container = try decoder.container(keyedBy: CodingKeys.self)
+        version = try container.decode(Int.self, forKey: .version)
+        at = try container.decode(Timestamp.self, forKey: .at)
+        destination = try container.decode(String.self, forKey: .destination)
+        request = try container.decodeIfPresent(String.self, forKey: .request)
+        requestEvents = try container.decodeIfPresent(.requestEvents, in: 1...Int64.max)
+        segments = try container.decode([Segment].self, forKey: .segments)
+        let isKey = request.map { (1...Self.longestKey).contains($0.utf8.count) } ?? true
+        guard isKey, (1...Self.mostSegments).contains(segments.count), Set(segments.map(\.name)).count == segments.count else {
+            throw DecodingError.dataCorruptedError(forKey: .segments, in: container, debugDescription: "it is no request's")
+        }
+    }
+
+    /// A key is at most as long as a receiver takes it.
+    private static let longestKey = 1024
+    /// More are never claimed at once.
+    private static let mostSegments = 1024
+
+    /// A line behind a request's: the request that begins at this byte of the file has arrived.
+    struct Arrival: Codable, Equatable {
+        let arrived: Int64
+    }
+
+    /// What a file of notes says.
+    struct Content: Equatable {
+        /// The oldest first.
+        var notes: [RequestNote] = []
+        /// Which of them have arrived.
+        var arrived: Set<Int> = []
+        /// It holds something else.
+        var isDamaged = false
+
+        /// A last line that is not whole is of a request that was never made.
+        init(_ bytes: [UInt8]) {
+            var places: [Int64: Int] = [:]
+            var start = bytes.startIndex
+            while let end = bytes[start...].firstIndex(of: UInt8(ascii: "\n")) {
+                bytes[start..<end].withUnsafeBufferPointer { line in
+                    if let note = JSONLine.decode(RequestNote.self, line) {
+                        places[Int64(start)] = notes.count
+                        notes.append(note)
+                    } else if let place = JSONLine.decode(Arrival.self, line).flatMap({ places[$0.arrived] }) {
+                        arrived.insert(place)
+                    } else {
+                        isDamaged = true
+                    }
+                }
+                start = end + 1
+            }
+            // What a power cut leaves of a file that was never forced to the disk.
+            isDamaged = isDamaged || bytes.contains(0)
+        }
+    }
+}
+
+extension RequestNote.Segment {
+    /// Whether nothing tells what came of the request for a segment.
+    ///
+    /// - Parameters:
+    ///   - status: Of the file that has the segment's name now.
+    ///   - sidecar: As it is now.
+    ///   - content: What the file is known by in a sidecar.
+    func isUndecided(to destination: String, _ status: FileStatus, _ sidecar: RetryState?, content: String) -> Bool {
+        guard bytes == status.size.bytes, modified == status.modified, sidecar?.attempts ?? 0 == attempts else { return false }
+        let delivered = sidecar?.delivered.flatMap { $0.destination == destination && $0.content == content ? $0.lines : nil }
+        return from == nil || delivered ?? 0 == from
+    }
+}

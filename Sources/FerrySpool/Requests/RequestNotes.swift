@@ -1,0 +1,158 @@
+import Glibc
+import Synchronization
+
+/// The notes of a process about its requests: a file of its own in `.ferry/requests/`, locked for as long as it lives.
+///
+/// Nothing is forced to the disk: what it is for is the death of the process, not that of the machine.
+package final class RequestNotes: Sendable {
+    private let folder: Directory
+    private let name: String
+    private let file: OpenFile
+    private let state = Mutex(State())
+
+    private struct State {
+        /// How much of the file is notes.
+        var length: Int64 = 0
+        /// Requests whose outcome is not written down.
+        var open = 0
+    }
+
+    /// A longer file is added to no more, in bytes.
+    private static let fullLength: Int64 = 1 << 16
+
+    fileprivate init(_ folder: Directory, _ name: String, _ file: OpenFile) {
+        self.folder = folder
+        self.name = name
+        self.file = file
+    }
+
+    deinit {
+        // A fork's child has the object, and not the file.
+        if file.isOfThisProcess { try? folder.remove(name) }
+    }
+
+    package var isFull: Bool { state.withLock { $0.length >= Self.fullLength } }
+
+    /// Notes a request.
+    ///
+    /// - Returns: What is to be kept until its outcome is written down; `nil` where it cannot be noted, on a full disk perhaps.
+    package func add(_ note: RequestNote) -> NotedRequest? {
+        guard file.isOfThisProcess else { return nil }
+        return state.withLock { state in
+            let place = state.length
+            guard append(JSONLine.encode(note), &state) else { return nil }
+            state.open += 1
+            return NotedRequest(self, at: place)
+        }
+    }
+
+    private func append(_ line: [UInt8], _ state: inout State) -> Bool {
+        do throws(FileError) { try file.write(line, at: state.length) } catch {
+            try? file.cut(to: state.length)
+            return false
+        }
+        state.length += Int64(line.count)
+        return true
+    }
+
+    fileprivate func noteArrival(at place: Int64) {
+        guard file.isOfThisProcess else { return }
+        state.withLock { _ = append(JSONLine.encode(RequestNote.Arrival(arrived: place)), &$0) }
+    }
+
+    fileprivate func end() {
+        guard file.isOfThisProcess else { return }
+        state.withLock { state in
+            state.open -= 1
+            guard state.open == 0, (try? file.cut(to: 0)) != nil else { return }
+            state.length = 0
+        }
+    }
+}
+
+/// A request that is noted for as long as this lives.
+package final class NotedRequest: Sendable {
+    private let notes: RequestNotes
+    private let place: Int64
+
+    fileprivate init(_ notes: RequestNotes, at place: Int64) {
+        self.notes = notes
+        self.place = place
+    }
+
+    deinit { notes.end() }
+
+    /// The destination has all that it carries, and the outcome is about to be written down, segment by segment.
+    func noteArrival() { notes.noteArrival(at: place) }
+}
+
+extension Spool {
+    private static let requestsFolderName = "requests"
+
+    /// Makes a file for the notes of this process.
+    package func makeRequestNotes() throws(FileError) -> RequestNotes {
+        guard let stateDirectory else { throw stateFailure ?? FileError("write into", path, code: EROFS) }
+        let folder = try stateDirectory.makeDirectory(Self.requestsFolderName, isForced: false)
+        while true {
+            let name = "\(SegmentID.random())"
+            if let file = try folder.createLocked(name) { return RequestNotes(folder, name, file) }
+        }
+    }
+
+    /// Has the requests of dead processes that had no outcome made again as they were: their segments' sidecars say so. To be called by whoever
+    /// sends, before it looks at the folder. What cannot be done now is done at the next look.
+    package func restoreRequests(warn: (UnreadableState) -> Void = { _ in }) {
+        guard let folder = try? stateDirectory?.directory(Self.requestsFolderName), let names = try? folder.names() else {
+            return
+        }
+        for name in names.lazy.filter({ SegmentID($0) != nil }).prefix(Self.mostFilesOfNotes) {
+            restore(name, in: folder, warn: warn)
+        }
+    }
+
+    private static let mostFilesOfNotes = 256
+    /// Ours are much smaller.
+    private static let longestNotes = ByteCount.mebibytes(1)
+
+    private func restore(_ name: String, in folder: Directory, warn: (UnreadableState) -> Void) {
+        do throws(FileError) {
+            // Who has the lock lives.
+            guard case .locked(let file) = try folder.openLocked(name) else { return }
+            let status = try file.status()
+            // Another process may have removed it before this one had the lock.
+            guard status.isRegular, try folder.status(name)?.identity == status.identity else { return }
+            let content = RequestNote.Content(try file.readBytes(Int(min(status.size, Self.longestNotes).bytes), at: 0))
+            // Of two notes of a segment the later one counts.
+            for (place, note) in content.notes.enumerated().reversed() {
+                try restore(note, hasArrived: content.arrived.contains(place))
+            }
+            try folder.remove(name)
+            if content.isDamaged || status.size > Self.longestNotes {
+                warn(UnreadableState(path: folder.pathOf(name), reason: "it holds something else than requests; it is removed"))
+            }
+        } catch {
+            return
+        }
+    }
+
+    /// - Parameter hasArrived: Nothing of it is to go out again.
+    private func restore(_ note: RequestNote, hasArrived: Bool) throws(FileError) {
+        var undecided: [(segment: RequestNote.Segment, claim: Claim, sidecar: RetryState?, content: String)] = []
+        for segment in note.segments {
+            // What is gone has ended, and what another one has is that one's.
+            guard case .claimed(let claim) = self.claim(segment.name) else { continue }
+            let (sidecar, content) = (try self.sidecar(of: claim), try claim.contentMark())
+            guard segment.isUndecided(to: note.destination, claim.status, sidecar, content: content) else { continue }
+            undecided.append((segment, claim, sidecar, content))
+        }
+        for (segment, claim, sidecar, content) in undecided {
+            var state = sidecar ?? .inParts(at: note.at)
+            if hasArrived, let lines = segment.to {
+                state.noteDelivery(.init(lines: lines, destination: note.destination, content: content), at: note.at)
+            } else {
+                state.noteDeparture(at: note.at, .interrupted, request: note.request, events: note.requestEvents)
+            }
+            try writeSidecar(state, of: claim)
+        }
+    }
+}

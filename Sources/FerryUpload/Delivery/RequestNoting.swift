@@ -1,0 +1,47 @@
+import FerrySpool
+import Synchronization
+
+/// Notes the requests of a spool that a later one could carry otherwise, in a file that is made when it is needed first.
+final class RequestNoting: Sendable {
+    private let lease: SpoolLease
+    private let notes = Mutex<RequestNotes?>(nil)
+
+    init(_ lease: SpoolLease) { self.lease = lease }
+
+    /// Notes what goes out now. Where that cannot be, the request goes out without: a crash may then send its segments in another one.
+    ///
+    /// - Parameter shipment: What carries these segments.
+    func note(
+        _ shipment: Courier.Shipment, of segments: [PreparedSegment], events: Int64?, to destination: String, at time: Timestamp
+    ) {
+        let note = RequestNote(
+            at: time, destination: destination, request: segments.count > 1 ? shipment.key : nil, requestEvents: events,
+            segments: segments.enumerated().map { index, segment in
+                .init(segment.claim, attempts: segment.attempt - 1, lines: shipment.slices?[index].lines)
+            })
+        let request = notes.withLock { notes in
+            // What is noted in a full one stays there until it is decided.
+            if notes?.isFull ?? true { notes = try? lease.spool().makeRequestNotes() }
+            return notes?.add(note)
+        }
+        for segment in segments { segment.claim.keep(request) }
+    }
+
+    /// Closes the file, and removes it unless something in it is undecided.
+    func close() { notes.withLock { $0 = nil } }
+}
+
+extension RequestNoting {
+    /// Whether another process could send segments in another request than this one, under another key.
+    ///
+    /// - Parameters:
+    ///   - segments: Of one request.
+    ///   - accepted: What the destination said last that it takes of joined segments: then it knows each by its own key.
+    static func isNeeded(_ segments: [PreparedSegment], _ options: UploadOptions, accepted: ByteCount?) -> Bool {
+        if segments.count == 1, segments[0].claim.segmentName == nil { return false }
+        if options.destination.namesSegment || options.destination.namesDay { return false }
+        if options.body != .ndjson { return options.cuts != nil || segments.contains { $0.sidecar?.delivered != nil } }
+        guard accepted == nil, case .upTo(let limit) = options.coalesce else { return false }
+        return segments.count > 1 || segments[0].facts.bytes < limit
+    }
+}
