@@ -190,6 +190,50 @@ struct DeadlineBudgetTests {
         #expect(budget.allows(ByteCount(20_000), now: start + .milliseconds(5_300)))
     }
 
+    @Test("Segments go out together up to what arrives in time by the pace of the others")
+    func joined() {
+        let start = ContinuousClock.now
+        var budget = DeadlineBudget(time: .seconds(100), margin: .zero, now: start)
+        #expect(budget.most(now: start) == nil)
+        budget.observe(.mebibytes(1), events: 100, took: .seconds(10))
+        let later = start + .seconds(40)
+        #expect(budget.most(now: later) == .mebibytes(6))
+        #expect(budget.allows(.mebibytes(6), now: later) && !budget.allows(.mebibytes(6) + ByteCount(1), now: later))
+        // A request that carries less by itself is not cut.
+        #expect(budget.most(cutTo: RequestLimits(events: 500), now: later) == nil)
+        #expect(budget.most(cutTo: RequestLimits(events: 700), now: later) == .mebibytes(6))
+        #expect(budget.most(now: start + .seconds(200)) == .zero)
+    }
+
+    @Test("What small requests tell joins no more than they tell of")
+    func joinedSmall() {
+        let start = ContinuousClock.now
+        var budget = DeadlineBudget(time: .seconds(8), margin: .zero, now: start)
+        for _ in 0..<10 { budget.observe(ByteCount(5_000), events: 10, took: .milliseconds(500)) }
+        #expect((19_999...20_001).contains(budget.most(now: start + .seconds(6))?.bytes ?? 0))
+        // So much could be sent that nothing is known of.
+        #expect(budget.most(now: start - .seconds(100)) == nil)
+    }
+
+    @Test("Whatever was observed: what may go out together is allowed, and hardly more is")
+    func joinedProperty() {
+        var generator = Seeded(seed: 11)
+        let start = ContinuousClock.now
+        for _ in 0..<500 {
+            var budget = DeadlineBudget(time: .seconds(60), margin: .zero, now: start)
+            for _ in 0..<Int.random(in: 1...8, using: &generator) {
+                budget.observe(
+                    ByteCount(Int64.random(in: 1...2_000_000, using: &generator)),
+                    events: Int64.random(in: 1...500, using: &generator),
+                    took: .milliseconds(Int.random(in: 1...9_000, using: &generator)))
+            }
+            let now = start + .milliseconds(Int.random(in: 0...50_000, using: &generator))
+            guard let most = budget.most(now: now), budget.allows(ByteCount(1), now: now) else { continue }
+            #expect(budget.allows(most, now: now))
+            #expect(!budget.allows(most + most + ByteCount(2), now: now) || most.bytes < 1 << 20)
+        }
+    }
+
     @Test("A small request tells how long one takes, and not how long many more bytes take")
     func small() {
         let start = ContinuousClock.now

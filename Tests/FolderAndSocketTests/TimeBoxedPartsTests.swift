@@ -60,4 +60,63 @@ struct TimeBoxedPartsTests {
         let report = try await UploadPass(spool, options: options).run()
         #expect(report.sent.segments == 2)
     }
+
+    /// A delivery of what is in a spool, where 1 MiB takes so long.
+    private func delivery(_ spool: Spool, took: Duration, _ change: (inout UploadOptions) -> Void) throws -> DeliveryState {
+        var options = UploadOptions(destination: try DestinationURL("http://hub/"))
+        change(&options)
+        (options.deadline, options.deadlineMargin) = (.seconds(60), .zero)
+        let tools = LaneTools(SpoolLease(spool), options: options, now: { .now() }) { _ in }
+        var delivery = DeliveryState(
+            [Lane(tools)], options: options, health: DestinationHealth(options), isContinuous: false, now: { .now() })
+        delivery.budget?.observe(.kibibytes(512), events: 50, took: took / 2)
+        delivery.lanes[0].begin(try spool.scan(sizes: true))
+        return delivery
+    }
+
+    @Test("A joined request is no larger than what arrives before the deadline", arguments: [1, 25])
+    func joined(seconds: Int) throws {
+        let spool = try folder.spool()
+        let content = Segments.gzip(try Segments.noise(300_000))
+        for second in 0..<10 { try spool.put(content, as: Segments.name(second: second)) }
+        var delivery = try delivery(spool, took: .seconds(seconds)) { $0.coalesce = .upTo(.mebibytes(16)) }
+        guard case .job(let job) = delivery.next() else { throw InVain(what: "a job") }
+        // 2.5 MB in 60 s.
+        #expect(job.items.count == (seconds == 1 ? 10 : 8))
+        let isStarted = delivery.mayStart(job)
+        #expect(isStarted)
+    }
+
+    @Test("One that would have to be repeated as it was, and does not arrive in time, is not begun")
+    func repeated() throws {
+        let spool = try folder.spool()
+        let content = Segments.gzip(try Segments.noise(300_000))
+        for second in 0..<10 {
+            let name = try spool.put(content, as: Segments.name(second: second))
+            guard case .claimed(let claim) = spool.claim(name) else { throw InVain(what: "the claim") }
+            try spool.writeSidecar(.inParts(at: .now()), of: claim)
+        }
+        var delivery = try delivery(spool, took: .seconds(25)) {
+            ($0.coalesce, $0.order) = (.upTo(.mebibytes(16)), .strict)
+        }
+        guard case .job(let job) = delivery.next() else { throw InVain(what: "a job") }
+        #expect(job.items.count == 10)
+        let isStarted = delivery.mayStart(job)
+        #expect(!isStarted)
+        #expect(delivery.plan.stopReason == .deadline)
+    }
+
+    @Test("Segments whose requests carry a number of events are gathered up to what arrives before the deadline", arguments: [25, 50])
+    func gathered(events: Int64) throws {
+        let spool = try folder.spool()
+        let content = Segments.gzip(try Segments.noise(300_000))
+        for second in 0..<10 { try spool.put(content, as: Segments.name(second: second)) }
+        // 10 kB an event, at 10 kB/s.
+        var delivery = try delivery(spool, took: .seconds(100)) {
+            ($0.body, $0.requestLimits) = (.jsonArray, RequestLimits(events: events * 2))
+        }
+        guard case .job(let job) = delivery.next() else { throw InVain(what: "a job") }
+        #expect(job.items.count == (events == 25 ? 10 : 2))
+        #expect(job.isFull == (events != 25))
+    }
 }

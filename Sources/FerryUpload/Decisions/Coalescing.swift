@@ -8,6 +8,8 @@ enum Coalescing {
         private let stream: String?
         /// `nil`: any number.
         private var bytes: ByteCount?
+        /// As many as are likely to arrive before the deadline; `nil`: any number.
+        private var bytesInTime: ByteCount?
         private var segments: Int
         private var header: Int
         private var takesTried = false
@@ -49,6 +51,13 @@ enum Coalescing {
             header = Self.longestHeader - first.name.utf8.count - Self.decoration
         }
 
+        /// Leaves out what would keep the request from arriving in time.
+        ///
+        /// - Parameter most: Of all segments together; `nil`: any number.
+        mutating func keep(to most: ByteCount?, beside first: Dispatcher.Item) {
+            bytesInTime = most.map { max(.zero, $0 - (first.entry.size ?? .zero)) }
+        }
+
         /// `, ` and `;bytes=` with a number.
         private static let decoration = 20
 
@@ -61,6 +70,13 @@ enum Coalescing {
             guard segments > 0, length <= header else {
                 isFull = true
                 return false
+            }
+            if let bytesInTime {
+                guard let size = entry.size, size <= bytesInTime else {
+                    isFull = true
+                    return false
+                }
+                self.bytesInTime = bytesInTime - size
             }
             if let bytes {
                 guard let size = entry.size, size <= bytes else { return false }

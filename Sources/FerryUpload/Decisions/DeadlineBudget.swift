@@ -51,6 +51,19 @@ struct DeadlineBudget: Sendable {
         return max(slowest, transfer(of: load(of: size, cutTo: limits))) <= left.inSeconds
     }
 
+    /// How many bytes of segments may go out together and arrive in time, as far as the others tell; `nil`: as many as a request carries.
+    ///
+    /// - Parameter limits: What one request carries of them; `nil`: all.
+    func most(cutTo limits: RequestLimits? = nil, now: ContinuousClock.Instant = .now) -> ByteCount? {
+        let measure = large.bytes > 0 ? large : small
+        guard measure.bytes > 0, measure.seconds > 0 else { return nil }
+        let most = max(0, (end - now).inSeconds) * measure.bytes / measure.seconds
+        // Of larger ones small requests tell nothing.
+        if large.bytes == 0, most * small.requests > small.bytes * Self.notMuchLarger { return nil }
+        let full = load(of: ByteCount(.max), cutTo: limits)
+        return most < full ? ByteCount(Int64(min(most, 1e18))) : nil
+    }
+
     /// Seconds for so many bytes, as far as the other requests tell.
     private func transfer(of load: Double) -> Double {
         if large.bytes > 0 { return load * large.seconds / large.bytes }

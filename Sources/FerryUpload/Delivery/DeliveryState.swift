@@ -91,6 +91,8 @@ struct DeliveryState {
         lastLane = lane
         var items = [first]
         var room = isProbe ? nil : room(beside: first, in: lane)
+        // What is repeated as it was cannot be smaller.
+        if !first.entry.hasSidecar, let budget { room?.keep(to: budget.most(cutTo: options.cuts), beside: first) }
         items += neighbours(of: first, in: lane, &room)
         started += items.count
         nextID += 1
@@ -273,6 +275,13 @@ struct DeliveryState {
             id: known.id, lane: known.lane, tools: known.tools, items: known.items.filter { !names.contains($0.name) })
     }
 
+    /// Whether a joined request is likely to arrive before the deadline. If it is not, it is the last that was to be started.
+    mutating func mayStart(_ job: Dispatcher.Job) -> Bool {
+        guard job.items.count > 1, options.cuts == nil, let budget, !budget.allows(job.size) else { return true }
+        plan.stop(.deadline)
+        return false
+    }
+
     /// Nothing of a job was sent.
     mutating func abandon(_ job: Dispatcher.Job) {
         plan.skip(job.id)
@@ -309,7 +318,8 @@ struct DeliveryState {
         finish(done, ended, outcome)
         // What follows has tries of its own.
         if let next = rest.first { lanes[job.lane].forgetTries(of: next.name) }
-        let isLate = budget.map { !$0.allows(rest.first?.entry.size ?? .zero, cutTo: options.cuts) } ?? false
+        let size = rest.reduce(ByteCount.zero) { $0 + ($1.entry.size ?? .zero) }
+        let isLate = budget.map { !$0.allows(size, cutTo: options.cuts) } ?? false
         if isLate { plan.stop(.deadline) }
         guard plan.stopReason == nil, !isEnding, isCurrent(job), mayGoOn(rest, in: job.lane) else {
             started -= rest.count

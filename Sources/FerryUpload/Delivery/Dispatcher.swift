@@ -114,6 +114,8 @@ final class Dispatcher: Sendable {
 
     func gathered(_ job: Job) { change { $0.gathered(job) } }
 
+    func mayStart(_ job: Job) -> Bool { change { $0.mayStart(job) } }
+
     func abandon(_ job: Job) { change { $0.abandon(job) } }
 
     func breakUp(_ job: Job, _ items: [Item], _ verdict: Verdict, noted: Int) -> Job {

@@ -103,6 +103,11 @@ struct Workers: Sendable {
         guard !ready.isEmpty else { return dispatcher.abandon(job) }
         var job = Dispatcher.Job(id: job.id, lane: job.lane, tools: job.tools, items: ready.map(\.item))
         var segments = ready.map(\.segment)
+        // What is repeated as it was, or took long to prepare.
+        guard job.items.count == 1 || dispatcher.mayStart(job) else {
+            dispatcher.putBack(job.items, of: job)
+            return dispatcher.abandon(job)
+        }
         if let limits = options.cuts ?? limitsOfRest(segments, job.tools) {
             return await sendParts(of: job, segments, limits, isMoreWaiting: isMoreWaiting, &courier)
         }
