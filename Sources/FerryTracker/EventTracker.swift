@@ -178,7 +178,7 @@ public final class EventTracker: Sendable {
         let control = try? spool.control()
         let offset = Machine.timeZoneOffset
         let uploader = (try? spool.uploaderMark()) ?? nil
-        recorder.setThreshold(uploader.flatMap { $0.isRunning ? $0.mark.threshold : nil }, since: uploader?.mark.startedAt)
+        if recorder.follow(uploader) { publisher.kick() }
         if let limits = try? spool.limits(or: configuration.retention) { publisher.setRetention(limits) }
         let isDeletionNews = state.withLock { state in
             state.setTimeZoneOffset(offset)

@@ -151,6 +151,16 @@ struct TrackerStateTests {
         #expect(rules.isDue(full, .normal, at: .seconds(100)))
     }
 
+    @Test("A journal is published by the shorter interval of tracker and uploader; what waits for a flush waits on")
+    func uploaderInterval() {
+        var rules = BatchRules()
+        #expect(rules.upTo(nil) == rules && rules.upTo(.seconds(60)) == rules)
+        #expect(rules.upTo(.seconds(2)).interval == .seconds(2))
+        #expect(rules.upTo(.seconds(1)).criticalInterval == rules.criticalInterval)
+        rules.interval = .zero
+        #expect(rules.upTo(.seconds(2)) == rules)
+    }
+
     @Test("Only what everything stored outranks is refused, and critical events never")
     func rooms() {
         func hasRoom(_ sizes: [Int: Int64], _ priority: Int, unsealed: Int64 = 100) -> Bool {

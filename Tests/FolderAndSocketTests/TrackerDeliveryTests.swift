@@ -427,6 +427,50 @@ struct TrackerDeliveryTests {
         }
     }
 
+    @Test("An uploader's shorter interval counts from the event, also of a tracker that was there before it", arguments: [true, false])
+    func shorterInterval(isBefore: Bool) async throws {
+        let arrived = Mutex<Timestamp?>(nil)
+        let server = ScriptedServer.answering { _ in
+            arrived.withLock { $0 = $0 ?? .now() }
+            return ScriptedServer.answer(200)
+        }
+        let tracker = try folder.tracker { $0.batch.interval = .seconds(3600) }
+        var tracked = Timestamp.now()
+        if isBefore { try tracker.track("e") }
+        let runner = try Runner(
+            [SpoolPlace(folder("spool"))],
+            options: RunOptions(
+                upload: UploadOptions(destination: DestinationURL(server.url)), schedule: SchedulePolicy(interval: .seconds(2))))
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            group.addTask { await runner.run() }
+            try await eventually("it runs") { try spool().uploaderMark()?.mark.interval == .seconds(2) }
+            if !isBefore {
+                tracked = .now()
+                try tracker.track("e")
+            }
+            try await eventually("it arrives") { arrived.withLock { $0 != nil } }
+            runner.stop()
+            try await group.waitForAll()
+        }
+        #expect(try #require(arrived.withLock { $0 }) - tracked >= .seconds(2) - .milliseconds(1))
+        try tracker.close()
+    }
+
+    @Test("A mark tells an interval only where something is gathered")
+    func markedInterval() async throws {
+        let server = ScriptedServer.answering { _ in ScriptedServer.answer(200) }
+        for (interval, events, expected) in [(15, 100, Duration.seconds(15)), (15, 1, nil), (0, 100, nil)] as [(Int, Int64, Duration?)] {
+            let tracker = try folder.tracker {
+                $0.delivery.interval = .seconds(interval)
+                $0.delivery.threshold = events
+            }
+            try await whileRunning(delivery(tracker, server)) {
+                try await eventually("the mark") { try spool().uploaderMark().map { $0.mark.interval == expected } ?? false }
+            }
+            try tracker.close()
+        }
+    }
+
     @Test("By itself it sends at the threshold, critical events at once, and the rest by the interval")
     func byItself() async throws {
         let seen = Mutex<[String]>([])

@@ -14,6 +14,9 @@ public struct UploaderMark: Codable, Equatable, Sendable {
     public var deadline: Deadline?
     /// When so many stored events are sent at once, if they are.
     public var threshold: Threshold?
+    /// How old the oldest stored event gets, in milliseconds, before everything is sent, wherever it waits. Absent where nothing is gathered: each
+    /// segment leaves as it appears, or only when somebody asks.
+    public var intervalMs: Int64?
     /// It sends only when it is asked, but for what is critical. Absent otherwise.
     public var byHand: Bool?
     /// Why it sends nothing now, if the folder does not tell.
@@ -38,7 +41,7 @@ public struct UploaderMark: Codable, Equatable, Sendable {
         public var interval: Duration { .milliseconds(min(max(0, intervalMs), Self.longest)) }
 
         /// Ten years: what a file says is no time that could overflow.
-        private static let longest: Int64 = 10 * 366 * 86_400_000
+        fileprivate static let longest: Int64 = 10 * 366 * 86_400_000
     }
 
     /// What is in the uploader's way: its times, its network, or that it has given up.
@@ -70,7 +73,8 @@ public struct UploaderMark: Codable, Equatable, Sendable {
     }
 
     public init(
-        startedAt: Timestamp, destination: String, deadline: Deadline?, threshold: Threshold? = nil, isByHand: Bool = false,
+        startedAt: Timestamp, destination: String, deadline: Deadline?, threshold: Threshold? = nil, interval: Duration? = nil,
+        isByHand: Bool = false,
         blocked: Blocked? = nil
     ) {
         process = getpid()
@@ -80,8 +84,14 @@ public struct UploaderMark: Codable, Equatable, Sendable {
         self.destination = destination
         self.deadline = deadline
         self.threshold = threshold
+        intervalMs = interval.map { max(1, $0.wholeMilliseconds) }
         byHand = isByHand ? true : nil
         self.blocked = blocked
+    }
+
+    /// Trackers publish their journals by it, where theirs is longer; `nil`: nothing is gathered.
+    public var interval: Duration? {
+        intervalMs.flatMap { $0 > 0 ? .milliseconds(min($0, Threshold.longest)) : nil }
     }
 
     /// Whether the process lives, as far as this machine can tell.
@@ -135,6 +145,9 @@ extension Spool {
             throw error
         }
     }
+
+    /// When the mark was last left; `nil` when none ever was.
+    package func uploaderMarkChanged() throws(FileError) -> Timestamp? { try stateDirectory?.status(Self.markName)?.changed }
 
     /// The mark of the uploader that runs, or ran last; whether it runs is told for this machine alone. `nil` when none ever did.
     public func uploaderMark(_ locks: HeldLocks = HeldLocks()) throws(FileError) -> (mark: UploaderMark, isRunning: Bool)? {

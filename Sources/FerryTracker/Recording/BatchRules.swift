@@ -12,6 +12,15 @@ public struct BatchRules: Equatable, Sendable {
 
     public init() {}
 
+    /// The same, where an uploader counts its interval from the oldest stored event, wherever that waits.
+    ///
+    /// - Parameter interval: The uploader's; `nil`: it gathers nothing, or none runs. What waits for a flush goes on waiting for it.
+    func upTo(_ uploader: Duration?) -> BatchRules {
+        var rules = self
+        if let uploader, interval > .zero { rules.interval = min(interval, uploader) }
+        return rules
+    }
+
     /// While the disk or the compressor is behind, journals grow beyond ``events``: to this size, then a new one is begun.
     static let largestJournal = ByteCount.mebibytes(8)
     /// So many journals may wait for the compressor, or for what keeps them from being published, each an open file; then the newest grow on.

@@ -34,6 +34,8 @@ final class Publisher: Sendable {
         var nextFreeing = Duration.zero
         /// When the spool's control file was last written, as far as is known.
         var controlChanged: Timestamp?
+        /// When an uploader last left its mark, as far as is known.
+        var uploaderChanged: Timestamp?
         /// What was published since the last look at the control file: a deletion may have been asked for before.
         var published: [SegmentName] = []
         /// The program closed descriptors of the tracker's, and was not told yet.
@@ -219,6 +221,7 @@ final class Publisher: Sendable {
         let own = recorder.segments + published
         guard let oldest = own.map(\.created).min() else { return nil }
         let spool = recorder.spool
+        followUploader(in: spool)
         let changed = (try? spool.controlChanged()) ?? nil
         let isNews = state.withLock { state in
             defer { state.controlChanged = changed }
@@ -231,6 +234,16 @@ final class Publisher: Sendable {
             _ = turn.take { publish(upTo: recorder.rollAll()) }
         }
         return now + Self.flushLook
+    }
+
+    /// An uploader may have come since the last event, whose interval is shorter than what the journals wait for.
+    private func followUploader(in spool: Spool) {
+        let changed = (try? spool.uploaderMarkChanged()) ?? nil
+        let isNews = state.withLock { state in
+            defer { state.uploaderChanged = changed }
+            return state.uploaderChanged != changed
+        }
+        if isNews { _ = recorder.follow((try? spool.uploaderMark()) ?? nil) }
     }
 
     /// Publishes what is in journals, and drops of all that what was begun before a deletion. What cannot be dropped now is at the next look.

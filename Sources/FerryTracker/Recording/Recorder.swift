@@ -25,6 +25,10 @@ final class Recorder: Sendable {
     private struct State {
         var spool: Spool
         var rules: BatchRules
+        /// Of the uploader that gathers what is stored; `nil` while none does.
+        var uploaderInterval: Duration?
+        /// By what journals become due.
+        var dueRules: BatchRules { rules.upTo(uploaderInterval) }
         /// `nil` while no uploader counts events.
         var threshold: SendThreshold?
         var uploaderStart: Timestamp?
@@ -160,7 +164,7 @@ final class Recorder: Sendable {
                 state.isStuck
                 ? nil
                 : state.open.indices.first { level in
-                    state.open[level].map { state.rules.isDue($0.fill, $0.priority, at: now) } ?? false
+                    state.open[level].map { state.dueRules.isDue($0.fill, $0.priority, at: now) } ?? false
                 }
             if let waiting, due.map({ state.waiting[waiting].priority.level <= $0 }) ?? true {
                 return (state.waiting.remove(at: waiting), state.spool)
@@ -215,7 +219,7 @@ final class Recorder: Sendable {
     var nextDue: Duration? {
         state.withLock { state in
             let open =
-                state.isStuck ? [] : state.open.compactMap { batch in batch.flatMap { state.rules.due($0.fill, $0.priority) } }
+                state.isStuck ? [] : state.open.compactMap { batch in batch.flatMap { state.dueRules.due($0.fill, $0.priority) } }
             return (open + state.waiting.map(\.pausedUntil)).min()
         }
     }
@@ -284,6 +288,18 @@ final class Recorder: Sendable {
     /// A journal was published.
     func notePublished(_ batch: Batch, at now: Timestamp) {
         state.withLock { $0.published.add(batch.fill, batch.priority, at: now) }
+    }
+
+    /// Goes by what the uploader says that looks after the spool.
+    ///
+    /// - Returns: Whether journals are due at other times than before.
+    func follow(_ uploader: (mark: UploaderMark, isRunning: Bool)?) -> Bool {
+        let running = uploader.flatMap { $0.isRunning ? $0.mark : nil }
+        setThreshold(running?.threshold, since: uploader?.mark.startedAt)
+        return state.withLock { state in
+            defer { state.uploaderInterval = running?.interval }
+            return state.uploaderInterval != running?.interval
+        }
     }
 
     /// What the uploader says that looks after the spool; `nil`: it counts no events, or none does.

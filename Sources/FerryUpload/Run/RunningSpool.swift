@@ -160,7 +160,7 @@ struct RunningSpool {
         }
         let text = UploaderMark(
             startedAt: markedAt ?? now, destination: "\(options.upload.destination)", deadline: deadline, threshold: threshold,
-            isByHand: schedule.isManual, blocked: blocker?.mark)
+            interval: schedule.gathers ? schedule.interval : nil, isByHand: schedule.isManual, blocked: blocker?.mark)
         guard let spool = try? tools?.lease.spool(), let (holder, other) = try? spool.leaveMark(text) else { return nil }
         mark = holder
         return other

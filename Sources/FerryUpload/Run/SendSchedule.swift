@@ -21,6 +21,9 @@ public struct SchedulePolicy: Equatable, Sendable {
 
     var isManual: Bool { interval <= .zero }
 
+    /// Whether what is stored waits for the interval or a threshold.
+    var gathers: Bool { !isManual && events != 1 }
+
     /// Whether it matters how many events a segment holds.
     var countsEvents: Bool { !isManual && events.map { $0 > 1 } ?? false }
 }
@@ -48,7 +51,7 @@ struct SendSchedule: Equatable, Sendable {
             return age >= delay ? .queue : .hold(until: now + delay - age, isUrgent: true)
         }
         // What nobody has asked for waits behind its gate.
-        if policy.isManual || policy.events == 1 { return .queue }
+        if !policy.gathers { return .queue }
         return .hold(until: now + max(.zero, policy.interval - age), isUrgent: false)
     }
 

@@ -21,7 +21,9 @@ extension FuzzTarget {
     static let controlFiles = FuzzTarget("control-files") { bytes in
         try expectSoundState(SpoolControl.self, bytes)
         try expectSoundState(SpoolIdentity.self, bytes)
-        try expectSoundState(UploaderMark.self, bytes)
+        if let mark = try expectSoundState(UploaderMark.self, bytes) {
+            try expect(mark.interval.map { $0 > .zero && $0 < Duration.century } ?? true, "an interval is one to wait for")
+        }
         try expectSoundState(OtherFiles.self, bytes)
         if let settings = try expectSoundState(SpoolSettings.self, bytes) {
             try expect(
