@@ -47,6 +47,12 @@ struct InvalidArgument: Error, CustomStringConvertible {
         }
     }
 
+    /// A number of seconds; which ones make sense is another's to say.
+    static func seconds(_ number: Double, _ what: String) throws(InvalidArgument) -> Duration {
+        guard !number.isNaN else { throw InvalidArgument(description: "\(what) is no number") }
+        return Duration(boundedSeconds: number)
+    }
+
     static func priority(_ level: CInt) throws(InvalidArgument) -> Priority {
         guard let priority = Priority(Int(level)) else {
             throw InvalidArgument(description: "the priority is \(level), and must be 0 to 9")

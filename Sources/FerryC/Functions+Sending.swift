@@ -26,7 +26,8 @@ public func ferry_dispatch(
     _ handle: OpaquePointer?, _ seconds: Double, _ result: UnsafeMutablePointer<ferry_dispatched>?
 ) -> CInt {
     with(handle) {
-        let outcome = try $0.dispatch(deadline: seconds > 0 ? Duration(boundedSeconds: seconds) : nil)
+        let deadline = try InvalidArgument.seconds(seconds, "the time")
+        let outcome = try $0.dispatch(deadline: deadline > .zero ? deadline : nil)
         result?.pointee =
             switch outcome {
             case .noData: FERRY_NO_DATA

@@ -59,7 +59,7 @@ public func ferry_flush(_ handle: OpaquePointer?) -> CInt { with(handle) { try $
 
 @c @implementation
 public func ferry_set_interval(_ handle: OpaquePointer?, _ seconds: Double) -> CInt {
-    with(handle) { try $0.tracker.setIntervalAndWait(Duration(boundedSeconds: seconds)) }
+    with(handle) { try $0.tracker.setIntervalAndWait(InvalidArgument.seconds(seconds, "the interval")) }
 }
 
 @c @implementation

@@ -64,6 +64,6 @@ struct OptionReader<Key: CodingKey & CaseIterable & RawRepresentable<String>> {
 }
 
 extension Duration {
-    /// Seconds of a caller's, at most some 300 years of them.
+    /// Seconds of a caller's, a number, at most some 300 years of them.
     init(boundedSeconds seconds: Double) { self = .seconds(max(-1e10, min(seconds, 1e10))) }
 }

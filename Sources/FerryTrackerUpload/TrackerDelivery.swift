@@ -96,15 +96,19 @@ public final class TrackerDelivery: Sendable {
     /// Sends what is published, in the turn of ``run()``: together they would make more requests at once than the options say, and in no order.
     private func takeTurn(until end: ContinuousClock.Instant?) async -> (result: FlushResult, madeRoom: Bool) {
         let wasStored = ((try? tracker.spool.scan().entries.isEmpty) ?? true) == false
-        guard let (result, madeRoom) = await runner.whileQuiet(until: end, { await send(until: end) }) else {
-            return (.failed, false)
+        let before = runner.deliveries
+        guard let (result, madeRoom) = await runner.whileQuiet(until: end, { await send(until: end, since: before) }) else {
+            // ``run()`` is still at it.
+            return (runner.deliveries == before ? .failed : .sent(more: true), false)
         }
         // What was there and is gone was sent by ``run()`` meanwhile.
         return (result == .noData && wasStored ? .sent(more: false) : result, madeRoom)
     }
 
     /// Sends what is published once, journals of dead writers included.
-    private func send(until end: ContinuousClock.Instant?) async -> (result: FlushResult, madeRoom: Bool) {
+    ///
+    /// - Parameter before: What ``run()`` had delivered when the program asked.
+    private func send(until end: ContinuousClock.Instant?, since before: [Int]) async -> (result: FlushResult, madeRoom: Bool) {
         var options = options
         options.ignoresWaits = true
         options.deadline = end.map { max(.zero, $0 - .now) }
@@ -115,27 +119,28 @@ public final class TrackerDelivery: Sendable {
         }
         do {
             let unfinished = await blocking { (try? spool.recover())?.problems ?? [] }
-            let before = try spool.scan().entries.count
+            let count = try spool.scan().entries.count
             var report = try await UploadPass(spool, options: options, unfinished: unfinished, onEvent: warn).run()
             // What others are sending, ``run()`` perhaps, has not arrived yet, and is ours to send when they fail.
             while report.taken > 0, FlushResult(report) != .failed, let end, ContinuousClock.now + Self.takenLook < end {
                 wasTaken = true
                 try await Task.sleep(for: Self.takenLook)
                 options.deadline = max(.zero, end - .now)
-                let (sent, parts) = (report.sent.segments, report.partEvents)
+                let (sent, parts, rejected) = (report.sent.segments, report.partEvents, report.rejectedPartEvents)
                 report = try await UploadPass(spool, options: options).run()
                 report.sent.segments += sent
                 report.partEvents += parts
+                report.rejectedPartEvents += rejected
             }
-            var result = FlushResult(report)
+            var result = FlushResult(report, beside: runner.deliveries != before)
             if result == .failed, let why = report.stopReason?.reason?.message {
                 tracker.configuration.onWarning(.sending("nothing is sent from \(spool.path) for now: \(why)"))
             }
             if report.taken > 0, result != .failed { result = .sent(more: true) }
             if wasTaken, result == .noData { result = .sent(more: false) }
-            let madeRoom = try spool.scan().entries.count < before
+            let madeRoom = try spool.scan().entries.count < count
             // What was there and is gone was sent by somebody else, ``run()`` perhaps.
-            return (result == .noData && before > 0 ? .sent(more: report.remaining > 0) : result, madeRoom)
+            return (result == .noData && count > 0 ? .sent(more: report.remaining > 0) : result, madeRoom)
         } catch {
             return (.failed, false)
         }

@@ -1,4 +1,5 @@
 #include <ferry.h>
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -20,6 +21,7 @@ static int talk(const char *spool, const char *url) {
     if (ferry_login(tracker, "ada") != FERRY_OK || strcmp(ferry_user(tracker), "ada")) return 32;
     if (strlen(ferry_anonymous_id(tracker)) != 36) return 33;
     if (ferry_interval(tracker) != 0 || ferry_set_interval(tracker, -5) != FERRY_OK || ferry_interval(tracker) != -5) return 34;
+    if (ferry_set_interval(tracker, NAN) != FERRY_INVALID || ferry_interval(tracker) != -5) return 71;
     if (ferry_set_country(tracker, "PT") != FERRY_OK || ferry_set_country(tracker, NULL) != FERRY_OK) return 35;
     if (ferry_set_country(tracker, "DEU") != FERRY_INVALID) return 70;
     if (ferry_set_super_properties(tracker, "{\"a\": 1, \"b\": 2}") != FERRY_OK) return 36;
@@ -27,6 +29,7 @@ static int talk(const char *spool, const char *url) {
     if (ferry_timer_start(tracker, "t") != FERRY_OK || ferry_timer_remove(tracker, "t") != FERRY_OK) return 38;
     if (ferry_timer_end(tracker, "t", NULL, FERRY_NORMAL) != FERRY_INVALID || ferry_timer_remove(tracker, NULL) != FERRY_OK) return 39;
     ferry_dispatched result = FERRY_SENT;
+    if (ferry_dispatch(tracker, NAN, &result) != FERRY_INVALID) return 72;
     if (ferry_dispatch(tracker, 0, &result) != FERRY_INVALID || ferry_stop_sending(tracker) != FERRY_OK) return 40;
     printf("%s\n", ferry_error());
     if (ferry_start_sending(tracker, "{}") != FERRY_INVALID) return 41;

@@ -60,6 +60,8 @@ with ferry.Tracker(pathlib.Path(spool), properties=lambda: {"host": "py"}, on_wa
     tracker.remove_super_properties()
     tracker.interval = -1
     assert tracker.interval == -1
+    refused(ferry.InvalidError, lambda: setattr(tracker, "interval", float("nan")))
+    assert tracker.interval == -1
     log = logging.getLogger("app")
     log.addHandler(ferry.LoggingHandler(tracker))
     log.error("it failed: %s", "no such thing")

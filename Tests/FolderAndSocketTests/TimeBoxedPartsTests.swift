@@ -61,6 +61,19 @@ struct TimeBoxedPartsTests {
         #expect(report.sent.segments == 2)
     }
 
+    @Test("What was delivered of a segment that is rejected after that is told as such")
+    func rejectedPart() async throws {
+        let spool = try folder.spool()
+        try spool.put(Segments.gzip(Segments.lines(0..<50)), as: Segments.name(second: 1))
+        let server = RequestServer([2: 400])
+        let listener = ScriptedServer.answering { server.answer($0) }
+        let report = try await UploadPass(spool, options: options(listener, events: 20)).run()
+        #expect(report.rejected == 1 && report.sent.segments == 0)
+        #expect(report.partEvents == 0)
+        #expect(report.rejectedPartEvents == 20)
+        #expect(FlushResult(report) == .sent(more: false))
+    }
+
     /// A delivery of what is in a spool, where 1 MiB takes so long.
     private func delivery(_ spool: Spool, took: Duration, _ change: (inout UploadOptions) -> Void) throws -> DeliveryState {
         var options = UploadOptions(destination: try DestinationURL("http://hub/"))
@@ -106,7 +119,9 @@ struct TimeBoxedPartsTests {
         #expect(delivery.plan.stopReason == .deadline)
     }
 
-    @Test("Segments whose requests carry a number of events are gathered up to what arrives before the deadline", arguments: [25, 50])
+    @Test(
+        "Segments whose requests carry a number of events are gathered up to what arrives before the deadline",
+        arguments: [25, 50])
     func gathered(events: Int64) throws {
         let spool = try folder.spool()
         let content = Segments.gzip(try Segments.noise(300_000))

@@ -327,6 +327,36 @@ struct TrackerDeliveryTests {
         }
     }
 
+    @Test("A flush tells what run() has delivered meanwhile, a part of a segment too")
+    func partBeside() async throws {
+        let isAsked = Mutex(false)
+        let isFree = Mutex(false)
+        let requests = Mutex(0)
+        let server = ScriptedServer.answering { _ in
+            let isFirst = requests.withLock { requests in
+                requests += 1
+                return requests == 1
+            }
+            // The first is answered when the flush waits for it, the others when its time is over.
+            while !(isFirst ? isAsked.withLock(\.self) : isFree.withLock(\.self)) { Thread.sleep(forTimeInterval: 0.01) }
+            return ScriptedServer.answer(200)
+        }
+        let tracker = try folder.tracker { $0.batch.interval = .seconds(3600) }
+        for n in 0..<30 { try tracker.track("e", properties: ["n": .int(n)]) }
+        try await tracker.publish()
+        var options = UploadOptions(destination: try DestinationURL(server.url))
+        (options.body, options.requestLimits, options.parallel) = (.jsonArray, RequestLimits(events: 20), 1)
+        let delivery = try TrackerDelivery(tracker, options)
+        try await whileRunning(delivery) {
+            try await eventually("run() sends") { requests.withLock { $0 > 0 } }
+            async let result = delivery.flush(deadline: .seconds(4))
+            try await Task.sleep(for: .milliseconds(500))
+            isAsked.withLock { $0 = true }
+            #expect(await result == .sent(more: true))
+            isFree.withLock { $0 = true }
+        }
+    }
+
     @Test("A deadline that is too near sends nothing, and loses nothing")
     func deadline() async throws {
         let answers = Mutex((given: 0, isFree: false))
@@ -427,7 +457,9 @@ struct TrackerDeliveryTests {
         }
     }
 
-    @Test("An uploader's shorter interval counts from the event, also of a tracker that was there before it", arguments: [true, false])
+    @Test(
+        "An uploader's shorter interval counts from the event, also of a tracker that was there before it",
+        arguments: [true, false])
     func shorterInterval(isBefore: Bool) async throws {
         let arrived = Mutex<Timestamp?>(nil)
         let server = ScriptedServer.answering { _ in
@@ -459,7 +491,9 @@ struct TrackerDeliveryTests {
     @Test("A mark tells an interval only where something is gathered")
     func markedInterval() async throws {
         let server = ScriptedServer.answering { _ in ScriptedServer.answer(200) }
-        for (interval, events, expected) in [(15, 100, Duration.seconds(15)), (15, 1, nil), (0, 100, nil)] as [(Int, Int64, Duration?)] {
+        for (interval, events, expected) in [(15, 100, Duration.seconds(15)), (15, 1, nil), (0, 100, nil)]
+            as [(Int, Int64, Duration?)]
+        {
             let tracker = try folder.tracker {
                 $0.delivery.interval = .seconds(interval)
                 $0.delivery.threshold = events

@@ -1,5 +1,6 @@
 import Foundation
 import Glibc
+import Synchronization
 import TestSupport
 import Testing
 
@@ -17,6 +18,25 @@ struct WordsTests {
         let result = try await ferry.start(arguments).end()
         #expect(result.status == status, "\(result.output)\(result.errors)", sourceLocation: sourceLocation)
         for text in texts { #expect((result.output + result.errors).contains(text), "\(result)", sourceLocation: sourceLocation) }
+    }
+
+    @Test("The delivered part of a segment that is rejected after that is told as such")
+    func rejectedPart() async throws {
+        let spool = try folder.spool()
+        try spool.put(Segments.gzip(Segments.lines(0..<50)), as: Segments.name())
+        let count = Mutex(0)
+        let server = ScriptedServer.answering { _ in
+            let isFirst = count.withLock { count in
+                count += 1
+                return count == 1
+            }
+            return ScriptedServer.answer(isFirst ? 200 : 400)
+        }
+        let result = try await Program().run(
+            "upload", "--spool", spool.path, "--to", server.url, "--body", "json-array", "--request-events", "20")
+        #expect(result.status == 65)
+        #expect(result.output.contains("sent 20 events of segments that were rejected after that\n"), "\(result.output)")
+        #expect(!result.output.contains("not sent to their end"))
     }
 
     @Test("A size without its unit, of no byte or a part of one, evicts nothing", arguments: ["1.5", "0", "0.5KB0", ""])

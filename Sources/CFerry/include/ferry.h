@@ -33,7 +33,7 @@ typedef struct ferry_tracker ferry_tracker;
 // What a call came to. ferry_error() has the reason in words.
 enum {
     FERRY_OK = 0,
-    FERRY_INVALID = 1,   // an argument: no name, no JSON object, no such option, no such timer
+    FERRY_INVALID = 1,   // an argument: no name, no number (NaN), no JSON object, no such option, no such timer
     FERRY_LIMIT = 2,     // the event is beyond a limit whose policy is to drop, or has more than 1 MiB
     FERRY_DISABLED = 3,  // the spool stores nothing
     FERRY_FULL = 4,      // the spool's size limit is reached, and everything stored is more urgent

@@ -21,6 +21,8 @@ final class Settler: Sendable {
         var report = UploadReport()
         /// Events that were delivered of segments which are to go on.
         var parts: [FileName: Int64] = [:]
+        /// Segments and parts of segments that were delivered.
+        var deliveries = 0
         /// Since when nothing could be rejected, a person knows.
         var saidUnrejectable = false
         /// What the last batch moved, and is not yet forced to the disk.
@@ -58,6 +60,8 @@ final class Settler: Sendable {
             return report
         }
     }
+    /// Counts segments and parts of segments as they are delivered.
+    var deliveries: Int { state.withLock(\.deliveries) }
     /// Whoever ends segments has to wait for room.
     var isFull: Bool { state.withLock { $0.queue.count >= Self.queueLimit } }
 
@@ -73,7 +77,12 @@ final class Settler: Sendable {
     }
 
     /// Notes that a part of a segment was delivered, and the rest is to follow.
-    func noteDelivered(_ events: Int64, of name: String) { state.withLock { $0.parts[FileName(name), default: 0].add(events) } }
+    func noteDelivered(_ events: Int64, of name: String) {
+        state.withLock { state in
+            state.parts[FileName(name), default: 0].add(events)
+            state.deliveries += 1
+        }
+    }
 
     /// Hands over an ending.
     ///
@@ -254,8 +263,17 @@ final class Settler: Sendable {
         state.withLock { state in
             for ending in batch {
                 state.report.add(ending)
-                if case .sent = ending.disposal { state.parts[FileName(ending.entry.segment)] = nil }
-                if case .rejected = ending.disposal { state.saidUnrejectable = false }
+                switch ending.disposal {
+                case .sent:
+                    state.parts[FileName(ending.entry.segment)] = nil
+                    state.deliveries += 1
+                case .rejected:
+                    state.saidUnrejectable = false
+                    // The rest of it is sent no more.
+                    let delivered = state.parts.removeValue(forKey: FileName(ending.entry.segment)) ?? 0
+                    state.report.rejectedPartEvents.add(delivered)
+                case .split, .expired, .evicted: break
+                }
             }
         }
         for ending in batch {

@@ -9,11 +9,14 @@ public enum FlushResult: Equatable, Sendable {
     /// Something is there, and none of it could be sent; or the destination failed on the way.
     case failed
 
-    public init(_ report: UploadReport) {
+    public init(_ report: UploadReport) { self.init(report, beside: false) }
+
+    /// - Parameter hasSent: Another sender of this process has delivered something meanwhile.
+    package init(_ report: UploadReport, beside hasSent: Bool) {
         switch report.stopReason {
         case .misconfigured, .unwell, .off, .headWaits, .localFailure: self = .failed
         case .deadline, .interrupted, .paused, nil:
-            if report.sent.segments > 0 || report.partEvents > 0 {
+            if hasSent || report.sent.segments > 0 || report.partEvents > 0 || report.rejectedPartEvents > 0 {
                 self = .sent(more: report.remaining > 0)
             } else {
                 self = report.remaining > 0 || report.rejected > 0 ? .failed : .noData

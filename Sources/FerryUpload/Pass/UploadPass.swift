@@ -117,6 +117,7 @@ public final class UploadPass: Sendable {
             report.sent = sent.sent
             report.sentEvents = sent.sentEvents
             report.partEvents = sent.partEvents
+            report.rejectedPartEvents = sent.rejectedPartEvents
             report.rejected = sent.rejected
             report.split = sent.split
             report.duplicates = sent.duplicates

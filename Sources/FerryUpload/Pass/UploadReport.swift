@@ -7,6 +7,8 @@ public struct UploadReport: Sendable {
     public var sentEvents: Int64 = 0
     /// Events that were delivered of segments which have not ended with it: the rest of them is still to be sent.
     public var partEvents: Int64 = 0
+    /// Events that were delivered of segments which were rejected after that.
+    public var rejectedPartEvents: Int64 = 0
     /// How many of them the destination knew already, as it said.
     public var duplicates = 0
     public var rejected = 0

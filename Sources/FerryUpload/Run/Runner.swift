@@ -115,6 +115,9 @@ public final class Runner: Sendable {
     /// Sends in another interval from now on, zero or less: only when asked. What is stored is sent first.
     public func setInterval(_ interval: Duration) { signals.add(.interval(interval)) }
 
+    /// Counts what was delivered, parts of segments too. A spool that is opened anew begins anew: another number is what tells something.
+    package var deliveries: [Int] { workers.dispatcher.read { $0.lanes.map(\.tools) }.map(\.settler.deliveries) }
+
     /// Does something, a pass over the same spool say, while the runner begins nothing; what is under way ends before.
     ///
     /// - Parameter end: Of the wait for what is under way.

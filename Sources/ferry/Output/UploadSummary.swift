@@ -64,6 +64,9 @@ struct UploadSummary {
         if report.partEvents > 0 {
             lines.append("sent \(counted(report.partEvents, "event")) of segments that are not sent to their end yet")
         }
+        if report.rejectedPartEvents > 0 {
+            lines.append("sent \(counted(report.rejectedPartEvents, "event")) of segments that were rejected after that")
+        }
         if report.duplicates > 0 {
             lines.append(
                 "\(report.duplicates) of them the destination knew already (duplicate) and did not take again; the ledger names them"
@@ -120,6 +123,8 @@ struct UploadSummary {
             let sentEvents: Int64
             /// Delivered events of segments that are not sent to their end yet.
             let partEvents: Int64
+            /// Delivered events of segments that were rejected after that.
+            let rejectedPartEvents: Int64
             /// How many of those sent the destination knew already.
             let duplicates: Int
             let rejected: Int
@@ -157,8 +162,8 @@ struct UploadSummary {
             }
         return try Summary(
             destination: "\(destination)", sent: report.sent.segments, sentBytes: report.sent.bytes.bytes,
-            sentEvents: report.sentEvents, partEvents: report.partEvents, duplicates: report.duplicates,
-            rejected: report.rejected, split: report.split,
+            sentEvents: report.sentEvents, partEvents: report.partEvents, rejectedPartEvents: report.rejectedPartEvents,
+            duplicates: report.duplicates, rejected: report.rejected, split: report.split,
             expired: report.retention.expired.segments, evicted: report.retention.evicted.segments,
             remaining: report.remaining, taken: report.taken, stopped: stopped, message: problem,
             destinationWaitsUntil: report.destinationWaitsUntil, sentDeleted: report.sentDeleted.segments,
