@@ -95,6 +95,14 @@ public final class Directory: Sendable {
 
     /// The names in the folder with their kinds, `.` and `..` left out, in no order.
     func forEachEntry(_ body: (UnsafeBufferPointer<UInt8>, ListedKind) -> Void) throws(FileError) {
+        _ = try containsName { name, kind in
+            body(name, kind)
+            return false
+        }
+    }
+
+    /// Whether one of the names in the folder, `.` and `..` left out, is of a kind; no more are looked at then.
+    func containsName(where isWanted: (UnsafeBufferPointer<UInt8>, ListedKind) -> Bool) throws(FileError) -> Bool {
         // A descriptor of its own: the position in the folder belongs to the open file.
         let opened = behindStandardStreams(openat(descriptor, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC))
         guard opened >= 0, let stream = fdopendir(opened) else { throw FileError("list folder", path) }
@@ -102,18 +110,20 @@ public final class Directory: Sendable {
         errno = 0
         while let entry = readdir(stream) {
             let kind = ListedKind(entry.pointee.d_type)
-            withUnsafePointer(to: &entry.pointee.d_name) { field in
+            let isFound = withUnsafePointer(to: &entry.pointee.d_name) { field in
                 field.withMemoryRebound(to: UInt8.self, capacity: 256) { start in
                     let name = UnsafeBufferPointer(
                         start: start, count: strlen(UnsafeRawPointer(start).assumingMemoryBound(to: CChar.self)))
                     let isDots =
                         name[0] == UInt8(ascii: ".") && (name.count == 1 || (name.count == 2 && name[1] == UInt8(ascii: ".")))
-                    if !isDots { body(name, kind) }
+                    return !isDots && isWanted(name, kind)
                 }
             }
+            if isFound { return true }
             errno = 0
         }
         if errno != 0 { throw FileError("list folder", path) }
+        return false
     }
 
     /// The names that begin with a dot, in no order.

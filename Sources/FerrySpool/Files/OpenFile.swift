@@ -121,9 +121,16 @@ public final class OpenFile: Sendable {
 
     /// Up to `count` bytes from an offset, fewer only at the end of the file.
     public func readBytes(_ count: Int, at offset: Int64) throws(FileError) -> [UInt8] {
-        let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: count, alignment: 16)
-        defer { buffer.deallocate() }
-        return Array(buffer[..<(try read(into: buffer, at: offset))])
+        var failure: FileError?
+        let bytes = [UInt8](unsafeUninitializedCapacity: count) { buffer, filled in
+            do throws(FileError) {
+                filled = try read(into: UnsafeMutableRawBufferPointer(buffer), at: offset)
+            } catch {
+                failure = error
+            }
+        }
+        if let failure { throw failure }
+        return bytes
     }
 
     /// Writes all of it.

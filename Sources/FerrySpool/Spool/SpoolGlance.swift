@@ -79,8 +79,7 @@ extension Spool {
     ///   alone (`ENODATA`).
     public static func requireSpool(at path: String) throws(FileError) {
         guard try !exists(at: path) else { return }
-        var isEmpty = true
-        try Directory.open(path).forEachName { _ in isEmpty = false }
+        let isEmpty = try !Directory.open(path).containsName { _, _ in true }
         throw FileError("find a spool in", path, code: isEmpty ? ENOMEDIUM : ENODATA)
     }
 
@@ -88,13 +87,11 @@ extension Spool {
     public static func exists(at path: String) throws(FileError) -> Bool {
         let directory = try Directory.open(path)
         for name in [stateFolderName, sentName, rejectedName] where try directory.contains(name) { return true }
-        var holdsSegments = false
-        try directory.forEachName { name in
+        return try directory.containsName { name, _ in
             switch EntryKind(name) {
-            case .segment, .foreign, .sidecar, .journal: holdsSegments = true
-            default: break
+            case .segment, .foreign, .sidecar, .journal: true
+            case .arrival, .temporary, .other: false
             }
         }
-        return holdsSegments
     }
 }
