@@ -89,8 +89,7 @@ final class ExchangeHandler: ChannelDuplexHandler {
         if case .bytes(var buffer) = exchange.body, throttle.limit == nil, exchange.body.size <= TransportOptions.smallBody {
             acknowledgedBefore = nil
             head.writeBuffer(&buffer)
-            context.write(wrapOutboundOut(.body(.byteBuffer(head))), promise: nil)
-            return finishRequest(context)
+            return writeAndContinue(.body(.byteBuffer(head)), isLast: true, context)
         }
         // The head leaves in any case, and is paid for.
         _ = throttle.wait(for: ByteCount(Int64(head.readableBytes)))
@@ -118,19 +117,10 @@ final class ExchangeHandler: ChannelDuplexHandler {
     private func sendPiece(of source: BodySource, _ context: ChannelHandlerContext) {
         do throws(TransportFailure) {
             let piece = try source.next(context.channel.allocator)
-            if source.isAtEnd {
-                context.write(wrapOutboundOut(.body(piece)), promise: nil)
-                finishRequest(context)
-            } else {
-                writeAndContinue(.body(piece), isLast: false, context)
-            }
+            writeAndContinue(.body(piece), isLast: source.isAtEnd, context)
         } catch {
             perform(state.broke(error), context)
         }
-    }
-
-    private func finishRequest(_ context: ChannelHandlerContext) {
-        writeAndContinue(.end(nil), isLast: true, context)
     }
 
     private func writeAndContinue(_ part: HTTPClientRequestPart, isLast: Bool, _ context: ChannelHandlerContext) {

@@ -11,10 +11,9 @@ final class RequestWriter: ChannelOutboundHandler {
 
     func write(context: ChannelHandlerContext, data: NIOAny, promise: EventLoopPromise<Void>?) {
         switch unwrapOutboundIn(data) {
-        case .head: promise?.succeed()
         case .body(let bytes): context.write(wrapOutboundOut(bytes), promise: promise)
-        // Nothing is to be written, but the promise is to be kept after what was written before.
-        case .end: context.write(wrapOutboundOut(.byteBuffer(ByteBuffer())), promise: promise)
+        // A request ends with its last byte: its head tells how many they are.
+        case .head, .end: promise?.succeed()
         }
     }
 }
