@@ -26,14 +26,14 @@ struct FolderArrivalsTests {
         let old = try spool.put(Segments.gzip("{}\n"), as: Segments.name(second: 1))
         let arrivals = try #require(FolderArrivals(spool, from: .zero))
         arrivals.begin()
-        #expect(!arrivals.mayHold(oneOf: [old]))
+        #expect(!arrivals.look(for: [old]).mayHoldNames)
         let new = try spool.put(Segments.gzip("{}\n"), as: Segments.name(second: 2))
-        #expect(arrivals.mayHold(oneOf: ["other", new]))
-        #expect(!arrivals.mayHold(oneOf: [old]))
+        #expect(arrivals.look(for: ["other", new]).mayHoldNames)
+        #expect(!arrivals.look(for: [old]).mayHoldNames)
         try spool.directory.create("\(old).retry.json").write(Array("{}".utf8))
-        #expect(arrivals.mayHold(oneOf: ["\(old).retry.json"]))
+        #expect(arrivals.look(for: ["\(old).retry.json"]).mayHoldNames)
         arrivals.begin()
-        #expect(!arrivals.mayHold(oneOf: [new]))
+        #expect(!arrivals.look(for: [new]).mayHoldNames)
     }
 
     @Test("Where more came than is kept, everything may have come")
@@ -42,10 +42,10 @@ struct FolderArrivalsTests {
         let arrivals = try #require(FolderArrivals(spool, from: .zero, mostNames: 3))
         arrivals.begin()
         for second in 0..<4 { _ = try spool.put(Segments.gzip("{}\n"), as: Segments.name(0, second: second)) }
-        #expect(arrivals.mayHold(oneOf: ["anything"]))
+        #expect(arrivals.look(for: ["anything"]).mayHoldNames)
         #expect(arrivals.takeCritical() == nil)
         arrivals.begin()
-        #expect(!arrivals.mayHold(oneOf: ["anything"]))
+        #expect(!arrivals.look(for: ["anything"]).mayHoldNames)
     }
 
     @Test("A small folder has no watch")
@@ -79,5 +79,59 @@ struct FolderArrivalsTests {
         #expect(item.name == name)
         if !isOld { _ = try spool.put(Segments.gzip("{}\n"), as: half) }
         guard case .halfSplit = tools.preparer.prepare(item, in: spool, now: .now()) else { throw InVain(what: "a half split") }
+    }
+
+    @Test("A change of the state folder shows, and where its export marks may lie unwatched, that is said")
+    func stateFolder() throws {
+        let spool = try folder.spool()
+        let arrivals = try #require(FolderArrivals(spool, from: .zero))
+        let before = try #require(arrivals.stateChanges)
+        #expect(arrivals.stateChanges == before)
+        let state = try #require(spool.stateDirectory)
+        _ = try state.create("news")
+        let after = try #require(arrivals.stateChanges)
+        #expect(after != before)
+        arrivals.begin()
+        #expect(arrivals.stateChanges == after)
+        try state.remove("news")
+        #expect(arrivals.stateChanges != after)
+        _ = try state.makeDirectory(Spool.exportsFolderName)
+        #expect(arrivals.stateChanges == nil)
+        arrivals.begin()
+        #expect(arrivals.stateChanges == nil)
+    }
+
+    @Test(
+        "A mark that an export makes after the listing keeps its segment, whether or not there were marks before",
+        arguments: [true, false])
+    func exported(hadMarks: Bool) throws {
+        let spool = try folder.spool()
+        let name = try spool.put(Segments.gzip("{}\n"), as: Segments.name(second: 1))
+        _ = try spool.put(Segments.gzip("{}\n"), as: Segments.name(second: 2))
+        if hadMarks { _ = try #require(spool.stateDirectory).makeDirectory(Spool.exportsFolderName) }
+        let (tools, item) = try listed(spool)
+        _ = try tools.travel.read(spool, spool.scan(), stateChanges: tools.arrivals?.stateChanges)
+        #expect(!(try tools.travel.hasMark(of: name, spool, stateChanges: tools.arrivals?.stateChanges)))
+        let mark = try spool.beginExport(of: [name], at: .now())
+        defer { mark.cancel() }
+        guard case .travels = tools.preparer.prepare(item, in: spool, now: .now()) else {
+            throw InVain(what: "a segment that travels")
+        }
+    }
+
+    @Test("A way that is noted after the first look is known at the next")
+    func ways() throws {
+        let spool = try folder.spool()
+        let name = Segments.name(second: 1)
+        let file = try #require(try spool.directory.open(spool.put(Segments.gzip("{}\n"), as: name)))
+        let arrivals = try #require(FolderArrivals(spool, from: .zero))
+        let ways = Ways()
+        #expect(ways.trail(file.trail, name, in: spool, stateChanges: arrivals.stateChanges) == .none)
+        try spool.logReceived([
+            ReceivedEntry(
+                at: .now(), key: name.id, sha256: String(repeating: "0", count: 64), segment: name.fileName, bytes: 1, events: 1,
+                file: ".w", trail: Trail("1 other"))
+        ])
+        #expect(ways.trail(file.trail, name, in: spool, stateChanges: arrivals.stateChanges).hops == 1)
     }
 }

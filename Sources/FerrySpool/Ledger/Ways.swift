@@ -32,10 +32,12 @@ public final class Ways: Sendable {
     }
 
     /// The same, of a segment with this note in its file.
-    public func trail(_ noted: Trail, _ segment: SegmentName?, in spool: Spool) -> Trail {
+    ///
+    /// - Parameter stateChanges: Two equal numbers mean that no name came into the state folder in between; `nil`: that is not known.
+    public func trail(_ noted: Trail, _ segment: SegmentName?, in spool: Spool, stateChanges: Int? = nil) -> Trail {
         guard let folder = spool.stateDirectory, let segment, let id = SegmentID(segment.id) else { return noted }
         return state.withLock { state in
-            var isWhole = state.names.look(into: spool, folder)
+            var isWhole = state.names.look(into: spool, folder, stateChanges: stateChanges)
             if isWhole, state.names.isEmpty { return noted }
             let family = [id] + SegmentID.ancestors(of: segment.id)
             var trail = noted
@@ -56,6 +58,7 @@ public final class Ways: Sendable {
 private struct WayLogs: Sendable {
     /// Of the last look; `nil` where what it did not see may have the same time.
     private var changed: FolderTime?
+    private var stateChanges: Int?
     private(set) var received: [String] = []
     private(set) var ways: [String] = []
 
@@ -63,16 +66,20 @@ private struct WayLogs: Sendable {
     var isEmpty: Bool { received.isEmpty && ways.isEmpty }
 
     /// - Returns: Whether the folder could be listed.
-    mutating func look(into spool: Spool, _ folder: Directory) -> Bool {
+    mutating func look(into spool: Spool, _ folder: Directory, stateChanges: Int?) -> Bool {
+        if let stateChanges, stateChanges == self.stateChanges { return true }
         do throws(FileError) {
             let changed = try spool.directory.status(Spool.stateFolderName).map { FolderTime($0) }
-            if let changed, changed == self.changed { return true }
+            if let changed, changed == self.changed {
+                self.stateChanges = stateChanges
+                return true
+            }
             // Looked at first: what is made meanwhile has a later time.
             let settled = changed?.settled(at: .now())
             let names = try folder.names().filter { $0.hasSuffix(".jsonl") }
             received = names.filter { $0.hasPrefix(Spool.receivedPrefix) }
             ways = names.filter { $0.hasPrefix(Spool.wayPrefix) }
-            self.changed = settled
+            (self.changed, self.stateChanges) = (settled, stateChanges)
             return true
         } catch {
             return false

@@ -13,7 +13,7 @@ public struct SpoolListing: Sendable {
         /// Whether there was a sidecar.
         public internal(set) var hasSidecar: Bool
         /// `nil` when the listing was made without sizes, or the file could not be examined.
-        public internal(set) var size: ByteCount?
+        public package(set) var size: ByteCount?
         /// For whoever works through the listing.
         public var isTaken = false
         /// It was there when the folder was listed; the others were added later.

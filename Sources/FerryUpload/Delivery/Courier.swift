@@ -62,6 +62,8 @@ struct Courier: ~Copyable {
         var request: String?
         /// How many events it carried, where a longer one was too large.
         var requestEvents: Int64?
+        /// Which of its segments, by their place in it, were written into by now; `nil`: that is to be looked at.
+        var changed: Set<Int>?
 
         var hadNoAnswer: Bool { trace.latency == nil }
     }

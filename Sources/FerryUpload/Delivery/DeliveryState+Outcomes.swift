@@ -23,6 +23,8 @@ extension DeliveryState {
             if health.wasTold(reason, toWait: retryAfter, now: now()) { keepHealth() }
         }
         record(judgements)
+        // What is judged later is looked at then.
+        held[job.id]?.outcome.changed = nil
     }
 
     mutating func record(_ judgements: [PassPlan.Judgement]) {
@@ -40,7 +42,12 @@ extension DeliveryState {
                 outcome.end = end
                 if case .off = plan.stopReason { outcome.isLast = true }
                 outcome.trace.isDuplicate = outcome.trace.duplicates.contains(index)
-                record(judgement, outcome, segment, item, of: job)
+                let isChanged = outcome.changed.map { $0.contains(index) } ?? !segment.claim.isUnchanged
+                if judgement.isOfContent, isChanged {
+                    findChanged(segment, item, of: job)
+                } else {
+                    record(judgement, outcome, segment, item, of: job)
+                }
             }
         }
     }
@@ -56,7 +63,6 @@ extension DeliveryState {
         _ judgement: PassPlan.Judgement, _ outcome: Courier.Outcome, _ segment: PreparedSegment, _ item: Dispatcher.Item,
         of job: Dispatcher.Job
     ) {
-        if judgement.isOfContent, !segment.claim.isUnchanged { return findChanged(segment, item, of: job) }
         let aftermath: Bookkeeper.Aftermath
         do throws(FileError) {
             var events: [UploadEvent] = []

@@ -109,7 +109,7 @@ struct DeliveryState {
     /// Takes the next segment of the lane whose next one is the most urgent; among equals they take turns.
     private mutating func takeNext() -> (lane: Int, item: Dispatcher.Item)? {
         guard let best = mostUrgent() else { return nil }
-        return lanes[best.lane].takeNext().map { (best.lane, $0) }
+        return lanes[best.lane].takeNext(sized: joinLimit != nil).map { (best.lane, $0) }
     }
 
     private mutating func mostUrgent() -> (lane: Int, rank: Lane.Rank)? {
@@ -174,11 +174,14 @@ struct DeliveryState {
     private func room(beside first: Dispatcher.Item, in lane: Int) -> Coalescing.Room? {
         // A URL is made for the first segment of a request.
         if options.destination.namesSegment || options.destination.namesDay { return nil }
-        if options.cuts != nil { return .init(gathering: first, takesTried: takesTried(beside: first, in: lane)) }
-        guard options.joinsSegments, let limit = options.coalesce.limit(accepted: acceptedJoined, refused: refusedJoined) else {
-            return nil
-        }
-        return .init(limit: limit, first: first, takesTried: takesTried(beside: first, in: lane))
+        let takesTried = takesTried(beside: first, in: lane)
+        if options.cuts != nil { return .init(gathering: first, takesTried: takesTried) }
+        return joinLimit.flatMap { .init(limit: $0, first: first, takesTried: takesTried) }
+    }
+
+    /// The most bytes of a joined request; `nil`: none is joined.
+    private var joinLimit: ByteCount? {
+        options.joinsSegments ? options.coalesce.limit(accepted: acceptedJoined, refused: refusedJoined) : nil
     }
 
     /// Where what failed goes out one by one, what has had no outcome is still repeated as it was.

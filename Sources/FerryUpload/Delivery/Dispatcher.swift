@@ -25,6 +25,8 @@ final class Dispatcher: Sendable {
         let mayBeUnfinished: Bool
         /// The scan saw nothing of an earlier try.
         var isPlain = false
+        /// Others had it when it was looked at last.
+        var wasTaken = false
         /// It has missed its deadline.
         let isLate: Bool
         /// Together with others it was refused.
@@ -127,7 +129,10 @@ final class Dispatcher: Sendable {
     }
 
     func finish(_ job: Job, _ segments: [PreparedSegment], _ outcome: Courier.Outcome) {
-        change { $0.finish(job, segments, outcome) }
+        var outcome = outcome
+        // Calls of the kernel: nobody waits for them.
+        outcome.changed = Set(segments.indices.filter { !segments[$0].claim.isUnchanged })
+        change { [outcome] in $0.finish(job, segments, outcome) }
     }
 
     func stop(_ reason: PassPlan.StopReason) { change { $0.stop(reason) } }

@@ -207,15 +207,24 @@ struct Lane {
     }
 
     /// Takes the next segment.
-    mutating func takeNext() -> Dispatcher.Item? { queue.next(effectiveRules).map { take($0) } }
+    ///
+    /// - Parameter sized: With its size, which the listing may not have.
+    mutating func takeNext(sized: Bool = false) -> Dispatcher.Item? {
+        queue.next(effectiveRules).map { take($0, sized ? self.sized($0) : queue.listing.entries[$0]) }
+    }
+
+    /// An entry with its size, where the file can be examined.
+    private func sized(_ index: Int) -> SpoolListing.Entry {
+        var entry = queue.listing.entries[index]
+        guard entry.size == nil, let spool = try? tools.lease.spool() else { return entry }
+        entry.size = ((try? spool.directory.status(queue.listing.name(of: entry))) ?? nil)?.size
+        return entry
+    }
 
     /// Whether a segment was in a request with others when its process died, and was not tried since.
     func wasInterrupted(_ name: String) -> Bool {
         ((try? tools.lease.spool().sidecar(of: name)) ?? nil)?.interruptedRequest != nil
     }
-
-    /// Whether others had a segment when it was looked at last.
-    func wasTaken(_ name: String) -> Bool { foundTaken[name] != nil }
 
     /// A segment that was tried least, which stays in the queue.
     mutating func probe(using generator: inout some RandomNumberGenerator) -> SegmentQueue.Probe? {
@@ -227,14 +236,14 @@ struct Lane {
         }
     }
 
-    mutating func take(_ probe: SegmentQueue.Probe) -> Dispatcher.Item { take(probe.index) }
+    mutating func take(_ probe: SegmentQueue.Probe) -> Dispatcher.Item { take(probe.index, queue.listing.entries[probe.index]) }
 
     /// Looks at the segment that would be next, and takes it if it fits.
     mutating func takeNext(where fits: (SpoolListing.Entry, String) -> Bool) -> Dispatcher.Item? {
         guard let index = queue.next(effectiveRules) else { return nil }
-        let entry = queue.listing.entries[index]
+        let entry = sized(index)
         let name = queue.listing.name(of: entry)
-        return !isSeparated(name) && fits(entry, name) ? take(index) : nil
+        return !isSeparated(name) && fits(entry, name) ? take(index, entry) : nil
     }
 
     private func isSeparated(_ name: String) -> Bool { !separated.isEmpty && separated.contains(FileName(name)) }
@@ -245,12 +254,13 @@ struct Lane {
         return rules
     }
 
-    private mutating func take(_ index: Int) -> Dispatcher.Item {
-        let entry = queue.listing.entries[index]
+    private mutating func take(_ index: Int, _ entry: SpoolListing.Entry) -> Dispatcher.Item {
+        let name = queue.listing.name(of: entry)
         let item = Dispatcher.Item(
-            name: queue.listing.name(of: entry), entry: entry, mayBeUnfinished: isAddedTo || queue.listing.openJournals > 0,
-            isPlain: tools.arrivals != nil && queue.listing.isPlain(at: index), isLate: rules.isLate(entry.created),
-            goesAlone: isSeparated(queue.listing.name(of: entry)), forgetsWaitsBefore: forgetsWaitsBefore)
+            name: name, entry: entry, mayBeUnfinished: isAddedTo || queue.listing.openJournals > 0,
+            isPlain: tools.arrivals != nil && queue.listing.isPlain(at: index),
+            wasTaken: !foundTaken.isEmpty && foundTaken[FileName(name)] != nil, isLate: rules.isLate(entry.created),
+            goesAlone: isSeparated(name), forgetsWaitsBefore: forgetsWaitsBefore)
         queue.take(index)
         alone = max(0, alone - 1)
         if item.goesAlone { separated.remove(FileName(item.name)) }

@@ -69,18 +69,19 @@ struct Preparer: Sendable {
         case .unusable(let error): return .unusable(error)
         }
         do throws(FileError) {
-            if try travel.hasMark(of: claim.name, spool) { return .travels }
-            return try prepare(claim, item, in: spool, now: now, inflates: inflates)
+            // Asked after the claim, whatever the scan saw: another uploader may have tried the segment since, and a crash have ended that.
+            let news = arrivals?.look(for: Spool.traces(of: claim))
+            if try travel.hasMark(of: claim.name, spool, stateChanges: news?.stateChanges) { return .travels }
+            return try prepare(claim, item, in: spool, now: now, news, inflates: inflates)
         } catch {
             return .unusable(error)
         }
     }
 
     private func prepare(
-        _ claim: Claim, _ item: Dispatcher.Item, in spool: Spool, now: Timestamp, inflates: Bool
+        _ claim: Claim, _ item: Dispatcher.Item, in spool: Spool, now: Timestamp, _ news: FolderArrivals.News?, inflates: Bool
     ) throws(FileError) -> Preparation {
-        // Asked after the claim, whatever the scan saw: another uploader may have tried the segment since, and a crash have ended that.
-        let isUntried = item.isPlain && arrivals.map { !$0.mayHold(oneOf: Spool.traces(of: claim)) } ?? false
+        let isUntried = item.isPlain && news.map { !$0.mayHoldNames } ?? false
         let sidecar = isUntried ? nil : try sidecar(of: claim, in: spool)
         if let sidecar, !options.ignoresWaits, sidecar.lastError.scope == .segment,
             sidecar.lastAttemptAt >= item.forgetsWaitsBefore ?? sidecar.lastAttemptAt,
@@ -106,7 +107,8 @@ struct Preparer: Sendable {
         if verification == .always, options.cuts != nil { sound.add(claim) }
         let notes = claim.file.notes
         let facts = try SegmentFacts(
-            claim, notes, spoolID: spool.id, trail: ways.trail(notes.trail, claim.segmentName, in: spool),
+            claim, notes, spoolID: spool.id,
+            trail: ways.trail(notes.trail, claim.segmentName, in: spool, stateChanges: news?.stateChanges),
             events: examination.events, isLate: item.isLate)
         do throws(TranscodingFailure) {
             return .ready(

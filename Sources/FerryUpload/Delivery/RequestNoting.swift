@@ -37,11 +37,12 @@ extension RequestNoting {
     /// - Parameters:
     ///   - segments: Of one request.
     ///   - accepted: What the destination said last that it takes of joined segments: then it knows each by its own key.
-    static func isNeeded(_ segments: [PreparedSegment], _ options: UploadOptions, accepted: ByteCount?) -> Bool {
+    static func isNeeded(_ segments: [PreparedSegment], _ options: UploadOptions, accepted: @autoclosure () -> ByteCount?) -> Bool
+    {
         if segments.count == 1, segments[0].claim.segmentName == nil { return false }
         if options.destination.namesSegment || options.destination.namesDay { return false }
         if options.body != .ndjson { return options.cuts != nil || segments.contains { $0.sidecar?.delivered != nil } }
-        guard accepted == nil, case .upTo(let limit) = options.coalesce else { return false }
-        return segments.count > 1 || segments[0].facts.bytes < limit
+        guard case .upTo(let limit) = options.coalesce else { return false }
+        return (segments.count > 1 || segments[0].facts.bytes < limit) && accepted() == nil
     }
 }

@@ -1,7 +1,7 @@
 import FerrySpool
 
-/// What a request says about its segment.
-struct SegmentFacts: Sendable {
+/// What a request says about its segment. Shared: it goes through many hands, and a copy would count each of its texts anew.
+final class SegmentFacts: Sendable {
     let name: String
     let priority: Priority
     let created: Timestamp
@@ -11,7 +11,7 @@ struct SegmentFacts: Sendable {
     let idempotencyKey: String
     let bytes: ByteCount
     let isForeign: Bool
-    var events: Int64?
+    let events: Int64?
     /// It has missed its deadline.
     let isLate: Bool
     /// The ID of the spool that it lies in.

@@ -172,7 +172,9 @@ struct Workers: Sendable {
     private func leaveTorn(
         _ ready: inout [(item: Dispatcher.Item, segment: PreparedSegment)], of job: Dispatcher.Job, isOneTaken: Bool
     ) {
-        let counts = Dictionary(ready.compactMap { request($0.segment) }.map { ($0, 1) }, uniquingKeysWith: +)
+        let requests = ready.compactMap { request($0.segment) }
+        if requests.isEmpty { return }
+        let counts = Dictionary(requests.map { ($0, 1) }, uniquingKeysWith: +)
         let torn = counts.filter { request, count in (Coalescing.count(ofKey: request) ?? 1) > count }
         let names = ready.map(\.item.name)
         guard !torn.isEmpty, dispatcher.read({ $0.mayGetBack(beside: names, of: job, isOneTaken: isOneTaken) }) else {
@@ -257,8 +259,7 @@ struct Workers: Sendable {
     ///
     /// - Parameter events: As many as it carries, where a longer one was too large.
     func note(_ shipment: Courier.Shipment, of segments: [PreparedSegment], events: Int64? = nil, _ tools: LaneTools) {
-        let accepted = dispatcher.read(\.acceptedJoined)
-        guard RequestNoting.isNeeded(segments, options, accepted: accepted) else { return }
+        guard RequestNoting.isNeeded(segments, options, accepted: dispatcher.read(\.acceptedJoined)) else { return }
         tools.requests.note(shipment, of: segments, events: events, to: tools.bookkeeper.destinationID, at: now())
     }
 
@@ -338,7 +339,7 @@ struct Workers: Sendable {
         do throws(FileError) { (spool, tools) = (try job.tools.lease.spool(), job.tools) } catch { return .unusable(error) }
         let time = now()
         // Who had it may have died in the middle of a request.
-        if dispatcher.read({ $0.lanes[job.lane].wasTaken(item.name) }) {
+        if item.wasTaken {
             await blocking { spool.restoreRequests { tools.onEvent(.warning("\($0)")) } }
         }
         if Preparer.isQuick(isForeign: item.entry.isForeign, options) {

@@ -271,12 +271,13 @@ public final class UploadPass: Sendable {
             do throws(FileError) {
                 spool.restoreRequests { [tools] in tools.onEvent(.warning("\($0)")) }
                 tools.arrivals?.begin()
-                listing = try spool.scan(sizes: options.joinsSegments || options.deadline != nil)
+                listing = try spool.scan(sizes: options.deadline != nil)
                 _ = spool.cleanUp(listing)
                 if isFirst { for line in listing.flawedNames().lines { tools.onEvent(.warning(line)) } }
                 isFirst = false
                 leftovers.withLock { $0.others = listing.others }
-                let exported = spool.names(in: listing, of: try tools.travel.read(spool, listing))
+                let exported = spool.names(
+                    in: listing, of: try tools.travel.read(spool, listing, stateChanges: tools.arrivals?.stateChanges))
                 dispatcher.change { $0.lanes[0].begin(listing, except: exported) }
             } catch {
                 return dispatcher.fail(error, lane: 0)

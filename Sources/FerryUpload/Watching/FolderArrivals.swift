@@ -2,12 +2,16 @@ import FerrySpool
 import Glibc
 import Synchronization
 
-/// The names that have come into a spool's folder since a moment.
+/// The names that have come into a spool's folder since a moment, and whether its state folder has changed.
 ///
 /// The kernel queues its news (inotify(7)) before the call returns that makes them, and they are read when a question is asked. So the process that
 /// claims a segment knows what the last holder left behind, without a look into the folder: in a large one, a name that is not there is slow to find.
 final class FolderArrivals: Sendable {
     private let descriptor: Int32
+    /// Of the segments' folder.
+    private let watch: Int32
+    /// Whether all that may change in the state folder is told.
+    private let watchesState: Bool
     private let state = Mutex(State())
 
     fileprivate struct State {
@@ -15,9 +19,21 @@ final class FolderArrivals: Sendable {
         var critical: [String] = []
         /// More happened than was told, or than is kept.
         var isUnclear = false
+        /// How often a name came into the state folder, or went; `nil` where that is not known any more.
+        var stateChanges: Int? = 0
+    }
+
+    /// What has happened, at one look.
+    struct News {
+        /// One of some names may have come.
+        let mayHoldNames: Bool
+        /// Two equal numbers mean that between two looks no name came into the state folder or its exports, and none went; `nil`: that is not known.
+        let stateChanges: Int?
     }
 
     private static let mask = UInt32(IN_MOVED_TO) | UInt32(IN_CREATE) | UInt32(IN_CLOSE_WRITE) | UInt32(IN_ONLYDIR)
+    private static let stateMask =
+        UInt32(IN_MOVED_TO) | UInt32(IN_MOVED_FROM) | UInt32(IN_CREATE) | UInt32(IN_DELETE) | UInt32(IN_ONLYDIR)
     /// Of names that are kept: some MB.
     private static let mostNames = 50_000
     private let mostNames: Int
@@ -34,12 +50,23 @@ final class FolderArrivals: Sendable {
     init?(_ spool: Spool, from size: ByteCount = largeFolder, mostNames: Int = mostNames) {
         self.mostNames = mostNames
         guard !spool.directory.isRemote, let status = try? spool.directory.status("."), status.size >= size else { return nil }
-        let path = "/proc/self/fd/\(spool.directory.descriptor)"
         let opened = behindStandardStreams(inotify_init1(Int32(IN_NONBLOCK) | Int32(IN_CLOEXEC)))
         guard opened >= 0 else { return nil }
         descriptor = opened
         // Of the folder that is open, wherever its path leads by now. Where that fails, the deinitializer closes.
-        guard inotify_add_watch(descriptor, path, Self.mask) >= 0 else { return nil }
+        let path = "/proc/self/fd/\(spool.directory.descriptor)"
+        watch = inotify_add_watch(descriptor, path, Self.mask)
+        watchesState = watch >= 0 && Self.watchState(of: spool, by: opened)
+        guard watch >= 0 else { return nil }
+    }
+
+    /// - Returns: Whether all that may change in the state folder is told.
+    private static func watchState(of spool: Spool, by descriptor: Int32) -> Bool {
+        guard let folder = spool.stateDirectory else { return false }
+        let path = "/proc/self/fd/\(folder.descriptor)"
+        guard inotify_add_watch(descriptor, path, stateMask) >= 0 else { return false }
+        // Watched after it is there: what came into it before is found by who looks from here on.
+        return inotify_add_watch(descriptor, "\(path)/\(Spool.exportsFolderName)", stateMask) >= 0 || errno == ENOENT
     }
 
     deinit { close(descriptor) }
@@ -48,17 +75,24 @@ final class FolderArrivals: Sendable {
     func begin() {
         state.withLock { state in
             read(into: &state)
+            let changes = state.stateChanges
             state = State()
+            state.stateChanges = changes
         }
     }
 
-    /// Whether one of some names may have come.
-    func mayHold(oneOf names: @autoclosure () -> [String]) -> Bool {
+    /// Looks for what has come.
+    func look(for names: @autoclosure () -> [String]) -> News {
         state.withLock { state in
             read(into: &state)
-            return state.isUnclear || !state.names.isEmpty && names().contains { state.names.contains($0) }
+            return News(
+                mayHoldNames: state.isUnclear || !state.names.isEmpty && names().contains { state.names.contains($0) },
+                stateChanges: watchesState ? state.stateChanges : nil)
         }
     }
+
+    /// As ``News/stateChanges``.
+    var stateChanges: Int? { look(for: []).stateChanges }
 
     /// Returns the names of critical segments that have come since the last call, once or more; `nil` when only a look at the folder shows them.
     func takeCritical() -> [String]? {
@@ -76,11 +110,15 @@ final class FolderArrivals: Sendable {
                 if count < 0, errno == EINTR { continue }
                 if count < 0, errno == EAGAIN { return }
                 guard count > 0 else {
-                    state.isUnclear = true
+                    state.lose()
                     return
                 }
                 for event in InotifyEvent.parse(UnsafeRawBufferPointer(rebasing: buffer[..<count])) {
-                    state.note(event, mostNames)
+                    if event.watch == watch || event.watch < 0 {
+                        state.note(event, mostNames)
+                    } else {
+                        state.noteState(event)
+                    }
                 }
             }
         }
@@ -90,14 +128,30 @@ final class FolderArrivals: Sendable {
 extension FolderArrivals.State {
     fileprivate mutating func note(_ event: InotifyEvent, _ mostNames: Int) {
         // Without a name it is of the folder itself, or of a queue that overflowed.
-        guard !event.name.isEmpty, names.count < mostNames else {
+        guard !event.name.isEmpty else { return lose() }
+        guard names.count < mostNames else {
             isUnclear = true
             names = []
             return
         }
+        // Another folder in its place is not watched.
+        if event.name == Spool.stateFolderName { stateChanges = nil }
         // Journals, probes and folders leave nothing that is asked for.
         if event.name.hasPrefix(".") || event.mask & UInt32(IN_ISDIR) != 0 { return }
         names.insert(event.name)
         if SegmentName(event.name)?.priority == .critical { critical.append(event.name) }
+    }
+
+    fileprivate mutating func noteState(_ event: InotifyEvent) {
+        // A folder that is new in it is not watched; without a name it is of the folder itself, which went away.
+        let isUnwatched = event.name.isEmpty || event.mask & UInt32(IN_ISDIR) != 0
+        stateChanges = isUnwatched ? nil : stateChanges.map { $0 &+ 1 }
+    }
+
+    /// Something happened that was not told.
+    fileprivate mutating func lose() {
+        isUnclear = true
+        names = []
+        stateChanges = nil
     }
 }
