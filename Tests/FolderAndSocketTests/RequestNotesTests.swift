@@ -63,10 +63,10 @@ struct RequestNotesTests {
 
     /// Copies the spool while a request is under way: what a dead process leaves is there, and nobody holds its locks.
     private func copyDuringRequest(
-        _ spool: Spool, _ way: Way, _ server: HoldingServer, _ listener: ScriptedServer
+        _ spool: Spool, _ way: Way, _ server: HoldingServer, _ listener: ScriptedServer, to place: String? = nil
     ) async throws -> Spool {
         let pass = try UploadPass(spool, options: way.options(to: listener.url))
-        let copy = folder("copy")
+        let copy = place ?? folder("copy")
         try await withThrowingTaskGroup(of: Void.self) { group in
             group.addTask { _ = try await pass.run() }
             group.addTask {
@@ -125,6 +125,49 @@ struct RequestNotesTests {
         #expect(try copy.pending().isEmpty)
     }
 
+    @Test(
+        "Whatever the limits and the joining are in the next process, an interrupted request is as it was", arguments: [5, 50])
+    func otherLimits(events: Int64) async throws {
+        for way in [Way.strict, .eachRequest, .judged] {
+            for isOne in [true, false] {
+                try await expectRepeated(way, isOne: isOne) { $0.requestLimits = RequestLimits(events: events) }
+            }
+        }
+        try await expectRepeated(.judged, isOne: false) {
+            ($0.requestLimits, $0.parallel) = (RequestLimits(events: events), 3)
+        }
+        try await expectRepeated(.judged, isOne: false) { $0.requestLimits = RequestLimits() }
+    }
+
+    @Test(
+        "So it is where segments are joined otherwise, or not at all",
+        arguments: [CoalescePolicy.off, .auto, .upTo(ByteCount(200))])
+    func otherJoining(coalesce: CoalescePolicy) async throws {
+        for way in [Way.joined, .joinedStrict] {
+            try await expectRepeated(way, isOne: false) { $0.coalesce = coalesce }
+        }
+    }
+
+    private func expectRepeated(_ way: Way, isOne: Bool, _ change: (inout UploadOptions) -> Void) async throws {
+        let folder = TemporaryFolder()
+        let spool = try folder.spool()
+        if !isOne { for second in [1, 2, 3] { try put(spool, second, events: 4) } }
+        try put(spool, 4, events: 24)
+        let server = HoldingServer()
+        let listener = ScriptedServer.answering { server.answer($0) }
+        let copy = try await copyDuringRequest(spool, way, server, listener, to: folder("copy"))
+        let count = server.requests.keys.count
+        try put(copy, 6)
+        var options = try way.options(to: listener.url)
+        change(&options)
+        _ = try await UploadPass(copy, options: options).run()
+        let original = server.requests.requests.withLock { $0[0] }
+        let again = server.requests.requests.withLock { Array($0.dropFirst(count)) }
+        let same = again.filter { $0.key == original.key }
+        #expect(same.count == 1 && same.first?.body == original.body, "\(way) \(isOne): \(original.key), \(again.map(\.key))")
+        #expect(try copy.pending().isEmpty)
+    }
+
     @Test("Nothing is noted where each segment has a request and a key of its own")
     func notNeeded() async throws {
         let spool = try folder.spool()
@@ -156,7 +199,7 @@ struct RequestNotesTests {
     {
         let segments = try names.enumerated().map { index, name in
             guard case .claimed(let claim) = spool.claim(name) else { throw InVain(what: "the claim") }
-            return RequestNote.Segment(claim, attempts: attempts, lines: lines?[index] ?? nil)
+            return try RequestNote.Segment(claim, attempts: attempts, lines: lines?[index] ?? nil)
         }
         return RequestNote(at: .now(), destination: "d", request: request, requestEvents: nil, segments: segments)
     }
@@ -177,7 +220,7 @@ struct RequestNotesTests {
         var own: RequestNotes? = try spool.makeRequestNotes()
         var request = own?.add(try note(spool, names, request: "k+1-x"))
         #expect(request != nil)
-        spool.restoreRequests()
+        spool.restoreRequests(keepsSent: true)
         #expect(try names.allSatisfy { try spool.sidecar(of: $0) == nil })
         let file = try #require(notes(in: spool.path).first)
         request = nil
@@ -217,7 +260,7 @@ struct RequestNotesTests {
         changed.setModified(time(nil) - 60)
         try spool.directory.remove(names[2])
         _ = try leave(JSONLine.encode(note), in: spool)
-        spool.restoreRequests { Issue.record("\($0)") }
+        spool.restoreRequests(keepsSent: true) { Issue.record("\($0)") }
         #expect(try spool.sidecar(of: names[0]) == tried)
         #expect(try spool.sidecar(of: names[1]) == nil)
         let restored = try #require(try spool.sidecar(of: names[3]))
@@ -243,7 +286,7 @@ struct RequestNotesTests {
         let earlier = try JSONLine.encode(self.note(spool, [names[1]], request: nil, attempts: 7))
         try deliver(names[1], 5)
         _ = try leave(earlier + request + (isNoted ? Array("{\"arrived\":\(earlier.count)}\n".utf8) : []), in: spool)
-        spool.restoreRequests { Issue.record("\($0)") }
+        spool.restoreRequests(keepsSent: true) { Issue.record("\($0)") }
         #expect(try spool.sidecar(of: names[0])?.delivered?.lines == (isNoted ? 20 : 5))
         #expect(try spool.sidecar(of: names[0])?.request == (isNoted ? nil : "k+1-x"))
         #expect(try spool.sidecar(of: names[1])?.delivered?.lines == 5)
@@ -265,6 +308,188 @@ struct RequestNotesTests {
         #expect(try spool.pending().isEmpty)
     }
 
+    /// The files that were delivered and are kept.
+    private func kept(in spool: Spool) -> [String] {
+        let files = (try? FileManager.default.subpathsOfDirectory(atPath: "\(spool.path)/sent")) ?? []
+        return files.filter { $0.hasSuffix(".gz") }.compactMap { $0.split(separator: "/").last.map(String.init) }.sorted()
+    }
+
+    /// The segments of the ledger's lines.
+    private func ledger(of spool: Spool) throws -> [String] {
+        var segments: [String] = []
+        for name in try spool.ledgerNames().sorted() {
+            let text = try String(contentsOfFile: "\(spool.path)/.ferry/\(name)", encoding: .utf8)
+            segments += text.split(separator: "\n").compactMap { line in
+                Array(line.utf8).withUnsafeBufferPointer { $0.text(after: "\"segment\":\"") }
+            }
+        }
+        return segments
+    }
+
+    private func record(
+        _ spool: Spool, _ names: some Collection<String>, _ outcome: LedgerEntry.Outcome, at time: Timestamp
+    ) throws {
+        let endings = try names.map { name in
+            guard case .claimed(let claim) = spool.claim(name) else { throw InVain(what: "the claim") }
+            let entry = LedgerEntry(at: time, segment: name, outcome: outcome, bytes: claim.status.size)
+            return Ending(claim, .sent(keep: true), entry)
+        }
+        try spool.record(endings)
+    }
+
+    @Test("What the ledger has as delivered since ends as it was to, and is not made again", arguments: [true, false])
+    func endsWhatIsRecorded(keepsSent: Bool) throws {
+        let spool = try folder.spool()
+        for second in 1...5 { try put(spool, second) }
+        let names = try spool.pending()
+        let note = try self.note(spool, names, request: "k+4-x")
+        try record(spool, names[..<3], .sent, at: note.at)
+        try record(spool, [names[3]], .sent, at: note.at - .seconds(1))
+        try record(spool, [names[4]], .rejected, at: note.at + .seconds(1))
+        try spool.directory.remove(names[0])
+        _ = try leave(JSONLine.encode(note), in: spool)
+        let lines = try ledger(of: spool)
+        spool.restoreRequests(keepsSent: keepsSent) { Issue.record("\($0)") }
+        #expect(try spool.pending() == Array(names[3...]))
+        #expect(kept(in: spool) == (keepsSent ? Array(names[1...2]) : []))
+        #expect(try ledger(of: spool) == lines)
+        for name in names[3...] { #expect(try spool.sidecar(of: name)?.interruptedRequest == "k+4-x") }
+        #expect(notes(in: spool.path).isEmpty)
+    }
+
+    @Test("What was recorded yesterday, or in the last ledger before it, counts as well")
+    func recordedEarlier() throws {
+        let spool = try folder.spool()
+        for second in 1...2 { try put(spool, second) }
+        let names = try spool.pending()
+        var note = try self.note(spool, names, request: "k+1-x")
+        note.at = note.at - .seconds(3 * 86400)
+        try record(spool, [names[0]], .sent, at: note.at + .seconds(2))
+        let early = note.at - .seconds(5 * 86400)
+        try record(spool, [names[1]], .sent, at: early)
+        let old = try #require(try spool.ledgerNames().min())
+        let text = try String(contentsOfFile: "\(spool.path)/.ferry/\(old)", encoding: .utf8)
+        let moved = text.replacingOccurrences(of: early.rfc3339, with: (note.at + .seconds(1)).rfc3339)
+        try moved.write(toFile: "\(spool.path)/.ferry/\(old)", atomically: true, encoding: .utf8)
+        _ = try leave(JSONLine.encode(note), in: spool)
+        spool.restoreRequests(keepsSent: true) { Issue.record("\($0)") }
+        #expect(try spool.pending().isEmpty)
+        #expect(kept(in: spool) == names)
+    }
+
+    @Test(
+        "What has arrived together is delivered when its process dies before the ledger has it",
+        arguments: [Way.joined, .joinedStrict, .judged])
+    func arrivesUnrecorded(way: Way) async throws {
+        let spool = try folder.spool()
+        for second in 1...3 { try put(spool, second) }
+        let names = try spool.pending()
+        // The day's, which the requests wait for.
+        try spool.makeLedger(at: .now())
+        let server = HoldingServer()
+        let listener = ScriptedServer.answering { server.answer($0) }
+        let copy = folder("copy")
+        let pass = try UploadPass(spool, options: way.options(to: listener.url))
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            group.addTask { _ = try await pass.run() }
+            group.addTask {
+                defer { server.letGo() }
+                try await eventually("the request is under way") { server.hasRequest }
+                let name = try #require(try spool.ledgerNames().max())
+                let ledger = try #require(try spool.stateDirectory?.open(name, flags: O_RDWR))
+                try ledger.lock()
+                server.letGo()
+                let file = try #require(notes(in: spool.path).first)
+                try await eventually("it is noted that it has arrived") {
+                    let text = try? String(contentsOfFile: "\(spool.path)/.ferry/requests/\(file)", encoding: .utf8)
+                    return text?.hasSuffix("{\"arrived\":0}\n") ?? false
+                }
+                let status = try await ChildProcess("/bin/cp", ["-a", spool.path, copy]).end()
+                #expect(status == 0)
+                ledger.unlock()
+            }
+            try await group.waitForAll()
+        }
+        let again = try Spool.open(copy, access: .write)
+        #expect(try again.pending() == names)
+        #expect(try ledger(of: again).isEmpty)
+        _ = try await UploadPass(again, options: way.options(to: listener.url)).run()
+        #expect(server.requests.keys.count == 1)
+        #expect(try again.pending().isEmpty)
+        #expect(try ledger(of: again) == names)
+        #expect(kept(in: again) == names)
+    }
+
+    @Test(
+        "A process that dies after the folder was listed has its request made again as well",
+        arguments: [Way.judged, .joined, .joinedStrict])
+    func diesLater(way: Way) async throws {
+        let spool = try folder.spool()
+        try spool.put(Segments.gzip("{\"n\":1}\n"), as: Segments.name(3))
+        for second in 1...5 { try put(spool, second) }
+        let names = try Array(spool.pending().dropFirst())
+        let server = HoldingServer()
+        let listener = ScriptedServer.answering { server.answer($0) }
+        let pass = try UploadPass(spool, options: way.options(to: listener.url))
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            group.addTask { _ = try await pass.run() }
+            group.addTask {
+                defer { server.letGo() }
+                try await eventually("the first request is under way") { server.hasRequest }
+                let note = try self.note(spool, Array(names[1...2]), request: "k+1-x")
+                _ = try leave(JSONLine.encode(note), in: spool)
+                // Nobody can take it.
+                #expect(mkfifo("\(spool.path)/.ferry/requests/\(SegmentID.random())", 0o600) == 0)
+            }
+            try await group.waitForAll()
+        }
+        let requests = try server.requests.requests.withLock { try $0.map { try allNumbers(in: $0.body) } }
+        #expect(requests.contains([200, 300]), "\(requests)")
+        #expect(requests.flatMap(\.self).sorted() == [1, 100, 200, 300, 400, 500])
+        #expect(try spool.pending().isEmpty)
+    }
+
+    /// The numbers of the events in a body of any form.
+    private func allNumbers(in body: [UInt8]) throws -> [Int] {
+        let file = try OpenFile.inMemory()
+        try file.write(body)
+        let text = try Segments.lines(of: file).joined(separator: "\n")
+        return text.split(separator: "\"n\":").dropFirst().compactMap { Int($0.prefix { $0.isNumber }) }
+    }
+
+    @Test(
+        "It stays so as long as the answers say nothing of it", arguments: [Way.judged, .joined, .eachRequest], [429, 507, 401])
+    func toldToWait(way: Way, status: Int) async throws {
+        for others in 0...1 { try await expectRepeated(way, status, beside: others) }
+    }
+
+    private func expectRepeated(_ way: Way, _ status: Int, beside others: Int) async throws {
+        let folder = TemporaryFolder()
+        let spool = try folder.spool()
+        for second in 1...(2 + others) { try put(spool, second) }
+        let names = try Array(spool.pending().prefix(2))
+        let key = Coalescing.key(names.compactMap { SegmentName($0)?.id })
+        _ = try leave(JSONLine.encode(note(spool, names, request: key)), in: spool)
+        let requests = RequestServer([1: status, 2: status])
+        let listener = ScriptedServer.answering { requests.answer($0) }
+        for _ in 0..<4 { _ = try await UploadPass(spool, options: way.options(to: listener.url)).run() }
+        let keys = requests.keys
+        let delivered = keys.dropFirst(2)
+        #expect(delivered.contains { $0.contains(key) } && delivered.count == 1 + others, "\(keys)")
+        #expect(try spool.pending().isEmpty)
+    }
+
+    @Test("A segment is known again by its content, wherever it was copied")
+    func copied() throws {
+        let spool = try folder.spool()
+        for second in 1...2 { try put(spool, second) }
+        let names = try spool.pending()
+        _ = try leave(JSONLine.encode(note(spool, names, request: "k+1-x")), in: spool)
+        for name in names { try spool.directory.open(name, flags: O_WRONLY).setModified(time(nil) + 60) }
+        spool.restoreRequests(keepsSent: true) { Issue.record("\($0)") }
+        for name in names { #expect(try spool.sidecar(of: name)?.interruptedRequest == "k+1-x") }
+    }
+
     @Test("Of two notes of a segment the later one counts, and taking them twice changes nothing")
     func later() throws {
         let spool = try folder.spool()
@@ -273,7 +498,7 @@ struct RequestNotesTests {
         let notes = try [self.note(spool, names, request: "k+1-x"), self.note(spool, [names[0]], request: nil)]
         for _ in 0..<2 {
             _ = try leave(notes.flatMap { JSONLine.encode($0) }, in: spool)
-            spool.restoreRequests()
+            spool.restoreRequests(keepsSent: true)
             #expect(try spool.sidecar(of: names[0])?.attempts == 1)
             #expect(try spool.sidecar(of: names[0])?.request == nil)
         }
@@ -288,7 +513,7 @@ struct RequestNotesTests {
         let warnings = Cell(0)
         func take(_ bytes: [UInt8]) throws {
             _ = try leave(bytes, in: spool)
-            for _ in 0..<2 { spool.restoreRequests { _ in warnings { $0 += 1 } } }
+            for _ in 0..<2 { spool.restoreRequests(keepsSent: true) { _ in warnings { $0 += 1 } } }
             #expect(notes(in: spool.path).isEmpty)
         }
         try take([])
@@ -311,7 +536,7 @@ struct RequestNotesTests {
         _ = try OpenFile.creating("\(path)/notes.txt")
         #expect(mkdir("\(path)/\(SegmentID.random())", 0o700) == 0)
         #expect(mkfifo("\(path)/\(SegmentID.random())", 0o600) == 0)
-        spool.restoreRequests { Issue.record("\($0)") }
+        spool.restoreRequests(keepsSent: true) { Issue.record("\($0)") }
         #expect(notes(in: spool.path).count == 3)
     }
 }

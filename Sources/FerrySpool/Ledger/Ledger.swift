@@ -46,6 +46,28 @@ extension Spool {
         _ = try stateDirectory.openLog(Self.ledgerName(now.compactDay))
     }
 
+    /// When the ledger has segments as delivered last.
+    ///
+    /// - Parameters:
+    ///   - names: In the form of the format.
+    ///   - moment: Lines of days before it are not read.
+    func lastSent(of names: Set<String>, since moment: Timestamp) throws(FileError) -> [String: Timestamp] {
+        guard let stateDirectory else { return [:] }
+        let (all, day) = (try ledgerNames().sorted(), Self.ledgerName(moment.compactDay))
+        // A day that could have no ledger has its lines in the last one before it.
+        let first = all.last { $0 < day } ?? day
+        var (places, sent) = (LogPlaces(), [String: Timestamp]())
+        for name in all where name >= first {
+            try places.forEachNewLine(of: name, in: stateDirectory) { line in
+                guard line.end(of: "\"outcome\":\"sent\"") != nil, let segment = line.text(after: "\"segment\":\""),
+                    names.contains(segment), let at = line.text(after: "\"at\":\"").flatMap({ Timestamp(rfc3339: $0) })
+                else { return }
+                sent[segment] = max(sent[segment] ?? at, at)
+            }
+        }
+        return sent
+    }
+
     private static func ledgerName(_ day: String) -> String { "ledger-\(day).jsonl" }
 
     /// The names of the ledger's files, oldest first.

@@ -8,7 +8,7 @@ package struct RequestNote: Codable, Equatable, Sendable {
     package var destination: String
     /// The request's key, where it carries several segments.
     package var request: String?
-    /// How many events it carries, where a longer one was too large.
+    /// How many events it carries, where its segments go out in requests of a bounded size.
     package var requestEvents: Int64?
     package var segments: [Segment]
 
@@ -16,37 +16,45 @@ package struct RequestNote: Codable, Equatable, Sendable {
     package struct Segment: Codable, Equatable, Sendable {
         /// One of Ferry's: those of other tools go out alone.
         package var name: String
-        /// What it is known again by.
-        package var bytes: Int64
-        package var modified: Timestamp
+        /// What it is known again by (``Claim/contentMark()``), also where it was copied.
+        package var content: String
         /// As many as its sidecar counts. With more of them, the outcome is written down.
         package var attempts: Int
         /// The request has its lines behind this one; absent where it has the file as it is.
         package var from: Int64?
         /// The last of its lines that the request has.
         package var to: Int64?
+        /// `true` where they are the last of the file; absent otherwise.
+        package var last: Bool?
 
-        /// - Parameter lines: From 0; `nil`: the file as it is.
-        package init(_ claim: Claim, attempts: Int, lines: Range<Int64>?) {
+        /// - Parameters:
+        ///   - lines: From 0; `nil`: the file as it is.
+        ///   - isLast: None is behind them.
+        package init(_ claim: Claim, attempts: Int, lines: Range<Int64>?, isLast: Bool = false) throws(FileError) {
             name = claim.name
-            bytes = claim.status.size.bytes
-            modified = claim.status.modified
+            content = try claim.contentMark()
             self.attempts = attempts
-            (from, to) = (lines?.lowerBound, lines?.upperBound)
+            (from, to, last) = (lines?.lowerBound, lines?.upperBound, isLast ? true : nil)
         }
+
+        /// With the request it is delivered to its end.
+        var ends: Bool { to == nil || last ?? false }
 
         package init(from decoder: any Decoder) throws {
             let container = try decoder.container(keyedBy: CodingKeys.self)
             name = try container.decode(String.self, forKey: .name)
-            bytes = try container.decode(.bytes, in: 0...Int64.max)
-            modified = try container.decode(Timestamp.self, forKey: .modified)
+            content = try container.decode(String.self, forKey: .content)
             attempts = try container.decode(.attempts, in: 0...RetryState.most)
             from = try container.decodeIfPresent(.from, in: 0...RetryState.Delivered.most)
             to = try container.decodeIfPresent(.to, in: (from ?? 0)...RetryState.Delivered.most)
-            guard SegmentName(name) != nil, (from == nil) == (to == nil) else {
+            last = try container.decodeIfPresent(Bool.self, forKey: .last)
+            guard SegmentName(name) != nil, content.utf8.count <= Self.longestContent, (from == nil) == (to == nil) else {
                 throw DecodingError.dataCorruptedError(forKey: .name, in: container, debugDescription: "it is no segment's")
             }
         }
+
+        /// A number of 64 bits, a dash, and eight bytes in hexadecimal.
+        private static let longestContent = 36
     }
 
     package init(
@@ -119,11 +127,10 @@ extension RequestNote.Segment {
     /// Whether nothing tells what came of the request for a segment.
     ///
     /// - Parameters:
-    ///   - status: Of the file that has the segment's name now.
     ///   - sidecar: As it is now.
-    ///   - content: What the file is known by in a sidecar.
-    func isUndecided(to destination: String, _ status: FileStatus, _ sidecar: RetryState?, content: String) -> Bool {
-        guard bytes == status.size.bytes, modified == status.modified, sidecar?.attempts ?? 0 == attempts else { return false }
+    ///   - content: What the file is known by that has the segment's name now.
+    func isUndecided(to destination: String, _ sidecar: RetryState?, content: String) -> Bool {
+        guard self.content == content, sidecar?.attempts ?? 0 == attempts else { return false }
         let delivered = sidecar?.delivered.flatMap { $0.destination == destination && $0.content == content ? $0.lines : nil }
         return from == nil || delivered ?? 0 == from
     }

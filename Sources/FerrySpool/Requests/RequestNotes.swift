@@ -6,7 +6,7 @@ import Synchronization
 /// Nothing is forced to the disk: what it is for is the death of the process, not that of the machine.
 package final class RequestNotes: Sendable {
     private let folder: Directory
-    private let name: String
+    package let name: String
     private let file: OpenFile
     private let state = Mutex(State())
 
@@ -99,22 +99,45 @@ extension Spool {
         }
     }
 
-    /// Has the requests of dead processes that had no outcome made again as they were: their segments' sidecars say so. To be called by whoever
-    /// sends, before it looks at the folder. What cannot be done now is done at the next look.
-    package func restoreRequests(warn: (UnreadableState) -> Void = { _ in }) {
-        guard let folder = try? stateDirectory?.directory(Self.requestsFolderName), let names = try? folder.names() else {
-            return
+    /// Has the requests of dead processes that had no outcome made again as they were: their segments' sidecars say so. What was delivered ends as it
+    /// was to. To be called by whoever sends, before it looks at the folder. What cannot be done now is done at the next look.
+    ///
+    /// - Parameters:
+    ///   - keepsSent: Whether what was delivered is moved into `sent/`; else it is deleted.
+    ///   - sentGivesWay: Where there is no room in `sent/` for a delivered segment, it is deleted.
+    package func restoreRequests(
+        keepsSent: Bool, sentGivesWay: Bool = false, warn: (UnreadableState) -> Void = { _ in }
+    ) {
+        guard let folder = requestsFolder, let names = namesOfNotes(in: folder) else { return }
+        for name in names {
+            restore(name, in: folder, keepsSent: keepsSent, sentGivesWay: sentGivesWay, warn: warn)
         }
-        for name in names.lazy.filter({ SegmentID($0) != nil }).prefix(Self.mostFilesOfNotes) {
-            restore(name, in: folder, warn: warn)
+    }
+
+    /// The names of files of notes whose processes are dead.
+    ///
+    /// - Parameter known: These are not looked at.
+    package func leftRequests(besides known: Set<String>) -> [String] {
+        guard let folder = requestsFolder, let names = namesOfNotes(in: folder) else { return [] }
+        return names.filter { name in
+            if !known.contains(name), case .locked? = try? folder.openLocked(name) { return true }
+            return false
         }
+    }
+
+    private var requestsFolder: Directory? { (try? stateDirectory?.directory(Self.requestsFolderName)) ?? nil }
+
+    private func namesOfNotes(in folder: Directory) -> [String]? {
+        (try? folder.names()).map { Array($0.lazy.filter { SegmentID($0) != nil }.prefix(Self.mostFilesOfNotes)) }
     }
 
     private static let mostFilesOfNotes = 256
     /// Ours are much smaller.
     private static let longestNotes = ByteCount.mebibytes(1)
 
-    private func restore(_ name: String, in folder: Directory, warn: (UnreadableState) -> Void) {
+    private func restore(
+        _ name: String, in folder: Directory, keepsSent: Bool, sentGivesWay: Bool, warn: (UnreadableState) -> Void
+    ) {
         do throws(FileError) {
             // Who has the lock lives.
             guard case .locked(let file) = try folder.openLocked(name) else { return }
@@ -122,9 +145,17 @@ extension Spool {
             // Another process may have removed it before this one had the lock.
             guard status.isRegular, try folder.status(name)?.identity == status.identity else { return }
             let content = RequestNote.Content(try file.readBytes(Int(min(status.size, Self.longestNotes).bytes), at: 0))
+            var sent: [String: Timestamp]?
             // Of two notes of a segment the later one counts.
             for (place, note) in content.notes.enumerated().reversed() {
-                try restore(note, hasArrived: content.arrived.contains(place))
+                let undecided = try undecided(of: note)
+                if undecided.isEmpty { continue }
+                if sent == nil { sent = try sentSegments(of: content.notes) }
+                let endings = try restore(
+                    undecided, of: note, hasArrived: content.arrived.contains(place), sent: sent ?? [:], keepsSent: keepsSent)
+                try record(endings.unrecorded, sentGivesWay: sentGivesWay)
+                let all = endings.recorded + endings.unrecorded
+                if !all.isEmpty { try carryOut(all, sentGivesWay: sentGivesWay).sync() }
             }
             try folder.remove(name)
             if content.isDamaged || status.size > Self.longestNotes {
@@ -135,24 +166,59 @@ extension Spool {
         }
     }
 
-    /// - Parameter hasArrived: Nothing of it is to go out again.
-    private func restore(_ note: RequestNote, hasArrived: Bool) throws(FileError) {
-        var undecided: [(segment: RequestNote.Segment, claim: Claim, sidecar: RetryState?, content: String)] = []
+    /// A segment of a request whose outcome is not written down.
+    private struct Undecided {
+        let segment: RequestNote.Segment
+        let claim: Claim
+        let sidecar: RetryState?
+        let content: String
+    }
+
+    private func undecided(of note: RequestNote) throws(FileError) -> [Undecided] {
+        var undecided: [Undecided] = []
         for segment in note.segments {
             // What is gone has ended, and what another one has is that one's.
             guard case .claimed(let claim) = self.claim(segment.name) else { continue }
             let (sidecar, content) = (try self.sidecar(of: claim), try claim.contentMark())
-            guard segment.isUndecided(to: note.destination, claim.status, sidecar, content: content) else { continue }
-            undecided.append((segment, claim, sidecar, content))
+            guard segment.isUndecided(to: note.destination, sidecar, content: content) else { continue }
+            undecided.append(Undecided(segment: segment, claim: claim, sidecar: sidecar, content: content))
         }
-        for (segment, claim, sidecar, content) in undecided {
-            var state = sidecar ?? .inParts(at: note.at)
-            if hasArrived, let lines = segment.to {
-                state.noteDelivery(.init(lines: lines, destination: note.destination, content: content), at: note.at)
+        return undecided
+    }
+
+    /// - Parameters:
+    ///   - hasArrived: Nothing of it is to go out again.
+    ///   - sent: What the ledger has as delivered, and when.
+    /// - Returns: What has ended, with a line in the ledger and without.
+    private func restore(
+        _ undecided: [Undecided], of note: RequestNote, hasArrived: Bool, sent: [String: Timestamp], keepsSent: Bool
+    ) throws(FileError) -> (recorded: [Ending], unrecorded: [Ending]) {
+        var endings: (recorded: [Ending], unrecorded: [Ending]) = ([], [])
+        for one in undecided {
+            let isSent = sent[one.segment.name].flatMap { $0 >= note.at ? $0 : nil }
+            if isSent != nil || hasArrived && one.segment.ends {
+                var entry = LedgerEntry(
+                    at: isSent ?? .now(), segment: one.segment.name, outcome: .sent, bytes: one.claim.status.size,
+                    attempts: one.segment.attempts + 1)
+                entry.events = (try? one.claim.file.notedEvents()) ?? nil
+                let ending = Ending(one.claim, .sent(keep: keepsSent), entry)
+                if isSent != nil { endings.recorded.append(ending) } else { endings.unrecorded.append(ending) }
+                continue
+            }
+            var state = one.sidecar ?? .inParts(at: note.at)
+            if hasArrived, let lines = one.segment.to {
+                state.noteDelivery(.init(lines: lines, destination: note.destination, content: one.content), at: note.at)
             } else {
                 state.noteDeparture(at: note.at, .interrupted, request: note.request, events: note.requestEvents)
             }
-            try writeSidecar(state, of: claim)
+            try writeSidecar(state, of: one.claim)
         }
+        return endings
+    }
+
+    /// The segments of some requests that the ledger has as delivered since, and when.
+    private func sentSegments(of notes: [RequestNote]) throws(FileError) -> [String: Timestamp] {
+        guard let first = notes.map(\.at).min() else { return [:] }
+        return try lastSent(of: Set(notes.flatMap { $0.segments.map(\.name) }), since: first)
     }
 }

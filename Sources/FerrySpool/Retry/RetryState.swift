@@ -22,9 +22,12 @@ public struct RetryState: Codable, Equatable, Sendable {
     /// sidecars of older versions.
     public var request: String?
 
-    /// How many events that request carried, where it was cut shorter than usual because a longer one was too large: it is repeated so. Absent
-    /// otherwise, and in sidecars of older versions.
+    /// How many events that request carried, where it was cut shorter than usual because a longer one was too large, or was interrupted: it is
+    /// repeated so. Absent otherwise, and in sidecars of older versions.
     public var requestEvents: Int64?
+
+    /// Whether the process of that request died before its outcome was known, and nothing has told it since. Absent otherwise.
+    public var interrupted: Bool?
 
     /// How much of the segment was delivered, where it goes out in parts. Absent until the first part has arrived.
     public var delivered: Delivered?
@@ -123,19 +126,28 @@ public struct RetryState: Codable, Equatable, Sendable {
     package mutating func noteDeparture(at time: Timestamp, _ error: LastError, request: String?, events: Int64?) {
         (attempts, lastAttemptAt, broken) = (min(attempts.adding(1), Self.most), time, nil)
         (lastError, self.request, requestEvents) = (error, request, events)
+        interrupted = error.kind == LastError.interrupted.kind ? true : nil
     }
 
     /// The first lines were delivered: what was tried before is not what comes next.
     package mutating func noteDelivery(_ delivered: Delivered, at time: Timestamp) {
         if delivered.lines > self.delivered?.lines ?? 0 {
             (failures, broken, lastError) = (0, nil, RetryState.inParts(at: time).lastError)
-            (request, requestEvents) = (nil, nil)
+            (request, requestEvents, interrupted) = (nil, nil, nil)
         }
         self.delivered = delivered
     }
 
-    /// The key of the request of several segments whose process died before its outcome was known; `nil`: it was in none, or it was tried since.
-    package var interruptedRequest: String? { lastError.kind == LastError.interrupted.kind ? request : nil }
+    /// Whether what it was tried in last is to be made again as it was, since nothing tells whether it has arrived.
+    package var isInterrupted: Bool { interrupted ?? false }
+
+    /// The key of the request of several segments whose process died before its outcome was known; `nil`: it was in none, or its outcome is known.
+    package var interruptedRequest: String? { isInterrupted ? request : nil }
+
+    /// Takes over what is known of the interrupted request of an earlier state.
+    package mutating func staysInterrupted(as earlier: RetryState) {
+        (request, requestEvents, interrupted) = (earlier.request, earlier.requestEvents, true)
+    }
 
     /// What is left of the segment has not been tried.
     public var isInParts: Bool { lastError.kind == Self.inPartsKind }
@@ -149,7 +161,7 @@ public struct RetryState: Codable, Equatable, Sendable {
 
     enum CodingKeys: String, CodingKey {
         case version, attempts, failures, firstAttemptAt, lastAttemptAt, nextAttemptAt, lastError, broken, retryAfter, content,
-            delivered, request, requestEvents
+            delivered, request, requestEvents, interrupted
     }
 
     /// No segment is tried so often: with the longest pause between two tries it would take 100,000 years.
@@ -171,6 +183,7 @@ public struct RetryState: Codable, Equatable, Sendable {
         delivered = try? container.decode(Delivered.self, forKey: .delivered)
         request = try? container.decode(String.self, forKey: .request)
         requestEvents = (try? container.decode(Int64.self, forKey: .requestEvents)).flatMap { $0 > 0 ? $0 : nil }
+        interrupted = try? container.decode(Bool.self, forKey: .interrupted)
     }
 
     /// When the wait is over, `nil` when it is over now, or the clock was set back since.

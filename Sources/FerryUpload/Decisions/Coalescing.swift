@@ -116,7 +116,7 @@ enum Coalescing {
     /// random, and a sum over all of them.
     static func key(_ segments: [SegmentFacts]) -> String { key(segments.map(\.id)) }
 
-    private static func key(_ ids: [String]) -> String {
+    static func key(_ ids: [String]) -> String {
         var sum: UInt64 = 0xcbf2_9ce4_8422_2325
         for id in ids {
             for byte in id.utf8 { sum = (sum ^ UInt64(byte)) &* 0x100_0000_01b3 }

@@ -39,9 +39,5 @@ public struct RequestLimits: Equatable, Sendable {
     }
 
     /// For a request that was too large with so many events.
-    func halved(of count: Int64) -> RequestLimits {
-        var limits = self
-        limits.events = max(1, count / 2)
-        return limits
-    }
+    func halved(of count: Int64) -> RequestLimits { upTo(events: max(1, count / 2)) }
 }

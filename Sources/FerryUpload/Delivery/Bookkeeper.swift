@@ -95,6 +95,7 @@ struct Bookkeeper: Sendable {
             // The other side may know it by its key: it was tried with what went out with it, and is repeated with that.
             var state = previous ?? fresh()
             state.noteDeparture(at: time, fresh().lastError, request: outcome.request, events: outcome.requestEvents)
+            if let previous, leavesOpen(previous, outcome) { state.staysInterrupted(as: previous) }
             try note(state, of: segment)
             return state
         }
@@ -104,15 +105,26 @@ struct Bookkeeper: Sendable {
             return nil
         }
         let broken = BrokenTries.count(before: previous, departure)
-        let wasInterrupted = previous?.interruptedRequest != nil
-        guard wasInterrupted || previous == nil || previous?.broken != broken || previous?.requestEvents != outcome.requestEvents
-        else { return nil }
+        let isOpen = previous.map { leavesOpen($0, outcome) } ?? false
+        let isDecided = !isOpen && previous?.isInterrupted ?? false
+        let events = isOpen ? previous?.requestEvents : outcome.requestEvents
+        guard isDecided || previous == nil || previous?.broken != broken || previous?.requestEvents != events else { return nil }
         var state = previous ?? fresh()
         // It was made once more as it was.
-        if wasInterrupted { (state.lastError, state.request) = (fresh().lastError, nil) }
-        (state.broken, state.requestEvents) = (broken, outcome.requestEvents)
+        if isDecided { (state.lastError, state.request, state.interrupted) = (fresh().lastError, nil, nil) }
+        (state.broken, state.requestEvents) = (broken, events)
         try note(state, of: segment)
         return state
+    }
+
+    /// Whether the repetition of an interrupted request had no answer that tells whether the first one had arrived: then it is made once more.
+    private func leavesOpen(_ previous: RetryState, _ outcome: Courier.Outcome) -> Bool {
+        guard previous.isInterrupted, previous.request == outcome.request else { return false }
+        switch outcome.verdict {
+        case .unwell, .withdrawn, .misconfigured, .moved: return true
+        case .doubtful, .circling: return options.repeatsWhole
+        case .delivered, .refused, .tooLarge, .brokenOff: return false
+        }
     }
 
     /// Notes how far a segment is delivered that goes out in parts: a crash, or a failure of the next part, repeats that alone.
@@ -370,6 +382,7 @@ struct Bookkeeper: Sendable {
             broken: BrokenTries.count(before: previous, outcome.trace.departure)
         ).with(delivered: previous?.delivered)
         (state.request, state.requestEvents) = (outcome.request, outcome.requestEvents)
+        if let previous, leavesOpen(previous, outcome) { state.staysInterrupted(as: previous) }
         return state
     }
 

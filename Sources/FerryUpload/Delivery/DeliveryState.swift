@@ -90,7 +90,7 @@ struct DeliveryState {
         }
         lastLane = lane
         var items = [first]
-        var room = isProbe ? nil : room(beside: first, in: lane)
+        var room = isProbe && !isInterrupted(first, in: lane) ? nil : room(beside: first, in: lane)
         // What is repeated as it was cannot be smaller.
         if !first.entry.hasSidecar, let budget { room?.keep(to: budget.most(cutTo: options.cuts), beside: first) }
         items += neighbours(of: first, in: lane, &room)
@@ -152,7 +152,12 @@ struct DeliveryState {
             let rank = (probe.attempts, lane == lastLane ? 1 : 0)
             if best.map({ rank < $0.rank }) ?? true { best = (lane, rank, probe) }
         }
-        return best.map { ($0.lane, lanes[$0.lane].take($0.probe)) }
+        guard let best else { return nil }
+        let item = lanes[best.lane].take(best.probe)
+        guard !item.goesAlone, isInterrupted(item, in: best.lane) else { return (best.lane, item) }
+        // Alone it would be another request than it was: those go out together, from the first one on.
+        lanes[best.lane].putBack(item, hasSidecar: true)
+        return lanes[best.lane].takeNext(sized: joinLimit != nil).map { (best.lane, $0) }
     }
 
     /// All lanes, beginning behind the one that was served last.
@@ -176,6 +181,8 @@ struct DeliveryState {
         if options.destination.namesSegment || options.destination.namesDay { return nil }
         let takesTried = takesTried(beside: first, in: lane)
         if options.cuts != nil { return .init(gathering: first, takesTried: takesTried) }
+        // What was interrupted is as large as it was, whatever is joined now.
+        if isInterrupted(first, in: lane) { return .init(gathering: first, takesTried: true) }
         return joinLimit.flatMap { .init(limit: $0, first: first, takesTried: takesTried) }
     }
 
@@ -186,7 +193,11 @@ struct DeliveryState {
 
     /// Where what failed goes out one by one, what has had no outcome is still repeated as it was.
     private func takesTried(beside first: Dispatcher.Item, in lane: Int) -> Bool {
-        options.repeatsWhole || first.entry.hasSidecar && lanes[lane].wasInterrupted(first.name)
+        options.repeatsWhole || isInterrupted(first, in: lane)
+    }
+
+    private func isInterrupted(_ first: Dispatcher.Item, in lane: Int) -> Bool {
+        first.entry.hasSidecar && lanes[lane].wasInterrupted(first.name)
     }
 
     /// What may go out with a segment: the small ones that follow it, of its priority and stream.

@@ -35,6 +35,13 @@ final class LaneTools: Sendable {
         settler = Settler(lease, sentGivesWay: options.sentGivesWay, onEvent: onEvent)
         bookkeeper = Bookkeeper(lease: lease, options: options, settler: settler, now: now) { onEvent(.warning($0)) }
     }
+
+    /// Has what dead processes had under way made again as it was, or ended.
+    func restoreRequests(in spool: Spool) {
+        spool.restoreRequests(keepsSent: bookkeeper.options.keepsSent, sentGivesWay: bookkeeper.options.sentGivesWay) {
+            onEvent(.warning("\($0)"))
+        }
+    }
 }
 
 /// One spool's part in a delivery: what is queued, what waits, and what may leave.

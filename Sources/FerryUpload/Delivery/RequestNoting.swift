@@ -5,6 +5,8 @@ import Synchronization
 final class RequestNoting: Sendable {
     private let lease: SpoolLease
     private let notes = Mutex<RequestNotes?>(nil)
+    /// The names of dead processes' notes that were looked at: what could not be restored then is left to the next look at the folder.
+    private let seen = Mutex<Set<String>>([])
 
     init(_ lease: SpoolLease) { self.lease = lease }
 
@@ -14,17 +16,38 @@ final class RequestNoting: Sendable {
     func note(
         _ shipment: Courier.Shipment, of segments: [PreparedSegment], events: Int64?, to destination: String, at time: Timestamp
     ) {
-        let note = RequestNote(
+        var note = RequestNote(
             at: time, destination: destination, request: segments.count > 1 ? shipment.key : nil, requestEvents: events,
-            segments: segments.enumerated().map { index, segment in
-                .init(segment.claim, attempts: segment.attempt - 1, lines: shipment.slices?[index].lines)
-            })
-        let request = notes.withLock { notes in
+            segments: [])
+        var request: NotedRequest?
+        do throws(FileError) {
+            for (index, segment) in segments.enumerated() {
+                let slice = shipment.slices?[index]
+                note.segments.append(
+                    try .init(
+                        segment.claim, attempts: segment.attempt - 1, lines: slice?.lines, isLast: slice?.isLast ?? false))
+            }
+            request = add(note)
+        } catch {}
+        for segment in segments { segment.claim.keep(request) }
+    }
+
+    private func add(_ note: RequestNote) -> NotedRequest? {
+        notes.withLock { notes in
             // What is noted in a full one stays there until it is decided.
             if notes?.isFull ?? true { notes = try? lease.spool().makeRequestNotes() }
             return notes?.add(note)
         }
-        for segment in segments { segment.claim.keep(request) }
+    }
+
+    /// The notes of processes that have died since the last look at the folder, each told once.
+    func left(in spool: Spool) -> [String] {
+        let own = notes.withLock { $0?.name }
+        return seen.withLock { seen in
+            let left = spool.leftRequests(besides: own.map { seen.union([$0]) } ?? seen)
+            seen.formUnion(left)
+            return left
+        }
     }
 
     /// Closes the file, and removes it unless something in it is undecided.

@@ -25,10 +25,12 @@ extension Workers {
         }
     }
 
-    /// A segment whose first lines are delivered goes on behind them, also where requests may be of any size now; `nil`: none of them is one.
+    /// A segment whose first lines are delivered goes on behind them, and an interrupted request is repeated as it was, also where requests may be of
+    /// any size now; `nil`: none of them is one.
     func limitsOfRest(_ segments: [PreparedSegment], _ tools: LaneTools) -> RequestLimits? {
         let hasRest = segments.contains { $0.delivered(to: tools.bookkeeper.destinationID) > 0 }
-        return options.body != .ndjson && hasRest ? RequestLimits() : nil
+        let isInterrupted = segments[0].sidecar.map { $0.isInterrupted && $0.requestEvents != nil } ?? false
+        return options.body != .ndjson && (hasRest || isInterrupted) ? RequestLimits() : nil
     }
 
     /// Sends the segments of a job in requests of a bounded size, one after the other. The next one begins when the one before has arrived, and
@@ -39,9 +41,11 @@ extension Workers {
         of job: Dispatcher.Job, _ segments: [PreparedSegment], _ limits: RequestLimits, isMoreWaiting: Bool,
         _ courier: inout Courier
     ) async {
-        // What was cut shorter, and may have arrived, is asked for as it was.
+        // What was cut shorter, and may have arrived, is asked for as it was; what was interrupted, whatever the limits are now.
         var tried = segments.first?.sidecar?.requestEvents
-        var left = Remainder(job, segments, tried.map { limits.upTo(events: $0) } ?? limits, options)
+        let isInterrupted = segments.first?.sidecar?.isInterrupted ?? false
+        let first = tried.map { isInterrupted ? RequestLimits(events: $0) : limits.upTo(events: $0) }
+        var left = Remainder(job, segments, first ?? limits, options)
         var isMoreWaiting = isMoreWaiting
         var hasSent = false
         while true {
@@ -59,7 +63,7 @@ extension Workers {
             if let problem = template.followSecrets() { left.job.tools.onEvent(.warning(problem)) }
             let shipment = Courier.Shipment(
                 facts: sent.map(\.facts), body: part.body, attempt: sent[0].attempt, slices: part.slices)
-            note(shipment, of: sent, events: left.limits == limits ? nil : part.events, left.job.tools)
+            note(shipment, of: sent, events: part.events, left.job.tools)
             var outcome = await deliver(shipment, &courier)
             // Alone, its segments have other keys: what may have arrived together is asked for once more as it was.
             let isKept = options.repeatsWhole && outcome.verdict.isRetryable
@@ -75,7 +79,7 @@ extension Workers {
             }
             if case .tooLarge = outcome.verdict, part.events > 1 {
                 tried = nil
-                left = Remainder(left.job, left.segments, left.limits.halved(of: part.events), options)
+                left = Remainder(left.job, left.segments, limits.halved(of: part.events), options)
                 continue
             }
             if sent.count > 1, !isKept, outcome.verdict.isAboutSegments {
@@ -117,10 +121,10 @@ extension Workers {
     /// - Returns: Whether more of the job is to be sent.
     private func goOn(_ left: inout Remainder, _ part: RequestPart, _ outcome: Courier.Outcome) async -> Bool {
         let ended = part.slices.count { $0.isLast }
+        // Its segments end one after the other, or all but one, which goes on.
+        if part.slices.count > 1 { left.segments[part.slices[0].segment - left.first].claim.noteArrival() }
         if let slice = part.slices.last, !slice.isLast {
             let place = slice.segment - left.first
-            // Some of its segments end, and one goes on: that is written down one after the other.
-            if ended > 0 { left.segments[place].claim.noteArrival() }
             guard left.segments[place].claim.isUnchanged else {
                 setAsideChanged(left, place, outcome)
                 return false

@@ -98,6 +98,7 @@ struct Workers: Sendable {
                 break
             }
         }
+        if await restoreLeft(&ready, of: job) { return }
         leaveTorn(&ready, of: job, isOneTaken: isOneTaken)
         let isMoreWaiting = keepFitting(&ready, of: job)
         guard !ready.isEmpty else { return dispatcher.abandon(job) }
@@ -138,6 +139,7 @@ struct Workers: Sendable {
         } catch {
             dispatcher.fail(error, job)
         }
+        if segments.count > 1, case .delivered = outcome.verdict { segments[0].claim.noteArrival() }
         if job.tools.settler.isFull { await job.tools.settler.waitForRoom() }
         if segments.count > 1, [.beginning, .part].contains(outcome.trace.departure) {
             noteArrival(of: &segments, outcome, job)
@@ -145,6 +147,29 @@ struct Workers: Sendable {
             outcome.trace.departure = .nothing
         }
         dispatcher.finish(job, segments, outcome)
+    }
+
+    /// Looks whether a process has died in the middle of a request since the segments were listed: they may be of it. Then they are put back, to be
+    /// taken again as its notes say.
+    private func restoreLeft(
+        _ ready: inout [(item: Dispatcher.Item, segment: PreparedSegment)], of job: Dispatcher.Job
+    ) async -> Bool {
+        guard isNoted(ready.map(\.segment)), let spool = try? job.tools.lease.spool() else { return false }
+        // Whoever died after this look has had none of them.
+        let left = job.tools.requests.left(in: spool)
+        if left.isEmpty { return false }
+        let items = ready.map(\.item)
+        ready = []
+        let tools = job.tools
+        let tried: Set<String> = await blocking {
+            tools.restoreRequests(in: spool)
+            return Set(items.map(\.name).filter { (try? spool.sidecar(of: $0)).map { $0 != nil } ?? false })
+        }
+        dispatcher.putBack(items.filter { tried.contains($0.name) }, of: job, noted: tried.count)
+        dispatcher.putBack(items.filter { !tried.contains($0.name) }, of: job)
+        dispatcher.gathered(job)
+        dispatcher.abandon(job)
+        return true
     }
 
     /// Puts back what has no room in the job's requests, or would leave the last of them short while more follows.
@@ -234,7 +259,7 @@ struct Workers: Sendable {
 
     /// Whether segments fill requests, and leave nothing that would have to go out with what follows them. What is repeated is no more than it was.
     private func isEnough(_ segments: [PreparedSegment], for limits: RequestLimits) -> Bool {
-        guard let most = limits.events, !options.repeatsWhole || segments.first?.lastRequest == nil else { return false }
+        guard let most = limits.events, segments.first.flatMap(request) == nil else { return false }
         let fresh = options.repeatsWhole ? segments.filter { $0.lastRequest == nil } : segments
         let events = fresh.reduce(0 as Int64) { $0.adding($1.facts.events ?? 1) }
         return events > 0 && events % most == 0
@@ -257,10 +282,14 @@ struct Workers: Sendable {
 
     /// Notes a request that another process could not make again by itself.
     ///
-    /// - Parameter events: As many as it carries, where a longer one was too large.
+    /// - Parameter events: As many as it carries, where its segments go out in requests of a bounded size.
     func note(_ shipment: Courier.Shipment, of segments: [PreparedSegment], events: Int64? = nil, _ tools: LaneTools) {
-        guard RequestNoting.isNeeded(segments, options, accepted: dispatcher.read(\.acceptedJoined)) else { return }
+        guard isNoted(segments) else { return }
         tools.requests.note(shipment, of: segments, events: events, to: tools.bookkeeper.destinationID, at: now())
+    }
+
+    private func isNoted(_ segments: [PreparedSegment]) -> Bool {
+        !segments.isEmpty && RequestNoting.isNeeded(segments, options, accepted: dispatcher.read(\.acceptedJoined))
     }
 
     func deliver(_ shipment: Courier.Shipment, _ courier: inout Courier) async -> Courier.Outcome {
@@ -340,7 +369,7 @@ struct Workers: Sendable {
         let time = now()
         // Who had it may have died in the middle of a request.
         if item.wasTaken {
-            await blocking { spool.restoreRequests { tools.onEvent(.warning("\($0)")) } }
+            await blocking { tools.restoreRequests(in: spool) }
         }
         if Preparer.isQuick(isForeign: item.entry.isForeign, options) {
             let preparation = tools.preparer.prepare(item, in: spool, now: time, inflates: false)

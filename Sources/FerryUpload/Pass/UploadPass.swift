@@ -269,7 +269,7 @@ public final class UploadPass: Sendable {
             // What others had may be free now.
             if options.order == .strict { dispatcher.change { $0.lanes[0].wake(at: now() + Lane.longestPatience) } }
             do throws(FileError) {
-                spool.restoreRequests { [tools] in tools.onEvent(.warning("\($0)")) }
+                tools.restoreRequests(in: spool)
                 tools.arrivals?.begin()
                 listing = try spool.scan(sizes: options.deadline != nil)
                 _ = spool.cleanUp(listing)

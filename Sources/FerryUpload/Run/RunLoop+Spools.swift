@@ -77,7 +77,7 @@ extension RunLoop {
         let result: Result<(SpoolListing, exported: Set<FileName>, TravellingSegments), FileError> = await blocking {
             do throws(FileError) {
                 let spool = try tools.lease.spool()
-                spool.restoreRequests { tools.onEvent(.warning("\($0)")) }
+                tools.restoreRequests(in: spool)
                 let listing = try spool.scan(sizes: true)
                 _ = spool.cleanUp(listing)
                 let travelling = try tools.travel.read(spool, listing)
