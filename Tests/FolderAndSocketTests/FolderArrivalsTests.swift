@@ -119,6 +119,25 @@ struct FolderArrivalsTests {
         }
     }
 
+    @Test("A mark that has its name at the look, and gets its lines after it, is seen")
+    func filledMark() throws {
+        let spool = try folder.spool()
+        let name = try spool.put(Segments.gzip("{}\n"), as: Segments.name(second: 1))
+        let exports = try #require(spool.stateDirectory).makeDirectory(Spool.exportsFolderName)
+        let (tools, item) = try listed(spool)
+        let mark = try spool.beginExport(of: [name], at: .now())
+        defer { mark.cancel() }
+        let making = try #require(try exports.names().first)
+        let lines = try #require(try exports.contents(of: making))
+        // As it is between its making and its writing.
+        _ = try OpenFile.creating(exports.pathOf(making))
+        guard case .ready = tools.preparer.prepare(item, in: spool, now: .now()) else { throw InVain(what: "a segment") }
+        try OpenFile.creating(exports.pathOf(making), appending: true).write(lines)
+        guard case .travels = tools.preparer.prepare(item, in: spool, now: .now()) else {
+            throw InVain(what: "a segment that travels")
+        }
+    }
+
     @Test("A way that is noted after the first look is known at the next")
     func ways() throws {
         let spool = try folder.spool()

@@ -10,8 +10,10 @@ final class FolderArrivals: Sendable {
     private let descriptor: Int32
     /// Of the segments' folder.
     private let watch: Int32
-    /// Whether all that may change in the state folder is told.
-    private let watchesState: Bool
+    /// Of its state folder; negative where not all is told that may change in it.
+    private let stateWatch: Int32
+    /// Of the state folder's export marks; negative where there are none.
+    private let exportsWatch: Int32
     private let state = Mutex(State())
 
     fileprivate struct State {
@@ -19,7 +21,7 @@ final class FolderArrivals: Sendable {
         var critical: [String] = []
         /// More happened than was told, or than is kept.
         var isUnclear = false
-        /// How often a name came into the state folder, or went; `nil` where that is not known any more.
+        /// How often a name came into the state folder or went, or an export's mark was changed; `nil` where that is not known any more.
         var stateChanges: Int? = 0
     }
 
@@ -27,13 +29,18 @@ final class FolderArrivals: Sendable {
     struct News {
         /// One of some names may have come.
         let mayHoldNames: Bool
-        /// Two equal numbers mean that between two looks no name came into the state folder or its exports, and none went; `nil`: that is not known.
+        /// Two equal numbers mean that between two looks no name came into the state folder, none went, and no export's mark was changed; `nil`: that
+        /// is not known.
         let stateChanges: Int?
     }
 
     private static let mask = UInt32(IN_MOVED_TO) | UInt32(IN_CREATE) | UInt32(IN_CLOSE_WRITE) | UInt32(IN_ONLYDIR)
     private static let stateMask =
         UInt32(IN_MOVED_TO) | UInt32(IN_MOVED_FROM) | UInt32(IN_CREATE) | UInt32(IN_DELETE) | UInt32(IN_ONLYDIR)
+    /// A mark has its name before it has its lines, which its folder's time tells.
+    private static let exportsMask = stateMask | UInt32(IN_ATTRIB) | UInt32(IN_MODIFY) | UInt32(IN_CLOSE_WRITE)
+    /// The folder itself is watched no more.
+    private static let endMask = UInt32(IN_IGNORED) | UInt32(IN_UNMOUNT)
     /// Of names that are kept: some MB.
     private static let mostNames = 50_000
     private let mostNames: Int
@@ -56,17 +63,17 @@ final class FolderArrivals: Sendable {
         // Of the folder that is open, wherever its path leads by now. Where that fails, the deinitializer closes.
         let path = "/proc/self/fd/\(spool.directory.descriptor)"
         watch = inotify_add_watch(descriptor, path, Self.mask)
-        watchesState = watch >= 0 && Self.watchState(of: spool, by: opened)
+        (stateWatch, exportsWatch) = watch >= 0 ? Self.watchState(of: spool, by: opened) : (-1, -1)
         guard watch >= 0 else { return nil }
     }
 
-    /// - Returns: Whether all that may change in the state folder is told.
-    private static func watchState(of spool: Spool, by descriptor: Int32) -> Bool {
-        guard let folder = spool.stateDirectory else { return false }
+    private static func watchState(of spool: Spool, by descriptor: Int32) -> (state: Int32, exports: Int32) {
+        guard let folder = spool.stateDirectory else { return (-1, -1) }
         let path = "/proc/self/fd/\(folder.descriptor)"
-        guard inotify_add_watch(descriptor, path, stateMask) >= 0 else { return false }
-        // Watched after it is there: what came into it before is found by who looks from here on.
-        return inotify_add_watch(descriptor, "\(path)/\(Spool.exportsFolderName)", stateMask) >= 0 || errno == ENOENT
+        let state = inotify_add_watch(descriptor, path, stateMask)
+        // Where it is made from here on, that is told.
+        let exports = inotify_add_watch(descriptor, "\(path)/\(Spool.exportsFolderName)", exportsMask)
+        return exports >= 0 || errno == ENOENT ? (state, exports) : (-1, -1)
     }
 
     deinit { close(descriptor) }
@@ -87,7 +94,7 @@ final class FolderArrivals: Sendable {
             read(into: &state)
             return News(
                 mayHoldNames: state.isUnclear || !state.names.isEmpty && names().contains { state.names.contains($0) },
-                stateChanges: watchesState ? state.stateChanges : nil)
+                stateChanges: stateWatch >= 0 ? state.stateChanges : nil)
         }
     }
 
@@ -114,10 +121,10 @@ final class FolderArrivals: Sendable {
                     return
                 }
                 for event in InotifyEvent.parse(UnsafeRawBufferPointer(rebasing: buffer[..<count])) {
-                    if event.watch == watch || event.watch < 0 {
-                        state.note(event, mostNames)
-                    } else {
-                        state.noteState(event)
+                    switch event.watch {
+                    case watch, ..<0: state.note(event, mostNames)
+                    case exportsWatch where event.mask & Self.endMask == 0: state.countStateChange()
+                    default: state.noteState(event)
                     }
                 }
             }
@@ -145,8 +152,10 @@ extension FolderArrivals.State {
     fileprivate mutating func noteState(_ event: InotifyEvent) {
         // A folder that is new in it is not watched; without a name it is of the folder itself, which went away.
         let isUnwatched = event.name.isEmpty || event.mask & UInt32(IN_ISDIR) != 0
-        stateChanges = isUnwatched ? nil : stateChanges.map { $0 &+ 1 }
+        if isUnwatched { stateChanges = nil } else { countStateChange() }
     }
+
+    fileprivate mutating func countStateChange() { stateChanges = stateChanges.map { $0 &+ 1 } }
 
     /// Something happened that was not told.
     fileprivate mutating func lose() {
