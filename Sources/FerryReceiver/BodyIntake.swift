@@ -18,6 +18,8 @@ enum IntakeRefusal: Error, Equatable {
     case ownSegment(name: String)
     /// A pending file of its name is damaged, or is just being copied in.
     case unsoundThere(name: String)
+    /// It was here, came another way and was sent on, and is too large to be taken again: its halves would be the same events under other keys.
+    case sentOn(name: String, limit: ByteCount)
     /// Something follows the last segment that the request names.
     case longerThanNamed
     /// The body ends before the last segment that the request names.

@@ -138,6 +138,21 @@ struct Recognition: Sendable {
         return isHere ? .kept : nil
     }
 
+    /// Why a segment that is too large is not to be split by its sender: it is here, or was, and its halves would be the same events under other
+    /// keys. `nil`: nothing is known of it.
+    ///
+    /// - Parameters:
+    ///   - bytes: What comes.
+    ///   - limit: What is taken at most.
+    func bar(splitting part: JoinedSegments.Part, of bytes: ByteCount, limit: ByteCount) throws(FileError) -> IntakeRefusal? {
+        let segment = part.identity.name
+        for form in try spool.pendingForms(of: segment) where SegmentName(form)?.id == segment.id {
+            return try spool.isLeaving(form) ? .circle(.leaving) : .unsoundThere(name: form)
+        }
+        let wasSent = try left.wasSent(segment, bytes: bytes.bytes, from: spool)
+        return wasSent ? .sentOn(name: segment.fileName, limit: limit) : nil
+    }
+
     /// Makes known what is pending here of what comes, and came another way than over this receiver, by rsync say.
     ///
     /// - Returns: `false` when some of it is just coming, and cannot be judged yet.

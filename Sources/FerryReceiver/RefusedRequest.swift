@@ -57,6 +57,11 @@ struct RefusedRequest: Error {
         // A state that passes: the copy ends, or is rejected.
         case .unsoundThere(let name):
             self.init(.conflict, "another \(name) lies in this receiver's folder, and is damaged or not whole yet")
+        case .sentOn(let name, let limit):
+            self.init(
+                Self.loopDetected,
+                "\(name) was in this receiver's spool and was sent on; to be taken again it is larger than \(limit), and in halves it would arrive twice"
+            )
         case .longerThanNamed: self.init(.badRequest, "more follows the last segment that Ferry-Segment names")
         case .shorterThanNamed: self.init(.badRequest, "the body ends before the last segment that Ferry-Segment names")
         case .overQuota(let limit):

@@ -51,10 +51,10 @@ struct SegmentHandler: Sendable {
                 // What came another way may have been taken away, or written into, while the body came.
                 if isTooLarge, try await self.known(parts, from: sender, looksAround: true)?.map(\.before) != known.map(\.before)
                 {
-                    throw IntakeRefusal.tooLarge(limit: largest)
+                    throw await tooLarge(request, parts, from: sender, largest)
                 }
             } else if isTooLarge {
-                throw IntakeRefusal.tooLarge(limit: largest)
+                throw await tooLarge(request, parts, from: sender, largest)
             } else {
                 received = try await take(request, parts, from: sender, guest)
             }
@@ -88,6 +88,23 @@ struct SegmentHandler: Sendable {
             return try await admission.known(parts, from: sender, looksAround: looksAround)
         } catch {
             throw .file(error)
+        }
+    }
+
+    /// The answer to a body that is too large. After 413 its sender splits the segment, which is not for one that is here or was.
+    private func tooLarge(
+        _ request: Request, _ parts: [JoinedSegments.Part], from sender: String?, _ limit: ByteCount
+    ) async -> IntakeRefusal {
+        guard sender != nil, parts.count == 1, parts[0].identity.key != nil,
+            let length = request.headers[.contentLength].flatMap(Int64.init)
+        else { return .tooLarge(limit: limit) }
+        return await blocking { [recognition = admission.recognition] in
+            do throws(FileError) {
+                return try recognition.bar(splitting: parts[0], of: ByteCount(max(0, length)), limit: limit)
+                    ?? .tooLarge(limit: limit)
+            } catch {
+                return .file(error)
+            }
         }
     }
 

@@ -146,6 +146,35 @@ struct HubTests {
         }
     }
 
+    @Test(
+        "What is here, or was, and is too large to be taken is not split by its sender: not while it leaves, comes or was sent on"
+    )
+    func tooLargeAndHere() async throws {
+        let noise = try Segments.noise(1_200_000).map { "\($0)\n" }.joined()
+        let bytes = Segments.gzip(noise)
+        let token = try add("a") { $0.bytes = ByteCount(Int64(bytes.count) - 1) }
+        try await whileReceiving(machines) { port in
+            #expect(try await Self.post(Segments.name(second: 0), token, port, body: noise).status == 413)
+            let spool = try Spool.open(folder("hub/a"), access: .write)
+            func post(_ name: SegmentName) async throws -> Int {
+                let headers = ["Idempotency-Key": name.id, "Ferry-Spool": "anotherspoolsid1"]
+                return try await Self.post(name, token, port, body: noise, headers).status
+            }
+            let copied = Segments.name(second: 1)
+            try spool.put(bytes, as: copied)
+            guard case .claimed(let claim) = spool.claim(copied.fileName) else { throw InVain(what: "a claim") }
+            #expect(try await post(copied) == 508)
+            let line = LedgerEntry(at: .now(), segment: copied.fileName, outcome: .sent, bytes: claim.status.size)
+            try spool.settle([Ending(claim, .sent(keep: false), line)])
+            #expect(try await post(copied) == 508)
+            let growing = Segments.name(second: 2)
+            try spool.put(Array(bytes.prefix(bytes.count / 2)), as: growing)
+            #expect(try await post(growing) == 409)
+            // Of another segment nothing is known.
+            #expect(try await post(Segments.name(second: 3)) == 413)
+        }
+    }
+
     @Test("A spool that holds as much as its machine may takes no more, answers for what it has, and goes on when there is room")
     func quota() async throws {
         let noise = try Segments.noise(20_000).map { "\($0)\n" }.joined()
