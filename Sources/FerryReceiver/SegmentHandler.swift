@@ -46,15 +46,12 @@ struct SegmentHandler: Sendable {
         do throws(IntakeRefusal) {
             let received: [ReceivedSegment]
             // The key before the size: a sender that is told 413 sends the same events again, in halves with keys of their own.
-            if let known = try await known(parts, from: sender, looksAround: isTooLarge) {
+            if let known = try await known(parts, from: sender, looksAround: false) {
                 received = try await compare(request, known, from: guest)
-                // What came another way may have been taken away, or written into, while the body came.
-                if isTooLarge, try await self.known(parts, from: sender, looksAround: true)?.map(\.before) != known.map(\.before)
-                {
-                    throw await tooLarge(request, parts, from: sender, largest)
-                }
             } else if isTooLarge {
-                throw await tooLarge(request, parts, from: sender, largest)
+                received = try await compareWithWhatCame(request, parts, from: sender, guest) {
+                    await tooLarge(request, parts, from: sender, largest)
+                }
             } else {
                 received = try await take(request, parts, from: sender, guest)
             }
@@ -89,6 +86,22 @@ struct SegmentHandler: Sendable {
         } catch {
             throw .file(error)
         }
+    }
+
+    /// Takes a body that has no room here, if its segments came before, another way perhaps.
+    ///
+    /// - Parameter refusal: The answer where they did not.
+    private func compareWithWhatCame(
+        _ request: Request, _ parts: [JoinedSegments.Part], from sender: String?, _ guest: Guest?,
+        otherwise refusal: () async -> IntakeRefusal
+    ) async throws(IntakeRefusal) -> [ReceivedSegment] {
+        guard let known = try await known(parts, from: sender, looksAround: true) else { throw await refusal() }
+        let received = try await compare(request, known, from: guest)
+        // What came another way may have been taken away, or written into, while the body came.
+        guard try await self.known(parts, from: sender, looksAround: true)?.map(\.before) == known.map(\.before) else {
+            throw await refusal()
+        }
+        return received
     }
 
     /// The answer to a body that is too large. After 413 its sender splits the segment, which is not for one that is here or was.
@@ -157,7 +170,11 @@ struct SegmentHandler: Sendable {
                 Result { () throws(FileError) in try usage.look(at: spool) }
             }
             if case .failure(let error) = looked { throw .file(error) }
-            try room.take(ByteCount(request.headers[.contentLength].flatMap(Int64.init).map { max(0, $0) } ?? 0))
+            do throws(IntakeRefusal) {
+                try room.take(ByteCount(request.headers[.contentLength].flatMap(Int64.init).map { max(0, $0) } ?? 0))
+            } catch {
+                return try await compareWithWhatCame(request, parts, from: sender, guest) { [error] in error }
+            }
         }
         let intake = RequestIntake(parts, from: sender, spool: spool, options: options)
         var received: [ReceivedSegment] = []

@@ -189,6 +189,13 @@ struct HubTests {
             let again = try await Self.post(names[0], token, port, body: noise)
             #expect(again.status == 200 && again.body.contains("\"duplicate\":true"))
             let spool = try Spool.open(folder("hub/a"), access: .write)
+            // What came another way is here, too.
+            let copied = Segments.name(second: 9)
+            try spool.put(Segments.gzip(noise), as: copied)
+            let headers = ["Idempotency-Key": copied.id, "Ferry-Spool": "anotherspoolsid1"]
+            let known = try await Self.post(copied, token, port, body: noise, headers)
+            #expect(known.status == 200 && known.body.contains("\"duplicate\":true"), "\(known.body)")
+            try spool.directory.remove(copied.fileName)
             try spool.directory.remove(names[0].fileName)
             let last = Mutex("")
             try await eventually("the room is seen: \(last.withLock { $0 })") {
