@@ -159,7 +159,12 @@ enum Settings {
     }
     static func parsedInterval(_ text: String) -> Duration? {
         if text == "0" { return .zero }
-        if text.hasPrefix("-") { return Duration(parsing: String(text.dropFirst())).map { .zero - $0 } ?? .seconds(-1) }
+        if text.hasPrefix("-") {
+            let size = String(text.dropFirst())
+            if let time = Duration(parsing: size) { return .zero - time }
+            return !size.isEmpty && size.utf8.allSatisfy { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }
+                ? .seconds(-1) : nil
+        }
         return Duration(parsing: text)
     }
     private static let coalesce: @Sendable (String) -> String? = {
