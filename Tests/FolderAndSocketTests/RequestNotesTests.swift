@@ -80,6 +80,54 @@ struct RequestNotesTests {
         return try Spool.open(copy, access: .write)
     }
 
+    @Test("A process that ends may let go of its segments before its notes: they are waited for")
+    func isEnding() async throws {
+        let spool = try folder.spool()
+        for second in [1, 3, 5] { try put(spool, second) }
+        let server = HoldingServer()
+        let listener = ScriptedServer.answering { server.answer($0) }
+        let copy = try await copyDuringRequest(spool, .eachRequest, server, listener)
+        let count = server.requests.keys.count
+        let name = try #require(notes(in: copy.path).first)
+        var held = try Directory.open("\(copy.path)/.ferry/requests").open(name)
+        #expect(held?.tryLock() == true)
+        // Another request's events could go out with these.
+        try put(copy, 7)
+        let first = try #require(try copy.pending().first)
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            group.addTask { _ = try await UploadPass(copy, options: Way.eachRequest.options(to: listener.url)).run() }
+            try await eventually("the segments are claimed") { if case .busy = copy.claim(first) { true } else { false } }
+            held = nil
+            try await group.waitForAll()
+        }
+        let keys = server.requests.keys.dropFirst(count)
+        #expect(keys.first == server.requests.keys.first && keys.count == 2, "\(server.requests.keys)")
+    }
+
+    @Test("It waits for a segment that somebody has just at the look")
+    func isHeld() async throws {
+        let spool = try folder.spool()
+        for second in [1, 3, 5] { try put(spool, second) }
+        let server = HoldingServer()
+        let listener = ScriptedServer.answering { server.answer($0) }
+        let copy = try await copyDuringRequest(spool, .eachRequest, server, listener)
+        let names = try copy.pending()
+        let interrupted = { try names.map { try copy.sidecar(of: $0)?.request != nil } }
+        do {
+            guard case .claimed(let claim) = copy.claim(names[1]) else { throw InVain(what: "a claim") }
+            copy.restoreRequests(keepsSent: true)
+            #expect(try interrupted() == [true, false, true])
+            #expect(notes(in: copy.path).count == 1)
+            withExtendedLifetime(claim) {}
+        }
+        copy.restoreRequests(keepsSent: true)
+        #expect(try interrupted() == [true, true, true])
+        #expect(notes(in: copy.path).isEmpty)
+        let count = server.requests.keys.count
+        _ = try await UploadPass(copy, options: Way.eachRequest.options(to: listener.url)).run()
+        #expect(server.requests.keys.dropFirst(count) == server.requests.keys.prefix(1))
+    }
+
     @Test("It has its key and its events, whatever has been stored since", arguments: Way.allCases)
     func isRepeated(way: Way) async throws {
         let spool = try folder.spool()
@@ -252,9 +300,10 @@ struct RequestNotesTests {
         let tried = RetryState(
             attempts: 1, failures: 1, firstAttemptAt: .now(), lastAttemptAt: .now(), nextAttemptAt: .now(),
             lastError: .init(scope: .segment, kind: "status", status: 500, message: "HTTP 500"))
-        guard case .claimed(let claim) = spool.claim(names[0]) else { throw InVain(what: "the claim") }
-        try spool.writeSidecar(tried, of: claim)
-        withExtendedLifetime(claim) {}
+        do {
+            guard case .claimed(let claim) = spool.claim(names[0]) else { throw InVain(what: "the claim") }
+            try spool.writeSidecar(tried, of: claim)
+        }
         let changed = try spool.directory.open(names[1], flags: O_WRONLY)
         try changed.write(Segments.gzip("{}\n"), at: 0)
         changed.setModified(time(nil) - 60)

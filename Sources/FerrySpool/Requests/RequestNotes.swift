@@ -125,6 +125,27 @@ extension Spool {
         }
     }
 
+    /// Whether notes, of whatever process, have a request of claimed segments that had no outcome.
+    ///
+    /// - Parameter own: A file that is not looked at.
+    package func haveNotes(of claimed: [(claim: Claim, sidecar: RetryState?)], besides own: String?) -> Bool {
+        guard let folder = requestsFolder, let names = namesOfNotes(in: folder), names.contains(where: { $0 != own }) else {
+            return false
+        }
+        let byName = Dictionary(claimed.map { ($0.claim.name, $0) }, uniquingKeysWith: { first, _ in first })
+        return names.contains { name in
+            guard name != own, let file = (try? folder.open(name)) ?? nil,
+                let bytes = try? file.readBytes(Int(Self.longestNotes.bytes), at: 0)
+            else { return false }
+            return RequestNote.Content(bytes).notes.contains { note in
+                note.segments.contains { segment in
+                    guard let known = byName[segment.name], let content = try? known.claim.contentMark() else { return false }
+                    return segment.isUndecided(to: note.destination, known.sidecar, content: content)
+                }
+            }
+        }
+    }
+
     private var requestsFolder: Directory? { (try? stateDirectory?.directory(Self.requestsFolderName)) ?? nil }
 
     private func namesOfNotes(in folder: Directory) -> [String]? {
@@ -146,9 +167,10 @@ extension Spool {
             guard status.isRegular, try folder.status(name)?.identity == status.identity else { return }
             let content = RequestNote.Content(try file.readBytes(Int(min(status.size, Self.longestNotes).bytes), at: 0))
             var sent: [String: Timestamp]?
+            var isWhole = true
             // Of two notes of a segment the later one counts.
             for (place, note) in content.notes.enumerated().reversed() {
-                let undecided = try undecided(of: note)
+                let undecided = try undecided(of: note, &isWhole)
                 if undecided.isEmpty { continue }
                 if sent == nil { sent = try sentSegments(of: content.notes) }
                 let endings = try restore(
@@ -157,6 +179,8 @@ extension Spool {
                 let all = endings.recorded + endings.unrecorded
                 if !all.isEmpty { try carryOut(all, sentGivesWay: sentGivesWay).sync() }
             }
+            // Who has one of its segments just now may let go of it as it was.
+            guard isWhole else { return }
             try folder.remove(name)
             if content.isDamaged || status.size > Self.longestNotes {
                 warn(UnreadableState(path: folder.pathOf(name), reason: "it holds something else than requests; it is removed"))
@@ -174,11 +198,19 @@ extension Spool {
         let content: String
     }
 
-    private func undecided(of note: RequestNote) throws(FileError) -> [Undecided] {
+    /// - Parameter isWhole: Becomes `false` where a segment could not be looked at, since another one has it.
+    private func undecided(of note: RequestNote, _ isWhole: inout Bool) throws(FileError) -> [Undecided] {
         var undecided: [Undecided] = []
         for segment in note.segments {
-            // What is gone has ended, and what another one has is that one's.
-            guard case .claimed(let claim) = self.claim(segment.name) else { continue }
+            let claim: Claim
+            switch self.claim(segment.name) {
+            case .claimed(let claimed): claim = claimed
+            case .busy:
+                isWhole = false
+                continue
+            // What is gone has ended.
+            case .gone, .unusable: continue
+            }
             let (sidecar, content) = (try self.sidecar(of: claim), try claim.contentMark())
             guard segment.isUndecided(to: note.destination, sidecar, content: content) else { continue }
             undecided.append(Undecided(segment: segment, claim: claim, sidecar: sidecar, content: content))

@@ -7,6 +7,8 @@ final class RequestNoting: Sendable {
     private let notes = Mutex<RequestNotes?>(nil)
     /// The names of dead processes' notes that were looked at: what could not be restored then is left to the next look at the folder.
     private let seen = Mutex<Set<String>>([])
+    /// Segments whose notes were waited for in vain.
+    private let awaited = Mutex<Set<FileName>>([])
 
     init(_ lease: SpoolLease) { self.lease = lease }
 
@@ -40,8 +42,29 @@ final class RequestNoting: Sendable {
         }
     }
 
+    /// A process that ends lets go of its files one after the other, within microseconds, or more where it has much memory.
+    private static let longestEnd = 200
+    private static let look = Duration.milliseconds(5)
+
     /// The notes of processes that have died since the last look at the folder, each told once.
-    func left(in spool: Spool) -> [String] {
+    ///
+    /// - Parameter segments: They are claimed. While a process that has noted them seems to live, it may be just dying; or it has let go of them
+    ///   unsent.
+    func left(in spool: Spool, holding segments: [PreparedSegment]) async -> [String] {
+        let awaited = awaited.withLock { $0 }
+        let claimed = segments.filter { !awaited.contains(FileName($0.claim.name)) }.map { ($0.claim, $0.sidecar) }
+        let own = notes.withLock { $0?.name }
+        for _ in 0..<Self.longestEnd {
+            let left = left(in: spool)
+            guard left.isEmpty, !claimed.isEmpty, spool.haveNotes(of: claimed, besides: own) else { return left }
+            // Cancelled, it looks at once.
+            try? await Task.sleep(for: Self.look)
+        }
+        self.awaited.withLock { $0.formUnion(segments.map { FileName($0.claim.name) }) }
+        return []
+    }
+
+    private func left(in spool: Spool) -> [String] {
         let own = notes.withLock { $0?.name }
         return seen.withLock { seen in
             let left = spool.leftRequests(besides: own.map { seen.union([$0]) } ?? seen)

@@ -156,7 +156,7 @@ struct Workers: Sendable {
     ) async -> Bool {
         guard isNoted(ready.map(\.segment)), let spool = try? job.tools.lease.spool() else { return false }
         // Whoever died after this look has had none of them.
-        let left = job.tools.requests.left(in: spool)
+        let left = await job.tools.requests.left(in: spool, holding: ready.map(\.segment))
         if left.isEmpty { return false }
         let items = ready.map(\.item)
         ready = []
