@@ -45,6 +45,8 @@ final class RequestNoting: Sendable {
     /// A process that ends lets go of its files one after the other, within microseconds, or more where it has much memory.
     private static let longestEnd = 200
     private static let look = Duration.milliseconds(5)
+    /// After as many segments no wait is worth it any more: notes that never go, another tool's perhaps, would hold up everything.
+    private static let mostAwaited = 16
 
     /// The notes of processes that have died since the last look at the folder, each told once.
     ///
@@ -52,7 +54,8 @@ final class RequestNoting: Sendable {
     ///   unsent.
     func left(in spool: Spool, holding segments: [PreparedSegment]) async -> [String] {
         let awaited = awaited.withLock { $0 }
-        let claimed = segments.filter { !awaited.contains(FileName($0.claim.name)) }.map { ($0.claim, $0.sidecar) }
+        let waits = awaited.count < Self.mostAwaited
+        let claimed = waits ? segments.filter { !awaited.contains(FileName($0.claim.name)) }.map { ($0.claim, $0.sidecar) } : []
         let own = notes.withLock { $0?.name }
         for _ in 0..<Self.longestEnd {
             let left = left(in: spool)
