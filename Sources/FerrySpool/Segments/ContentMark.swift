@@ -2,8 +2,24 @@
 enum ContentMark: Equatable, Sendable {
     /// SHA-256 of all of it.
     case whole(BodyDigest)
-    /// SHA-256 of the checksums and lengths that end its gzip members, as far as notes lead, and of those that end the file.
-    case trailers(BodyDigest)
+    /// Of the checksums and lengths that end its gzip members, as far as notes lead, and of those that end the file.
+    case trailers(TrailerMark)
+}
+
+/// Tells checksums and lengths of gzip members from others, within this process alone: its hash has a random seed.
+struct TrailerMark: Equatable, Sendable {
+    private let hash: Int
+
+    private init(_ hash: Int) { self.hash = hash }
+
+    /// Takes them one after the other. A small segment has one member: SHA-256 of its eight bytes costs as much as the rest of the look at it.
+    struct Builder {
+        private var hasher = Hasher()
+
+        mutating func add(_ trailer: ArraySlice<UInt8>) { trailer.withUnsafeBytes { hasher.combine(bytes: $0) } }
+
+        func finish() -> TrailerMark { TrailerMark(hasher.finalize()) }
+    }
 }
 
 extension Claim {
@@ -50,8 +66,8 @@ extension OpenFile {
         try readBytes(MemberNote.trailerLength, at: max(0, size - Int64(MemberNote.trailerLength)))
     }
 
-    fileprivate func trailers(size: Int64) throws(FileError) -> BodyDigest {
-        var hash = ContentHash()
+    fileprivate func trailers(size: Int64) throws(FileError) -> TrailerMark {
+        var hash = TrailerMark.Builder()
         _ = try walkMembers(length: size) { hash.add($0) }
         hash.add(try trailer(size: size)[...])
         return hash.finish()

@@ -34,7 +34,7 @@ extension Claim {
     /// What can be found out without inflating the segment; `nil` when it is to be inflated.
     public func examineQuickly(_ verification: Verification, content: [UInt8]? = nil) throws(FileError) -> Examination? {
         if segmentName == nil || verification == .always { return nil }
-        var trailers = ContentHash()
+        var trailers = TrailerMark.Builder()
         var walk = try file.walkMembers(length: status.size.bytes, content: content) { trailers.add($0) }
         walk.lacksNotes = walk.events == nil && walk.damage == nil
         // Notes that contradict the file count as absent: what they are noted of may be sound.

@@ -203,7 +203,8 @@ struct DeliveryState {
     /// What may go out with a segment: the small ones that follow it, of its priority and stream.
     private mutating func neighbours(of first: Dispatcher.Item, in lane: Int, _ room: inout Coalescing.Room?) -> [Dispatcher.Item]
     {
-        guard lanes[lane].alone == 0, !first.goesAlone else { return [] }
+        // Without room there is no look at what follows, which may cost a call of the kernel.
+        guard room != nil, lanes[lane].alone == 0, !first.goesAlone else { return [] }
         var items: [Dispatcher.Item] = []
         let most = options.limit.map { $0 - started } ?? .max
         while items.count + 1 < most {

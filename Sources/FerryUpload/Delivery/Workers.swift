@@ -17,7 +17,7 @@ struct Workplace: Sendable {
 }
 
 /// What the workers of a delivery share. A worker has one connection and makes one request at a time.
-struct Workers: Sendable {
+final class Workers: Sendable {
     let dispatcher: Dispatcher
     let connector: Connector
     let template: RequestTemplate
@@ -98,7 +98,7 @@ struct Workers: Sendable {
                 break
             }
         }
-        if await restoreLeft(&ready, of: job) { return }
+        if isNoted(ready.map(\.segment)), await restoreLeft(&ready, of: job) { return }
         leaveTorn(&ready, of: job, isOneTaken: isOneTaken)
         let isMoreWaiting = keepFitting(&ready, of: job)
         guard !ready.isEmpty else { return dispatcher.abandon(job) }
@@ -154,7 +154,7 @@ struct Workers: Sendable {
     private func restoreLeft(
         _ ready: inout [(item: Dispatcher.Item, segment: PreparedSegment)], of job: Dispatcher.Job
     ) async -> Bool {
-        guard isNoted(ready.map(\.segment)), let spool = try? job.tools.lease.spool() else { return false }
+        guard let spool = try? job.tools.lease.spool() else { return false }
         // Whoever died after this look has had none of them.
         let left = await job.tools.requests.left(in: spool, holding: ready.map(\.segment))
         if left.isEmpty { return false }
@@ -163,7 +163,7 @@ struct Workers: Sendable {
         let tools = job.tools
         let tried: Set<String> = await blocking {
             tools.restoreRequests(in: spool)
-            return Set(items.map(\.name).filter { (try? spool.sidecar(of: $0)).map { $0 != nil } ?? false })
+            return Set(items.map(\.name).filter { (try? spool.sidecar(of: $0)) != nil })
         }
         dispatcher.putBack(items.filter { tried.contains($0.name) }, of: job, noted: tried.count)
         dispatcher.putBack(items.filter { !tried.contains($0.name) }, of: job)

@@ -30,15 +30,16 @@ struct Connector: Sendable {
         let place = "\(origin)" + (proxy.map { " through the proxy \($0.host):\($0.port)" } ?? "")
         let attempt = ConnectionAttempt(to: place, on: eventLoop)
         let id = ObjectIdentifier(attempt)
+        let exchanges = NIOLoopBoundBox<ExchangeHandler?>.makeEmptyBox(eventLoop: eventLoop)
         open.add(id) { attempt.cutOff($0) }
         defer { open.remove(id) }
         do {
             let channel = try await attempt.run(limit: options.connectTimeout) {
-                connect(to: origin, proxy: proxy, attempt, on: eventLoop)
+                connect(to: origin, proxy: proxy, attempt, exchanges, on: eventLoop)
             }
             open.add(channel)
             return HTTPConnection(
-                channel: channel, usesAbsoluteTarget: proxy != nil && !origin.isSecure,
+                channel: channel, exchanges: exchanges, usesAbsoluteTarget: proxy != nil && !origin.isSecure,
                 proxyAuthorization: origin.isSecure ? nil : proxy?.authorization)
         } catch {
             if Task.isCancelled { throw .cancelled }
@@ -47,12 +48,13 @@ struct Connector: Sendable {
     }
 
     private func connect(
-        to origin: Origin, proxy: ProxySettings.Proxy?, _ attempt: ConnectionAttempt, on eventLoop: any EventLoop
+        to origin: Origin, proxy: ProxySettings.Proxy?, _ attempt: ConnectionAttempt,
+        _ exchanges: NIOLoopBoundBox<ExchangeHandler?>, on eventLoop: any EventLoop
     ) -> EventLoopFuture<any Channel> {
         let bootstrap = ClientBootstrap(group: eventLoop).connectTimeout(TimeAmount(options.connectTimeout))
         let speaking = bootstrap.channelInitializer { channel in
             attempt.note(channel)
-            return channel.eventLoop.makeCompletedFuture { try addHandlers(to: channel, origin: origin) }
+            return channel.eventLoop.makeCompletedFuture { try addHandlers(to: channel, exchanges, origin: origin) }
         }
         let noDelay = ChannelOptions.tcpOption(.tcp_nodelay)
         switch (proxy, origin.address) {
@@ -64,7 +66,7 @@ struct Connector: Sendable {
                 attempt.enter("no answer from the proxy")
                 return openTunnel(on: channel, to: host, port, proxy: proxy)
             }.flatMapThrowing { channel in
-                try addHandlers(to: channel, origin: origin, behindTunnelTo: host)
+                try addHandlers(to: channel, exchanges, origin: origin, behindTunnelTo: host)
                 return channel
             }.flatMap { handshake(on: $0, attempt) }
         case (let proxy?, _):
@@ -80,7 +82,10 @@ struct Connector: Sendable {
     /// Cuts off every connection, and those that are just being opened: the network under them has changed.
     func closeAll() { open.closeAll("the network changed") }
 
-    private func addHandlers(to channel: any Channel, origin: Origin, behindTunnelTo host: String? = nil) throws {
+    private func addHandlers(
+        to channel: any Channel, _ exchanges: NIOLoopBoundBox<ExchangeHandler?>, origin: Origin,
+        behindTunnelTo host: String? = nil
+    ) throws {
         let pipeline = channel.pipeline.syncOperations
         if origin.isSecure {
             try pipeline.addHandler(security.makeHandler(origin, isBehindTunnel: host != nil))
@@ -90,8 +95,9 @@ struct Connector: Sendable {
         try pipeline.addHandler(strays)
         try pipeline.addHandler(RequestWriter())
         try pipeline.addHandler(ByteToMessageHandler(HTTPResponseDecoder(leftOverBytesStrategy: .dropBytes)))
-        try pipeline.addHandler(
-            ExchangeHandler(idleTimeout: options.idleTimeout, origin: origin, throttle: throttle, strays: strays))
+        let handler = ExchangeHandler(idleTimeout: options.idleTimeout, origin: origin, throttle: throttle, strays: strays)
+        try pipeline.addHandler(handler)
+        exchanges.value = handler
     }
 
     private func handshake(on channel: any Channel, _ attempt: ConnectionAttempt) -> EventLoopFuture<any Channel> {

@@ -5,7 +5,7 @@ import NIOHTTP1
 /// Sends one request at a time on its connection and collects the answer.
 final class ExchangeHandler: ChannelDuplexHandler {
     typealias InboundIn = HTTPClientResponsePart
-    typealias OutboundIn = Job
+    typealias OutboundIn = HTTPClientRequestPart
     typealias OutboundOut = HTTPClientRequestPart
 
     /// A request and who waits for its answer.
@@ -25,6 +25,8 @@ final class ExchangeHandler: ChannelDuplexHandler {
     /// What had been acknowledged before a large body; for small ones that is not worth a system call.
     private var acknowledgedBefore: Int64?
     private var isClosing = false
+    /// `nil`: the handler is in no channel, or not any more.
+    private var context: ChannelHandlerContext?
     private var job: Job?
     private var source: BodySource?
     private var answer = Answer(status: 0, headers: [], body: [])
@@ -36,7 +38,8 @@ final class ExchangeHandler: ChannelDuplexHandler {
     private var watch: RepeatedTask?
     private var headReceivedAt: NIODeadline?
 
-    private static let announcement = HTTPRequestHead(version: .http1_1, method: .POST, uri: "/")
+    /// Made once: it would be put into a box for every request.
+    private let announcement = NIOAny(HTTPClientRequestPart.head(HTTPRequestHead(version: .http1_1, method: .POST, uri: "/")))
 
     init(idleTimeout: Duration, origin: Origin, throttle: Throttle, strays: StrayGuard) {
         self.strays = strays
@@ -47,6 +50,7 @@ final class ExchangeHandler: ChannelDuplexHandler {
     }
 
     func handlerAdded(context: ChannelHandlerContext) {
+        self.context = context
         let bound = NIOLoopBound((self, context), eventLoop: context.eventLoop)
         // Cheaper than a timer for every request.
         let interval = progress.interval
@@ -60,12 +64,16 @@ final class ExchangeHandler: ChannelDuplexHandler {
         tellAnswer(context)
         watch?.cancel()
         probe = nil
+        self.context = nil
     }
 
-    func write(context: ChannelHandlerContext, data: NIOAny, promise: EventLoopPromise<Void>?) {
-        let job = unwrapOutboundIn(data)
-        promise?.succeed()
-        guard context.channel.isActive, !isClosing else { return job.answer.fail(ExchangeFailure.alreadyClosed) }
+    /// Sends a request. On the event loop.
+    ///
+    /// Called instead of written into the pipeline, which would put it into a box and ask for its type.
+    func send(_ job: Job) {
+        guard let context, context.channel.isActive, !isClosing else {
+            return job.answer.fail(ExchangeFailure.alreadyClosed)
+        }
         if probe == nil { probe = SocketProbe(context) }
         // Something came that no request has asked for, and was not read yet.
         if state.completed > 0, probe?.unread ?? 0 > 0 {
@@ -84,7 +92,7 @@ final class ExchangeHandler: ChannelDuplexHandler {
 
     private func sendHead(_ exchange: Exchange, _ context: ChannelHandlerContext) {
         // Only for the response decoder, which must know that a request is under way: see RequestWriter.
-        context.write(wrapOutboundOut(.head(Self.announcement)), promise: nil)
+        context.write(announcement, promise: nil)
         var head = exchange.head
         if case .bytes(var buffer) = exchange.body, throttle.limit == nil, exchange.body.size <= TransportOptions.smallBody {
             acknowledgedBefore = nil

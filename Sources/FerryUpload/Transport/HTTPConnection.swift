@@ -3,6 +3,8 @@ import NIOCore
 /// One open connection, which takes one request at a time.
 struct HTTPConnection: Sendable {
     let channel: any Channel
+    /// Takes the requests. Empty when the channel was closed before it was ready.
+    let exchanges: NIOLoopBoundBox<ExchangeHandler?>
     /// Whether requests name the whole URL: the connection leads to an HTTP proxy.
     let usesAbsoluteTarget: Bool
     /// Credentials for that proxy.
@@ -13,12 +15,9 @@ struct HTTPConnection: Sendable {
     /// Sends a request and waits for its answer. Cancelling the task closes the connection.
     func send(_ exchange: Exchange) async throws(ExchangeFailure) -> Answer {
         let answer = channel.eventLoop.makePromise(of: Answer.self)
-        // A channel that has just closed has no handler left to take the request: nothing of it was sent.
-        let taken = channel.eventLoop.makePromise(of: Void.self)
-        taken.futureResult.whenFailure { _ in answer.fail(ExchangeFailure.alreadyClosed) }
         do {
             return try await withTaskCancellationHandler {
-                channel.writeAndFlush(ExchangeHandler.Job(exchange: exchange, answer: answer), promise: taken)
+                start(ExchangeHandler.Job(exchange: exchange, answer: answer))
                 return try await answer.futureResult.get()
             } onCancel: {
                 channel.close(promise: nil)
@@ -28,6 +27,12 @@ struct HTTPConnection: Sendable {
             if Task.isCancelled { failure.reason = .cancelled }
             throw failure
         }
+    }
+
+    private func start(_ job: ExchangeHandler.Job) {
+        guard channel.eventLoop.inEventLoop else { return channel.eventLoop.execute { start(job) } }
+        guard let handler = exchanges.value else { return job.answer.fail(ExchangeFailure.alreadyClosed) }
+        handler.send(job)
     }
 
     func close() { channel.close(promise: nil) }

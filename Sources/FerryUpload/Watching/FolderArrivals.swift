@@ -44,7 +44,8 @@ final class FolderArrivals: Sendable {
     /// Of names that are kept: some MB.
     private static let mostNames = 50_000
     private let mostNames: Int
-    private static let bufferSize = 1 << 14
+    /// Room on the stack for three names at least; a larger one would be allocated for every look.
+    private static let bufferSize = 1024
 
     /// Of a folder with some hundred names and more, whatever its file system. In a smaller one a name is found at once, and the kernel gives a user
     /// 128 descriptors for news by default (`fs.inotify.max_user_instances`).
