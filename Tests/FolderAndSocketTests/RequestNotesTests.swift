@@ -291,6 +291,27 @@ struct RequestNotesTests {
         #expect(!own.isFull)
     }
 
+    @Test(
+        "A request with an outcome is made no more, though the file has others: a segment may be put back into the spool by hand")
+    func decidedBesideOthers() async throws {
+        let spool = try folder.spool()
+        for second in 1...2 { try put(spool, second) }
+        let names = try spool.pending()
+        let own = try spool.makeRequestNotes()
+        var first = own.add(try note(spool, [names[0]], request: nil))
+        let second = own.add(try note(spool, [names[1]], request: nil))
+        #expect(first != nil)
+        first = nil
+        let copy = folder("copy")
+        #expect(try await ChildProcess("/bin/cp", ["-a", spool.path, copy]).end() == 0)
+        withExtendedLifetime(second) {}
+        let left = try Spool.open(copy, access: .write)
+        left.restoreRequests(keepsSent: true) { Issue.record("\($0)") }
+        #expect(try left.sidecar(of: names[0]) == nil)
+        #expect(try left.sidecar(of: names[1])?.isInterrupted == true)
+        #expect(notes(in: copy).isEmpty)
+    }
+
     @Test("What has an outcome, was changed, or is gone is left as it is")
     func decided() throws {
         let spool = try folder.spool()
@@ -467,6 +488,35 @@ struct RequestNotesTests {
         #expect(try again.pending().isEmpty)
         #expect(try ledger(of: again) == names)
         #expect(kept(in: again) == names)
+    }
+
+    @Test(
+        "So is one that another process has found meanwhile, of one segment or of several",
+        arguments: [Way.judged, .joined, .joinedStrict, .strict, .eachRequest], [1, 2])
+    func isFoundByAnother(way: Way, count: Int) async throws {
+        let spool = try folder.spool()
+        try spool.put(Segments.gzip("{\"n\":1}\n"), as: Segments.name(3))
+        for second in 1...5 { try put(spool, second) }
+        let names = try Array(spool.pending().dropFirst())
+        let server = HoldingServer()
+        let listener = ScriptedServer.answering { server.answer($0) }
+        let pass = try UploadPass(spool, options: way.options(to: listener.url))
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            group.addTask { _ = try await pass.run() }
+            group.addTask {
+                defer { server.letGo() }
+                try await eventually("the first request is under way") { server.hasRequest }
+                var note = try self.note(spool, Array(names[1..<(1 + count)]), request: count > 1 ? "k+1-x" : nil)
+                if way != .joined, way != .joinedStrict { note.requestEvents = Int64(count) }
+                _ = try leave(JSONLine.encode(note), in: spool)
+                spool.restoreRequests(keepsSent: true) { Issue.record("\($0)") }
+            }
+            try await group.waitForAll()
+        }
+        let requests = try server.requests.requests.withLock { try $0.map { try allNumbers(in: $0.body) } }
+        #expect(requests.contains(count == 1 ? [200] : [200, 300]), "\(requests)")
+        #expect(requests.flatMap(\.self).sorted() == [1, 100, 200, 300, 400, 500])
+        #expect(try spool.pending().isEmpty)
     }
 
     @Test(

@@ -91,12 +91,19 @@ package struct RequestNote: Codable, Equatable, Sendable {
         let arrived: Int64
     }
 
+    /// A line behind a request's: what came of it is written down, and the file stays for others.
+    struct Decision: Codable, Equatable {
+        let decided: Int64
+    }
+
     /// What a file of notes says.
     struct Content: Equatable {
         /// The oldest first.
         var notes: [RequestNote] = []
         /// Which of them have arrived.
         var arrived: Set<Int> = []
+        /// Which of them have an outcome.
+        var decided: Set<Int> = []
         /// It holds something else.
         var isDamaged = false
 
@@ -111,6 +118,8 @@ package struct RequestNote: Codable, Equatable, Sendable {
                         notes.append(note)
                     } else if let place = JSONLine.decode(Arrival.self, line).flatMap({ places[$0.arrived] }) {
                         arrived.insert(place)
+                    } else if let place = JSONLine.decode(Decision.self, line).flatMap({ places[$0.decided] }) {
+                        decided.insert(place)
                     } else {
                         isDamaged = true
                     }
@@ -120,6 +129,9 @@ package struct RequestNote: Codable, Equatable, Sendable {
             // What a power cut leaves of a file that was never forced to the disk.
             isDamaged = isDamaged || bytes.contains(0)
         }
+
+        /// The requests without an outcome.
+        var open: [RequestNote] { notes.indices.filter { !decided.contains($0) }.map { notes[$0] } }
     }
 }
 

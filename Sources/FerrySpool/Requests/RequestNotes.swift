@@ -60,12 +60,16 @@ package final class RequestNotes: Sendable {
         state.withLock { _ = append(JSONLine.encode(RequestNote.Arrival(arrived: place)), &$0) }
     }
 
-    fileprivate func end() {
+    fileprivate func end(at place: Int64) {
         guard file.isOfThisProcess else { return }
         state.withLock { state in
             state.open -= 1
-            guard state.open == 0, (try? file.cut(to: 0)) != nil else { return }
-            state.length = 0
+            if state.open == 0, (try? file.cut(to: 0)) != nil {
+                state.length = 0
+            } else {
+                // A segment that somebody puts back into the spool would be taken for one of this request.
+                _ = append(JSONLine.encode(RequestNote.Decision(decided: place)), &state)
+            }
         }
     }
 }
@@ -80,7 +84,7 @@ package final class NotedRequest: Sendable {
         self.place = place
     }
 
-    deinit { notes.end() }
+    deinit { notes.end(at: place) }
 
     /// The destination has all that it carries, and the outcome is about to be written down, segment by segment.
     func noteArrival() { notes.noteArrival(at: place) }
@@ -137,7 +141,7 @@ extension Spool {
             guard name != own, let file = (try? folder.open(name)) ?? nil,
                 let bytes = try? file.readBytes(Int(Self.longestNotes.bytes), at: 0)
             else { return false }
-            return RequestNote.Content(bytes).notes.contains { note in
+            return RequestNote.Content(bytes).open.contains { note in
                 note.segments.contains { segment in
                     guard let known = byName[segment.name], let content = try? known.claim.contentMark() else { return false }
                     return segment.isUndecided(to: note.destination, known.sidecar, content: content)
@@ -169,7 +173,7 @@ extension Spool {
             var sent: [String: Timestamp]?
             var isWhole = true
             // Of two notes of a segment the later one counts.
-            for (place, note) in content.notes.enumerated().reversed() {
+            for (place, note) in content.notes.enumerated().reversed() where !content.decided.contains(place) {
                 let undecided = try undecided(of: note, &isWhole)
                 if undecided.isEmpty { continue }
                 if sent == nil { sent = try sentSegments(of: content.notes) }

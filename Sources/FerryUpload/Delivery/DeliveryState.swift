@@ -216,7 +216,13 @@ struct DeliveryState {
 
     /// Whether segments that others have may belong to those of a job that are ready, and are worth a wait. A single pass leaves it to the next.
     func mayGetBack(beside names: [String], of job: Dispatcher.Job, isOneTaken: Bool) -> Bool {
-        guard let first = names.first, isOneTaken || lanes[job.lane].othersHave(besides: names) else { return false }
+        // A job of this process that was gathered before the request was interrupted gives back what is not new.
+        let mayBeGathered = underWay.contains { id, other in
+            id != job.id && other.lane == job.lane && other.items.contains { !$0.entry.hasSidecar }
+        }
+        guard let first = names.first, isOneTaken || mayBeGathered || lanes[job.lane].othersHave(besides: names) else {
+            return false
+        }
         return !isContinuous || !lanes[job.lane].isHopeless(first)
     }
 

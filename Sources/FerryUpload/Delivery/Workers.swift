@@ -99,6 +99,7 @@ final class Workers: Sendable {
             }
         }
         if isNoted(ready.map(\.segment)), await restoreLeft(&ready, of: job) { return }
+        putBackInterrupted(&ready, of: job)
         leaveTorn(&ready, of: job, isOneTaken: isOneTaken)
         let isMoreWaiting = keepFitting(&ready, of: job)
         guard !ready.isEmpty else { return dispatcher.abandon(job) }
@@ -193,6 +194,24 @@ final class Workers: Sendable {
         return isMoreWaiting
     }
 
+    /// Puts back what was interrupted since it was listed, by another process that has died: it was gathered as what is new, and goes out as it was.
+    private func putBackInterrupted(
+        _ ready: inout [(item: Dispatcher.Item, segment: PreparedSegment)], of job: Dispatcher.Job
+    ) {
+        let isFound = { (ready: (item: Dispatcher.Item, segment: PreparedSegment)) in
+            !ready.item.entry.hasSidecar && ready.segment.interruptedRequest != nil
+        }
+        guard let first = ready.firstIndex(where: isFound) else { return }
+        // Nothing passes them in strict order.
+        let found = options.order == .strict ? Array(ready[first...]) : ready.filter(isFound)
+        let interrupted = found.filter(isFound).map(\.item)
+        let others = found.filter { !isFound($0) }.map(\.item)
+        ready.removeAll { one in found.contains { $0.item.name == one.item.name } }
+        dispatcher.putBack(interrupted, of: job, noted: interrupted.count)
+        if !others.isEmpty { dispatcher.putBack(others, of: job) }
+        dispatcher.gathered(job)
+    }
+
     /// Leaves for later what went out in one request with a segment that another one has, or may have: without that it would have another key.
     private func leaveTorn(
         _ ready: inout [(item: Dispatcher.Item, segment: PreparedSegment)], of job: Dispatcher.Job, isOneTaken: Bool
@@ -229,7 +248,7 @@ final class Workers: Sendable {
     /// The key of the request that a segment is to be repeated in as it was; `nil`: it may go out with others. Where what failed is tried one by
     /// one, only what has had no outcome is repeated so.
     private func request(_ segment: PreparedSegment) -> String? {
-        options.repeatsWhole ? segment.lastRequest : segment.sidecar?.interruptedRequest
+        options.repeatsWhole ? segment.lastRequest : segment.interruptedRequest
     }
 
     /// Notes which segments of a joined request may have arrived whole, whatever the answer was: a receiver may store the first ones before
@@ -383,6 +402,11 @@ extension PreparedSegment {
     /// The key of the request that what is left of it was tried in last; `nil` before its first try.
     fileprivate var lastRequest: String? {
         sidecar.flatMap { $0.attempts > 0 && !$0.isInParts ? $0.request ?? facts.idempotencyKey : nil }
+    }
+
+    /// The key of the request that its process died in; `nil`: it was in none.
+    fileprivate var interruptedRequest: String? {
+        sidecar.flatMap { $0.isInterrupted ? $0.request ?? facts.idempotencyKey : nil }
     }
 }
 
