@@ -96,13 +96,15 @@ public final class TrackerDelivery: Sendable {
     /// Sends what is published, in the turn of ``run()``: together they would make more requests at once than the options say, and in no order.
     private func takeTurn(until end: ContinuousClock.Instant?) async -> (result: FlushResult, madeRoom: Bool) {
         let wasStored = ((try? tracker.spool.scan().entries.isEmpty) ?? true) == false
-        let before = runner.deliveries
+        let (before, rejectedBefore) = (runner.deliveries, runner.rejections)
         guard let (result, madeRoom) = await runner.whileQuiet(until: end, { await send(until: end, since: before) }) else {
             // ``run()`` is still at it.
             return (runner.deliveries == before ? .failed : .sent(more: true), false)
         }
-        // What was there and is gone was sent by ``run()`` meanwhile.
-        return (result == .noData && wasStored ? .sent(more: false) : result, madeRoom)
+        guard result == .noData, wasStored else { return (result, madeRoom) }
+        // What was there and is gone was sent by ``run()`` meanwhile, or by another process; or ``run()`` could but reject it.
+        let isRejected = runner.deliveries == before && runner.rejections != rejectedBefore
+        return (isRejected ? .failed : .sent(more: false), madeRoom)
     }
 
     /// Sends what is published once, journals of dead writers included.

@@ -357,6 +357,29 @@ struct TrackerDeliveryTests {
         }
     }
 
+    @Test("A flush has failed where run() could but reject what was there meanwhile")
+    func rejectedBeside() async throws {
+        let isFree = Mutex(false)
+        let requests = Mutex(0)
+        let server = ScriptedServer.answering { _ in
+            requests.withLock { $0 += 1 }
+            while !isFree.withLock(\.self) { Thread.sleep(forTimeInterval: 0.01) }
+            return ScriptedServer.answer(400)
+        }
+        let tracker = try folder.tracker { $0.batch.interval = .seconds(3600) }
+        try tracker.track("e")
+        try await tracker.publish()
+        let delivery = try delivery(tracker, server)
+        try await whileRunning(delivery) {
+            try await eventually("run() sends") { requests.withLock { $0 > 0 } }
+            async let result = delivery.flush(deadline: .seconds(10))
+            try await Task.sleep(for: .milliseconds(300))
+            isFree.withLock { $0 = true }
+            #expect(await result == .failed)
+        }
+        #expect(try spool().ledgerTotals()[.rejected].segments == 1)
+    }
+
     @Test("A deadline that is too near sends nothing, and loses nothing")
     func deadline() async throws {
         let answers = Mutex((given: 0, isFree: false))

@@ -23,6 +23,7 @@ final class Settler: Sendable {
         var parts: [FileName: Int64] = [:]
         /// Segments and parts of segments that were delivered.
         var deliveries = 0
+        var rejections = 0
         /// Since when nothing could be rejected, a person knows.
         var saidUnrejectable = false
         /// What the last batch moved, and is not yet forced to the disk.
@@ -62,6 +63,7 @@ final class Settler: Sendable {
     }
     /// Counts segments and parts of segments as they are delivered.
     var deliveries: Int { state.withLock(\.deliveries) }
+    var rejections: Int { state.withLock(\.rejections) }
     /// Whoever ends segments has to wait for room.
     var isFull: Bool { state.withLock { $0.queue.count >= Self.queueLimit } }
 
@@ -269,6 +271,7 @@ final class Settler: Sendable {
                     state.deliveries += 1
                 case .rejected:
                     state.saidUnrejectable = false
+                    state.rejections += 1
                     // The rest of it is sent no more.
                     let delivered = state.parts.removeValue(forKey: FileName(ending.entry.segment)) ?? 0
                     state.report.rejectedPartEvents.add(delivered)

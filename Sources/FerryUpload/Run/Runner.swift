@@ -116,7 +116,12 @@ public final class Runner: Sendable {
     public func setInterval(_ interval: Duration) { signals.add(.interval(interval)) }
 
     /// Counts what was delivered, parts of segments too. A spool that is opened anew begins anew: another number is what tells something.
-    package var deliveries: [Int] { workers.dispatcher.read { $0.lanes.map(\.tools) }.map(\.settler.deliveries) }
+    package var deliveries: [Int] { settlers.map(\.deliveries) }
+
+    /// Counts what was rejected, as ``deliveries``.
+    package var rejections: [Int] { settlers.map(\.rejections) }
+
+    private var settlers: [Settler] { workers.dispatcher.read { $0.lanes.map(\.tools.settler) } }
 
     /// Does something, a pass over the same spool say, while the runner begins nothing; what is under way ends before.
     ///
