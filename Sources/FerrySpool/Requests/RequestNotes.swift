@@ -20,6 +20,9 @@ package final class RequestNotes: Sendable {
     /// A longer file is added to no more, in bytes.
     private static let fullLength: Int64 = 1 << 16
 
+    /// With the last note, and a line for each arrival and outcome.
+    fileprivate static let longest = ByteCount.kibibytes(256)
+
     fileprivate init(_ folder: Directory, _ name: String, _ file: OpenFile) {
         self.folder = folder
         self.name = name
@@ -138,8 +141,9 @@ extension Spool {
         }
         let byName = Dictionary(claimed.map { ($0.claim.name, $0) }, uniquingKeysWith: { first, _ in first })
         return names.contains { name in
-            guard name != own, let file = (try? folder.open(name)) ?? nil,
-                let bytes = try? file.readBytes(Int(Self.longestNotes.bytes), at: 0)
+            // A longer one is of no sender that lives.
+            guard name != own, let file = (try? folder.open(name)) ?? nil, let size = try? file.status().size,
+                size <= RequestNotes.longest, let bytes = try? file.readBytes(Int(size.bytes), at: 0)
             else { return false }
             return RequestNote.Content(bytes).open.contains { note in
                 note.segments.contains { segment in
