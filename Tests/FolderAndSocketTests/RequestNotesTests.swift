@@ -603,6 +603,23 @@ struct RequestNotesTests {
         }
     }
 
+    @Test("So it is with the notes of two processes, in whatever order the folder has them", arguments: 1...8)
+    func laterOfTwo(round: Int) throws {
+        let spool = try folder.spool()
+        for second in 1...2 { try put(spool, second) }
+        let names = try spool.pending()
+        var later = try note(spool, [names[0]], request: nil)
+        let earlier = try note(spool, names, request: "k+1-x")
+        later.at = earlier.at + .milliseconds(1)
+        for note in round.isMultiple(of: 2) ? [earlier, later] : [later, earlier] {
+            _ = try leave(JSONLine.encode(note), in: spool)
+        }
+        spool.restoreRequests(keepsSent: true) { Issue.record("\($0)") }
+        #expect(try spool.sidecar(of: names[0])?.request == nil)
+        #expect(try spool.sidecar(of: names[0])?.attempts == 1)
+        #expect(notes(in: spool.path).isEmpty)
+    }
+
     @Test("What is damaged is told once and removed; what holds no more than a beginning is removed without a word")
     func damaged() throws {
         let spool = try folder.spool()

@@ -130,8 +130,8 @@ package struct RequestNote: Codable, Equatable, Sendable {
             isDamaged = isDamaged || bytes.contains(0)
         }
 
-        /// The requests without an outcome.
-        var open: [RequestNote] { notes.indices.filter { !decided.contains($0) }.map { notes[$0] } }
+        /// The places of requests without an outcome.
+        var openPlaces: [Int] { notes.indices.filter { !decided.contains($0) } }
     }
 }
 

@@ -116,8 +116,37 @@ extension Spool {
         keepsSent: Bool, sentGivesWay: Bool = false, warn: (UnreadableState) -> Void = { _ in }
     ) {
         guard let folder = requestsFolder, let names = namesOfNotes(in: folder) else { return }
-        for name in names {
-            restore(name, in: folder, keepsSent: keepsSent, sentGivesWay: sentGivesWay, warn: warn)
+        var left = names.compactMap { (try? leftNotes($0, in: folder)) ?? nil }
+        if left.isEmpty { return }
+        let notes = left.indices.flatMap { file in left[file].content.openPlaces.map { (file: file, place: $0) } }
+        // Of two notes of a segment the later one counts, whichever process wrote it.
+        let latestFirst = notes.sorted { one, other in
+            let (first, second) = (left[one.file].content.notes[one.place].at, left[other.file].content.notes[other.place].at)
+            return first == second ? one.place > other.place : first > second
+        }
+        var sent: [String: Timestamp]?
+        for (file, place) in latestFirst where !left[file].hasFailed {
+            let (note, hasArrived) = (left[file].content.notes[place], left[file].content.arrived.contains(place))
+            do throws(FileError) {
+                let undecided = try undecided(of: note, &left[file].isWhole)
+                if undecided.isEmpty { continue }
+                if sent == nil { sent = try sentSegments(of: left.flatMap(\.content.notes)) }
+                let endings = try restore(
+                    undecided, of: note, hasArrived: hasArrived, sent: sent ?? [:], keepsSent: keepsSent)
+                try record(endings.unrecorded, sentGivesWay: sentGivesWay)
+                let all = endings.recorded + endings.unrecorded
+                if !all.isEmpty { try carryOut(all, sentGivesWay: sentGivesWay).sync() }
+            } catch {
+                left[file].hasFailed = true
+            }
+        }
+        // Who has one of its segments just now may let go of it as it was.
+        for file in left where file.isWhole && !file.hasFailed {
+            guard (try? folder.remove(file.name)) != nil else { continue }
+            if file.content.isDamaged || file.size > Self.longestNotes {
+                let reason = "it holds something else than requests; it is removed"
+                warn(UnreadableState(path: folder.pathOf(file.name), reason: reason))
+            }
         }
     }
 
@@ -145,8 +174,10 @@ extension Spool {
             guard name != own, let file = (try? folder.open(name)) ?? nil, let size = try? file.status().size,
                 size <= RequestNotes.longest, let bytes = try? file.readBytes(Int(size.bytes), at: 0)
             else { return false }
-            return RequestNote.Content(bytes).open.contains { note in
-                note.segments.contains { segment in
+            let content = RequestNote.Content(bytes)
+            return content.openPlaces.contains { place in
+                let note = content.notes[place]
+                return note.segments.contains { segment in
                     guard let known = byName[segment.name], let content = try? known.claim.contentMark() else { return false }
                     return segment.isUndecided(to: note.destination, known.sidecar, content: content)
                 }
@@ -164,38 +195,26 @@ extension Spool {
     /// Ours are much smaller.
     private static let longestNotes = ByteCount.mebibytes(1)
 
-    private func restore(
-        _ name: String, in folder: Directory, keepsSent: Bool, sentGivesWay: Bool, warn: (UnreadableState) -> Void
-    ) {
-        do throws(FileError) {
-            // Who has the lock lives.
-            guard case .locked(let file) = try folder.openLocked(name) else { return }
-            let status = try file.status()
-            // Another process may have removed it before this one had the lock.
-            guard status.isRegular, try folder.status(name)?.identity == status.identity else { return }
-            let content = RequestNote.Content(try file.readBytes(Int(min(status.size, Self.longestNotes).bytes), at: 0))
-            var sent: [String: Timestamp]?
-            var isWhole = true
-            // Of two notes of a segment the later one counts.
-            for (place, note) in content.notes.enumerated().reversed() where !content.decided.contains(place) {
-                let undecided = try undecided(of: note, &isWhole)
-                if undecided.isEmpty { continue }
-                if sent == nil { sent = try sentSegments(of: content.notes) }
-                let endings = try restore(
-                    undecided, of: note, hasArrived: content.arrived.contains(place), sent: sent ?? [:], keepsSent: keepsSent)
-                try record(endings.unrecorded, sentGivesWay: sentGivesWay)
-                let all = endings.recorded + endings.unrecorded
-                if !all.isEmpty { try carryOut(all, sentGivesWay: sentGivesWay).sync() }
-            }
-            // Who has one of its segments just now may let go of it as it was.
-            guard isWhole else { return }
-            try folder.remove(name)
-            if content.isDamaged || status.size > Self.longestNotes {
-                warn(UnreadableState(path: folder.pathOf(name), reason: "it holds something else than requests; it is removed"))
-            }
-        } catch {
-            return
-        }
+    /// What a dead process has noted.
+    private struct LeftNotes {
+        let name: String
+        /// Locked, for as long as it is looked at.
+        let file: OpenFile
+        let size: ByteCount
+        let content: RequestNote.Content
+        /// All of its segments could be looked at.
+        var isWhole = true
+        var hasFailed = false
+    }
+
+    /// - Returns: `nil` where its process lives, or another one has removed it.
+    private func leftNotes(_ name: String, in folder: Directory) throws(FileError) -> LeftNotes? {
+        guard case .locked(let file) = try folder.openLocked(name) else { return nil }
+        let status = try file.status()
+        // Another process may have removed it before this one had the lock.
+        guard status.isRegular, try folder.status(name)?.identity == status.identity else { return nil }
+        let content = RequestNote.Content(try file.readBytes(Int(min(status.size, Self.longestNotes).bytes), at: 0))
+        return LeftNotes(name: name, file: file, size: status.size, content: content)
     }
 
     /// A segment of a request whose outcome is not written down.
