@@ -70,7 +70,7 @@ package final class RequestNotes: Sendable {
             if state.open == 0, (try? file.cut(to: 0)) != nil {
                 state.length = 0
             } else {
-                // A segment that somebody puts back into the spool would be taken for one of this request.
+                // A segment that a person puts back into the spool would be taken for one of this request.
                 _ = append(JSONLine.encode(RequestNote.Decision(decided: place)), &state)
             }
         }
@@ -116,8 +116,23 @@ extension Spool {
         keepsSent: Bool, sentGivesWay: Bool = false, warn: (UnreadableState) -> Void = { _ in }
     ) {
         guard let folder = requestsFolder, let names = namesOfNotes(in: folder) else { return }
-        var left = names.compactMap { (try? leftNotes($0, in: folder)) ?? nil }
-        if left.isEmpty { return }
+        var left: [LeftNotes] = []
+        // All of them are locked and in memory at once: more are looked at when these are done.
+        var room = Self.mostLeftNotes
+        for name in names {
+            guard let found = (try? leftNotes(name, in: folder)) ?? nil else { continue }
+            left.append(found)
+            room = room - min(found.size, Self.longestNotes)
+            guard room <= .zero || left.count >= Self.mostLeftFiles else { continue }
+            restore(&left, in: folder, keepsSent: keepsSent, sentGivesWay: sentGivesWay, warn: warn)
+            (left, room) = ([], Self.mostLeftNotes)
+        }
+        restore(&left, in: folder, keepsSent: keepsSent, sentGivesWay: sentGivesWay, warn: warn)
+    }
+
+    private func restore(
+        _ left: inout [LeftNotes], in folder: Directory, keepsSent: Bool, sentGivesWay: Bool, warn: (UnreadableState) -> Void
+    ) {
         let notes = left.indices.flatMap { file in left[file].content.openPlaces.map { (file: file, place: $0) } }
         // Of two notes of a segment the later one counts, whichever process wrote it.
         let latestFirst = notes.sorted { one, other in
@@ -125,10 +140,12 @@ extension Spool {
             return first == second ? one.place > other.place : first > second
         }
         var sent: [String: Timestamp]?
-        for (file, place) in latestFirst where !left[file].hasFailed {
+        // What a later note could not be applied to now is left to it: an earlier one must not come before it.
+        var unsettled: Set<String> = []
+        for (file, place) in latestFirst {
             let (note, hasArrived) = (left[file].content.notes[place], left[file].content.arrived.contains(place))
             do throws(FileError) {
-                let undecided = try undecided(of: note, &left[file].isWhole)
+                let undecided = try undecided(of: note, &unsettled, &left[file].isWhole)
                 if undecided.isEmpty { continue }
                 if sent == nil { sent = try sentSegments(of: left.flatMap(\.content.notes)) }
                 let endings = try restore(
@@ -137,11 +154,12 @@ extension Spool {
                 let all = endings.recorded + endings.unrecorded
                 if !all.isEmpty { try carryOut(all, sentGivesWay: sentGivesWay).sync() }
             } catch {
-                left[file].hasFailed = true
+                unsettled.formUnion(note.segments.map(\.name))
+                left[file].isWhole = false
             }
         }
         // Who has one of its segments just now may let go of it as it was.
-        for file in left where file.isWhole && !file.hasFailed {
+        for file in left where file.isWhole {
             guard (try? folder.remove(file.name)) != nil else { continue }
             if file.content.isDamaged || file.size > Self.longestNotes {
                 let reason = "it holds something else than requests; it is removed"
@@ -194,6 +212,8 @@ extension Spool {
     private static let mostFilesOfNotes = 256
     /// Ours are much smaller.
     private static let longestNotes = ByteCount.mebibytes(1)
+    private static let mostLeftNotes = ByteCount.mebibytes(4)
+    private static let mostLeftFiles = 64
 
     /// What a dead process has noted.
     private struct LeftNotes {
@@ -202,9 +222,8 @@ extension Spool {
         let file: OpenFile
         let size: ByteCount
         let content: RequestNote.Content
-        /// All of its segments could be looked at.
+        /// All that it says could be applied.
         var isWhole = true
-        var hasFailed = false
     }
 
     /// - Returns: `nil` where its process lives, or another one has removed it.
@@ -225,14 +244,19 @@ extension Spool {
         let content: String
     }
 
-    /// - Parameter isWhole: Becomes `false` where a segment could not be looked at, since another one has it.
-    private func undecided(of note: RequestNote, _ isWhole: inout Bool) throws(FileError) -> [Undecided] {
+    /// - Parameters:
+    ///   - unsettled: The names of segments that could not be looked at before, or cannot be now, since another one has them.
+    ///   - isWhole: Becomes `false` where one of the note's segments is among them.
+    private func undecided(
+        of note: RequestNote, _ unsettled: inout Set<String>, _ isWhole: inout Bool
+    ) throws(FileError) -> [Undecided] {
         var undecided: [Undecided] = []
         for segment in note.segments {
             let claim: Claim
-            switch self.claim(segment.name) {
+            switch unsettled.contains(segment.name) ? .busy : self.claim(segment.name) {
             case .claimed(let claimed): claim = claimed
             case .busy:
+                unsettled.insert(segment.name)
                 isWhole = false
                 continue
             // What is gone has ended.

@@ -2,7 +2,7 @@
 enum ContentMark: Equatable, Sendable {
     /// SHA-256 of all of it.
     case whole(BodyDigest)
-    /// Of the checksums and lengths that end its gzip members, as far as notes lead, and of those that end the file.
+    /// A hash of the checksums and lengths that end its gzip members, as far as notes lead, and of those that end the file.
     case trailers(TrailerMark)
 }
 
