@@ -242,6 +242,19 @@ struct RequestNotesTests: InterruptedRequests {
         #expect(try spool.sidecar(of: names[0])?.request == "k+1-x")
     }
 
+    @Test("Of a file with many lines that are no requests the first hundred are passed by, and no more")
+    func otherLines() throws {
+        let spool = try folder.spool()
+        try put(spool, 1)
+        let note = try JSONLine.encode(self.note(spool, spool.pending(), request: nil))
+        let line = Array("{\"arrived\":0}\n".utf8)
+        for (count, found) in [(0, 1), (100, 1), (101, 0)] {
+            let content = RequestNote.Content((0..<count).flatMap { _ in line } + note)
+            #expect(content.notes.count == found)
+            #expect(content.isDamaged == (count > 0))
+        }
+    }
+
     @Test("Files and folders of other names are left alone")
     func others() throws {
         let spool = try folder.spool()
@@ -257,7 +270,7 @@ struct RequestNotesTests: InterruptedRequests {
     @Test("More notes than are kept in memory at once are taken one after the other")
     func many() throws {
         let spool = try folder.spool()
-        for second in 1...5 { try put(spool, second) }
+        for second in 1...20 { try put(spool, second) }
         let names = try spool.pending()
         let filler = [UInt8](repeating: UInt8(ascii: "x"), count: 1 << 20)
         for name in names {

@@ -110,25 +110,34 @@ package struct RequestNote: Codable, Equatable, Sendable {
         /// A last line that is not whole is of a request that was never made.
         init(_ bytes: [UInt8]) {
             var places: [Int64: Int] = [:]
+            var others = 0
             var start = bytes.startIndex
             while let end = bytes[start...].firstIndex(of: UInt8(ascii: "\n")) {
                 bytes[start..<end].withUnsafeBufferPointer { line in
-                    if let note = JSONLine.decode(RequestNote.self, line) {
+                    if line.starts(with: Self.arrivalStart) {
+                        let place = JSONLine.decode(Arrival.self, line).flatMap { places[$0.arrived] }
+                        if let place { arrived.insert(place) } else { others += 1 }
+                    } else if line.starts(with: Self.decisionStart) {
+                        let place = JSONLine.decode(Decision.self, line).flatMap { places[$0.decided] }
+                        if let place { decided.insert(place) } else { others += 1 }
+                    } else if let note = JSONLine.decode(RequestNote.self, line) {
                         places[Int64(start)] = notes.count
                         notes.append(note)
-                    } else if let place = JSONLine.decode(Arrival.self, line).flatMap({ places[$0.arrived] }) {
-                        arrived.insert(place)
-                    } else if let place = JSONLine.decode(Decision.self, line).flatMap({ places[$0.decided] }) {
-                        decided.insert(place)
                     } else {
-                        isDamaged = true
+                        others += 1
                     }
                 }
+                // A file of another tool, which may have many short ones.
+                if others > Self.mostOthers { break }
                 start = end + 1
             }
             // What a power cut leaves of a file that was never forced to the disk.
-            isDamaged = isDamaged || bytes.contains(0)
+            isDamaged = isDamaged || others > 0 || bytes.contains(0)
         }
+
+        private static let arrivalStart = Array("{\"arrived\":".utf8)
+        private static let decisionStart = Array("{\"decided\":".utf8)
+        private static let mostOthers = 100
 
         /// The places of requests without an outcome.
         var openPlaces: [Int] { notes.indices.filter { !decided.contains($0) } }

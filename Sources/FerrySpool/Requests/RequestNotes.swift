@@ -122,7 +122,7 @@ extension Spool {
         for name in names {
             guard let found = (try? leftNotes(name, in: folder)) ?? nil else { continue }
             left.append(found)
-            room = room - min(found.size, Self.longestNotes)
+            room = room - min(found.size, RequestNotes.longest)
             guard room <= .zero || left.count >= Self.mostLeftFiles else { continue }
             restore(&left, in: folder, keepsSent: keepsSent, sentGivesWay: sentGivesWay, warn: warn)
             (left, room) = ([], Self.mostLeftNotes)
@@ -161,7 +161,7 @@ extension Spool {
         // Who has one of its segments just now may let go of it as it was.
         for file in left where file.isWhole {
             guard (try? folder.remove(file.name)) != nil else { continue }
-            if file.content.isDamaged || file.size > Self.longestNotes {
+            if file.content.isDamaged || file.size > RequestNotes.longest {
                 let reason = "it holds something else than requests; it is removed"
                 warn(UnreadableState(path: folder.pathOf(file.name), reason: reason))
             }
@@ -210,8 +210,6 @@ extension Spool {
     }
 
     private static let mostFilesOfNotes = 256
-    /// Ours are much smaller.
-    private static let longestNotes = ByteCount.mebibytes(1)
     private static let mostLeftNotes = ByteCount.mebibytes(4)
     private static let mostLeftFiles = 64
 
@@ -232,7 +230,7 @@ extension Spool {
         let status = try file.status()
         // Another process may have removed it before this one had the lock.
         guard status.isRegular, try folder.status(name)?.identity == status.identity else { return nil }
-        let content = RequestNote.Content(try file.readBytes(Int(min(status.size, Self.longestNotes).bytes), at: 0))
+        let content = RequestNote.Content(try file.readBytes(Int(min(status.size, RequestNotes.longest).bytes), at: 0))
         return LeftNotes(name: name, file: file, size: status.size, content: content)
     }
 

@@ -11,7 +11,7 @@ public struct SpoolListing: Sendable {
         /// A name from another tool.
         public internal(set) var isForeign: Bool
         /// Whether there was a sidecar.
-        public internal(set) var hasSidecar: Bool
+        public package(set) var hasSidecar: Bool
         /// `nil` when the listing was made without sizes, or the file could not be examined.
         public package(set) var size: ByteCount?
         /// For whoever works through the listing.

@@ -215,12 +215,10 @@ struct DeliveryState {
     }
 
     /// Whether segments that others have may belong to those of a job that are ready, and are worth a wait. A single pass leaves it to the next.
-    func mayGetBack(beside names: [String], of job: Dispatcher.Job, isOneTaken: Bool) -> Bool {
-        // A job of this process that was gathered before the request was interrupted gives back what is not new.
-        let mayBeGathered = underWay.contains { id, other in
-            id != job.id && other.lane == job.lane && other.items.contains { !$0.entry.hasSidecar }
-        }
-        guard let first = names.first, isOneTaken || mayBeGathered || lanes[job.lane].othersHave(besides: names) else {
+    mutating func mayGetBack(beside names: [String], of job: Dispatcher.Job, isOneTaken: Bool) -> Bool {
+        // In the queue, or in a job that was gathered before the request was interrupted, and gives back what is not new.
+        let mayBeHere = lanes[job.lane].nextRank() != nil || underWay.contains { $0 != job.id && $1.lane == job.lane }
+        guard let first = names.first, isOneTaken || mayBeHere || lanes[job.lane].othersHave(besides: names) else {
             return false
         }
         return !isContinuous || !lanes[job.lane].isHopeless(first)

@@ -20,7 +20,7 @@ final class Dispatcher: Sendable {
     /// A segment to send.
     struct Item: Sendable {
         let name: String
-        let entry: SpoolListing.Entry
+        private(set) var entry: SpoolListing.Entry
         /// A scan saw journals, or can not have seen them.
         let mayBeUnfinished: Bool
         /// The scan saw nothing of an earlier try.
@@ -33,6 +33,13 @@ final class Dispatcher: Sendable {
         let goesAlone: Bool
         /// Waits that were noted before this moment are void.
         let forgetsWaitsBefore: Timestamp?
+
+        /// Returns it with what a look at its sidecar has shown.
+        func knowing(_ sidecar: RetryState?) -> Item {
+            var item = self
+            item.entry.hasSidecar = item.entry.hasSidecar || sidecar != nil
+            return item
+        }
     }
 
     /// Why a segment was not sent.

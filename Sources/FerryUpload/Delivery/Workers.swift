@@ -76,7 +76,8 @@ final class Workers: Sendable {
             do throws(FileError) {
                 switch try await prepare(item, of: job, &looksAgain) {
                 case .ready(let segment):
-                    ready.append((item, segment))
+                    // Its process may have died since it was listed: what is put back goes out as what it was.
+                    ready.append((item.knowing(segment.sidecar), segment))
                     // Other connections take what follows.
                     if let limits = options.cuts, options.parallel > 1, isEnough(ready.map(\.segment), for: limits) {
                         dispatcher.putBack(job.items[(index + 1)...], of: job)
@@ -99,7 +100,6 @@ final class Workers: Sendable {
             }
         }
         if isNoted(ready.map(\.segment)), await restoreLeft(&ready, of: job) { return }
-        putBackInterrupted(&ready, of: job)
         leaveTorn(&ready, of: job, isOneTaken: isOneTaken)
         let isMoreWaiting = keepFitting(&ready, of: job)
         guard !ready.isEmpty else { return dispatcher.abandon(job) }
@@ -194,24 +194,6 @@ final class Workers: Sendable {
         return isMoreWaiting
     }
 
-    /// Puts back what was interrupted since it was listed, by another process that has died: it was gathered as what is new, and goes out as it was.
-    private func putBackInterrupted(
-        _ ready: inout [(item: Dispatcher.Item, segment: PreparedSegment)], of job: Dispatcher.Job
-    ) {
-        let isFound = { (ready: (item: Dispatcher.Item, segment: PreparedSegment)) in
-            !ready.item.entry.hasSidecar && ready.segment.interruptedRequest != nil
-        }
-        guard let first = ready.firstIndex(where: isFound) else { return }
-        // Nothing passes them in strict order.
-        let found = options.order == .strict ? Array(ready[first...]) : ready.filter(isFound)
-        let interrupted = found.filter(isFound).map(\.item)
-        let others = found.filter { !isFound($0) }.map(\.item)
-        ready.removeAll { one in found.contains { $0.item.name == one.item.name } }
-        dispatcher.putBack(interrupted, of: job, noted: interrupted.count)
-        if !others.isEmpty { dispatcher.putBack(others, of: job) }
-        dispatcher.gathered(job)
-    }
-
     /// Leaves for later what went out in one request with a segment that another one has, or may have: without that it would have another key.
     private func leaveTorn(
         _ ready: inout [(item: Dispatcher.Item, segment: PreparedSegment)], of job: Dispatcher.Job, isOneTaken: Bool
@@ -221,7 +203,7 @@ final class Workers: Sendable {
         let counts = Dictionary(requests.map { ($0, 1) }, uniquingKeysWith: +)
         let torn = counts.filter { request, count in (Coalescing.count(ofKey: request) ?? 1) > count }
         let names = ready.map(\.item.name)
-        guard !torn.isEmpty, dispatcher.read({ $0.mayGetBack(beside: names, of: job, isOneTaken: isOneTaken) }) else {
+        guard !torn.isEmpty, dispatcher.change({ $0.mayGetBack(beside: names, of: job, isOneTaken: isOneTaken) }) else {
             return
         }
         for (item, segment) in ready where request(segment).map({ torn[$0] != nil }) ?? false {
