@@ -254,7 +254,7 @@ struct InterruptedRequestsTests: InterruptedRequests {
         "A process that dies after the folder was listed has its request made again as well",
         arguments: [Way.judged, .joined, .joinedStrict])
     func diesLater(way: Way) async throws {
-        let requests = try await requests(way) { spool, names in
+        let requests = try await requests(way) { spool, names, _ in
             _ = try leave(JSONLine.encode(note(spool, Array(names[1...2]), request: "k+1-x")), in: spool)
             // It is no file that could be taken.
             #expect(mkfifo("\(spool.path)/.ferry/requests/\(SegmentID.random())", 0o600) == 0)
@@ -266,7 +266,7 @@ struct InterruptedRequestsTests: InterruptedRequests {
         "So is one that another process has found meanwhile, of one segment or of several",
         arguments: [Way.judged, .joined, .joinedStrict, .strict, .eachRequest], [1, 2])
     func isFoundByAnother(way: Way, count: Int) async throws {
-        let requests = try await requests(way) { spool, names in
+        let requests = try await requests(way) { spool, names, _ in
             var note = try note(spool, Array(names[1..<(1 + count)]), request: count > 1 ? "k+1-x" : nil)
             if way != .joined, way != .joinedStrict { note.requestEvents = Int64(count) }
             _ = try leave(JSONLine.encode(note), in: spool)
@@ -275,16 +275,52 @@ struct InterruptedRequestsTests: InterruptedRequests {
         #expect(requests.contains(count == 1 ? [200] : [200, 300]), "\(requests)")
     }
 
+    @Test(
+        "So is one that ends and begins in the middle of segments, which had sidecars before",
+        arguments: [Way.judged, .eachRequest])
+    func hasParts(way: Way) async throws {
+        let requests = try await requests(way) { spool, names, _ in
+            var note = try note(spool, Array(names[1...3]), request: "k+2-x")
+            note.requestEvents = 3
+            _ = try leave(JSONLine.encode(note), in: spool)
+            spool.restoreRequests(keepsSent: true) { Issue.record("\($0)") }
+        } before: { spool, names in
+            for name in [names[1], names[3]] {
+                guard case .claimed(let claim) = spool.claim(name) else { throw InVain(what: "a claim") }
+                try spool.writeSidecar(.inParts(at: .now()), of: claim)
+            }
+        }
+        #expect(requests.contains([200, 300, 400]), "\(requests)")
+    }
+
+    @Test(
+        "So is one that was not found whole at first, since another one had a segment of it",
+        arguments: [Way.judged, .joined])
+    func isHeldAtFirst(way: Way) async throws {
+        let requests = try await requests(way) { spool, names, server in
+            var note = try note(spool, Array(names[1...2]), request: "k+1-x")
+            if way != .joined { note.requestEvents = 2 }
+            guard case .claimed(let claim) = spool.claim(names[2]) else { throw InVain(what: "a claim") }
+            _ = try leave(JSONLine.encode(note), in: spool)
+            server.letGo()
+            try await eventually("the other one is found") { try spool.sidecar(of: names[1])?.isInterrupted ?? false }
+            withExtendedLifetime(claim) {}
+        }
+        #expect(requests.contains([200, 300]), "\(requests)")
+    }
+
     /// Has an urgent segment and five others of one event each sent, and does something while the urgent one is under way.
     ///
     /// - Returns: The numbers of the events of each request: each event is in one of them.
     private func requests(
-        _ way: Way, _ meanwhile: @escaping @Sendable (_ spool: Spool, _ names: [String]) throws -> Void
+        _ way: Way, _ meanwhile: @escaping @Sendable (Spool, _ names: [String], HoldingServer) async throws -> Void,
+        before: (Spool, _ names: [String]) throws -> Void = { _, _ in }
     ) async throws -> [[Int]] {
         let spool = try folder.spool()
         try spool.put(Segments.gzip("{\"n\":1}\n"), as: Segments.name(3))
         for second in 1...5 { try put(spool, second) }
         let names = try Array(spool.pending().dropFirst())
+        try before(spool, names)
         let server = HoldingServer()
         let listener = ScriptedServer.answering { server.answer($0) }
         let pass = try UploadPass(spool, options: way.options(to: listener.url))
@@ -293,10 +329,12 @@ struct InterruptedRequestsTests: InterruptedRequests {
             group.addTask {
                 defer { server.letGo() }
                 try await eventually("the first request is under way") { server.hasRequest }
-                try meanwhile(spool, names)
+                try await meanwhile(spool, names, server)
             }
             try await group.waitForAll()
         }
+        // What another one had may be left.
+        _ = try await UploadPass(spool, options: way.options(to: listener.url)).run()
         let requests = try server.requests.requests.withLock { try $0.map { try allNumbers(in: $0.body) } }
         #expect(requests.flatMap(\.self).sorted() == [1, 100, 200, 300, 400, 500])
         #expect(try spool.pending().isEmpty)

@@ -173,21 +173,28 @@ extension Spool {
     /// - Parameter known: These are not looked at.
     package func leftRequests(besides known: Set<String>) -> [String] {
         guard let folder = requestsFolder, let names = namesOfNotes(in: folder) else { return [] }
-        return names.filter { name in
-            if !known.contains(name), case .locked? = try? folder.openLocked(name) { return true }
-            return false
-        }
+        return names.filter { !known.contains($0) && isLeft($0, in: folder) }
     }
 
-    /// Whether notes, of whatever process, have a request of claimed segments that had no outcome.
+    /// Those of some files of notes whose processes are dead.
+    package func left(of names: [String]) -> [String] {
+        guard let folder = requestsFolder else { return [] }
+        return names.filter { isLeft($0, in: folder) }
+    }
+
+    private func isLeft(_ name: String, in folder: Directory) -> Bool {
+        if case .locked? = try? folder.openLocked(name) { true } else { false }
+    }
+
+    /// The files of notes, of whatever process, that have a request of claimed segments without an outcome.
     ///
     /// - Parameter own: A file that is not looked at.
-    package func haveNotes(of claimed: [(claim: Claim, sidecar: RetryState?)], besides own: String?) -> Bool {
+    package func notes(of claimed: [(claim: Claim, sidecar: RetryState?)], besides own: String?) -> [String] {
         guard let folder = requestsFolder, let names = namesOfNotes(in: folder), names.contains(where: { $0 != own }) else {
-            return false
+            return []
         }
         let byName = Dictionary(claimed.map { ($0.claim.name, $0) }, uniquingKeysWith: { first, _ in first })
-        return names.contains { name in
+        return names.filter { name in
             // A longer one is of no sender that lives.
             guard name != own, let file = (try? folder.open(name)) ?? nil, let size = try? file.status().size,
                 size <= RequestNotes.longest, let bytes = try? file.readBytes(Int(size.bytes), at: 0)

@@ -7,8 +7,8 @@ final class RequestNoting: Sendable {
     private let notes = Mutex<RequestNotes?>(nil)
     /// The names of dead processes' notes that were looked at: what could not be restored then is left to the next look at the folder.
     private let seen = Mutex<Set<String>>([])
-    /// Segments whose notes were waited for in vain.
-    private let awaited = Mutex<Set<FileName>>([])
+    /// How often segments were waited for, or given back, for their notes' sake in vain.
+    private let vain = Mutex<[FileName: Int]>([:])
 
     init(_ lease: SpoolLease) { self.lease = lease }
 
@@ -47,24 +47,43 @@ final class RequestNoting: Sendable {
     private static let look = Duration.milliseconds(5)
     /// After as many segments no wait is worth it any more: notes that never go, another tool's perhaps, would hold up everything.
     private static let mostAwaited = 16
+    /// A segment is not given back more often than that: where its sidecar cannot be written, on a full disk, that would never end.
+    private static let mostReturns = 16
+    private static let mostCounted = 4096
 
-    /// The notes of processes that have died since the last look at the folder, each told once.
+    /// The notes of processes that have died since the last look at the folder, each told once; and those that have claimed segments, which another
+    /// one had when they were looked at.
     ///
     /// - Parameter segments: They are claimed. While a process that has noted them seems to live, it may be just dying; or it has let go of them
     ///   unsent.
     func left(in spool: Spool, holding segments: [PreparedSegment]) async -> [String] {
-        let awaited = awaited.withLock { $0 }
-        let waits = awaited.count < Self.mostAwaited
-        let claimed = waits ? segments.filter { !awaited.contains(FileName($0.claim.name)) }.map { ($0.claim, $0.sidecar) } : []
+        let vain = vain.withLock { $0 }
+        let waits = vain.values.lazy.filter { $0 >= Self.mostReturns }.count < Self.mostAwaited
+        let claimed = waits ? segments.filter { vain[FileName($0.claim.name), default: 0] < Self.mostReturns } : []
         let own = notes.withLock { $0?.name }
         for _ in 0..<Self.longestEnd {
             let left = left(in: spool)
-            guard left.isEmpty, !claimed.isEmpty, spool.haveNotes(of: claimed, besides: own) else { return left }
+            if !left.isEmpty || claimed.isEmpty { return left }
+            let theirs = spool.notes(of: claimed.map { ($0.claim, $0.sidecar) }, besides: own)
+            if theirs.isEmpty { return [] }
+            let dead = spool.left(of: theirs)
+            if !dead.isEmpty {
+                note(claimed, waitedInVain: 1)
+                return dead
+            }
             // Cancelled, it looks at once.
             try? await Task.sleep(for: Self.look)
         }
-        self.awaited.withLock { $0.formUnion(segments.map { FileName($0.claim.name) }) }
+        note(claimed, waitedInVain: Self.mostReturns)
         return []
+    }
+
+    private func note(_ segments: [PreparedSegment], waitedInVain times: Int) {
+        vain.withLock { vain in
+            // Most of them have ended long ago.
+            if vain.count > Self.mostCounted { vain = vain.filter { $0.value >= Self.mostReturns } }
+            for segment in segments { vain[FileName(segment.claim.name), default: 0] += times }
+        }
     }
 
     private func left(in spool: Spool) -> [String] {
