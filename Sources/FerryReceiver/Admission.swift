@@ -65,7 +65,11 @@ actor Admission {
             var before = try recognition.vouchedFor(part, from: sender)
             if before == nil, looksAround, sender != nil, part.identity.key != nil {
                 let looked = await blocking { [spool, recognition] in
-                    Result { () throws(FileError) in try Self.cameAnotherWay(part, from: sender, to: spool, recognition.ways) }
+                    Result { () throws(FileError) in
+                        // What it is a half of may leave before there is room: it is known then by its line alone.
+                        _ = try recognition.adoptKin(of: part.identity.name)
+                        return try Self.cameAnotherWay(part, from: sender, to: spool, recognition.ways)
+                    }
                 }
                 before = try looked.get()
             }

@@ -206,6 +206,32 @@ struct HubTests {
         }
     }
 
+    @Test("Halves without room beside their whole, which came another way, are known by it when it was sent on meanwhile")
+    func halvesBesideTheirWhole() async throws {
+        let lines = try Segments.noise(20_000).enumerated().map { "{\"n\":\($0),\"x\":\($1)}\n" }
+        let whole = Segments.name(second: 9)
+        let halves = try #require(whole.halves)
+        let size = Int64(Segments.gzip(lines.joined()).count)
+        let token = try add("a") { $0.bytes = ByteCount(size + 100) }
+        try await whileReceiving(machines) { port in
+            let spool = try Spool.open(folder("hub/a"), access: .write)
+            try spool.put(Segments.gzip(lines.joined()), as: whole)
+            func post() async throws -> Int {
+                let headers = ["Idempotency-Key": halves.first.id, "Ferry-Spool": "anotherspoolsid1"]
+                return try await Self.post(
+                    halves.first, token, port, body: lines.prefix(lines.count - lines.count / 2).joined(), headers
+                ).status
+            }
+            #expect(try await post() == 507)
+            guard case .claimed(let claim) = spool.claim(whole.fileName) else { throw InVain(what: "a claim") }
+            let line = LedgerEntry(
+                at: .now(), segment: whole.fileName, outcome: .sent, bytes: claim.status.size, receiver: LedgerEntry.noSpool)
+            try spool.settle([Ending(claim, .sent(keep: false), line)])
+            try await eventually("the room is seen") { try await post() == 200 }
+            #expect(try spool.pending() == [])
+        }
+    }
+
     @Test("Requests that are under way at once get no more together than their machine may have")
     func quotaAtOnce() async throws {
         let noise = try Segments.noise(20_000).map { "\($0)\n" }.joined()
