@@ -166,6 +166,10 @@ let package = Package(
         .executableTarget(
             name: "tracker-host", dependencies: ["FerryTracker", "FerryTrackerUpload"], path: "Tests/TrackerHost",
             swiftSettings: swiftSettings),
+        // What scripts/sanitize runs: without an uploader, which would be most of its build.
+        .executableTarget(
+            name: "tracker-stress", dependencies: ["FerryTracker", "FerrySpool"], path: "Tests/TrackerStress",
+            swiftSettings: swiftSettings),
         // Pure decisions: no files, no sockets, no clocks; milliseconds.
         .testTarget(
             name: "DecisionTests",

@@ -7,7 +7,7 @@ import Foundation
 
 let arguments = CommandLine.arguments
 guard arguments.count >= 3 else {
-    print("usage: tracker-host count|stress|wait|send|crash|abort|trap|report|fork SPOOL [EVENTS|URL] [THREADS|EVENTS]")
+    print("usage: tracker-host count|wait|send|crash|abort|trap|report|fork SPOOL [EVENTS|URL] [THREADS|EVENTS]")
     exit(64)
 }
 let (mode, spool) = (arguments[1], arguments[2])
@@ -41,36 +41,6 @@ case "count":
                 tell("\(process) \(thread) \(event)")
             } catch {
                 tell("failed \(error)")
-            }
-        }
-    }
-    try tracker.close()
-case "stress":
-    // Every function at once, for the thread sanitizer.
-    configuration.limits = .none
-    configuration.retention.maxBytes = .mebibytes(1)
-    configuration.onWarning = { _ in }
-    let tracker = try EventTracker(spool: spool, configuration: configuration)
-    DispatchQueue.concurrentPerform(iterations: 8) { thread in
-        for round in 0..<number(3, or: 300) {
-            try? tracker.track("e\(thread)", properties: ["round": .int(round)], priority: round % 7 == 0 ? .critical : .normal)
-            switch (round + thread * 3) % 16 {
-            case 0: try? tracker.login("user\(thread)")
-            case 1: try? tracker.logout()
-            case 2: tracker.startTimer("t")
-            case 3: try? tracker.pauseTimer("t")
-            case 4: try? tracker.resumeTimer("t")
-            case 5: try? tracker.endTimer("t")
-            case 6: tracker.enterBackground()
-            case 7: tracker.enterForeground()
-            case 8: tracker.setSuperProperties(["s\(thread)": .int(round)])
-            case 9: tracker.removeAllSuperProperties()
-            case 10: try? tracker.setCountryCode("BR")
-            case 11: _ = tracker.startSession()
-            case 12: try? tracker.setEnabled(round % 3 == 0)
-            case 13: try? tracker.flushAndWait()
-            case 14: _ = (tracker.statistics, tracker.sessionID, tracker.isEnabled, tracker.interval)
-            default: try? tracker.setEnabled(true)
             }
         }
     }
