@@ -109,6 +109,24 @@ struct RunTests {
         #expect(!shown.errors.contains("aliases"), "\(shown.errors)")
     }
 
+    @Test("A configuration in another encoding, and one of two documents, is refused with its line instead of being left out")
+    func leftOut() async throws {
+        _ = try folder.spool()
+        let text = "spools: [\(folder("spool"))]\nto: http://127.0.0.1:9/\nbandwidth: 10KB/s\n"
+        let file = folder("latin1.yaml")
+        try Data(Array("\(text)# f".utf8) + [0xfc] + Array("r die Nacht\n".utf8)).write(to: URL(filePath: file))
+        for command in [["config", "check"], ["run"]] {
+            let result = try await ferry.start(command + ["--config", file]).end()
+            #expect(result.status == 78)
+            #expect(result.errors.contains("latin1.yaml:4: it is not UTF-8"), "\(result.errors)")
+            #expect(!result.errors.contains("is missing"), "\(result.errors)")
+        }
+        let two = try await ferry.run("config", "check", "--config", try config("\(text)---\ninterval: 5m\n"))
+        #expect(two.status == 78 && two.errors.contains("ferry.yaml"), "\(two.output)\(two.errors)")
+        let good = try await ferry.run("config", "check", "--config", try config("# nothing yet\n"))
+        #expect(good.errors.contains("'to' is missing"), "\(good.errors)")
+    }
+
     @Test("Each value says where it comes from, the strongest wins")
     func show() async throws {
         let file = try config("profile: sensors\ninterval: 7s\nparallel: 2\nthreshold: {events: 9}\nspools: [a, b]\n")

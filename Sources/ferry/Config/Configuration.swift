@@ -36,7 +36,8 @@ struct RunConfiguration {
         let given = flagValues(flags)
         checkEnvironment(environment)
         if let file { checkKeys(of: file) }
-        var layers = Self.layers(given, environment, problems.isEmpty ? file : file.flatMap { $0.problems.isEmpty ? $0 : nil })
+        let fileLayer = file.flatMap { self.layer(of: $0) }
+        var layers = Self.layers(given, environment, fileLayer)
         let profile = Self.lookUp("profile", isList: false, layers).flatMap { $0.texts.first.flatMap(Profile.init) } ?? .ferry
         layers.insert(.init(.profile, Self.provider("profile") { $0.profiles[profile] }), at: layers.count - 1)
         for setting in Settings.all {
@@ -54,7 +55,7 @@ struct RunConfiguration {
         }
         self.file = file
         // What could not be read may well have said it.
-        if path == nil || file.map({ $0.problems.isEmpty }) ?? false { checkTogether() }
+        if path == nil || fileLayer != nil { checkTogether() }
     }
 
     private var file: YAMLFile?
@@ -80,18 +81,27 @@ struct RunConfiguration {
         }
     }
 
-    private static func layers(_ flags: [String: String], _ environment: [String: String], _ file: YAMLFile?) -> [Layer] {
+    private static func layers(_ flags: [String: String], _ environment: [String: String], _ file: Layer?) -> [Layer] {
         var layers = [
             Layer(.flag, provider("flag") { flags[$0.key] }),
             Layer(.environment, EnvironmentVariablesProvider(environmentVariables: environment).prefixKeys(with: "ferry")),
         ]
-        if let file,
-            let snapshot = try? YAMLSnapshot(data: file.bytes.span.bytes, providerName: file.path, parsingOptions: .default)
-        {
-            layers.append(Layer(.file, snapshot))
-        }
+        if let file { layers.append(file) }
         layers.append(Layer(.standard, provider("default") { $0.defaultText }))
         return layers
+    }
+
+    /// The values of a file; `nil`, and a problem, when it has any: a part of them may mean something else than all.
+    private mutating func layer(of file: YAMLFile) -> Layer? {
+        guard file.problems.isEmpty else { return nil }
+        // A file without keys, of comments say, is none to the library.
+        guard !file.keys.isEmpty else { return Layer(.file, InMemoryProvider(name: file.path, values: [:])) }
+        do {
+            return Layer(.file, try YAMLSnapshot(data: file.bytes.span.bytes, providerName: file.path, parsingOptions: .default))
+        } catch {
+            problems.append(.init(place: .file(file.path), "cannot be understood: \(error)"))
+            return nil
+        }
     }
 
     private static func provider(_ name: String, _ text: (Setting) -> String?) -> InMemoryProvider {

@@ -23,7 +23,11 @@ struct YAMLFile {
     init(_ path: String) throws(GivenFileError) {
         self.path = path
         bytes = try GivenFile.bytes(path, limit: .mebibytes(1))
-        let text = String(decoding: bytes, as: UTF8.self)
+        guard let text = String(validating: bytes, as: UTF8.self) else {
+            problems.append(
+                .init(place: .line(path, Self.firstLineNotUTF8(bytes)), "it is not UTF-8; save the file in that encoding"))
+            return
+        }
         guard !Self.mayGrow(text) else {
             problems.append(
                 .init(place: .file(path), "it repeats itself by too many aliases (*name); write the values where they belong"))
@@ -48,6 +52,11 @@ struct YAMLFile {
         } catch {
             problems.append(.init(place: .file(path), "\(error)"))
         }
+    }
+
+    private static func firstLineNotUTF8(_ bytes: [UInt8]) -> Int {
+        let lines = bytes.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false)
+        return 1 + (lines.firstIndex { String(validating: $0, as: UTF8.self) == nil } ?? 0)
     }
 
     /// Many times as many as there are settings.
