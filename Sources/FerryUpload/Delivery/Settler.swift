@@ -43,8 +43,10 @@ final class Settler: Sendable {
 
     /// Each waits with an open file; and after a kill -9 this many may be sent a second time, with the same keys.
     private static let queueLimit = 256
-    /// How long the first ending of a batch waits for others: a forced write costs as much for one as for two hundred.
+    /// How long the first ending of a batch waits for others, at most: a forced write costs as much for one as for two hundred.
     private static let gathering = Duration.milliseconds(8)
+    /// How often it is looked meanwhile whether others come at all.
+    private static let gatheringLook = Duration.milliseconds(1)
 
     /// While batch follows batch, moves are forced to the disk so often.
     private static let syncInterval = Duration.seconds(1)
@@ -126,21 +128,28 @@ final class Settler: Sendable {
     func run() async {
         var nextSync = ContinuousClock.now + Self.syncInterval
         while true {
-            let (isEmpty, isClosed, isInHurry) = state.withLock {
-                ($0.queue.isEmpty, $0.isClosed, $0.isClosed || $0.flushes > 0 || $0.queue.count >= Self.queueLimit / 2)
-            }
+            let (isEmpty, isClosed) = state.withLock { ($0.queue.isEmpty, $0.isClosed) }
             if isEmpty {
                 await syncFolders()
                 if isClosed { return }
                 await waitForWork()
                 continue
             }
-            if !isInHurry { try? await Task.sleep(for: Self.gathering) }
+            await gather()
             await settleQueue()
             if ContinuousClock.now >= nextSync {
                 await syncFolders()
                 nextSync = ContinuousClock.now + Self.syncInterval
             }
+        }
+    }
+
+    /// Waits for more endings, unless there are enough, or no more come.
+    private func gather() async {
+        let end = ContinuousClock.now + Self.gathering
+        while !state.withLock({ $0.isClosed || $0.flushes > 0 || $0.queue.count >= Self.queueLimit / 2 }) {
+            let left = end - .now
+            guard left > .zero, (try? await Task.sleep(for: min(left, Self.gatheringLook))) != nil else { return }
         }
     }
 
