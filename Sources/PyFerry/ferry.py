@@ -20,7 +20,8 @@ import os
 import pathlib
 import threading
 import weakref
-from typing import Any, Callable, Mapping, NamedTuple, Optional
+from collections.abc import Mapping
+from typing import Any, Callable, NamedTuple, Optional
 
 __all__ = [
     "Tracker", "Priority", "Dispatched", "Statistics", "LoggingHandler", "FerryError", "InvalidError", "LimitError", "DisabledError",
@@ -165,6 +166,8 @@ def _text(value: Optional[str]) -> Optional[bytes]:
     """As C takes it: nothing may stand behind a zero byte."""
     if value is None:
         return None
+    if not isinstance(value, str):
+        raise InvalidError(f"{value!r} is no text")
     if "\0" in value:
         raise InvalidError("a text holds a zero byte")
     try:
@@ -175,7 +178,7 @@ def _text(value: Optional[str]) -> Optional[bytes]:
 
 def _level(priority: int) -> int:
     """As C takes it: more bits would be cut off."""
-    if not 0 <= priority <= 9:
+    if not isinstance(priority, int) or not 0 <= priority <= 9:
         raise InvalidError(f"the priority {priority} is not 0 to 9")
     return priority
 
@@ -183,14 +186,18 @@ def _level(priority: int) -> int:
 def _json(value: Optional[Mapping[str, Any]]) -> Optional[bytes]:
     if value is None:
         return None
+    if not isinstance(value, Mapping):
+        raise InvalidError(f"properties have names and values, as in a dict: {value!r:.100}")
     try:
-        return json.dumps(value, allow_nan=False, default=_plain).encode()
-    except (ValueError, RecursionError) as problem:
+        return json.dumps(dict(value), allow_nan=False, default=_plain).encode()
+    except (TypeError, ValueError, RecursionError) as problem:
         raise InvalidError(f"{problem}") from problem
 
 
 def _plain(value: Any) -> Any:
-    """What JSON has no form for, as text: moments, paths, UUIDs."""
+    """What JSON has no form for: mappings of other kinds than dict; all else as text: moments, paths, UUIDs."""
+    if isinstance(value, Mapping):
+        return dict(value)
     return value.isoformat() if hasattr(value, "isoformat") else str(value)
 
 
@@ -402,7 +409,7 @@ class Tracker:
 
     @enabled.setter
     def enabled(self, is_enabled: bool) -> None:
-        _check(_library.ferry_set_enabled(self._tracker, is_enabled))
+        _check(_library.ferry_set_enabled(self._tracker, bool(is_enabled)))
 
     @property
     def paused(self) -> bool:
@@ -411,7 +418,7 @@ class Tracker:
 
     @paused.setter
     def paused(self, is_paused: bool) -> None:
-        _check(_library.ferry_set_paused(self._tracker, is_paused))
+        _check(_library.ferry_set_paused(self._tracker, bool(is_paused)))
 
     def disable_and_delete(self) -> None:
         """Stores nothing from now on, and deletes what waits in the spool; the ledger names each segment."""

@@ -1,11 +1,13 @@
 """Every call of ferry.py once: track.py SPOOL URL"""
 
+import collections
 import datetime
 import gc
 import logging
 import os
 import pathlib
 import sys
+import types
 import uuid
 
 import ferry
@@ -35,6 +37,10 @@ with ferry.Tracker(pathlib.Path(spool), properties=lambda: {"host": "py"}, on_wa
     refused(ferry.InvalidError, lambda: tracker.track("a\0b"))
     refused(ferry.InvalidError, lambda: tracker.track("a", {}, 2**40))
     refused(ferry.InvalidError, lambda: tracker.track("x", priority=10))
+    refused(ferry.InvalidError, lambda: tracker.track("x", priority="high"))
+    refused(ferry.InvalidError, lambda: tracker.track(5))
+    refused(ferry.InvalidError, lambda: tracker.track("x", ["no", "mapping"]))
+    refused(ferry.InvalidError, lambda: tracker.track("x", {("a", "b"): 1}))
     assert uuid.UUID(tracker.session_id) and uuid.UUID(tracker.anonymous_id) and tracker.user is None
     before = tracker.session_id
     tracker.start_session()
@@ -45,7 +51,7 @@ with ferry.Tracker(pathlib.Path(spool), properties=lambda: {"host": "py"}, on_wa
     tracker.set_country("PT")
     tracker.set_country(None)
     refused(ferry.InvalidError, lambda: tracker.set_country("DEU"))
-    tracker.set_super_properties({"plan": "free", "site": 7})
+    tracker.set_super_properties(collections.UserDict({"plan": types.MappingProxyType({"name": "free"}), "site": 7}))
     tracker.remove_super_property("site")
     tracker.start_timer("job")
     tracker.pause_timer("job")
