@@ -96,33 +96,28 @@ public final class TrackerDelivery: Sendable {
     /// Sends what is published, in the turn of ``run()``: together they would make more requests at once than the options say, and in no order.
     private func takeTurn(until end: ContinuousClock.Instant?) async -> (result: FlushResult, madeRoom: Bool) {
         // Before the look: what ``run()`` ends from here on is noticed.
-        let before = Endings(runner)
+        let before = runner.endings
         let wasStored = ((try? tracker.spool.scan().entries.isEmpty) ?? true) == false
         guard let (result, madeRoom) = await runner.whileQuiet(until: end, { await send(until: end, since: before) }) else {
             // ``run()`` is still at it.
-            return (runner.deliveries == before.deliveries ? .failed : .sent(more: true), false)
+            return (runner.endings.deliveries == before.deliveries ? .failed : .sent(more: true), false)
         }
-        return (result == .noData && wasStored ? before.fateOfGone(in: runner, more: false) : result, madeRoom)
+        return (result == .noData && wasStored ? fateOfGone(since: before, more: false) : result, madeRoom)
     }
 
-    /// What ``run()`` has ended up to a moment.
-    private struct Endings {
-        let deliveries: [Int]
-        let rejections: [Int]
-
-        init(_ runner: Runner) { (deliveries, rejections) = (runner.deliveries, runner.rejections) }
-
-        /// What became of what was there and is gone: ``run()`` has sent it since, or another process; or ``run()`` could but reject it.
-        func fateOfGone(in runner: Runner, more: Bool) -> FlushResult {
-            let isRejected = runner.deliveries == deliveries && runner.rejections != rejections
-            return isRejected ? .failed : .sent(more: more)
-        }
+    /// What became of what was there and is gone: ``run()`` has sent it since, or another process; or ``run()`` could but reject it.
+    private func fateOfGone(since before: EndingCounts, more: Bool) -> FlushResult {
+        let now = runner.endings
+        let isRejected = now.deliveries == before.deliveries && now.rejections != before.rejections
+        return isRejected ? .failed : .sent(more: more)
     }
 
     /// Sends what is published once, journals of dead writers included.
     ///
     /// - Parameter before: What ``run()`` had delivered when the program asked.
-    private func send(until end: ContinuousClock.Instant?, since before: Endings) async -> (result: FlushResult, madeRoom: Bool) {
+    private func send(until end: ContinuousClock.Instant?, since before: EndingCounts) async -> (
+        result: FlushResult, madeRoom: Bool
+    ) {
         var options = options
         options.ignoresWaits = true
         options.deadline = end.map { max(.zero, $0 - .now) }
@@ -146,14 +141,14 @@ public final class TrackerDelivery: Sendable {
                 report.partEvents += parts
                 report.rejectedPartEvents += rejected
             }
-            var result = FlushResult(report, beside: runner.deliveries != before.deliveries)
+            var result = FlushResult(report, beside: runner.endings.deliveries != before.deliveries)
             if result == .failed, let why = report.stopReason?.reason?.message {
                 tracker.configuration.onWarning(.sending("nothing is sent from \(spool.path) for now: \(why)"))
             }
             if report.taken > 0, result != .failed { result = .sent(more: true) }
             if wasTaken, result == .noData { result = .sent(more: false) }
             let madeRoom = try spool.scan().entries.count < count
-            return (result == .noData && count > 0 ? before.fateOfGone(in: runner, more: report.remaining > 0) : result, madeRoom)
+            return (result == .noData && count > 0 ? fateOfGone(since: before, more: report.remaining > 0) : result, madeRoom)
         } catch {
             return (.failed, false)
         }

@@ -380,6 +380,30 @@ struct TrackerDeliveryTests {
         #expect(try spool().ledgerTotals()[.rejected].segments == 1)
     }
 
+    @Test(
+        "A flush that began before run() opened the spool tells what came of it",
+        arguments: [(200, FlushResult.sent(more: false)), (400, .failed)])
+    func flushBeforeRun(status: Int, expected: FlushResult) async throws {
+        let isReached = Mutex(false)
+        let isFree = Mutex(false)
+        let server = ScriptedServer.answering { _ in
+            isReached.withLock { $0 = true }
+            while !isFree.withLock(\.self) { Thread.sleep(forTimeInterval: 0.01) }
+            return ScriptedServer.answer(status)
+        }
+        let tracker = try folder.tracker()
+        try tracker.track("e")
+        let delivery = try delivery(tracker, server)
+        async let result = delivery.flush()
+        try await eventually("the flush sends") { isReached.withLock(\.self) }
+        try await whileRunning(delivery) {
+            try await eventually("run() has opened the spool") { try spool().uploaderMark() != nil }
+            isFree.withLock { $0 = true }
+            try await eventually("it has ended") { try spool().scan().entries.isEmpty }
+        }
+        #expect(await result == expected)
+    }
+
     @Test("A deadline that is too near sends nothing, and loses nothing")
     func deadline() async throws {
         let answers = Mutex((given: 0, isFree: false))

@@ -23,8 +23,8 @@ final class LaneTools: Sendable {
     let longestWait: Duration
 
     init(
-        _ lease: SpoolLease, options: UploadOptions, arrivals: FolderArrivals? = nil, now: @escaping @Sendable () -> Timestamp,
-        onEvent: @escaping @Sendable (UploadEvent) -> Void
+        _ lease: SpoolLease, options: UploadOptions, arrivals: FolderArrivals? = nil, tally: EndingTally = EndingTally(),
+        now: @escaping @Sendable () -> Timestamp, onEvent: @escaping @Sendable (UploadEvent) -> Void
     ) {
         self.lease = lease
         self.onEvent = onEvent
@@ -32,7 +32,7 @@ final class LaneTools: Sendable {
         longestWait = options.backOff.longestWait
         self.arrivals = arrivals
         preparer = Preparer(options: options, travel: travel, arrivals: arrivals) { onEvent(.warning($0)) }
-        settler = Settler(lease, sentGivesWay: options.sentGivesWay, onEvent: onEvent)
+        settler = Settler(lease, sentGivesWay: options.sentGivesWay, tally: tally, onEvent: onEvent)
         bookkeeper = Bookkeeper(lease: lease, options: options, settler: settler, now: now) { onEvent(.warning($0)) }
     }
 

@@ -8,6 +8,7 @@ import Synchronization
 final class Settler: Sendable {
     private let lease: SpoolLease
     private let sentGivesWay: Bool
+    private let tally: EndingTally
     private let onEvent: @Sendable (UploadEvent) -> Void
     private let state = Mutex(State())
 
@@ -21,9 +22,6 @@ final class Settler: Sendable {
         var report = UploadReport()
         /// Events that were delivered of segments which are to go on.
         var parts: [FileName: Int64] = [:]
-        /// Segments and parts of segments that were delivered.
-        var deliveries = 0
-        var rejections = 0
         /// Since when nothing could be rejected, a person knows.
         var saidUnrejectable = false
         /// What the last batch moved, and is not yet forced to the disk.
@@ -34,10 +32,16 @@ final class Settler: Sendable {
         var waiters: [CheckedContinuation<Void, Never>] = []
     }
 
-    /// - Parameter sentGivesWay: On a full disk, delivered segments make room for the ledger, and for want of it are deleted themselves.
-    init(_ lease: SpoolLease, sentGivesWay: Bool = false, onEvent: @escaping @Sendable (UploadEvent) -> Void) {
+    /// - Parameters:
+    ///   - sentGivesWay: On a full disk, delivered segments make room for the ledger, and for want of it are deleted themselves.
+    ///   - tally: Where endings are counted, and parts that were delivered.
+    init(
+        _ lease: SpoolLease, sentGivesWay: Bool = false, tally: EndingTally = EndingTally(),
+        onEvent: @escaping @Sendable (UploadEvent) -> Void
+    ) {
         self.lease = lease
         self.sentGivesWay = sentGivesWay
+        self.tally = tally
         self.onEvent = onEvent
     }
 
@@ -63,9 +67,6 @@ final class Settler: Sendable {
             return report
         }
     }
-    /// Counts segments and parts of segments as they are delivered.
-    var deliveries: Int { state.withLock(\.deliveries) }
-    var rejections: Int { state.withLock(\.rejections) }
     /// Whoever ends segments has to wait for room.
     var isFull: Bool { state.withLock { $0.queue.count >= Self.queueLimit } }
 
@@ -84,8 +85,8 @@ final class Settler: Sendable {
     func noteDelivered(_ events: Int64, of name: String) {
         state.withLock { state in
             state.parts[FileName(name), default: 0].add(events)
-            state.deliveries += 1
         }
+        tally.countDelivery()
     }
 
     /// Hands over an ending.
@@ -277,10 +278,10 @@ final class Settler: Sendable {
                 switch ending.disposal {
                 case .sent:
                     state.parts[FileName(ending.entry.segment)] = nil
-                    state.deliveries += 1
+                    tally.countDelivery()
                 case .rejected:
                     state.saidUnrejectable = false
-                    state.rejections += 1
+                    tally.countRejection()
                     // The rest of it is sent no more.
                     let delivered = state.parts.removeValue(forKey: FileName(ending.entry.segment)) ?? 0
                     state.report.rejectedPartEvents.add(delivered)

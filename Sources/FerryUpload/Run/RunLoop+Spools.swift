@@ -26,7 +26,7 @@ extension RunLoop {
         let spool = opened.spool
         let counters = runner.counters
         let onEvent = runner.onEvent
-        let tools = LaneTools(SpoolLease(spool), options: runner.options.upload, now: runner.now) { event in
+        let tools = LaneTools(SpoolLease(spool), options: runner.options.upload, tally: runner.tally, now: runner.now) { event in
             counters.count(event, in: path)
             onEvent(.upload(spool: path, event))
         }

@@ -27,6 +27,7 @@ public final class Runner: Sendable {
     let places: [SpoolPlace]
     let onEvent: @Sendable (RunEvent) -> Void
     let counters = RunCounters()
+    let tally = EndingTally()
     let signals = SignalBox<Signal>()
     let turns: Turns
     let now: @Sendable () -> Timestamp
@@ -115,13 +116,8 @@ public final class Runner: Sendable {
     /// Sends in another interval from now on, zero or less: only when asked. What is stored is sent first.
     public func setInterval(_ interval: Duration) { signals.add(.interval(interval)) }
 
-    /// Counts what was delivered, parts of segments too. A spool that is opened anew begins anew: another number is what tells something.
-    package var deliveries: [Int] { settlers.map(\.deliveries) }
-
-    /// Counts what was rejected, as ``deliveries``.
-    package var rejections: [Int] { settlers.map(\.rejections) }
-
-    private var settlers: [Settler] { workers.dispatcher.read { $0.lanes.map(\.tools.settler) } }
+    /// What was delivered and rejected since the runner was made.
+    package var endings: EndingCounts { tally.current }
 
     /// Does something, a pass over the same spool say, while the runner begins nothing; what is under way ends before.
     ///
