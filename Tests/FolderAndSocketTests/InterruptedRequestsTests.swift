@@ -347,6 +347,40 @@ struct InterruptedRequestsTests: InterruptedRequests {
         for others in 0...1 { try await expectRepeated(way, status, beside: others) }
     }
 
+    @Test(
+        "It is made again whole where fewer segments are to be sent, and where something else has come between them",
+        arguments: Way.allCases, [nil, 2])
+    func fewerOrOthersBetween(way: Way, limit: Int?) async throws {
+        let spool = try folder.spool()
+        for second in [1, 2, 4, 5] { try put(spool, second) }
+        let names = try spool.pending()
+        let key = Coalescing.key(names.compactMap { SegmentName($0)?.id })
+        _ = try leave(JSONLine.encode(note(spool, names, request: key)), in: spool)
+        try spool.put(Segments.gzip("{}\n"), as: Segments.name(second: 3, stream: "b"))
+        let requests = RequestServer()
+        let listener = ScriptedServer.answering { requests.answer($0) }
+        var options = try way.options(to: listener.url)
+        options.limit = limit
+        _ = try await UploadPass(spool, options: options).run()
+        #expect(requests.keys.contains { $0.contains(key) }, "\(requests.keys)")
+        #expect(try spool.pending().count == (limit == nil ? 0 : 1))
+    }
+
+    @Test("What is left of one goes out when the rest of it is gone, whatever waits behind", arguments: Way.allCases, [0, 1, 3])
+    func restIsGone(way: Way, gone: Int) async throws {
+        let spool = try folder.spool()
+        for second in 1...4 { try put(spool, second) }
+        let names = try spool.pending()
+        let key = Coalescing.key(names.compactMap { SegmentName($0)?.id })
+        _ = try leave(JSONLine.encode(note(spool, names, request: key)), in: spool)
+        try spool.directory.remove(names[gone])
+        for second in 5...7 { try spool.put(Segments.gzip("{}\n"), as: Segments.name(second: second, stream: "b")) }
+        let requests = RequestServer()
+        let listener = ScriptedServer.answering { requests.answer($0) }
+        _ = try await UploadPass(spool, options: way.options(to: listener.url)).run()
+        #expect(try spool.pending().isEmpty)
+    }
+
     private func expectRepeated(_ way: Way, _ status: Int, beside others: Int) async throws {
         let folder = TemporaryFolder()
         let spool = try folder.spool()

@@ -102,6 +102,23 @@ struct SegmentQueue: Sendable {
     /// A sidecar must be read for each; an outage leaves one on a handful of segments.
     private static let probeSearchLimit = 256
 
+    /// The next segments of one's priority and stream, in their order.
+    func kin(of segment: SegmentName) -> [(index: Int, name: String)] {
+        let start = listing.index(of: segment.priority, from: .distantPast, after: head)
+        var kin: [(index: Int, name: String)] = []
+        for index in listing.entries.indices[start...].prefix(Self.kinSearchLimit) {
+            let entry = listing.entries[index]
+            guard entry.priority == segment.priority else { break }
+            if entry.isTaken || entry.isForeign { continue }
+            let name = listing.name(of: entry)
+            if SegmentName(name)?.stream == segment.stream { kin.append((index, name)) }
+        }
+        return kin
+    }
+
+    /// What went out together stood together. Of each, a sidecar is looked for.
+    private static let kinSearchLimit = 2048
+
     mutating func take(_ index: Int) {
         listing.entries[index].isTaken = true
         taken += 1

@@ -197,16 +197,33 @@ struct DeliveryState {
     }
 
     private func isInterrupted(_ first: Dispatcher.Item, in lane: Int) -> Bool {
-        first.entry.hasSidecar && lanes[lane].wasInterrupted(first.name)
+        first.entry.hasSidecar && lanes[lane].sidecar(of: first.name)?.interruptedRequest != nil
     }
 
-    /// What may go out with a segment: the small ones that follow it, of its priority and stream.
+    /// The key of the joined request that a segment is to be repeated in, by its sidecar: as it was.
+    private static func repeated(_ sidecar: RetryState, _ options: UploadOptions) -> String? {
+        guard options.repeatsWhole else { return sidecar.interruptedRequest }
+        return sidecar.attempts > 0 && !sidecar.isInParts ? sidecar.request : nil
+    }
+
+    /// Takes what was in one request with a segment, however much is to be sent, and wherever it stands: something else may have come between.
+    private mutating func mates(of first: Dispatcher.Item, in lane: Int) -> [Dispatcher.Item] {
+        let options = options
+        guard first.entry.hasSidecar, !first.goesAlone,
+            let request = lanes[lane].sidecar(of: first.name).flatMap({ Self.repeated($0, options) }),
+            let count = Coalescing.count(ofKey: request)
+        else { return [] }
+        let found = lanes[lane].kin(of: first.name) { Self.repeated($0, options) == request }
+        return lanes[lane].takeKin(found.prefix(count - 1))
+    }
+
+    /// What may go out with a segment: what was in one request with it, and the small ones that follow it, of its priority and stream.
     private mutating func neighbours(of first: Dispatcher.Item, in lane: Int, _ room: inout Coalescing.Room?) -> [Dispatcher.Item]
     {
+        var items = mates(of: first, in: lane)
         // Without room there is no look at what follows, which may cost a call of the kernel.
-        guard room != nil, lanes[lane].alone == 0, !first.goesAlone else { return [] }
-        var items: [Dispatcher.Item] = []
-        let most = options.limit.map { $0 - started } ?? .max
+        guard room != nil, lanes[lane].alone == 0, !first.goesAlone else { return items }
+        let most = min(options.limit.map { $0 - started } ?? .max, Coalescing.Room.mostSegments)
         while items.count + 1 < most {
             guard let next = lanes[lane].takeNext(where: { room?.take($0, $1) ?? false }) else { break }
             items.append(next)
@@ -214,14 +231,25 @@ struct DeliveryState {
         return items
     }
 
-    /// Whether segments that others have may belong to those of a job that are ready, and are worth a wait. A single pass leaves it to the next.
-    mutating func mayGetBack(beside names: [String], of job: Dispatcher.Job, isOneTaken: Bool) -> Bool {
+    /// Whether segments that are missing in requests of a job may come back, and are worth a wait. A single pass leaves it to the next.
+    ///
+    /// - Parameters:
+    ///   - names: Of the job's segments.
+    ///   - requests: The keys of those requests.
+    func mayGetBack(_ requests: Set<String>, beside names: [String], of job: Dispatcher.Job, isOneTaken: Bool) -> Bool {
+        guard let first = names.first else { return false }
+        let lane = lanes[job.lane]
+        let isMissing = { Self.repeated($0, options).map { requests.contains($0) } ?? false }
         // In the queue, or in a job that was gathered before the request was interrupted, and gives back what is not new.
-        let mayBeHere = lanes[job.lane].nextRank() != nil || underWay.contains { $0 != job.id && $1.lane == job.lane }
-        guard let first = names.first, isOneTaken || mayBeHere || lanes[job.lane].othersHave(besides: names) else {
-            return false
+        let isHere = {
+            !lane.kin(of: first, where: isMissing).isEmpty
+                || underWay.contains { id, other in
+                    id != job.id && other.lane == job.lane
+                        && other.items.contains { lane.sidecar(of: $0.name).map(isMissing) ?? false }
+                }
         }
-        return !isContinuous || !lanes[job.lane].isHopeless(first)
+        guard isOneTaken || lane.othersHave(besides: names) || isHere() else { return false }
+        return !isContinuous || !lane.isHopeless(first)
     }
 
     /// A segment of a job was not sent after all.

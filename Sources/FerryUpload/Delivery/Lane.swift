@@ -228,9 +228,23 @@ struct Lane {
         return entry
     }
 
-    /// Whether a segment was in a request with others when its process died, and was not tried since.
-    func wasInterrupted(_ name: String) -> Bool {
-        ((try? tools.lease.spool().sidecar(of: name)) ?? nil)?.interruptedRequest != nil
+    /// What a segment's sidecar says; `nil` where there is none, or none that can be read.
+    func sidecar(of name: String) -> RetryState? { (try? tools.lease.spool().sidecar(of: name)) ?? nil }
+
+    /// Those of the next segments of one's kind of whose sidecars something is so, wherever they stand in the line.
+    func kin(of name: String, where isWanted: (RetryState) -> Bool) -> [Int] {
+        guard isUsable, let segment = SegmentName(name) else { return [] }
+        return queue.kin(of: segment).filter { sidecar(of: $0.name).map(isWanted) ?? false }.map(\.index)
+    }
+
+    /// Takes some that ``kin(of:where:)`` has found.
+    mutating func takeKin(_ indices: some Collection<Int>) -> [Dispatcher.Item] {
+        indices.map { index in
+            var entry = sized(index)
+            // It may have got its sidecar since the listing.
+            entry.hasSidecar = true
+            return take(index, entry)
+        }
     }
 
     /// A segment that was tried least, which stays in the queue.

@@ -203,9 +203,9 @@ final class Workers: Sendable {
         let counts = Dictionary(requests.map { ($0, 1) }, uniquingKeysWith: +)
         let torn = counts.filter { request, count in (Coalescing.count(ofKey: request) ?? 1) > count }
         let names = ready.map(\.item.name)
-        guard !torn.isEmpty, dispatcher.change({ $0.mayGetBack(beside: names, of: job, isOneTaken: isOneTaken) }) else {
-            return
-        }
+        guard !torn.isEmpty,
+            dispatcher.read({ $0.mayGetBack(Set(torn.keys), beside: names, of: job, isOneTaken: isOneTaken) })
+        else { return }
         for (item, segment) in ready where request(segment).map({ torn[$0] != nil }) ?? false {
             dispatcher.skip(item, of: job, .torn)
         }
