@@ -206,10 +206,13 @@ final class Workers: Sendable {
         guard !torn.isEmpty,
             dispatcher.read({ $0.mayGetBack(Set(torn.keys), beside: names, of: job, isOneTaken: isOneTaken) })
         else { return }
-        for (item, segment) in ready where request(segment).map({ torn[$0] != nil }) ?? false {
-            dispatcher.skip(item, of: job, .torn)
-        }
-        ready.removeAll { request($0.segment).map { torn[$0] != nil } ?? false }
+        let isTorn = { (segment: PreparedSegment) in self.request(segment).map { torn[$0] != nil } ?? false }
+        // Nothing passes what must wait.
+        let end = options.order == .strict ? ready.firstIndex { isTorn($0.segment) } ?? ready.endIndex : ready.endIndex
+        let behind = ready[end...].filter { !isTorn($0.segment) }.map(\.item)
+        for (item, segment) in ready where isTorn(segment) { dispatcher.skip(item, of: job, .torn) }
+        ready = ready[..<end].filter { !isTorn($0.segment) }
+        if !behind.isEmpty { dispatcher.putBack(behind, of: job) }
     }
 
     /// Takes out what was not tried in one request with the first segment: what is repeated as it was has the key that it had, which a server may
