@@ -16,7 +16,8 @@ final class ConnectionGuard: ChannelDuplexHandler, RemovableChannelHandler {
     private let onRefused: @Sendable (RefusedRequest, String) -> Void
     /// `nil` before it is counted, and after.
     private var address: String?
-    private var isServed = true
+    private var fate = Connections.Fate.served
+    private var isServed: Bool { fate == .served }
     /// A request has begun, and its body has not ended.
     private var isReading = false
     private var closing: Scheduled<Void>?
@@ -56,15 +57,24 @@ final class ConnectionGuard: ChannelDuplexHandler, RemovableChannelHandler {
         guard address == nil else { return }
         let address = context.remoteAddress?.ipAddress ?? ""
         self.address = address
-        isServed = connections.begin(from: address)
+        fate = connections.begin(from: address)
+        switch fate {
+        case .served: break
+        case .refused:
+            closing = context.eventLoop.assumeIsolated().scheduleTask(in: Self.headPatience) { context.close(promise: nil) }
+        case .dropped: context.close(promise: nil)
+        }
     }
+
+    /// How long one too many may take to send a request that can be answered.
+    private static let headPatience = TimeAmount.seconds(5)
 
     private func leave() {
         stopClosing()
         stopEnding()
         guard let address else { return }
         self.address = nil
-        connections.end(from: address)
+        connections.end(fate, from: address)
     }
 
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
@@ -105,6 +115,7 @@ final class ConnectionGuard: ChannelDuplexHandler, RemovableChannelHandler {
         context.write(wrapOutboundOut(.head(head)), promise: nil)
         context.write(wrapOutboundOut(.body(ByteBuffer(string: refused.text))), promise: nil)
         context.writeAndFlush(wrapOutboundOut(.end(nil)), promise: nil)
+        stopClosing()
         closeSoon(context)
         onRefused(refused, address ?? "")
     }

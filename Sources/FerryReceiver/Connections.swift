@@ -1,37 +1,59 @@
 import Synchronization
 
-/// How many connections there are, in all and from each address.
+/// How many connections are served, in all and from each address, and how many are being refused.
 final class Connections: Sendable {
+    /// What becomes of a connection.
+    enum Fate: Equatable, Sendable {
+        case served
+        /// One too many: its request is answered so.
+        case refused
+        /// One too many of those too: it is closed at once.
+        case dropped
+    }
+
     private struct State {
-        var total = 0
-        var byAddress: [String: Int] = [:]
+        var served = 0
+        var servedByAddress: [String: Int] = [:]
+        var refused = 0
     }
 
     private let state = Mutex(State())
     private let most: Int
     private let mostPerAddress: Int
+    private let mostRefused: Int
 
-    init(most: Int, perAddress: Int) {
+    /// - Parameter mostRefused: Each holds a request's head until it has its answer.
+    init(most: Int, perAddress: Int, mostRefused: Int = 256) {
         self.most = most
         mostPerAddress = perAddress
+        self.mostRefused = mostRefused
     }
 
-    /// Counts a connection, whether it is served or refused: either is one until it ends.
-    ///
-    /// - Returns: Whether it is to be served.
-    func begin(from address: String) -> Bool {
+    /// Counts a connection until ``end(_:from:)``. What is refused takes no place of what is served, or one address could shut out the others.
+    func begin(from address: String) -> Fate {
         state.withLock { state in
-            state.total += 1
-            state.byAddress[address, default: 0] += 1
-            return state.total <= most && state.byAddress[address, default: 0] <= mostPerAddress
+            if state.served < most, state.servedByAddress[address, default: 0] < mostPerAddress {
+                state.served += 1
+                state.servedByAddress[address, default: 0] += 1
+                return .served
+            }
+            guard state.refused < mostRefused else { return .dropped }
+            state.refused += 1
+            return .refused
         }
     }
 
-    func end(from address: String) {
+    /// - Parameter fate: What ``begin(from:)`` returned.
+    func end(_ fate: Fate, from address: String) {
         state.withLock { state in
-            state.total -= 1
-            let left = state.byAddress[address, default: 1] - 1
-            state.byAddress[address] = left > 0 ? left : nil
+            switch fate {
+            case .served:
+                state.served -= 1
+                let left = state.servedByAddress[address, default: 1] - 1
+                state.servedByAddress[address] = left > 0 ? left : nil
+            case .refused: state.refused -= 1
+            case .dropped: break
+            }
         }
     }
 }

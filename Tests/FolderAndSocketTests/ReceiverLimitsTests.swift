@@ -189,6 +189,37 @@ struct ReceiverLimitsTests {
         }
     }
 
+    @Test("Connections of one address that are refused, and say nothing, take no place of another one's")
+    func silentFlood() async throws {
+        let spool = try folder.spool("hub")
+        try await whileReceiving(into: spool) {
+            $0.mostConnections = 4
+        } _: { (port: Int) async throws in
+            let silent = try (0..<12).map { _ in try RawClient(port: port, from: "127.9.9.9") }
+            let body = Segments.gzip("{}\n")
+            try await eventually("the address has all that it may have") {
+                try await RawClient.post(body, port: port, from: "127.9.9.9").status == 503
+            }
+            #expect(try await RawClient.post(body, port: port).status == 200)
+            withExtendedLifetime(silent) {}
+        }
+    }
+
+    @Test("Of connections too many some are answered, and the others closed")
+    func floodedWithRefused() {
+        let connections = Connections(most: 4, perAddress: 2, mostRefused: 3)
+        let fates = (0..<7).map { _ in connections.begin(from: "a") }
+        #expect(fates == [.served, .served, .refused, .refused, .refused, .dropped, .dropped])
+        #expect(connections.begin(from: "b") == .served)
+        connections.end(.dropped, from: "a")
+        connections.end(.refused, from: "a")
+        #expect(connections.begin(from: "a") == .refused)
+        connections.end(.served, from: "a")
+        #expect(connections.begin(from: "a") == .served)
+        #expect(connections.begin(from: "b") == .served)
+        #expect(connections.begin(from: "c") == .dropped)
+    }
+
     @Test("What several connections have finished is logged in one round, and a segment that comes whole and in halves once")
     func rounds() async throws {
         let spool = try folder.spool("hub")

@@ -5,18 +5,24 @@ import Glibc
 public final class RawClient: Sendable {
     private let descriptor: Int32
 
-    public init(port: Int) throws {
-        descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
-        var address = sockaddr_in()
-        address.sin_family = sa_family_t(AF_INET)
-        address.sin_port = in_port_t(port).bigEndian
-        address.sin_addr.s_addr = INADDR_LOOPBACK.bigEndian
-        let status = withUnsafePointer(to: address) { pointer in
-            pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
-                connect(descriptor, $0, socklen_t(MemoryLayout<sockaddr_in>.size))
+    /// - Parameter source: The address of this end, of 127.0.0.0/8.
+    public init(port: Int, from source: String = "127.0.0.1") throws {
+        let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+        self.descriptor = descriptor
+        func with(_ host: in_addr_t, _ port: Int, _ body: (Int32, UnsafePointer<sockaddr>, socklen_t) -> Int32) throws {
+            var address = sockaddr_in()
+            address.sin_family = sa_family_t(AF_INET)
+            address.sin_port = in_port_t(port).bigEndian
+            address.sin_addr.s_addr = host
+            let status = withUnsafePointer(to: address) { pointer in
+                pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+                    body(descriptor, $0, socklen_t(MemoryLayout<sockaddr_in>.size))
+                }
             }
+            if status != 0 { throw CancellationError() }
         }
-        if status != 0 { throw CancellationError() }
+        try with(inet_addr(source), 0, bind)
+        try with(INADDR_LOOPBACK.bigEndian, port, connect)
     }
 
     deinit { close(descriptor) }
@@ -25,18 +31,18 @@ public final class RawClient: Sendable {
 
     /// Posts a body to the receiver's path on a connection of its own.
     public static func post(
-        _ body: [UInt8], port: Int, headers: [String: String] = [:]
+        _ body: [UInt8], port: Int, headers: [String: String] = [:], from source: String = "127.0.0.1"
     ) async throws -> (status: Int, body: String) {
-        let answer = try await wholeAnswer(to: body, port: port, headers: headers)
+        let answer = try await wholeAnswer(to: body, port: port, headers: headers, from: source)
         let status = answer.split(separator: " ").dropFirst().first.flatMap { Int($0) } ?? 0
         return (status, answer.range(of: "\r\n\r\n").map { String(answer[$0.upperBound...]) } ?? "")
     }
 
     /// Posts a body, and returns the answer with its head.
     public static func wholeAnswer(
-        to body: [UInt8], port: Int, headers: [String: String] = [:]
+        to body: [UInt8], port: Int, headers: [String: String] = [:], from source: String = "127.0.0.1"
     ) async throws -> String {
-        let client = try RawClient(port: port)
+        let client = try RawClient(port: port, from: source)
         let fields = headers.map { "\($0.key): \($0.value)\r\n" }.joined()
         let head = "POST /v1/segments HTTP/1.1\r\nHost: x\r\nConnection: close\r\nContent-Length: \(body.count)\r\n\(fields)\r\n"
         return await withCheckedContinuation { continuation in
