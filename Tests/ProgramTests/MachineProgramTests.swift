@@ -36,6 +36,22 @@ struct MachineProgramTests {
         )
     }
 
+    @Test("A token that cannot be printed changes nothing, for it would be lost")
+    func unprintedToken() async throws {
+        _ = try await machine("add", "press")
+        let list = try await machine("list", "--json").output
+        let shell = Program("/bin/sh", environment: ["FERRY": Program.ferry, "HUB": folder("hub")])
+        for command in ["rotate press", "add other"] {
+            let result = try await shell.run("-c", "\"$FERRY\" machine \(command) --machines \"$HUB\" >/dev/full")
+            #expect(result.status != 0)
+            #expect(
+                result.errors.contains("cannot write standard output: No space left on device: nothing is changed"),
+                "\(result.errors)")
+        }
+        let press = try String(contentsOfFile: folder("hub/.machines.jsonl"), encoding: .utf8)
+        #expect(try await machine("list", "--json").output == list, "\(press)")
+    }
+
     @Test("A machine that has filled the hub's disk can be revoked")
     func fullDisk() async throws {
         let mounted = try await shell("mkdir \"$DIR/hub\" && mount -t tmpfs -o size=512k none \"$DIR/hub\"")

@@ -121,6 +121,13 @@ struct RunTests {
             #expect(result.errors.contains("latin1.yaml:4: it is not UTF-8"), "\(result.errors)")
             #expect(!result.errors.contains("is missing"), "\(result.errors)")
         }
+        let marked = folder("marked.yaml")
+        try Data([0xef, 0xbb, 0xbf] + Array(text.utf8)).write(to: URL(filePath: marked))
+        #expect(try await ferry.run("config", "check", "--config", marked).status == 0)
+        let long = try await ferry.run(
+            "config", "check", "--config",
+            config(text + "headers: [" + (0..<1001).map { "\"X-\($0): 1\"" }.joined(separator: ", ") + "]\n"))
+        #expect(long.status == 78 && long.errors.contains("1000 values at most"), "\(long.errors.prefix(500))")
         let two = try await ferry.run("config", "check", "--config", try config("\(text)---\ninterval: 5m\n"))
         #expect(two.status == 78 && two.errors.contains("ferry.yaml"), "\(two.output)\(two.errors)")
         let good = try await ferry.run("config", "check", "--config", try config("# nothing yet\n"))

@@ -48,6 +48,22 @@ struct WordsTests {
         #expect(try spool.pending().count == 1)
     }
 
+    @Test("How long delivered segments are kept is a duration with its unit", arguments: ["30", "abc", "-1s", "0"])
+    func kept(text: String) async throws {
+        let spool = try folder.spool()
+        try await expect(
+            ["upload", "--spool", spool.path, "--to", "http://127.0.0.1:9/", "--keep-sent=\(text)"], 64,
+            ["--keep-sent '\(text)' must be a duration like 30d, or forever"])
+    }
+
+    @Test("An age that would drop everything is refused", arguments: ["write", "upload", "prune"])
+    func noAge(command: String) async throws {
+        let spool = try folder.spool()
+        let arguments = [command, "--spool", spool.path, "--max-spool-age", "0s"]
+        try await expect(
+            arguments + (command == "upload" ? ["--to", "http://127.0.0.1:9/"] : []), 64, ["--max-spool-age must be more than 0"])
+    }
+
     @Test("How a duration is written is told, and a default can be typed as it is shown")
     func durations() async throws {
         let write = ["write", "--create", "--spool", folder("s"), "--roll-after"]

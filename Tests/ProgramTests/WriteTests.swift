@@ -76,8 +76,10 @@ struct WriteTests {
             "\(result.errors) \((try? String(contentsOfFile: folder("errors"), encoding: .utf8)) ?? "")")
     }
 
-    @Test("Interrupted, it says in text and in JSON up to which line the input is stored")
-    func interrupted() async throws {
+    @Test(
+        "Interrupted, or its terminal closed, it says in text and in JSON up to which line the input is stored",
+        arguments: [SIGINT, SIGHUP])
+    func interrupted(signal: Int32) async throws {
         let opened = try folder.spool("s")
         #expect(mkfifo(folder("pipe"), 0o600) == 0)
         let write = try Program().start(["write", "--spool", opened.path, "--skip-invalid", "--json", folder("pipe")])
@@ -89,12 +91,31 @@ struct WriteTests {
             }
             return false
         }
-        write.send(SIGINT)
+        write.send(signal)
         let result = await write.end()
         #expect(result.status == 130, "\(result.errors)")
         #expect(result.output.hasPrefix("{\"events\":2,"), "\(result.output)")
         #expect(result.output.contains("\"invalid\":1,\"nextLine\":5,\"published\":true"), "\(result.output)")
         #expect(result.errors.contains("tail -n +5 \(folder("pipe")) | ferry write --first-line 5\n"), "\(result.errors)")
+    }
+
+    @Test("What gives way to its limits is told, whatever else is not")
+    func dropped() async throws {
+        let result = try await shell(
+            """
+            cd "$DIR"
+            for n in 1 2 3; do echo "{\\"a\\":$n}" | "$FERRY" write -q --create --spool s; done
+            echo '{"a":4}' | "$FERRY" write -q --spool s --max-spool-bytes 80B
+            """)
+        #expect(result.output.isEmpty)
+        #expect(result.errors.contains("evicted 2 pending segments ("), "\(result.errors)")
+    }
+
+    @Test("Where its report cannot be printed it says that all is stored all the same", arguments: ["", "--json"])
+    func unprinted(option: String) async throws {
+        let result = try await shell("echo 1 | \"$FERRY\" write --create --spool \"$DIR/s\" \(option) >/dev/full; echo $?")
+        #expect(result.output == "74\n")
+        #expect(result.errors.contains("All is stored: wrote 1 event in 1 segment"), "\(result.errors)")
     }
 
     @Test("A file for skipped lines that is what is read, by whatever name, is refused, and nothing is changed")

@@ -48,6 +48,8 @@ public final class SegmentWriter {
     private var refused: Int64?
     /// The delivered segments that were deleted where the disk was full.
     public private(set) var sentDeleted = LedgerTotals.Count()
+    /// What was dropped by the limits. The ledger names each segment.
+    public private(set) var dropped = (expired: LedgerTotals.Count(), evicted: LedgerTotals.Count())
 
     /// - Parameter wallClock: Where segments' times come from.
     public init(spool: Spool, options: Options, wallClock: @escaping () -> Timestamp = Timestamp.now) {
@@ -163,6 +165,8 @@ public final class SegmentWriter {
         let name = SegmentName(priority: options.priority, created: time.created, id: .random(), stream: options.stream)
         do throws(FileError) {
             retention = try spool.applyRetention(options.retention, atMost: options.priority, inVain: false)
+            dropped.expired.add(retention.expired)
+            dropped.evicted.add(retention.evicted)
             if retention.stillOver == .zero {
                 return try spool.storing(freed: &sentDeleted) { () throws(FileError) in
                     try spool.openJournal(name, clock: time.clock)

@@ -81,7 +81,7 @@ struct WriteCommand: ParsableCommand {
 
     func run() throws {
         try DescriptorLimit.requireForWriting()
-        let interrupt = try SignalPipe([SIGINT, SIGTERM])
+        let interrupt = try SignalPipe(EarlySignals.ofCommand)
         let (spool, invalidLines) = try beforeAnyLine {
             (try openSpool(), try InvalidLines(skips: skipInvalid, path: invalid, inputs: inputs))
         }
@@ -95,6 +95,7 @@ struct WriteCommand: ParsableCommand {
         defer {
             let deleted = writer.sentDeleted
             if deleted.segments > 0 { spoolOptions.log.note(sentDeletedText(deleted)) }
+            tell(writer.dropped)
         }
         var session = WriteSession(
             writer: writer, invalidLines: invalidLines, interrupt: interrupt, log: spoolOptions.log)
@@ -150,12 +151,28 @@ struct WriteCommand: ParsableCommand {
         }
     }
 
+    /// Tells of data that gave way, also where nothing else is told.
+    private func tell(_ dropped: (expired: LedgerTotals.Count, evicted: LedgerTotals.Count)) {
+        for (count, verb, limit) in [
+            (dropped.evicted, "evicted", "--max-spool-bytes"), (dropped.expired, "expired", "--max-spool-age"),
+        ]
+        where count.segments > 0 {
+            spoolOptions.log.warn(
+                "\(verb) \(counted(count.segments, "pending segment")) (\(count.bytes)) for \(limit); the ledger names each")
+        }
+    }
+
     private func report(_ stored: StoredInput, _ segments: [SegmentName]) throws {
-        if output.json { return try WriteReport(stored, segments: segments, isPublished: true).print() }
-        guard !spoolOptions.quiet else { return }
-        let skipped = stored.invalid > 0 ? ", \(counted(stored.invalid, "invalid line")) skipped" : ""
-        try StandardOutput.print(
-            "wrote \(counted(stored.events, "event")) in \(counted(segments.count, "segment")) to \(spoolOptions.path)\(skipped)")
-        try StandardOutput.flush()
+        let wrote =
+            "wrote \(counted(stored.events, "event")) in \(counted(segments.count, "segment")) to \(spoolOptions.path)"
+        do {
+            if output.json { return try WriteReport(stored, segments: segments, isPublished: true).print() }
+            guard !spoolOptions.quiet else { return }
+            let skipped = stored.invalid > 0 ? ", \(counted(stored.invalid, "invalid line")) skipped" : ""
+            try StandardOutput.print(wrote + skipped)
+            try StandardOutput.flush()
+        } catch let failure as CommandFailure {
+            throw CommandFailure(failure.status, "\(failure.message). All is stored: \(wrote)")
+        }
     }
 }

@@ -22,7 +22,9 @@ struct YAMLFile {
 
     init(_ path: String) throws(GivenFileError) {
         self.path = path
-        bytes = try GivenFile.bytes(path, limit: .mebibytes(1))
+        let content = try GivenFile.bytes(path, limit: .mebibytes(1))
+        // Editors of Windows begin a file with a byte order mark.
+        bytes = content.starts(with: [0xef, 0xbb, 0xbf]) ? Array(content.dropFirst(3)) : content
         guard let text = String(validating: bytes, as: UTF8.self) else {
             problems.append(
                 .init(place: .line(path, Self.firstLineNotUTF8(bytes)), "it is not UTF-8; save the file in that encoding"))
@@ -93,6 +95,10 @@ struct YAMLFile {
                 add(inner, prefix: name + ".")
             } else {
                 let nodes = value.sequence.map(Array.init) ?? [value]
+                guard nodes.count <= Self.mostKeys else {
+                    problems.append(.init(place: .line(path, line), "\(name): a list may hold \(Self.mostKeys) values at most"))
+                    continue
+                }
                 let values = nodes.map { (text: $0.scalar?.string, line: $0.mark?.line ?? line) }
                 if values.contains(where: { $0.text == nil }) {
                     problems.append(.init(place: .line(path, line), "\(name): a list must hold plain values"))

@@ -15,5 +15,11 @@ struct RetentionOptions: ParsableArguments {
     @Option(help: ArgumentHelp("Drop pending segments that are older than this.", valueName: "duration"))
     var maxSpoolAge: Duration?
 
+    func validate() throws {
+        if let maxSpoolAge, maxSpoolAge <= .zero {
+            throw ValidationError("--max-spool-age must be more than 0: it would drop everything")
+        }
+    }
+
     var limits: RetentionLimits { RetentionLimits(maxBytes: maxSpoolBytes, maxAge: maxSpoolAge) }
 }

@@ -5,16 +5,20 @@ import FerryUpload
 /// What becomes of delivered segments.
 struct SentOptions: ParsableArguments {
     @Option(
-        defaultAsFlag: SentKeeping.forever,
+        defaultAsFlag: "forever",
         help: ArgumentHelp(
             "Keep delivered segments in sent/ for this long: 30d, or forever.",
             discussion: "Default: 7d, and less where the disk is full.", valueName: "duration"))
-    var keepSent: SentKeeping?
+    var keepSent: String?
 
     @Flag(help: "Delete delivered segments at once.")
     var deleteSent = false
 
     func validate() throws {
+        // The parser takes a value that its type refuses for none, which means for ever.
+        if let keepSent, SentKeeping(parsing: keepSent) == nil {
+            throw ValidationError("--keep-sent '\(keepSent.printable(limit: 100))' must be a duration like 30d, or forever")
+        }
         if keepSent != nil, deleteSent { throw ValidationError("--keep-sent and --delete-sent exclude each other") }
     }
 
@@ -22,13 +26,13 @@ struct SentOptions: ParsableArguments {
         options.keepsSent = !deleteSent
         // What earlier calls kept is not this one's to delete.
         guard !deleteSent else { return }
-        options.sentRetention.maxAge = (keepSent ?? .standard).age
+        options.sentRetention.maxAge = (keepSent.flatMap { SentKeeping(parsing: $0) } ?? .standard).age
         options.sentGivesWay = keepSent == nil
     }
 }
 
 /// How long delivered segments are kept.
-enum SentKeeping: Equatable, Sendable {
+private enum SentKeeping {
     case forever
     case atMost(Duration)
 
@@ -40,18 +44,14 @@ enum SentKeeping: Equatable, Sendable {
         case .atMost(let age): age
         }
     }
-}
 
-extension SentKeeping: ExpressibleByArgument, CustomStringConvertible {
-    init?(argument: String) {
-        if argument == "forever" {
+    init?(parsing text: String) {
+        if text == "forever" {
             self = .forever
-        } else if let age = Duration(parsing: argument), age > .zero {
+        } else if let age = Duration(parsing: text), age > .zero {
             self = .atMost(age)
         } else {
             return nil
         }
     }
-
-    var description: String { age?.forPeople ?? "forever" }
 }

@@ -94,6 +94,8 @@ struct RunService {
                 }
                 carryOut(action, runner, &group)
             }
+            // What was counted since the last time, and for whoever looks at the file once the process is gone.
+            if let file = setup.metricsFile { writeMetrics(runner.snapshot(), to: file) }
             if lifecycle.readsAgain { signals.add(SIGHUP) }
             if let number = lifecycle.end { return .signal(number) }
             return new.map { .reload($0) } ?? .signal(SIGTERM)

@@ -9,8 +9,16 @@ enum EarlySignals {
 
     /// What `ferry run` reacts to.
     static let ofService = [SIGINT, SIGTERM, SIGHUP, SIGUSR1]
-    /// What ends a command that does one thing.
-    static let ofCommand = [SIGINT, SIGTERM]
+    /// What ends a command that does one thing. A terminal that is closed ends it like the others, unless nohup(1) has started it.
+    static let ofCommand = [SIGINT, SIGTERM] + (isIgnored(SIGHUP) ? [] : [SIGHUP])
+
+    private static func isIgnored(_ number: Int32) -> Bool {
+        var action = sigaction()
+        return sigaction(number, nil, &action) == 0 && unsafeBitCast(action.__sigaction_handler.sa_handler, to: Int.self) == 1
+    }
+
+    /// Which of some signals end a process.
+    static func ending(_ numbers: [Int32]) -> [Int32] { numbers == ofService ? [SIGINT, SIGTERM] : numbers }
 
     /// - Parameter command: The first word of the command line.
     static func listen(for command: String?) {

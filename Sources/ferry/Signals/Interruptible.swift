@@ -1,6 +1,6 @@
 import Glibc
 
-/// Runs work that SIGINT and SIGTERM end gracefully: the first signal lets what is under way finish, a second one or ten more
+/// Runs work that signals end gracefully: the first signal lets what is under way finish, a second one or ten more
 /// seconds cut it off.
 enum Interruptible {
     static let patience = Duration.seconds(10)

@@ -12,15 +12,16 @@ final class SignalQueue: Sendable {
     private let state = Mutex(State())
     private let source: any DispatchSourceRead
 
-    /// - Parameter patience: How long what is under way may take after SIGINT or SIGTERM. A process that has not ended some seconds later is ended
+    /// - Parameter patience: How long what is under way may take after a signal that ends the process. A process that has not ended some seconds later is ended
     ///   all the same.
     init(_ numbers: [Int32], patience: Duration = Interruptible.patience) throws(CommandFailure) {
         let pipe = try SignalPipe(numbers)
         let lastResort = LastResort(patience)
+        let ending = EarlySignals.ending(numbers)
         source = DispatchSource.makeReadSource(fileDescriptor: pipe.readEnd, queue: lastResort.queue)
         source.setEventHandler { [weak self] in
             for number in pipe.received() {
-                if number == SIGINT || number == SIGTERM { lastResort.told() }
+                if ending.contains(number) { lastResort.told() }
                 self?.add(number)
             }
         }
@@ -72,7 +73,7 @@ private final class LastResort: Sendable {
     /// After the first signal, what is under way has its time, and then as long as this for its end.
     private static let grace = 5
 
-    /// SIGINT or SIGTERM came.
+    /// A signal came that ends the process.
     func told() {
         let isFirst = times.withLock { times in
             times += 1

@@ -41,8 +41,8 @@ struct AddMachine: ParsableCommand {
             if let token { new.tokens = [.init(digest: token.digest)] }
             if let digest { new.certificates = [digest] }
             list[name] = new
+            if let token { try show(token) }
         }
-        if let token { print(token.text) }
         let means = token == nil ? "its certificate (--cert, --key)" : "this token (--token-file), which is shown only now"
         Log(isQuiet: false).note("\(name) may send to \(machine.hub.folder.spoolPath(of: name)) by \(means)")
     }

@@ -15,10 +15,11 @@ struct ListMachines: ParsableCommand {
         do throws(FileError) { list = try hub.folder.list() } catch { throw CommandFailure(error) }
         let rows = list.machines.map { MachineRow($0, at: hub.folder.spoolPath(of: $0.name), now: .now()) }
         if output.json {
-            for row in rows { print(try row.jsonLine()) }
+            for row in rows { try StandardOutput.print(row.jsonLine()) }
         } else {
-            for line in MachineRow.table(rows).lines { print(line) }
+            for line in MachineRow.table(rows).lines { try StandardOutput.print(line) }
         }
+        try StandardOutput.flush()
         for problem in list.problems { Log(isQuiet: false).warn(problem) }
         guard list.problems.isEmpty else { throw ExitCode(ExitStatus.badConfiguration.rawValue) }
     }

@@ -34,13 +34,13 @@ struct MachineOptions: ParsableArguments {
     func validate() throws { _ = try machineName() }
 
     /// Changes the machine's place in the list.
-    func change(_ body: (inout Machine) -> Void) throws {
+    func change(_ body: (inout Machine) throws(MachineChangeError) -> Void) throws {
         let name = try machineName()
         try hub.change { list throws(MachineChangeError) in
             guard var machine = list[name] else {
                 throw .refused("there is no machine \(name) in \(hub.folder.listPath); ferry machine add \(name) makes it one")
             }
-            body(&machine)
+            try body(&machine)
             list[name] = machine
         }
     }
@@ -67,6 +67,16 @@ extension CommandFailure {
         case .file(let error): self.init(error)
         case .unreadable, .refused: self.init(.badConfiguration, error.description)
         }
+    }
+}
+
+/// Prints a token before the list knows it: where it finds no room, as in a file on a full disk, nothing is changed.
+func show(_ token: MachineToken) throws(MachineChangeError) {
+    do {
+        try StandardOutput.print(token.text)
+        try StandardOutput.flush()
+    } catch {
+        throw .refused("\((error as? CommandFailure)?.message ?? "\(error)"): nothing is changed, for the token would be lost")
     }
 }
 
