@@ -63,7 +63,8 @@ actor Admission {
         var known: [KnownBody.Part] = []
         for part in parts {
             var before = try recognition.vouchedFor(part, from: sender)
-            if before == nil, looksAround, sender != nil, part.identity.key != nil {
+            // A look at the whole folder, on threads that others need, too.
+            if before == nil, looksAround, sender != nil, part.identity.key != nil, recognition.mayBeHere(part.identity.name) {
                 let looked = await blocking { [spool, recognition] in
                     Result { () throws(FileError) in
                         // What it is a half of may leave before there is room: it is known then by its line alone.

@@ -50,7 +50,10 @@ struct Recognition: Sendable {
     /// What a candidate is; `nil` for one that is new, or is taken again.
     func result(_ candidate: Admission.Candidate) throws(FileError) -> AdmissionResult? {
         if let result = try result(withoutLook: candidate) { return result }
-        guard let known = try known(candidate), let name = SegmentName(candidate.entry.segment) else { return nil }
+        guard let name = SegmentName(candidate.entry.segment) else { return nil }
+        guard let known = try known(candidate) else {
+            return try wasDelivered(withWholeOf: name, events: candidate.entry.events, by: candidate.way) ? .duplicate : nil
+        }
         let fates = try fates(of: known, candidate.identity, name, whichCame: candidate.way)
         switch Vouching(fates) {
         case .vouched: return .duplicate
@@ -68,6 +71,29 @@ struct Recognition: Sendable {
             }
         }
     }
+
+    /// Whether a segment is a half of one that other tools brought, which was delivered from here to a server that is no spool before anything of
+    /// it was logged: the ledger alone knows it.
+    private func wasDelivered(
+        withWholeOf half: SegmentName, events: Int64, by way: Trail
+    ) throws(FileError) -> Bool {
+        guard !way.spools.isEmpty, (1..<Self.mostEvents).contains(events) else { return false }
+        for id in SegmentID.ancestors(of: half.id).prefix(Self.deepestHalf) {
+            if try sentOn.contains(id, in: spool) { return false }
+            for all in KeyIndex.wholes(of: events, splits: half.id.dropFirst(id.text.count)) {
+                if try left.wasSent(half.with(id: id), events: all, from: spool) { return true }
+            }
+        }
+        return false
+    }
+
+    /// Of a half of a half of a half it may be known how many events the whole had, but for 255.
+    private static let deepestHalf = 8
+    /// A segment has fewer.
+    private static let mostEvents: Int64 = 1 << 40
+
+    /// Whether something of a segment, its halves or its whole may lie here.
+    func mayBeHere(_ segment: SegmentName) -> Bool { present?.mayHold(segment.kinIDs) ?? true }
 
     private func fates(
         of known: KnownSegment, _ identity: SegmentIdentity, _ name: SegmentName, whichCame way: Trail
@@ -157,7 +183,7 @@ struct Recognition: Sendable {
     ///
     /// - Returns: `false` when some of it is just coming, and cannot be judged yet.
     func adoptKin(of segment: SegmentName) throws(FileError) -> Bool {
-        if let present, !present.mayHold(segment.kinIDs) { return true }
+        if !mayBeHere(segment) { return true }
         let isKnown = { (kin) throws(FileError) in try keys.known(kin.id, segment: kin) != nil }
         switch try spool.adoptKin(of: segment, ways, unless: isKnown) {
         case .nothingNew: break
@@ -210,11 +236,15 @@ struct Recognition: Sendable {
     /// What is to be logged of a segment that is here, if anything is.
     private func entry(of one: Judged, from sender: String?) throws(FileError) -> ReceivedEntry? {
         let (part, received) = (one.part, one.received)
-        guard let known = one.known else { return try newEntry(of: part, as: received) }
+        let way = sender.map { part.trail.adding($0) } ?? part.trail
+        guard let known = one.known else {
+            // The ledger knows it.
+            let wasDelivered = try wasDelivered(withWholeOf: part.identity.name, events: received.events ?? 0, by: way)
+            return wasDelivered ? nil : try newEntry(of: part, as: received)
+        }
         for (arrival, segment) in zip(known.arrivals, one.names) {
             guard let noted = arrival.noted else { continue }
             // Other tools may have taken a copy away since it was compared, while the rest of the request came.
-            let way = sender.map { part.trail.adding($0) } ?? part.trail
             guard try spool.keepsCopy(of: segment, noted, left) else {
                 // More may be known of it for sure, for which nothing is to be logged.
                 if try isVouchedForWithoutNotes(part, received, whichCame: way) { return nil }

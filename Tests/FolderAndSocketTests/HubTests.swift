@@ -206,8 +206,10 @@ struct HubTests {
         }
     }
 
-    @Test("Halves without room beside their whole, which came another way, are known by it when it was sent on meanwhile")
-    func halvesBesideTheirWhole() async throws {
+    @Test(
+        "Halves without room beside their whole, which came another way, are known by it when it was sent on meanwhile",
+        arguments: [true, false])
+    func halvesBesideTheirWhole(isFinished: Bool) async throws {
         let lines = try Segments.noise(20_000).enumerated().map { "{\"n\":\($0),\"x\":\($1)}\n" }
         let whole = Segments.name(second: 9)
         let halves = try #require(whole.halves)
@@ -215,7 +217,8 @@ struct HubTests {
         let token = try add("a") { $0.bytes = ByteCount(size + 100) }
         try await whileReceiving(machines) { port in
             let spool = try Spool.open(folder("hub/a"), access: .write)
-            try spool.put(Segments.gzip(lines.joined()), as: whole)
+            let content = Segments.gzip(lines.joined())
+            try spool.put(isFinished ? content : Array(content.dropLast(100)), as: whole)
             func post() async throws -> Int {
                 let headers = ["Idempotency-Key": halves.first.id, "Ferry-Spool": "anotherspoolsid1"]
                 return try await Self.post(
@@ -223,9 +226,15 @@ struct HubTests {
                 ).status
             }
             #expect(try await post() == 507)
+            if !isFinished {
+                let file = try #require(FileHandle(forWritingAtPath: "\(spool.path)/\(whole.fileName)"))
+                try file.seekToEnd()
+                try file.write(contentsOf: content.suffix(100))
+            }
             guard case .claimed(let claim) = spool.claim(whole.fileName) else { throw InVain(what: "a claim") }
             let line = LedgerEntry(
-                at: .now(), segment: whole.fileName, outcome: .sent, bytes: claim.status.size, receiver: LedgerEntry.noSpool)
+                at: .now(), segment: whole.fileName, outcome: .sent, bytes: claim.status.size, events: Int64(lines.count),
+                receiver: LedgerEntry.noSpool)
             try spool.settle([Ending(claim, .sent(keep: false), line)])
             try await eventually("the room is seen") { try await post() == 200 }
             #expect(try spool.pending() == [])

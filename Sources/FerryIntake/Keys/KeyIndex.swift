@@ -171,6 +171,14 @@ public struct KeyIndex: Sendable {
         return areHere
     }
 
+    /// How many events a whole may have had of which splits left so many.
+    package static func wholes(of share: Int64, splits: Substring) -> ClosedRange<Int64> {
+        splits.reversed().reduce(share...share) { range, split in
+            split == "0"
+                ? 2 * range.lowerBound - 1...2 * range.upperBound : 2 * range.lowerBound...2 * range.upperBound + 1
+        }
+    }
+
     /// How many events splits leave of all: `0` for a first half, which gets the odd one, and `1` for a second.
     package static func share(of all: Int64, splits: Substring) -> Int64 {
         splits.reduce(all) { $1 == "0" ? $0 - $0 / 2 : $0 / 2 }
