@@ -23,6 +23,13 @@ void ferry_set_crash_context(int recording, const char *context);
 // Returns 0, or the error number.
 int ferry_watch_termination(void (*prepare)(void));
 
+// A bell that one thread waits for. It goes by the steady clock: the semaphores of libdispatch wait until a time of the wall clock, which may be
+// set back. Begins as 0.
+void ferry_ring(unsigned *bell);
+
+// Waits until it rings, or has rung since the last wait, or for so long; below 0 for ever. May return for nothing.
+void ferry_wait_for_ring(unsigned *bell, long long nanoseconds);
+
 // Lowers the calling thread's priority.
 void ferry_give_way(int nice);
 

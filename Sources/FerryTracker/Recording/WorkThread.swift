@@ -1,6 +1,5 @@
 import CForks
 import CTracker
-import Dispatch
 import FerrySpool
 import Glibc
 
@@ -17,7 +16,7 @@ final class WorkThread: Sendable {
     }
 
     private let mailbox = ForkSafeMutex(Mailbox())
-    private let bell = DispatchSemaphore(value: 0)
+    private let bell = Bell()
 
     /// Of a weight that leaves a busy program nine tenths of a core (sched(7)). Two threads that track as fast as they can got 389,000 events
     /// a second so, and 369,000 with a nice value of 5.
@@ -84,10 +83,8 @@ final class WorkThread: Sendable {
     }
 
     private func wait(_ pause: Duration?) {
-        let milliseconds = pause.map { max(0, min($0.wholeMilliseconds, 1 << 40) + 1) }
-        let end = milliseconds.map { DispatchTime.now() + .milliseconds(Int($0)) } ?? .distantFuture
         let hasRested = ferry_rest()
-        _ = bell.wait(timeout: end)
+        bell.wait(for: pause)
         ferry_end_rest(hasRested)
     }
 
@@ -110,7 +107,29 @@ final class WorkThread: Sendable {
             defer { mailbox.isWoken = true }
             return (true, !mailbox.isWoken)
         }
-        if isFirst { bell.signal() }
+        if isFirst { bell.ring() }
         return isAlive
+    }
+}
+
+/// What a thread waits for, by the steady clock.
+private final class Bell: Sendable {
+    // Only atomic operations of C touch what it points to.
+    private nonisolated(unsafe) let bell: UnsafeMutablePointer<UInt32>
+
+    init() {
+        bell = .allocate(capacity: 1)
+        bell.initialize(to: 0)
+    }
+
+    deinit { bell.deallocate() }
+
+    func ring() { ferry_ring(bell) }
+
+    /// - Parameter time: At most; `nil`: for ever.
+    func wait(for time: Duration?) {
+        // Never too early by what the kernel rounds off.
+        let milliseconds = time.map { max(0, min($0.wholeMilliseconds, 1 << 40)) + 1 }
+        ferry_wait_for_ring(bell, milliseconds.map { $0 * 1_000_000 } ?? -1)
     }
 }
