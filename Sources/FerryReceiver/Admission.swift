@@ -29,7 +29,7 @@ actor Admission {
     private var underWay = KeysUnderWay()
     private var waiters: [CheckedContinuation<Void, Never>] = []
 
-    init(_ spool: Spool, _ news: FolderNews?) throws(FileError) {
+    init(_ spool: Spool, _ news: FolderIDs?) throws(FileError) {
         self.spool = spool
         recognition = try Recognition(spool, news)
         committer = Committer(spool, recognition)

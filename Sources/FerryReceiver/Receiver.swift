@@ -1,3 +1,4 @@
+import FerryIntake
 public import FerrySpool
 import Glibc
 import HTTPTypes
@@ -47,7 +48,7 @@ public struct Receiver: Sendable {
             _ = try spool.recover()
             reception = .spool(
                 SegmentHandler(
-                    spool: spool, options: options, admission: try Admission(spool, FolderNews()), turns: IntakeTurns(),
+                    spool: spool, options: options, admission: try Admission(spool, FolderIDs()), turns: IntakeTurns(),
                     onEvent: onEvent))
         } catch {
             throw .file(error)
@@ -65,7 +66,7 @@ public struct Receiver: Sendable {
     ) throws(ReceiverError) {
         self.options = options
         self.onEvent = onEvent
-        let (turns, news) = (IntakeTurns(), FolderNews())
+        let (turns, news) = (IntakeTurns(), FolderIDs())
         let access = MachineAccess(machines) { onEvent(.warning($0)) }
         do throws(FileError) { try access.read() } catch { throw .file(error) }
         let stations = Stations(machines, mostOpen: options.mostOpenSpools) { spool throws(FileError) in

@@ -11,7 +11,7 @@ struct Recognition: Sendable {
     let ways = Ways()
     private let present: PresentIDs?
 
-    init(_ spool: Spool, _ news: FolderNews?) throws(FileError) {
+    init(_ spool: Spool, _ news: FolderIDs?) throws(FileError) {
         self.spool = spool
         present = PresentIDs(spool.directory, news)
         keys = try ReceivedKeys(spool)

@@ -24,6 +24,7 @@ struct Holdings {
     /// By the IDs of segments the names of what is pending of them: themselves, and their halves.
     private var families: [String: [String]]?
     private var handedOn: HandedOn
+    private let present: PresentIDs?
     private let sentOn = SentOn()
     private let left = LeftSegments()
     let ways = Ways()
@@ -32,6 +33,7 @@ struct Holdings {
     init(of hub: Spool, keys: Set<String>) throws(FileError) {
         self.hub = hub
         handedOn = HandedOn(from: hub)
+        present = PresentIDs(hub.directory, FolderIDs())
         self.keys = keys.reduce(into: keys) { keys, key in
             if SegmentID(key) == nil { keys.insert(ReceivedID(key).text) }
             keys.formUnion(SegmentID.ancestors(of: key).map(\.text))
@@ -67,7 +69,7 @@ struct Holdings {
     ///
     /// - Returns: `false` when some of it is just coming, and cannot be judged yet.
     func adoptKin(of segment: String) throws(FileError) -> Bool {
-        guard let segment = SegmentName(segment) else { return true }
+        guard let segment = SegmentName(segment), present?.mayHold(segment.kinIDs) ?? true else { return true }
         // A line of what is gone, or of another version, says nothing of what lies here.
         let adoption = try hub.adoptKin(of: segment, ways) { kin in
             guard let entry = entries[kin.id], Self.identity(entry.segment) == Self.identity(kin.fileName) else { return false }

@@ -1,7 +1,7 @@
 import TestSupport
 import Testing
 
-@testable import FerryReceiver
+@testable import FerryIntake
 @testable import FerrySpool
 
 @Suite("The IDs that a receiver's folder has")
@@ -14,7 +14,7 @@ struct PresentIDsTests {
     func follows() throws {
         let spool = try folder.spool()
         let first = try spool.put(Segments.gzip("{}\n"))
-        let present = try #require(PresentIDs(spool.directory, FolderNews()))
+        let present = try #require(PresentIDs(spool.directory, FolderIDs()))
         #expect(try present.mayHold(id(first)))
         let written = try spool.put(Segments.gzip("{}\n"), as: Segments.name(second: 1))
         #expect(try present.mayHold(id(written)))
@@ -30,7 +30,7 @@ struct PresentIDsTests {
     @Test("More news than the kernel keeps are made up for by a look at the folder")
     func overflows() throws {
         let spool = try folder.spool()
-        let present = try #require(PresentIDs(spool.directory, FolderNews()))
+        let present = try #require(PresentIDs(spool.directory, FolderIDs()))
         // The kernel keeps 16,384 by default.
         let limit =
             try Int(
@@ -48,7 +48,7 @@ struct PresentIDsTests {
 
     @Test("One descriptor follows many folders, and one folder that two ask for until both have let go")
     func shared() throws {
-        let news = try #require(FolderNews())
+        let news = try #require(FolderIDs())
         let (first, second) = (try folder.spool("first"), try folder.spool("second"))
         let ofFirst = try #require(PresentIDs(first.directory, news))
         let ofSecond = try #require(PresentIDs(second.directory, news))

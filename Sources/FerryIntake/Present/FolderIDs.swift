@@ -1,12 +1,12 @@
-import FerrySpool
+package import FerrySpool
 import Glibc
 import Synchronization
 
 /// What the kernel tells of folders (inotify): which names with IDs come and go, whoever makes them. One descriptor serves all folders of a process,
 /// of which the kernel gives a user 128 by default.
-final class FolderNews: Sendable {
+package final class FolderIDs: Sendable {
     /// A folder that is watched, by the kernel's number.
-    typealias Watch = Int32
+    package typealias Watch = Int32
 
     private struct Folder {
         let directory: Directory
@@ -42,7 +42,7 @@ final class FolderNews: Sendable {
     private static let over = UInt32(IN_IGNORED) | UInt32(IN_UNMOUNT)
 
     /// - Returns: `nil` where the kernel has no more of it for this user.
-    init?() {
+    package init?() {
         descriptor = behindStandardStreams(inotify_init1(Int32(IN_NONBLOCK) | Int32(IN_CLOEXEC)))
         guard descriptor >= 0 else { return nil }
     }
@@ -52,7 +52,7 @@ final class FolderNews: Sendable {
     /// Begins to follow a folder.
     ///
     /// - Returns: `nil` where the kernel does not tell of everything, as on NFS, or has no watches left.
-    func watch(_ directory: Directory) -> Watch? {
+    package func watch(_ directory: Directory) -> Watch? {
         guard !directory.isRemote else { return nil }
         return folders.withLock { folders in
             let path = "/proc/self/fd/\(directory.descriptor)"
@@ -70,7 +70,7 @@ final class FolderNews: Sendable {
         }
     }
 
-    func stop(_ watch: Watch) {
+    package func stop(_ watch: Watch) {
         folders.withLock { folders in
             folders[watch]?.users -= 1
             guard let folder = folders[watch], folder.users == 0 else { return }
@@ -80,7 +80,7 @@ final class FolderNews: Sendable {
     }
 
     /// Whether a folder may have names with one of some IDs now.
-    func mayHold(_ ids: [SegmentID], _ watch: Watch) -> Bool {
+    package func mayHold(_ ids: [SegmentID], _ watch: Watch) -> Bool {
         folders.withLock { folders in
             catchUp(&folders)
             guard let folder = folders[watch] else { return true }

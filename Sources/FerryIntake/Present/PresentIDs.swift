@@ -1,0 +1,20 @@
+package import FerrySpool
+
+/// The IDs in the names of a folder: what was not named by this process may have come another way, by rsync say. Without it, some ninety
+/// names that may not be there are looked for beside each segment that comes.
+package final class PresentIDs: Sendable {
+    private let news: FolderIDs
+    private let watch: FolderIDs.Watch
+
+    /// - Returns: `nil` where the kernel does not tell of everything.
+    package init?(_ directory: Directory, _ news: FolderIDs?) {
+        guard let news, let watch = news.watch(directory) else { return nil }
+        self.news = news
+        self.watch = watch
+    }
+
+    deinit { news.stop(watch) }
+
+    /// Whether the folder may have names with one of some IDs now.
+    package func mayHold(_ ids: [SegmentID]) -> Bool { news.mayHold(ids, watch) }
+}
