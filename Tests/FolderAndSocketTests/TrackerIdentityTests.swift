@@ -176,6 +176,35 @@ struct TrackerIdentityTests {
         #expect(try events().map(\.name) == Array(repeating: "after", count: 20))
     }
 
+    @Test(
+        "What a clock that was set back since has dated is published when that is asked for, and deleted",
+        arguments: [true, false])
+    func setBack(isDeleted: Bool) async throws {
+        var configuration = TrackerConfiguration()
+        (configuration.sessions.tracksLifecycle, configuration.batch.interval) = (false, .seconds(3600))
+        let isBack = Atomic(false)
+        let other = try EventTracker(spool: folder("spool"), configuration: configuration) {
+            let now = Moment.now()
+            return isBack.load(ordering: .relaxed) ? now : Moment(wall: now.wall + .seconds(3600), steady: now.steady)
+        }
+        try other.track("before")
+        isBack.store(true, ordering: .relaxed)
+        if isDeleted {
+            let tracker = try folder.tracker()
+            try tracker.setEnabled(false, deletingStored: true)
+            try tracker.setEnabled(true)
+            try await eventually("it is deleted") { try spool().ledgerTotals()[.expired].segments == 1 }
+            try other.track("after")
+            try other.close()
+            #expect(try events().map(\.name) == ["after"])
+        } else {
+            let now = Timestamp.now()
+            _ = try Spool.open(folder("spool"), access: .write).setControl(at: now) { $0.flushRequestedAt = now }
+            try await eventually("it is published") { try !events().isEmpty }
+            try other.close()
+        }
+    }
+
     @Test("What another tracker stores after a deletion stays, however late the thread is that publishes and deletes")
     func deletesLate() async throws {
         let mayGoOn = DispatchSemaphore(value: 0)

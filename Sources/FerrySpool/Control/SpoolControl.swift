@@ -39,8 +39,8 @@ public struct SpoolControl: Codable, Equatable, Sendable {
     /// How long to wait before a spool is enabled: what is stored from then on is to stay, also where a tracker has not obeyed a deletion yet.
     package func waitAfterDeletion(at now: Timestamp) -> Duration {
         guard let before = deletesBefore else { return .zero }
-        let left = before + Self.obeyedWithin - now
-        return left <= Self.obeyedWithin ? max(.zero, left) : .zero
+        // It is ahead of a clock that was set back.
+        return min(max(.zero, before + Self.obeyedWithin - now), Self.obeyedWithin)
     }
 
     public init(from decoder: any Decoder) throws {

@@ -30,6 +30,9 @@ extension Spool {
         return time
     }
 
+    /// A moment that is before nothing that the spool's writers have dated, also where the clock was set back since.
+    package func noEarlierThanDated(_ now: Timestamp) -> Timestamp { max(now, latestCreation()?.created ?? now) }
+
     /// What a writer last dated; `nil` where that cannot be read.
     func latestCreation() -> LatestCreation? {
         ((try? stateDirectory?.open(Self.creationName)) ?? nil).flatMap { file in

@@ -230,7 +230,8 @@ final class Publisher: Sendable {
         guard isNews, let control = try? spool.control() else { return now + Self.flushLook }
         if let before = control.deletesBefore, oldest <= before {
             delete(own, before: before, in: spool)
-        } else if let asked = control.flushRequestedAt, oldest <= asked {
+        } else if let asked = control.flushRequestedAt, oldest <= asked || oldest > options.now().wall {
+            // A clock that was set back since says nothing of what came first.
             _ = turn.take { publish(upTo: recorder.rollAll()) }
         }
         return now + Self.flushLook
