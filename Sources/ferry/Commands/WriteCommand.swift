@@ -119,9 +119,17 @@ struct WriteCommand: ParsableCommand {
             guard writer.firstUnstored == nil else { throw try stopped(error.exitStatus, "\(error)", stored, in: spool, writer) }
             throw try unpublished(error, stored, isInterrupted: session.isInterrupted, in: spool)
         }
-        try report(stored, segments)
+        let printing = Result { try report(stored, segments) }
         if session.isInterrupted {
-            throw CommandFailure(.interrupted, "Interrupted. \(stored.whereItStopped). \(stored.continuation)")
+            var message = "Interrupted. \(stored.whereItStopped). \(stored.continuation)"
+            if case .failure(let failure as CommandFailure) = printing { message = "\(failure.message). \(message)" }
+            throw CommandFailure(.interrupted, message)
+        }
+        do { try printing.get() } catch let failure as CommandFailure {
+            let skipped = stored.invalid > 0 ? ", but for \(counted(stored.invalid, "invalid line"))" : ""
+            throw CommandFailure(
+                failure.status,
+                "\(failure.message). All is stored\(skipped): \(counted(stored.events, "event")), in \(spoolOptions.path)")
         }
         if stored.invalid > 0 { throw ExitStatus.badData.code }
     }
@@ -163,16 +171,11 @@ struct WriteCommand: ParsableCommand {
     }
 
     private func report(_ stored: StoredInput, _ segments: [SegmentName]) throws {
-        let wrote =
-            "wrote \(counted(stored.events, "event")) in \(counted(segments.count, "segment")) to \(spoolOptions.path)"
-        do {
-            if output.json { return try WriteReport(stored, segments: segments, isPublished: true).print() }
-            guard !spoolOptions.quiet else { return }
-            let skipped = stored.invalid > 0 ? ", \(counted(stored.invalid, "invalid line")) skipped" : ""
-            try StandardOutput.print(wrote + skipped)
-            try StandardOutput.flush()
-        } catch let failure as CommandFailure {
-            throw CommandFailure(failure.status, "\(failure.message). All is stored: \(wrote)")
-        }
+        if output.json { return try WriteReport(stored, segments: segments, isPublished: true).print() }
+        guard !spoolOptions.quiet else { return }
+        let skipped = stored.invalid > 0 ? ", \(counted(stored.invalid, "invalid line")) skipped" : ""
+        try StandardOutput.print(
+            "wrote \(counted(stored.events, "event")) in \(counted(segments.count, "segment")) to \(spoolOptions.path)\(skipped)")
+        try StandardOutput.flush()
     }
 }
