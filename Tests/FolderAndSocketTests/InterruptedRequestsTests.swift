@@ -366,6 +366,26 @@ struct InterruptedRequestsTests: InterruptedRequests {
         #expect(try spool.pending().count == (limit == nil ? 0 : 1))
     }
 
+    @Test(
+        "It is no request any more where each segment has a URL of its own, or another form",
+        arguments: [Way.joined, .joinedStrict],
+        ["/{id}", "/{segment}", "/{day}", "json-array"])
+    func cannotBeRepeated(way: Way, change: String) async throws {
+        let spool = try folder.spool()
+        for second in 1...4 { try put(spool, second, events: 2) }
+        let names = try spool.pending()
+        let key = Coalescing.key(names.compactMap { SegmentName($0)?.id })
+        _ = try leave(JSONLine.encode(note(spool, names, request: key)), in: spool)
+        let requests = RequestServer()
+        let listener = ScriptedServer.answering { requests.answer($0) }
+        var options = try way.options(to: listener.url + (change.hasPrefix("/") ? String(change.dropFirst()) : ""))
+        if change == "json-array" { options.body = .jsonArray }
+        _ = try await UploadPass(spool, options: options).run()
+        #expect(requests.keys.count == 4, "\(requests.keys)")
+        #expect(!requests.keys.contains { $0.contains(key) }, "\(requests.keys)")
+        #expect(try spool.pending().isEmpty)
+    }
+
     @Test("What is left of one goes out when the rest of it is gone, whatever waits behind", arguments: Way.allCases, [0, 1, 3])
     func restIsGone(way: Way, gone: Int) async throws {
         let spool = try folder.spool()

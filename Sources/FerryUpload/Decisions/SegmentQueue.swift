@@ -106,9 +106,9 @@ struct SegmentQueue: Sendable {
     func kin(of segment: SegmentName) -> [(index: Int, name: String)] {
         let start = listing.index(of: segment.priority, from: .distantPast, after: head)
         var kin: [(index: Int, name: String)] = []
-        for index in listing.entries.indices[start...].prefix(Self.kinSearchLimit) {
+        for index in listing.entries.indices[start...].prefix(Self.kinSearchLength) {
             let entry = listing.entries[index]
-            guard entry.priority == segment.priority else { break }
+            guard entry.priority == segment.priority, kin.count < Self.mostKin else { break }
             if entry.isTaken || entry.isForeign { continue }
             let name = listing.name(of: entry)
             if SegmentName(name)?.stream == segment.stream { kin.append((index, name)) }
@@ -116,8 +116,10 @@ struct SegmentQueue: Sendable {
         return kin
     }
 
-    /// What went out together stood together. Of each, a sidecar is looked for.
-    private static let kinSearchLimit = 2048
+    /// What went out together stood together, but for what has come between since.
+    private static let kinSearchLength = 1 << 16
+    /// Of each, a sidecar is looked for.
+    private static let mostKin = 2048
 
     mutating func take(_ index: Int) {
         listing.entries[index].isTaken = true

@@ -197,11 +197,13 @@ struct DeliveryState {
     }
 
     private func isInterrupted(_ first: Dispatcher.Item, in lane: Int) -> Bool {
-        first.entry.hasSidecar && lanes[lane].sidecar(of: first.name)?.interruptedRequest != nil
+        guard first.entry.hasSidecar, let sidecar = lanes[lane].sidecar(of: first.name) else { return false }
+        return sidecar.interruptedRequest != nil && options.canRepeat(sidecar)
     }
 
     /// The key of the joined request that a segment is to be repeated in, by its sidecar: as it was.
     private static func repeated(_ sidecar: RetryState, _ options: UploadOptions) -> String? {
+        guard options.canRepeat(sidecar) else { return nil }
         guard options.repeatsWhole else { return sidecar.interruptedRequest }
         return sidecar.attempts > 0 && !sidecar.isInParts ? sidecar.request : nil
     }
@@ -213,8 +215,8 @@ struct DeliveryState {
             let request = lanes[lane].sidecar(of: first.name).flatMap({ Self.repeated($0, options) }),
             let count = Coalescing.count(ofKey: request)
         else { return [] }
-        let found = lanes[lane].kin(of: first.name) { Self.repeated($0, options) == request }
-        return lanes[lane].takeKin(found.prefix(count - 1))
+        let found = lanes[lane].kin(of: first.name, atMost: count - 1) { Self.repeated($0, options) == request }
+        return lanes[lane].takeKin(found)
     }
 
     /// What may go out with a segment: what was in one request with it, and the small ones that follow it, of its priority and stream.
@@ -242,7 +244,7 @@ struct DeliveryState {
         let isMissing = { Self.repeated($0, options).map { requests.contains($0) } ?? false }
         // In the queue, or in a job that was gathered before the request was interrupted, and gives back what is not new.
         let isHere = {
-            !lane.kin(of: first, where: isMissing).isEmpty
+            !lane.kin(of: first, atMost: 1, where: isMissing).isEmpty
                 || underWay.contains { id, other in
                     id != job.id && other.lane == job.lane
                         && other.items.contains { lane.sidecar(of: $0.name).map(isMissing) ?? false }

@@ -232,12 +232,16 @@ struct Lane {
     func sidecar(of name: String) -> RetryState? { (try? tools.lease.spool().sidecar(of: name)) ?? nil }
 
     /// Those of the next segments of one's kind of whose sidecars something is so, wherever they stand in the line.
-    func kin(of name: String, where isWanted: (RetryState) -> Bool) -> [Int] {
+    func kin(of name: String, atMost most: Int, where isWanted: (RetryState) -> Bool) -> [Int] {
         guard isUsable, let segment = SegmentName(name) else { return [] }
-        return queue.kin(of: segment).filter { sidecar(of: $0.name).map(isWanted) ?? false }.map(\.index)
+        var wanted: [Int] = []
+        for kin in queue.kin(of: segment) where wanted.count < most {
+            if let sidecar = sidecar(of: kin.name), isWanted(sidecar) { wanted.append(kin.index) }
+        }
+        return wanted
     }
 
-    /// Takes some that ``kin(of:where:)`` has found.
+    /// Takes some that ``kin(of:atMost:where:)`` has found.
     mutating func takeKin(_ indices: some Collection<Int>) -> [Dispatcher.Item] {
         indices.map { index in
             var entry = sized(index)
@@ -380,8 +384,15 @@ struct Lane {
         return min(Self.shortestPatience * (1 << min(times, 20)), Self.longestPatience)
     }
 
-    /// Whether others have segments besides these, as far as is known.
-    func othersHave(besides names: [String]) -> Bool { foundTaken.count > names.count(where: { foundTaken[$0] != nil }) }
+    /// Whether others have segments of the priority and stream of these besides them, as far as is known.
+    func othersHave(besides names: [String]) -> Bool {
+        guard let first = names.first.flatMap({ SegmentName($0) }) else { return false }
+        let known = Set(names.map { FileName($0) })
+        return foundTaken.keys.contains { name in
+            guard !known.contains(name), let other = SegmentName(name.text) else { return false }
+            return (other.priority, other.stream) == (first.priority, first.stream)
+        }
+    }
 
     /// Whether a segment was found taken so often that it is not worth a wait any more: two minutes, with twice the patience each time.
     func isHopeless(_ name: String) -> Bool { foundTaken[name, default: 0] >= 17 }

@@ -233,7 +233,8 @@ final class Workers: Sendable {
     /// The key of the request that a segment is to be repeated in as it was; `nil`: it may go out with others. Where what failed is tried one by
     /// one, only what has had no outcome is repeated so.
     private func request(_ segment: PreparedSegment) -> String? {
-        options.repeatsWhole ? segment.lastRequest : segment.interruptedRequest
+        guard let sidecar = segment.sidecar, options.canRepeat(sidecar) else { return nil }
+        return options.repeatsWhole ? segment.lastRequest : segment.interruptedRequest
     }
 
     /// Notes which segments of a joined request may have arrived whole, whatever the answer was: a receiver may store the first ones before

@@ -60,6 +60,13 @@ public struct UploadOptions: Sendable {
         return order == .strict
     }
 
+    /// Whether what went out in one request can do so again: not where each segment has a URL of its own, nor where it was joined as it is and has
+    /// another form now, in which several one behind the other are no body.
+    func canRepeat(_ sidecar: RetryState) -> Bool {
+        if destination.namesSegment || destination.namesDay { return false }
+        return body == .ndjson || cuts != nil || sidecar.requestEvents != nil
+    }
+
     /// Whether segments may go out together as they are.
     var joinsSegments: Bool { body == .ndjson && coalesce != .off }
 
