@@ -78,13 +78,21 @@ struct Recognition: Sendable {
         withWholeOf half: SegmentName, events: Int64, by way: Trail
     ) throws(FileError) -> Bool {
         guard !way.spools.isEmpty, (1..<Self.mostEvents).contains(events) else { return false }
+        var wholes: [(whole: SegmentName, events: ClosedRange<Int64>)] = []
         for id in SegmentID.ancestors(of: half.id).prefix(Self.deepestHalf) {
-            if try sentOn.contains(id, in: spool) { return false }
-            for all in KeyIndex.wholes(of: events, splits: half.id.dropFirst(id.text.count)) {
-                if try left.wasSent(half.with(id: id), events: all, from: spool) { return true }
-            }
+            let whole = half.with(id: id)
+            // Of one that is logged, the log tells whether this is a half.
+            if try keys.known(id.text, segment: whole) != nil { return false }
+            let range = KeyIndex.wholes(of: events, splits: half.id.dropFirst(id.text.count))
+            // One event is never split.
+            if range.upperBound > 1 { wholes.append((whole, max(2, range.lowerBound)...range.upperBound)) }
         }
-        return false
+        // It was delivered when it was there, or a day before by a clock that was set.
+        guard !wholes.isEmpty,
+            let whole = try left.firstSent(of: wholes, from: spool, since: half.created - .seconds(86_400)),
+            let id = SegmentID(whole.id)
+        else { return false }
+        return try !sentOn.contains(id, in: spool)
     }
 
     /// Of a half of a half of a half it may be known how many events the whole had, but for 255.

@@ -18,6 +18,18 @@ struct DeliveryTests {
         return options
     }
 
+    @Test("Segments whose IDs end in a counter are sent, and not taken for a whole whose split was not ended", arguments: [1, 4])
+    func counters(events: Int) async throws {
+        let spool = try folder.spool()
+        for end in ["1", "10", "100", "1000"] {
+            try spool.put(Segments.gzip(Segments.lines(0..<events)), as: Segments.name(id: "aaaaaaaaaaaaaaaaaaaa\(end)"))
+        }
+        let server = ScriptedServer.answering { _ in ScriptedServer.answer(200) }
+        let report = try await UploadPass(spool, options: options(server.url)).run()
+        #expect(report.sent.segments == 4)
+        #expect(report.rejected == 0)
+    }
+
     private func fill(_ spool: Spool, _ count: Int) throws -> [String] {
         try (0..<count).map { try spool.put(Segments.gzip(Segments.lines($0..<($0 + 1))), as: Segments.name(second: $0)) }
     }

@@ -241,6 +241,41 @@ struct HubTests {
         }
     }
 
+    @Test(
+        "Segments whose IDs end in a counter are no halves of one that was delivered: those of another stream, and of one event")
+    func counters() async throws {
+        let token = try add("a")
+        try await whileReceiving(machines) { port in
+            let spool = try Spool.open(folder("hub/a"), access: .write)
+            func deliver(_ name: SegmentName, events: Int) throws {
+                try spool.put(Segments.gzip(Segments.lines(0..<events)), as: name)
+                guard case .claimed(let claim) = spool.claim(name.fileName) else { throw InVain(what: "a claim") }
+                let line = LedgerEntry(
+                    at: .now(), segment: name.fileName, outcome: .sent, bytes: claim.status.size, events: Int64(events),
+                    receiver: LedgerEntry.noSpool)
+                try spool.settle([Ending(claim, .sent(keep: false), line)])
+            }
+            func post(_ name: SegmentName, events: Int) async throws -> String {
+                let headers = ["Idempotency-Key": name.id, "Ferry-Spool": "anotherspoolsid1"]
+                return try await Self.post(name, token, port, body: Segments.lines(0..<events), headers).body
+            }
+            let ten = Segments.name(second: 1, id: "aaaaaaaaaaaaaaaaaaaa1", stream: "a")
+            try deliver(ten, events: 10)
+            for end in ["10", "11"] {
+                let other = Segments.name(second: 1, id: "aaaaaaaaaaaaaaaaaaaa\(end)", stream: "b")
+                #expect(try await post(other, events: 5).contains("\"duplicate\":false"))
+            }
+            let quarter = Segments.name(second: 1, id: "aaaaaaaaaaaaaaaaaaaa100", stream: "a")
+            #expect(try await post(quarter, events: 4).contains("\"duplicate\":false"))
+            let one = Segments.name(second: 2, id: "bbbbbbbbbbbbbbbbbbbb1")
+            try deliver(one, events: 1)
+            for end in ["10", "100"] {
+                let other = Segments.name(second: 2, id: "bbbbbbbbbbbbbbbbbbbb\(end)")
+                #expect(try await post(other, events: 1).contains("\"duplicate\":false"))
+            }
+        }
+    }
+
     @Test("Requests that are under way at once get no more together than their machine may have")
     func quotaAtOnce() async throws {
         let noise = try Segments.noise(20_000).map { "\($0)\n" }.joined()

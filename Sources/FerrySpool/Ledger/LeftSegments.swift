@@ -27,17 +27,35 @@ package final class LeftSegments: Sendable {
         try has(.sentHalf(events: events), half, spool)
     }
 
+    /// Returns the first of some wholes that was sent with a number of events of its range.
+    ///
+    /// - Parameter day: Ledgers of earlier days need not be read.
+    package func firstSent(
+        of wholes: [(whole: SegmentName, events: ClosedRange<Int64>)], from spool: Spool, since day: Timestamp
+    ) throws(FileError) -> SegmentName? {
+        try state.withLock { state throws(FileError) in
+            try Self.catchUp(&state, spool, since: "ledger-\(day.compactDay)")
+            return wholes.first { whole, events in
+                events.contains { state.marks.contains(Self.hash(.sentHalf(events: $0), whole)) }
+            }?.whole
+        }
+    }
+
     package func wasSplit(_ segment: SegmentName, bytes: Int64, in spool: Spool) throws(FileError) -> Bool {
         try has(.split(bytes: bytes), segment, spool)
     }
 
     private func has(_ mark: Mark, _ segment: SegmentName, _ spool: Spool) throws(FileError) -> Bool {
         try state.withLock { state throws(FileError) in
-            guard let folder = spool.stateDirectory else { return false }
-            for name in try spool.ledgerNames() {
-                try state.places.forEachNewLine(of: name, in: folder) { Self.addMarks(of: $0, to: &state.marks) }
-            }
+            try Self.catchUp(&state, spool)
             return state.marks.contains(Self.hash(mark, segment))
+        }
+    }
+
+    private static func catchUp(_ state: inout State, _ spool: Spool, since first: String = "") throws(FileError) {
+        guard let folder = spool.stateDirectory else { return }
+        for name in try spool.ledgerNames() where name >= first {
+            try state.places.forEachNewLine(of: name, in: folder) { addMarks(of: $0, to: &state.marks) }
         }
     }
 
@@ -46,6 +64,8 @@ package final class LeftSegments: Sendable {
         hasher.combine(mark)
         hasher.combine(segment.id)
         hasher.combine(segment.created)
+        // A half has its whole's stream.
+        if case .sentHalf = mark { hasher.combine(segment.stream) }
         return hasher.finalize()
     }
 

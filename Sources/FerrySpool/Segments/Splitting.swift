@@ -61,8 +61,15 @@ extension Spool {
 
     /// Whether a split of the segment was begun and not ended.
     public func isHalfSplit(_ claim: Claim) throws(FileError) -> Bool {
-        guard let segment = claim.segmentName, let half = segment.firstHalf(ofFile: claim.name) else { return false }
-        return try directory.contains(half)
+        guard let segment = claim.segmentName, let half = segment.firstHalf(ofFile: claim.name), try directory.contains(half)
+        else {
+            return false
+        }
+        // Names that end in a counter look like a whole and its halves. What is damaged, or cannot be read, is for the split to tell.
+        guard let events = try claim.file.soundEvents(), let share = (try? directory.open(half)?.soundEvents()) ?? nil else {
+            return true
+        }
+        return events > 1 && share == events - events / 2
     }
 
     /// Publishes the two halves of a claimed segment, each with half of its lines. The parent stays until its ending is settled;
