@@ -29,6 +29,9 @@ struct AddMachine: ParsableCommand {
         } catch {
             throw CommandFailure(error)
         }
+        let list: MachineList
+        do throws(FileError) { list = try machine.hub.folder.list() } catch { throw CommandFailure(error) }
+        if list[name].map(\.isRevoked) ?? true, let token { try show(token) }
         try machine.hub.change { list throws(MachineChangeError) in
             var new = list[name] ?? Machine(name, since: .now())
             guard new.isRevoked else {
@@ -41,7 +44,6 @@ struct AddMachine: ParsableCommand {
             if let token { new.tokens = [.init(digest: token.digest)] }
             if let digest { new.certificates = [digest] }
             list[name] = new
-            if let token { try show(token) }
         }
         let means = token == nil ? "its certificate (--cert, --key)" : "this token (--token-file), which is shown only now"
         Log(isQuiet: false).note("\(name) may send to \(machine.hub.folder.spoolPath(of: name)) by \(means)")

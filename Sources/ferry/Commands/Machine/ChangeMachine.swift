@@ -19,10 +19,10 @@ struct RotateMachine: ParsableCommand {
     func run() throws {
         let token = newToken()
         let end = grace > .zero ? Timestamp.now() + grace : nil
-        try machine.change { machine throws(MachineChangeError) in
-            machine.rotate(to: token, oldEndAt: end)
-            try show(token)
-        }
+        // That there is such a machine, before its token is printed.
+        try machine.change { _ in }
+        try show(token)
+        try machine.change { $0.rotate(to: token, oldEndAt: end) }
     }
 }
 

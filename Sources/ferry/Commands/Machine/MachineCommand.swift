@@ -34,13 +34,13 @@ struct MachineOptions: ParsableArguments {
     func validate() throws { _ = try machineName() }
 
     /// Changes the machine's place in the list.
-    func change(_ body: (inout Machine) throws(MachineChangeError) -> Void) throws {
+    func change(_ body: (inout Machine) -> Void) throws {
         let name = try machineName()
         try hub.change { list throws(MachineChangeError) in
             guard var machine = list[name] else {
                 throw .refused("there is no machine \(name) in \(hub.folder.listPath); ferry machine add \(name) makes it one")
             }
-            try body(&machine)
+            body(&machine)
             list[name] = machine
         }
     }
@@ -71,12 +71,12 @@ extension CommandFailure {
 }
 
 /// Prints a token before the list knows it: where it finds no room, as in a file on a full disk, nothing is changed.
-func show(_ token: MachineToken) throws(MachineChangeError) {
+func show(_ token: MachineToken) throws {
     do {
         try StandardOutput.print(token.text)
         try StandardOutput.flush()
-    } catch {
-        throw .refused("\((error as? CommandFailure)?.message ?? "\(error)"): nothing is changed, for the token would be lost")
+    } catch let failure as CommandFailure {
+        throw CommandFailure(failure.status, "\(failure.message): nothing is changed, for the token would be lost")
     }
 }
 
