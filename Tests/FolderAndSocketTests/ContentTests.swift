@@ -251,7 +251,9 @@ struct ForeignSplitTests {
             "lastError":{"kind":"closed","message":"","scope":"segment"},"nextAttemptAt":"2026-11-21T03:00:00Z","version":1}
             """
         try spool.directory.replace("\(parent.fileName).retry.json", with: Array(sidecar.utf8), durable: false)
-        let server = ScriptedServer.answering { _ in ScriptedServer.answer(200) }
+        let server = ScriptedServer.answering { request in
+            ScriptedServer.answer(request["ferry-segment"] == parent.fileName ? 413 : 200)
+        }
         let warnings = Mutex<[String]>([])
         let options = UploadOptions(destination: try DestinationURL(server.url))
         let pass = try UploadPass(
@@ -265,7 +267,7 @@ struct ForeignSplitTests {
         let after = try spool.sidecar(of: parent.fileName)
         #expect(after?.lastError.kind == "split")
         // What was learnt of its tries stays.
-        #expect(after?.broken == 1 && after?.attempts == 3 && after?.failures == 2)
+        #expect(after?.broken == 1 && after?.attempts == 4 && after?.failures == 2)
         #expect(warnings.withLock { $0 }.contains { $0.contains(parent.fileName) })
     }
 }
