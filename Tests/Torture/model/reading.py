@@ -62,6 +62,16 @@ def read_segments(folder, accepts=is_segment):
         yield name, numbers_of(text), is_whole
 
 
+def read_journals(folder):
+    """Yields of each journal the name that its segment would have, and its whole lines' events: a limit may drop it as soon as it is one."""
+    for path in pathlib.Path(folder).glob(".*.open"):
+        try:
+            text = path.read_bytes()
+        except (FileNotFoundError, IsADirectoryError, PermissionError):
+            continue
+        yield f"{path.name[1:-len('.open')]}.jsonl.gz", numbers_of(text[: text.rfind(b"\n") + 1])
+
+
 def json_lines(path):
     """Returns the values of a log of JSON lines. A line that is no JSON raises ValueError."""
     return [json.loads(line) for line in pathlib.Path(path).read_bytes().splitlines()]

@@ -96,6 +96,8 @@ class World:
         for source in self.sources:
             for name, numbers, _ in reading.read_segments(source):
                 self.saw(name, numbers)
+            for name, numbers in reading.read_journals(source):
+                self.saw(name, numbers)
 
     # Programs
 
