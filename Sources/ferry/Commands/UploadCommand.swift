@@ -38,7 +38,10 @@ struct UploadCommand: AsyncParsableCommand {
 
     @OptionGroup var pace: PaceOptions
 
-    @Option(help: ArgumentHelp("Send at most this many segments.", valueName: "n"))
+    @Option(
+        help: ArgumentHelp(
+            "Send at most this many segments; what went out together in a request that was interrupted goes out again whole.",
+            valueName: "n"))
     var limit: Int?
 
     @Flag(help: "Try everything now, whatever is to be waited for.")
