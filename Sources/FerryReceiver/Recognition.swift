@@ -78,7 +78,7 @@ struct Recognition: Sendable {
         withWholeOf half: SegmentName, events: Int64, by way: Trail
     ) throws(FileError) -> Bool {
         guard !way.spools.isEmpty, (1..<Self.mostEvents).contains(events) else { return false }
-        var wholes: [(whole: SegmentName, events: ClosedRange<Int64>)] = []
+        var wholes: [(segment: SegmentName, events: ClosedRange<Int64>)] = []
         for id in SegmentID.ancestors(of: half.id).prefix(Self.deepestHalf) {
             let whole = half.with(id: id)
             // Of one that is logged, the log tells whether this is a half.
@@ -87,11 +87,12 @@ struct Recognition: Sendable {
             // One event is never split.
             if range.upperBound > 1 { wholes.append((whole, max(2, range.lowerBound)...range.upperBound)) }
         }
-        // It was delivered when it was there, or a day before by a clock that was set.
-        guard !wholes.isEmpty,
-            let whole = try left.firstSent(of: wholes, from: spool, since: half.created - .seconds(86_400)),
-            let id = SegmentID(whole.id)
-        else { return false }
+        if wholes.isEmpty { return false }
+        // The whole may have been split here.
+        guard let sent = try left.firstSent(of: wholes + [(half, events...events)], from: spool), let id = SegmentID(sent.id)
+        else {
+            return false
+        }
         return try !sentOn.contains(id, in: spool)
     }
 

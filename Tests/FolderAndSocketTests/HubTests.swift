@@ -267,6 +267,9 @@ struct HubTests {
             }
             let quarter = Segments.name(second: 1, id: "aaaaaaaaaaaaaaaaaaaa100", stream: "a")
             #expect(try await post(quarter, events: 4).contains("\"duplicate\":false"))
+            let split = Segments.name(second: 3, id: "cccccccccccccccccccc0", stream: "a")
+            try deliver(split, events: 5)
+            #expect(try await post(split, events: 5).contains("\"duplicate\":true"), "it is a half that was delivered itself")
             let one = Segments.name(second: 2, id: "bbbbbbbbbbbbbbbbbbbb1")
             try deliver(one, events: 1)
             for end in ["10", "100"] {

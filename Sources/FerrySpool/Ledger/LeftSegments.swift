@@ -27,17 +27,15 @@ package final class LeftSegments: Sendable {
         try has(.sentHalf(events: events), half, spool)
     }
 
-    /// Returns the first of some wholes that was sent with a number of events of its range.
-    ///
-    /// - Parameter day: Ledgers of earlier days need not be read.
+    /// Returns the first of some segments that was sent with a number of events of its range.
     package func firstSent(
-        of wholes: [(whole: SegmentName, events: ClosedRange<Int64>)], from spool: Spool, since day: Timestamp
+        of segments: [(segment: SegmentName, events: ClosedRange<Int64>)], from spool: Spool
     ) throws(FileError) -> SegmentName? {
         try state.withLock { state throws(FileError) in
-            try Self.catchUp(&state, spool, since: "ledger-\(day.compactDay)")
-            return wholes.first { whole, events in
-                events.contains { state.marks.contains(Self.hash(.sentHalf(events: $0), whole)) }
-            }?.whole
+            try Self.catchUp(&state, spool)
+            return segments.first { segment, events in
+                events.contains { state.marks.contains(Self.hash(.sentHalf(events: $0), segment)) }
+            }?.segment
         }
     }
 
@@ -52,9 +50,9 @@ package final class LeftSegments: Sendable {
         }
     }
 
-    private static func catchUp(_ state: inout State, _ spool: Spool, since first: String = "") throws(FileError) {
+    private static func catchUp(_ state: inout State, _ spool: Spool) throws(FileError) {
         guard let folder = spool.stateDirectory else { return }
-        for name in try spool.ledgerNames() where name >= first {
+        for name in try spool.ledgerNames() {
             try state.places.forEachNewLine(of: name, in: folder) { addMarks(of: $0, to: &state.marks) }
         }
     }
