@@ -63,14 +63,15 @@ extension InterruptedRequests {
         (try? FileManager.default.contentsOfDirectory(atPath: "\(path)/.ferry/requests"))?.sorted() ?? []
     }
 
-    func note(_ spool: Spool, _ names: [String], request: String?, lines: [Range<Int64>?]? = nil, attempts: Int = 0)
-        throws -> RequestNote
-    {
+    func note(
+        _ spool: Spool, _ names: [String], request: String?, lines: [Range<Int64>?]? = nil, events: Int64? = nil,
+        attempts: Int = 0
+    ) throws -> RequestNote {
         let segments = try names.enumerated().map { index, name in
             guard case .claimed(let claim) = spool.claim(name) else { throw InVain(what: "the claim") }
             return try RequestNote.Segment(claim, attempts: attempts, lines: lines?[index] ?? nil)
         }
-        return RequestNote(at: .now(), destination: "d", request: request, requestEvents: nil, segments: segments)
+        return RequestNote(at: .now(), destination: "d", request: request, requestEvents: events, segments: segments)
     }
 
     func leave(_ bytes: [UInt8], in spool: Spool) throws -> String {

@@ -386,6 +386,47 @@ struct InterruptedRequestsTests: InterruptedRequests {
         #expect(try spool.pending().isEmpty)
     }
 
+    @Test(
+        "A part of a segment is none either where the URL is the segment's: it goes out whole",
+        arguments: ["/{id}", "/{segment}"])
+    func partCannotBeRepeated(path: String) async throws {
+        let spool = try folder.spool()
+        try put(spool, 1, events: 6)
+        let names = try spool.pending()
+        _ = try leave(JSONLine.encode(note(spool, names, request: nil, lines: [0..<2], events: 2)), in: spool)
+        let requests = RequestServer()
+        let listener = ScriptedServer.answering { requests.answer($0) }
+        var options = UploadOptions(destination: try DestinationURL(listener.url + path.dropFirst()))
+        options.body = .jsonArray
+        _ = try await UploadPass(spool, options: options).run()
+        let bodies = requests.requests.withLock { $0.map(\.body) }
+        #expect(bodies.count == 1)
+        #expect(try bodies.first.map { try allNumbers(in: $0).count } == 6)
+        #expect(try spool.pending().isEmpty)
+    }
+
+    @Test("What failed together in requests of some events goes out one by one where requests are segments now")
+    func failedInSmallerRequest() async throws {
+        let spool = try folder.spool()
+        for second in 1...2 { try put(spool, second, events: 3) }
+        let names = try spool.pending()
+        let key = Coalescing.key(names.compactMap { SegmentName($0)?.id })
+        for name in names {
+            guard case .claimed(let claim) = spool.claim(name) else { throw InVain(what: "a claim") }
+            var state = RetryState.inParts(at: .now())
+            let error = RetryState.LastError(scope: .segment, kind: "status", status: 500, message: "")
+            state.noteDeparture(at: .now(), error, request: key, events: 6)
+            try spool.writeSidecar(state, of: claim)
+        }
+        let requests = RequestServer()
+        let listener = ScriptedServer.answering { requests.answer($0) }
+        var options = try Way.joinedStrict.options(to: listener.url)
+        options.body = .jsonArray
+        _ = try await UploadPass(spool, options: options).run()
+        #expect(requests.keys.count == 2 && !requests.keys.contains { $0.contains(key) }, "\(requests.keys)")
+        #expect(try spool.pending().isEmpty)
+    }
+
     @Test("What is left of one goes out when the rest of it is gone, whatever waits behind", arguments: Way.allCases, [0, 1, 3])
     func restIsGone(way: Way, gone: Int) async throws {
         let spool = try folder.spool()

@@ -51,6 +51,9 @@ enum Coalescing {
             header = Self.longestHeader - first.name.utf8.count - Self.decoration
         }
 
+        /// Leaves out what failed before from now on.
+        mutating func leaveTried() { takesTried = false }
+
         /// Leaves out what would keep the request from arriving in time.
         ///
         /// - Parameter most: Of all segments together; `nil`: any number.

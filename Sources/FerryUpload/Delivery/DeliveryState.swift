@@ -209,12 +209,14 @@ struct DeliveryState {
     }
 
     /// Takes what was in one request with a segment, however much is to be sent, and wherever it stands: something else may have come between.
-    private mutating func mates(of first: Dispatcher.Item, in lane: Int) -> [Dispatcher.Item] {
+    ///
+    /// - Returns: `nil` when it was in none with others.
+    private mutating func mates(of first: Dispatcher.Item, in lane: Int) -> [Dispatcher.Item]? {
         let options = options
         guard first.entry.hasSidecar, !first.goesAlone,
             let request = lanes[lane].sidecar(of: first.name).flatMap({ Self.repeated($0, options) }),
             let count = Coalescing.count(ofKey: request)
-        else { return [] }
+        else { return nil }
         let found = lanes[lane].kin(of: first.name, atMost: count - 1) { Self.repeated($0, options) == request }
         return lanes[lane].takeKin(found)
     }
@@ -222,7 +224,13 @@ struct DeliveryState {
     /// What may go out with a segment: what was in one request with it, and the small ones that follow it, of its priority and stream.
     private mutating func neighbours(of first: Dispatcher.Item, in lane: Int, _ room: inout Coalescing.Room?) -> [Dispatcher.Item]
     {
-        var items = mates(of: first, in: lane)
+        let mates = mates(of: first, in: lane)
+        var items = mates ?? []
+        if mates != nil {
+            // What is new shows whether the last request is to be full. What belongs to other requests is not taken from them.
+            guard options.cuts != nil else { return items }
+            room?.leaveTried()
+        }
         // Without room there is no look at what follows, which may cost a call of the kernel.
         guard room != nil, lanes[lane].alone == 0, !first.goesAlone else { return items }
         let most = min(options.limit.map { $0 - started } ?? .max, Coalescing.Room.mostSegments)

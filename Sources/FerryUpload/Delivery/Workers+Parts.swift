@@ -29,7 +29,8 @@ extension Workers {
     /// any size now; `nil`: none of them is one.
     func limitsOfRest(_ segments: [PreparedSegment], _ tools: LaneTools) -> RequestLimits? {
         let hasRest = segments.contains { $0.delivered(to: tools.bookkeeper.destinationID) > 0 }
-        let isInterrupted = segments[0].sidecar.map { $0.isInterrupted && $0.requestEvents != nil } ?? false
+        let isInterrupted =
+            segments[0].sidecar.map { $0.isInterrupted && $0.requestEvents != nil && options.canRepeat($0) } ?? false
         return options.body != .ndjson && (hasRest || isInterrupted) ? RequestLimits() : nil
     }
 

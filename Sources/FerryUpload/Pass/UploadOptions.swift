@@ -64,7 +64,7 @@ public struct UploadOptions: Sendable {
     /// another form now, in which several one behind the other are no body.
     func canRepeat(_ sidecar: RetryState) -> Bool {
         if destination.namesSegment || destination.namesDay { return false }
-        return body == .ndjson || cuts != nil || sidecar.requestEvents != nil
+        return body == .ndjson || cuts != nil || sidecar.isInterrupted && sidecar.requestEvents != nil
     }
 
     /// Whether segments may go out together as they are.
