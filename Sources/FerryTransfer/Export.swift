@@ -156,6 +156,10 @@ public struct Export {
                     report.busy += 1
                     return false
                 }
+                if try spool.isHalfSplit(claim) {
+                    if try !endSplit(claim) { report.damaged += 1 }
+                    return false
+                }
                 // What an upload would not send does not travel either: a receipt would end it.
                 let examination = try claim.examine(.auto, inflateLimit: Self.inflateLimit)
                 let hasBeenInflated = examination.lacksNotes
@@ -176,6 +180,24 @@ public struct Export {
             report.leftOut.append((name, error.description))
         }
         return false
+    }
+
+    /// Ends a split that a crash interrupted, so that the halves travel: they would be sent once a receipt had ended the whole.
+    ///
+    /// - Returns: `false` where the whole is damaged.
+    private func endSplit(_ claim: Claim) throws(FileError) -> Bool {
+        let split: Split
+        do throws(SplitFailure) {
+            split = try spool.split(claim, at: now, inflateLimit: Self.inflateLimit)
+        } catch {
+            if case .file(let error) = error { throw error }
+            return false
+        }
+        let entry = LedgerEntry(
+            at: now, segment: split.parent.name, outcome: .split, bytes: split.parent.status.size,
+            detail: "its split had not ended; its lines are now in \(split.halves.joined(separator: " and "))")
+        try spool.settle([Ending(split.parent, .split, entry)])
+        return true
     }
 
     /// A file with a name from another tool may be still being written.

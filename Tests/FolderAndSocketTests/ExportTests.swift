@@ -36,6 +36,20 @@ struct ExportTests {
         return try await UploadPass(spool, options: UploadOptions(destination: try DestinationURL(server.url))).run()
     }
 
+    @Test("A split that was not ended is ended first: its halves travel, and the whole does not")
+    func halfSplit() throws {
+        let spool = try folder.spool()
+        let whole = Segments.name()
+        try spool.put(Segments.gzip(Segments.lines(0..<9)), as: whole)
+        let halves = ["0", "1"].map { Segments.name(id: whole.id + $0) }
+        try spool.put(Segments.gzip(Segments.lines(0..<5)), as: halves[0])
+        #expect(try export(spool).segments == 1)
+        #expect(try spool.pending() == halves.map(\.fileName))
+        #expect(try spool.ledgerTotals()[.split].segments == 1)
+        #expect(try export(spool).segments == 1)
+        #expect(try spool.events(in: [.pending]) == (0..<9).map { "{\"n\":\($0)}" })
+    }
+
     @Test("While an export runs its segments are left alone; when its process is gone they are due")
     func deadExport() async throws {
         let spool = try source()
