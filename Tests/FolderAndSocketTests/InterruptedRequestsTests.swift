@@ -405,6 +405,27 @@ struct InterruptedRequestsTests: InterruptedRequests {
         #expect(try spool.pending().isEmpty)
     }
 
+    @Test(
+        "One that its time cuts off goes out one by one the next time, of one event each too", arguments: [true, false], [1, 2])
+    func cutOff(isInterrupted: Bool, events: Int) async throws {
+        let spool = try folder.spool()
+        for second in 1...3 { try put(spool, second, events: events) }
+        let names = try spool.pending()
+        let key = Coalescing.key(names.compactMap { SegmentName($0)?.id })
+        if isInterrupted { _ = try leave(JSONLine.encode(note(spool, names, request: key)), in: spool) }
+        let server = HoldingServer()
+        let listener = ScriptedServer.answering { server.answer($0) }
+        var options = try Way.joined.options(to: listener.url)
+        options.deadline = .seconds(1)
+        _ = try await UploadPass(spool, options: options).run()
+        #expect(server.requests.keys == ["\"\(key)\""], "\(server.requests.keys)")
+        server.letGo()
+        options.deadline = nil
+        _ = try await UploadPass(spool, options: options).run()
+        #expect(server.requests.keys.count == 4, "\(server.requests.keys)")
+        #expect(try spool.pending().isEmpty)
+    }
+
     @Test("What failed together in requests of some events goes out one by one where requests are segments now")
     func failedInSmallerRequest() async throws {
         let spool = try folder.spool()

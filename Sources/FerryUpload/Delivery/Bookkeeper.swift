@@ -99,7 +99,8 @@ struct Bookkeeper: Sendable {
             try note(state, of: segment)
             return state
         }
-        guard segment.facts.events != 1 else { return nil }
+        // A segment of one event gets no smaller; a request of several does.
+        guard segment.facts.events != 1 || outcome.request != nil else { return nil }
         // What the user or the clock cut off says nothing of the link.
         guard departure == .whole || departure == .part && reason.kind != "stopped" && reason.kind != "changed" else {
             return nil
@@ -121,6 +122,8 @@ struct Bookkeeper: Sendable {
     private func leavesOpen(_ previous: RetryState, _ outcome: Courier.Outcome) -> Bool {
         guard previous.isInterrupted, previous.request == outcome.request else { return false }
         switch outcome.verdict {
+        // What is cut off by the end of its time would be so each time.
+        case .withdrawn(let reason) where reason.kind == "stopped": return options.repeatsWhole
         case .unwell, .withdrawn, .misconfigured, .moved: return true
         case .doubtful, .circling: return options.repeatsWhole
         case .delivered, .refused, .tooLarge, .brokenOff: return false
