@@ -60,7 +60,11 @@ class History(Place):
             data = spools.member(spools.lines(range(number, number + count), padding), with_note=rng.random() < 0.9)
             self.events[name] = list(range(number, number + count))
             number += count
-            for spool in rng.sample(sorted(names), rng.choice([1, 2, 3])):
+            chosen = rng.sample(sorted(names), rng.choice([1, 2, 3]))
+            # Without a segment there would be no bundle.
+            if index == 0 and "carried" not in chosen:
+                chosen.append("carried")
+            for spool in chosen:
                 path = spools.put(self(spool), name, data)
                 # Without a note it could still be written.
                 os.utime(path, (time.time() - 3600, time.time() - 3600))
