@@ -233,8 +233,8 @@ struct HubTests {
             }
             guard case .claimed(let claim) = spool.claim(whole.fileName) else { throw InVain(what: "a claim") }
             let line = LedgerEntry(
-                at: .now(), segment: whole.fileName, outcome: .sent, bytes: claim.status.size, events: Int64(lines.count),
-                receiver: LedgerEntry.noSpool)
+                at: .now(), segment: whole.fileName, outcome: .sent, bytes: claim.status.size,
+                events: isFinished ? nil : Int64(lines.count), receiver: LedgerEntry.noSpool)
             try spool.settle([Ending(claim, .sent(keep: false), line)])
             try await eventually("the room is seen") { try await post() == 200 }
             #expect(try spool.pending() == [])

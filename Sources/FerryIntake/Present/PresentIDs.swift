@@ -3,18 +3,18 @@ package import FerrySpool
 /// The IDs in the names of a folder: what was not named by this process may have come another way, by rsync say. Without it, some ninety
 /// names that may not be there are looked for beside each segment that comes.
 package final class PresentIDs: Sendable {
-    private let news: FolderIDs
+    private let folders: FolderIDs
     private let watch: FolderIDs.Watch
 
     /// - Returns: `nil` where the kernel does not tell of everything.
-    package init?(_ directory: Directory, _ news: FolderIDs?) {
-        guard let news, let watch = news.watch(directory) else { return nil }
-        self.news = news
+    package init?(_ directory: Directory, _ folders: FolderIDs?) {
+        guard let folders, let watch = folders.watch(directory) else { return nil }
+        self.folders = folders
         self.watch = watch
     }
 
-    deinit { news.stop(watch) }
+    deinit { folders.stop(watch) }
 
     /// Whether the folder may have names with one of some IDs now.
-    package func mayHold(_ ids: [SegmentID]) -> Bool { news.mayHold(ids, watch) }
+    package func mayHold(_ ids: [SegmentID]) -> Bool { folders.mayHold(ids, watch) }
 }

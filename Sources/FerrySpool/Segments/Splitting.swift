@@ -59,12 +59,15 @@ extension Spool {
         [sidecarName(of: claim.name)] + (claim.segmentName?.firstHalf(ofFile: claim.name).map { [$0] } ?? [])
     }
 
-    /// Whether a split of the segment was begun and not ended.
+    /// Whether a segment lies here that has the name of the first half: the look that costs little.
+    public func mayBeHalfSplit(_ claim: Claim) throws(FileError) -> Bool {
+        guard let half = claim.segmentName?.firstHalf(ofFile: claim.name) else { return false }
+        return try directory.contains(half)
+    }
+
+    /// Whether a split of the segment was begun and not ended. Inflates both files where it may be so.
     public func isHalfSplit(_ claim: Claim) throws(FileError) -> Bool {
-        guard let segment = claim.segmentName, let half = segment.firstHalf(ofFile: claim.name), try directory.contains(half)
-        else {
-            return false
-        }
+        guard try mayBeHalfSplit(claim), let half = claim.segmentName?.firstHalf(ofFile: claim.name) else { return false }
         // Names that end in a counter look like a whole and its halves. What is damaged, or cannot be read, is for the split to tell.
         guard let events = try claim.file.soundEvents(), let share = (try? directory.open(half)?.soundEvents()) ?? nil else {
             return true

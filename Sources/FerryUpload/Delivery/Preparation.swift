@@ -89,7 +89,10 @@ struct Preparer: Sendable {
         {
             return .waits(until: until)
         }
-        if !isUntried, try spool.isHalfSplit(claim) { return .halfSplit(claim) }
+        if !isUntried, try spool.mayBeHalfSplit(claim) {
+            guard inflates else { return .needsInflating }
+            if try spool.isHalfSplit(claim) { return .halfSplit(claim) }
+        }
         let isForeign = claim.segmentName == nil
         if isForeign, !ForeignFile.isQuiet(changed: claim.status.changed, now: now) {
             return .settles(until: claim.status.changed + ForeignFile.quietPeriod)

@@ -94,7 +94,7 @@ struct RunService {
                 }
                 carryOut(action, runner, &group)
             }
-            // What was counted since the last time, and for whoever looks at the file once the process is gone.
+            // What was counted since the last time; the file outlives the process.
             if let file = setup.metricsFile { writeMetrics(runner.snapshot(), to: file) }
             if lifecycle.readsAgain { signals.add(SIGHUP) }
             if let number = lifecycle.end { return .signal(number) }

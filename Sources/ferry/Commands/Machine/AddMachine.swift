@@ -29,9 +29,8 @@ struct AddMachine: ParsableCommand {
         } catch {
             throw CommandFailure(error)
         }
-        let list: MachineList
-        do throws(FileError) { list = try machine.hub.folder.list() } catch { throw CommandFailure(error) }
-        if list[name].map(\.isRevoked) ?? true, let token { try show(token) }
+        // Of a machine that there is already no token is printed: the change refuses it.
+        if let token, try machine.hub.list()[name].map(\.isRevoked) ?? true { try show(token) }
         try machine.hub.change { list throws(MachineChangeError) in
             var new = list[name] ?? Machine(name, since: .now())
             guard new.isRevoked else {

@@ -19,9 +19,8 @@ struct RotateMachine: ParsableCommand {
     func run() throws {
         let token = newToken()
         let end = grace > .zero ? Timestamp.now() + grace : nil
-        // That there is such a machine, before its token is printed.
-        try machine.change { _ in }
-        try show(token)
+        // Where there is no such machine the change says so.
+        if try machine.hub.list()[machine.machineName()] != nil { try show(token) }
         try machine.change { $0.rotate(to: token, oldEndAt: end) }
     }
 }

@@ -11,8 +11,7 @@ struct ListMachines: ParsableCommand {
     @OptionGroup var output: JSONOption
 
     func run() throws {
-        let list: MachineList
-        do throws(FileError) { list = try hub.folder.list() } catch { throw CommandFailure(error) }
+        let list = try hub.list()
         let rows = list.machines.map { MachineRow($0, at: hub.folder.spoolPath(of: $0.name), now: .now()) }
         if output.json {
             for row in rows { try StandardOutput.print(row.jsonLine()) }

@@ -52,6 +52,10 @@ struct HubOptions: ParsableArguments {
 
     var folder: MachineFolder { MachineFolder(machines) }
 
+    func list() throws -> MachineList {
+        do throws(FileError) { return try folder.list() } catch { throw CommandFailure(error) }
+    }
+
     func change(_ body: (inout MachineList) throws(MachineChangeError) -> Void) throws {
         do throws(MachineChangeError) {
             try folder.change(body)
