@@ -104,7 +104,9 @@ extension Workers {
             let items = Array(left.job.items.prefix(sent.count))
             dispatcher.putBack(Array(left.job.items.dropFirst(sent.count)), of: left.job)
             let tried = Dispatcher.Job(id: left.job.id, lane: left.job.lane, tools: left.job.tools, items: items)
-            return dispatcher.finish(tried, sent, outcome)
+            var segments = sent
+            noteBrokenOff(&segments, &outcome, tried)
+            return dispatcher.finish(tried, segments, outcome)
         }
     }
 

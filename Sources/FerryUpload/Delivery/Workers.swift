@@ -142,12 +142,21 @@ final class Workers: Sendable {
         }
         if segments.count > 1, case .delivered = outcome.verdict { segments[0].claim.noteArrival() }
         if job.tools.settler.isFull { await job.tools.settler.waitForRoom() }
-        if segments.count > 1, [.beginning, .part].contains(outcome.trace.departure) {
-            noteArrival(of: &segments, outcome, job)
-            // What broke off together was no try of any of them.
-            outcome.trace.departure = .nothing
-        }
+        noteBrokenOff(&segments, &outcome, job)
         dispatcher.finish(job, segments, outcome)
+    }
+
+    /// What broke off together was no try of any of its segments.
+    func noteBrokenOff(_ segments: inout [PreparedSegment], _ outcome: inout Courier.Outcome, _ job: Dispatcher.Job) {
+        guard segments.count > 1, [.beginning, .part].contains(outcome.trace.departure) else { return }
+        if options.repeatsWhole, case .withdrawn(let reason) = outcome.verdict, reason.kind == "stopped",
+            !segments.contains(where: { $0.sidecar?.isInterrupted ?? false })
+        {
+            // It never arrived, and made again as it was it would be cut off each time.
+            (outcome.request, outcome.requestEvents) = (nil, nil)
+        }
+        noteArrival(of: &segments, outcome, job)
+        outcome.trace.departure = .nothing
     }
 
     /// Looks whether a process has died in the middle of a request since the segments were listed: they may be of it. Then they are put back, to be
