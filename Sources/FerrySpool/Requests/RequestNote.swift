@@ -4,6 +4,8 @@ package struct RequestNote: Codable, Equatable, Sendable {
     /// The format's version.
     package var version = 1
     package var at: Timestamp
+    /// What it counts as among the notes of a segment, where the clock was set back; absent where that is ``at``.
+    package var order: Timestamp?
     /// As its state file is named.
     package var destination: String
     /// The request's key, where it carries several segments.
@@ -58,9 +60,10 @@ package struct RequestNote: Codable, Equatable, Sendable {
     }
 
     package init(
-        at: Timestamp, destination: String, request: String?, requestEvents: Int64?, segments: [Segment]
+        at: Timestamp, order: Timestamp? = nil, destination: String, request: String?, requestEvents: Int64?, segments: [Segment]
     ) {
         self.at = at
+        self.order = order
         self.destination = destination
         self.request = request
         self.requestEvents = requestEvents
@@ -71,6 +74,7 @@ package struct RequestNote: Codable, Equatable, Sendable {
         let container = try decoder.container(keyedBy: CodingKeys.self)
         version = try container.decode(Int.self, forKey: .version)
         at = try container.decode(Timestamp.self, forKey: .at)
+        order = try container.decodeIfPresent(Timestamp.self, forKey: .order)
         destination = try container.decode(String.self, forKey: .destination)
         request = try container.decodeIfPresent(String.self, forKey: .request)
         requestEvents = try container.decodeIfPresent(.requestEvents, in: 1...Int64.max)
@@ -80,6 +84,9 @@ package struct RequestNote: Codable, Equatable, Sendable {
             throw DecodingError.dataCorruptedError(forKey: .segments, in: container, debugDescription: "it is no request's")
         }
     }
+
+    /// Later than that of any note that it follows.
+    package var ordered: Timestamp { max(order ?? at, at) }
 
     /// A key is at most as long as a receiver takes it.
     private static let longestKey = 1024

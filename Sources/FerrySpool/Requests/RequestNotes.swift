@@ -133,16 +133,10 @@ extension Spool {
     private func restore(
         _ left: inout [LeftNotes], in folder: Directory, keepsSent: Bool, sentGivesWay: Bool, warn: (UnreadableState) -> Void
     ) {
-        let notes = left.indices.flatMap { file in left[file].content.openPlaces.map { (file: file, place: $0) } }
-        // Of two notes of a segment the later one counts, whichever process wrote it.
-        let latestFirst = notes.sorted { one, other in
-            let (first, second) = (left[one.file].content.notes[one.place].at, left[other.file].content.notes[other.place].at)
-            return first == second ? one.place > other.place : first > second
-        }
         var sent: [String: Timestamp]?
         // What a later note could not be applied to now is left to it: an earlier one must not come before it.
         var unsettled: Set<String> = []
-        for (file, place) in latestFirst {
+        for (file, place) in Self.latestFirst(left) {
             let (note, hasArrived) = (left[file].content.notes[place], left[file].content.arrived.contains(place))
             do throws(FileError) {
                 let undecided = try undecided(of: note, &unsettled, &left[file].isWhole)
@@ -166,6 +160,22 @@ extension Spool {
                 warn(UnreadableState(path: folder.pathOf(file.name), reason: reason))
             }
         }
+    }
+
+    /// The requests without an outcome. Of two notes of a segment the later one counts, whichever process wrote it.
+    private static func latestFirst(_ left: [LeftNotes]) -> [(file: Int, place: Int)] {
+        var open: [(order: Timestamp, file: Int, place: Int)] = []
+        for file in left.indices {
+            let content = left[file].content
+            var latest: Timestamp?
+            for place in content.notes.indices {
+                // In one file the place tells, whatever happened to the clock.
+                let order = max(content.notes[place].ordered, latest ?? content.notes[place].ordered)
+                latest = order
+                if !content.decided.contains(place) { open.append((order, file, place)) }
+            }
+        }
+        return open.sorted { $0 > $1 }.map { ($0.file, $0.place) }
     }
 
     /// The names of files of notes whose processes are dead.
@@ -293,11 +303,11 @@ extension Spool {
                 if isSent != nil { endings.recorded.append(ending) } else { endings.unrecorded.append(ending) }
                 continue
             }
-            var state = one.sidecar ?? .inParts(at: note.at)
+            var state = one.sidecar ?? .inParts(at: note.ordered)
             if hasArrived, let lines = one.segment.to {
-                state.noteDelivery(.init(lines: lines, destination: note.destination, content: one.content), at: note.at)
+                state.noteDelivery(.init(lines: lines, destination: note.destination, content: one.content), at: note.ordered)
             } else {
-                state.noteDeparture(at: note.at, .interrupted, request: note.request, events: note.requestEvents)
+                state.noteDeparture(at: note.ordered, .interrupted, request: note.request, events: note.requestEvents)
             }
             try writeSidecar(state, of: one.claim)
         }
@@ -307,6 +317,6 @@ extension Spool {
     /// The segments of some requests that the ledger has as delivered since, and when.
     private func sentSegments(of notes: [RequestNote]) throws(FileError) -> [String: Timestamp] {
         guard let first = notes.map(\.at).min() else { return [:] }
-        return try lastSent(of: Set(notes.flatMap { $0.segments.map(\.name) }), since: first)
+        return try lastSent(of: Set(notes.flatMap { $0.segments.map(\.name) }), since: first, until: .now())
     }
 }

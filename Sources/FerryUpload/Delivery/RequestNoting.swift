@@ -5,6 +5,8 @@ import Synchronization
 final class RequestNoting: Sendable {
     private let lease: SpoolLease
     private let notes = Mutex<RequestNotes?>(nil)
+    /// What the last note counts as.
+    private let latest = Mutex<Timestamp?>(nil)
     /// The names of dead processes' notes that were looked at: what could not be restored then is left to the next look at the folder.
     private let seen = Mutex<Set<String>>([])
     /// How often segments were waited for, or given back, for their notes' sake in vain.
@@ -19,7 +21,8 @@ final class RequestNoting: Sendable {
         _ shipment: Courier.Shipment, of segments: [PreparedSegment], events: Int64?, to destination: String, at time: Timestamp
     ) {
         var note = RequestNote(
-            at: time, destination: destination, request: segments.count > 1 ? shipment.key : nil, requestEvents: events,
+            at: time, order: order(of: segments, at: time), destination: destination,
+            request: segments.count > 1 ? shipment.key : nil, requestEvents: events,
             segments: [])
         var request: NotedRequest?
         do throws(FileError) {
@@ -32,6 +35,17 @@ final class RequestNoting: Sendable {
             request = add(note)
         } catch {}
         for segment in segments { segment.claim.keep(request) }
+    }
+
+    /// What a note counts as where the clock was set back since the last one, or since the segments were tried; `nil`: as its time.
+    private func order(of segments: [PreparedSegment], at time: Timestamp) -> Timestamp? {
+        let tried = segments.lazy.compactMap { $0.sidecar?.lastAttemptAt }.max()
+        return latest.withLock { latest in
+            let before = [latest, tried].compactMap(\.self).max()
+            let order = max(time, before.map { $0 + .milliseconds(1) } ?? time)
+            latest = order
+            return order > time ? order : nil
+        }
     }
 
     private func add(_ note: RequestNote) -> NotedRequest? {
