@@ -88,12 +88,18 @@ struct Recognition: Sendable {
             if range.upperBound > 1 { wholes.append((whole, max(2, range.lowerBound)...range.upperBound)) }
         }
         if wholes.isEmpty { return false }
-        // The whole may have been split here.
-        guard let sent = try left.firstSent(of: wholes + [(half, events...events)], from: spool), let id = SegmentID(sent.id)
-        else {
-            return false
+        // The whole, or the half itself, may have been split here.
+        let sent: [SegmentName]
+        if let whole = try left.firstSent(of: wholes, from: spool) {
+            sent = [whole]
+        } else {
+            sent = try left.sentParts(of: half, events: events, from: spool) ?? []
         }
-        return try !sentOn.contains(id, in: spool)
+        if sent.isEmpty { return false }
+        for part in sent {
+            guard let id = SegmentID(part.id), try !sentOn.contains(id, in: spool) else { return false }
+        }
+        return true
     }
 
     /// Of a half of a half of a half it may be known how many events the whole had, but for 255.
@@ -184,8 +190,13 @@ struct Recognition: Sendable {
         for form in try spool.pendingForms(of: segment) where SegmentName(form)?.id == segment.id {
             return try spool.isLeaving(form) ? .circle(.leaving) : .unsoundThere(name: form)
         }
-        let wasSent = try left.wasSent(segment, bytes: bytes.bytes, from: spool)
-        return wasSent ? .sentOn(name: segment.fileName, limit: limit) : nil
+        guard try left.wasSent(segment, bytes: bytes.bytes, from: spool) else { return nil }
+        // Halves of what went to a server that is no spool are known by the ledger. One event has none.
+        if let id = SegmentID(segment.id), try !sentOn.contains(id, in: spool), try !left.wasSent(segment, events: 1, from: spool)
+        {
+            return nil
+        }
+        return .sentOn(name: segment.fileName, limit: limit)
     }
 
     /// Makes known what is pending here of what comes, and came another way than over this receiver, by rsync say.

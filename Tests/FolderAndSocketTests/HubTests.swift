@@ -167,6 +167,17 @@ struct HubTests {
             let line = LedgerEntry(at: .now(), segment: copied.fileName, outcome: .sent, bytes: claim.status.size)
             try spool.settle([Ending(claim, .sent(keep: false), line)])
             #expect(try await post(copied) == 508)
+            for (second, events) in [(4, 2), (5, 1)] {
+                let delivered = Segments.name(second: second)
+                try spool.put(bytes, as: delivered)
+                guard case .claimed(let claim) = spool.claim(delivered.fileName) else { throw InVain(what: "the claim") }
+                let line = LedgerEntry(
+                    at: .now(), segment: delivered.fileName, outcome: .sent, bytes: claim.status.size, events: Int64(events),
+                    receiver: LedgerEntry.noSpool)
+                try spool.settle([Ending(claim, .sent(keep: false), line)])
+                // The halves of what went to a server that is no spool are known; one event has none.
+                #expect(try await post(delivered) == (events > 1 ? 413 : 508))
+            }
             let growing = Segments.name(second: 2)
             try spool.put(Array(bytes.prefix(bytes.count / 2)), as: growing)
             #expect(try await post(growing) == 409)
@@ -270,6 +281,14 @@ struct HubTests {
             let split = Segments.name(second: 3, id: "cccccccccccccccccccc0", stream: "a")
             try deliver(split, events: 5)
             #expect(try await post(split, events: 5).contains("\"duplicate\":true"), "it is a half that was delivered itself")
+            let further = Segments.name(second: 4, id: "dddddddddddddddddddd0", stream: "a")
+            for (end, events) in [("0", 3), ("10", 1), ("11", 1)] {
+                try deliver(Segments.name(second: 4, id: further.id + end, stream: "a"), events: events)
+            }
+            #expect(try await post(further, events: 5).contains("\"duplicate\":true"), "all that it was split into was delivered")
+            let partly = Segments.name(second: 5, id: "eeeeeeeeeeeeeeeeeeee0", stream: "a")
+            try deliver(Segments.name(second: 5, id: partly.id + "0", stream: "a"), events: 3)
+            #expect(try await post(partly, events: 5).contains("\"duplicate\":false"), "half of it was delivered")
             let one = Segments.name(second: 2, id: "bbbbbbbbbbbbbbbbbbbb1")
             try deliver(one, events: 1)
             for end in ["10", "100"] {

@@ -39,6 +39,27 @@ package final class LeftSegments: Sendable {
         }
     }
 
+    /// Returns what a segment was sent as: itself, or all the parts that it was split into; `nil` where something of it was not sent.
+    package func sentParts(of segment: SegmentName, events: Int64, from spool: Spool) throws(FileError) -> [SegmentName]? {
+        try state.withLock { state throws(FileError) in
+            try Self.catchUp(&state, spool)
+            return Self.parts(of: segment, events: events, deepest: Self.deepestSplit, state.marks)
+        }
+    }
+
+    private static func parts(of segment: SegmentName, events: Int64, deepest: Int, _ marks: Set<Int>) -> [SegmentName]? {
+        if marks.contains(hash(.sentHalf(events: events), segment)) { return [segment] }
+        // One event is never split; a first half gets the odd one.
+        guard deepest > 0, events > 1, let first = SegmentID("\(segment.id)0"), let second = SegmentID("\(segment.id)1"),
+            let parts = parts(of: segment.with(id: first), events: events - events / 2, deepest: deepest - 1, marks),
+            let others = Self.parts(of: segment.with(id: second), events: events / 2, deepest: deepest - 1, marks)
+        else { return nil }
+        return parts + others
+    }
+
+    /// Up to 256 parts.
+    private static let deepestSplit = 8
+
     package func wasSplit(_ segment: SegmentName, bytes: Int64, in spool: Spool) throws(FileError) -> Bool {
         try has(.split(bytes: bytes), segment, spool)
     }
