@@ -30,7 +30,17 @@ struct AddMachine: ParsableCommand {
             throw CommandFailure(error)
         }
         // Of a machine that there is already no token is printed: the change refuses it.
-        if let token, try machine.hub.list()[name].map(\.isRevoked) ?? true { try show(token) }
+        var shown: MachineToken?
+        if let token, try machine.hub.list()[name].map(\.isRevoked) ?? true {
+            try show(token)
+            shown = token
+        }
+        try admit(shown) { try self.add(name, token, digest) }
+        let means = token == nil ? "its certificate (--cert, --key)" : "this token (--token-file), which is shown only now"
+        Log(isQuiet: false).note("\(name) may send to \(machine.hub.folder.spoolPath(of: name)) by \(means)")
+    }
+
+    private func add(_ name: MachineName, _ token: MachineToken?, _ digest: BodyDigest?) throws {
         try machine.hub.change { list throws(MachineChangeError) in
             var new = list[name] ?? Machine(name, since: .now())
             guard new.isRevoked else {
@@ -44,8 +54,6 @@ struct AddMachine: ParsableCommand {
             if let digest { new.certificates = [digest] }
             list[name] = new
         }
-        let means = token == nil ? "its certificate (--cert, --key)" : "this token (--token-file), which is shown only now"
-        Log(isQuiet: false).note("\(name) may send to \(machine.hub.folder.spoolPath(of: name)) by \(means)")
     }
 
     private func knownCertificate() throws -> BodyDigest? {

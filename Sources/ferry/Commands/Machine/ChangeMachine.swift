@@ -19,9 +19,17 @@ struct RotateMachine: ParsableCommand {
     func run() throws {
         let token = newToken()
         let end = grace > .zero ? Timestamp.now() + grace : nil
-        // Where there is no such machine the change says so.
-        if try machine.hub.list()[machine.machineName()] != nil { try show(token) }
-        try machine.change { $0.rotate(to: token, oldEndAt: end) }
+        // Where no such machine may send the change says so.
+        let isShown = try machine.hub.list()[machine.machineName()].map { !$0.isRevoked } ?? false
+        if isShown { try show(token) }
+        try admit(isShown ? token : nil) {
+            try machine.change { machine throws(MachineChangeError) in
+                guard !machine.isRevoked else {
+                    throw .refused("\(machine.name) is revoked; ferry machine add \(machine.name) lets it send again")
+                }
+                machine.rotate(to: token, oldEndAt: end)
+            }
+        }
     }
 }
 

@@ -34,13 +34,13 @@ struct MachineOptions: ParsableArguments {
     func validate() throws { _ = try machineName() }
 
     /// Changes the machine's place in the list.
-    func change(_ body: (inout Machine) -> Void) throws {
+    func change(_ body: (inout Machine) throws(MachineChangeError) -> Void) throws {
         let name = try machineName()
         try hub.change { list throws(MachineChangeError) in
             guard var machine = list[name] else {
                 throw .refused("there is no machine \(name) in \(hub.folder.listPath); ferry machine add \(name) makes it one")
             }
-            body(&machine)
+            try body(&machine)
             list[name] = machine
         }
     }
@@ -81,6 +81,13 @@ func show(_ token: MachineToken) throws {
         try StandardOutput.flush()
     } catch let failure as CommandFailure {
         throw CommandFailure(failure.status, "\(failure.message): nothing is changed, for the token would be lost")
+    }
+}
+
+/// Has the list know a token that was shown.
+func admit(_ token: MachineToken?, _ change: () throws -> Void) throws {
+    do { try change() } catch let failure as CommandFailure where token != nil {
+        throw CommandFailure(failure.status, "\(failure.message); what was printed is no token that counts")
     }
 }
 
