@@ -165,6 +165,40 @@ struct SendScheduleTests {
         #expect(!isAskedByPause && isAsked && !isAskedAgain)
         #expect(state.spools[0].schedule.gate == .open)
     }
+
+    @Test("What was stored before a flush and published since leaves at once for half a minute, whatever is done to the clock")
+    func flushAndClock() throws {
+        let upload = UploadOptions(destination: try DestinationURL("http://hub/"))
+        var state = RunState(RunOptions(upload: upload, schedule: SchedulePolicy(interval: .seconds(60))))
+        state.add(SpoolControl())
+        let flush = Timestamp(rfc3339: "2026-11-21T12:00:00Z")!
+        var control = SpoolControl()
+        control.flushRequestedAt = flush
+        _ = state.setControl(control, of: 0, at: Moment(wall: flush, steady: .seconds(100)))
+        let spool = state.spools[0]
+        for jump in [0, -7200, 7200] {
+            func at(_ seconds: Int) -> Moment {
+                Moment(wall: flush + .seconds(seconds + jump), steady: .seconds(100 + seconds))
+            }
+            #expect(spool.wasAskedFor(flush - .seconds(1), at: at(2)))
+            #expect(!spool.wasAskedFor(flush - .seconds(1), at: at(31)))
+            #expect(!spool.wasAskedFor(flush + .seconds(1), at: at(2)))
+        }
+    }
+
+    @Test("A flush of before this process is as old as the clock says, and of no use where it is to come")
+    func flushBefore() throws {
+        let upload = UploadOptions(destination: try DestinationURL("http://hub/"))
+        var state = RunState(RunOptions(upload: upload, schedule: SchedulePolicy(interval: .seconds(60))))
+        let flush = Timestamp(rfc3339: "2026-11-21T12:00:00Z")!
+        var control = SpoolControl()
+        control.flushRequestedAt = flush
+        state.add(control)
+        let asked = [-7200, 2, 31].map {
+            state.spools[0].wasAskedFor(flush - .seconds(1), at: Moment(wall: flush + .seconds($0), steady: .zero))
+        }
+        #expect(asked == [false, true, false])
+    }
 }
 
 extension Lane.Newcomer {

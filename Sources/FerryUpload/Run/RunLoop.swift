@@ -149,7 +149,7 @@ struct RunLoop {
         }
         let now = runner.moment()
         dispatcher.change { delivery in
-            if state.setControl(control, of: lane) { delivery.forgetWaits(at: now.wall) }
+            if state.setControl(control, of: lane, at: now) { delivery.forgetWaits(at: now.wall) }
         }
     }
 
@@ -219,13 +219,13 @@ struct RunLoop {
     /// Asks in each spool for everything to be sent, as `ferry flush` does: what trackers hold in journals is theirs to publish.
     private mutating func askTrackers() async {
         asksTrackers = false
-        let wall = runner.now()
+        let now = runner.moment()
         for spool in spools where spool.isOpen {
             guard let lease = spool.tools?.lease, let lane = spool.lane else { continue }
             let isNoted = await blocking {
-                (try? lease.spool().setControl(at: wall) { $0.flushRequestedAt = wall }) != nil
+                (try? lease.spool().setControl(at: now.wall) { $0.flushRequestedAt = now.wall }) != nil
             }
-            if isNoted { state.askedItself(spool: lane, at: wall) }
+            if isNoted { state.askedItself(spool: lane, at: now) }
         }
     }
 

@@ -8,6 +8,15 @@ struct RunState {
         var control = SpoolControl()
         /// The request to flush that was obeyed last.
         var flushedAt: Timestamp?
+        /// When that was, by the clock that is never set; `nil`: before this process came.
+        var flushSeen: Duration?
+
+        /// Whether what was stored at a time, and is published now, was asked for before: a tracker obeys within a second.
+        func wasAskedFor(_ stored: Timestamp, at now: Moment) -> Bool {
+            guard let flushedAt, stored <= flushedAt else { return false }
+            let ago = flushSeen.map { now.steady - $0 } ?? now.wall - flushedAt
+            return ago >= .zero && ago < flushPatience
+        }
     }
 
     /// So long after a flush was asked for, what was stored before it leaves at once.
@@ -82,10 +91,7 @@ struct RunState {
         _ newcomer: Lane.Newcomer, in spool: Int, _ delivery: inout DeliveryState, at now: Moment
     ) {
         let entry = newcomer.entry
-        // It was stored before everything was asked for, and published since: a tracker obeys within a second.
-        if let asked = spools[spool].flushedAt, entry.created <= asked, now.wall - asked < Self.flushPatience {
-            spools[spool].schedule.ask()
-        }
+        if spools[spool].wasAskedFor(entry.created, at: now) { spools[spool].schedule.ask() }
         let events = policy.countsEvents ? delivery.lanes[spool].notedEvents(of: newcomer.name) : 1
         let place = spools[spool].schedule.place(entry.priority, age: now.wall - entry.created, at: now.steady)
         switch place {
@@ -95,18 +101,20 @@ struct RunState {
     }
 
     /// Somebody told a spool something. Returns whether a flush was asked for.
-    mutating func setControl(_ control: SpoolControl, of spool: Int) -> Bool {
+    mutating func setControl(_ control: SpoolControl, of spool: Int, at now: Moment? = nil) -> Bool {
         // What was stored during a pause is sent at its end.
         if spools[spool].control.stopsSending, !control.stopsSending, !policy.isManual { spools[spool].schedule.ask() }
         spools[spool].control = control
         guard let asked = control.flushRequestedAt, asked != spools[spool].flushedAt else { return false }
-        spools[spool].flushedAt = asked
+        (spools[spool].flushedAt, spools[spool].flushSeen) = (asked, now?.steady)
         spools[spool].schedule.ask()
         return true
     }
 
     /// This process asks in a spool's folder what it does already: its own note is no news to it.
-    mutating func askedItself(spool: Int, at time: Timestamp) { spools[spool].flushedAt = time }
+    mutating func askedItself(spool: Int, at now: Moment) {
+        (spools[spool].flushedAt, spools[spool].flushSeen) = (now.wall, now.steady)
+    }
 
     /// Somebody asked for everything to be sent.
     mutating func ask(_ delivery: inout DeliveryState, at now: Moment) {
