@@ -28,8 +28,15 @@ final class Settler: Sendable {
         var changed: ChangedFolders?
         /// `run()`, when there is nothing to do.
         var worker: CheckedContinuation<Void, Never>?
+        /// `run()`, when it waits for more endings than it has.
+        var gatherer: CheckedContinuation<Void, Never>?
         /// Who waits for a batch to end.
         var waiters: [CheckedContinuation<Void, Never>] = []
+
+        /// More may come, no caller waits for what is there, and it is less than fills a batch.
+        var isWorthGathering: Bool { !isClosed && flushes == 0 && queue.count < queueLimit / 2 }
+
+        mutating func takeGatherer() -> CheckedContinuation<Void, Never>? { isWorthGathering ? nil : gatherer.take() }
     }
 
     /// - Parameters:
@@ -49,8 +56,6 @@ final class Settler: Sendable {
     private static let queueLimit = 256
     /// How long the first ending of a batch waits for others, at most: a forced write costs as much for one as for two hundred.
     private static let gathering = Duration.milliseconds(8)
-    /// How often it is looked meanwhile whether others come at all.
-    private static let gatheringLook = Duration.milliseconds(1)
 
     /// While batch follows batch, moves are forced to the disk so often.
     private static let syncInterval = Duration.seconds(1)
@@ -93,13 +98,15 @@ final class Settler: Sendable {
     ///
     /// - Throws: What went wrong with an earlier one.
     func submit(_ ending: Ending) throws(FileError) {
-        let (failure, worker) = state.withLock { state in
-            guard state.failure == nil else { return (state.failure, nil as CheckedContinuation<Void, Never>?) }
+        let (failure, worker, gatherer) = state.withLock { state in
+            guard state.failure == nil else {
+                return (state.failure, nil as CheckedContinuation<Void, Never>?, state.takeGatherer())
+            }
             state.queue.append(ending)
-            defer { state.worker = nil }
-            return (nil, state.worker)
+            return (nil, state.worker.take(), state.takeGatherer())
         }
         worker?.resume()
+        gatherer?.resume()
         if let failure { throw failure }
     }
 
@@ -110,19 +117,23 @@ final class Settler: Sendable {
 
     /// Waits until everything that was handed over is settled, or has failed.
     func flush() async {
-        state.withLock { $0.flushes += 1 }
+        let gatherer = state.withLock { state in
+            state.flushes += 1
+            return state.takeGatherer()
+        }
+        gatherer?.resume()
         while state.withLock({ !$0.queue.isEmpty || $0.isSettling }) { await waitForBatch { !$0.queue.isEmpty || $0.isSettling } }
         state.withLock { $0.flushes -= 1 }
     }
 
     /// Lets ``run()`` end when the queue is empty.
     func close() {
-        let worker = state.withLock { state in
+        let (worker, gatherer) = state.withLock { state in
             state.isClosed = true
-            defer { state.worker = nil }
-            return state.worker
+            return (state.worker.take(), state.takeGatherer())
         }
         worker?.resume()
+        gatherer?.resume()
     }
 
     /// Settles until closed.
@@ -147,10 +158,28 @@ final class Settler: Sendable {
 
     /// Waits for more endings, unless there are enough, or no more come.
     private func gather() async {
-        let end = ContinuousClock.now + Self.gathering
-        while !state.withLock({ $0.isClosed || $0.flushes > 0 || $0.queue.count >= Self.queueLimit / 2 }) {
-            let left = end - .now
-            guard left > .zero, (try? await Task.sleep(for: min(left, Self.gatheringLook))) != nil else { return }
+        guard state.withLock(\.isWorthGathering) else { return }
+        await withTaskGroup { group in
+            group.addTask { try? await Task.sleep(for: Self.gathering) }
+            group.addTask { await self.waitForEnough() }
+            await group.next()
+            group.cancelAll()
+        }
+    }
+
+    /// Waits until nothing is gathered any more, or the task is cancelled.
+    private func waitForEnough() async {
+        await withTaskCancellationHandler {
+            await withCheckedContinuation { continuation in
+                let waits = state.withLock { state in
+                    guard state.isWorthGathering, !Task.isCancelled else { return false }
+                    state.gatherer = continuation
+                    return true
+                }
+                if !waits { continuation.resume() }
+            }
+        } onCancel: {
+            state.withLock { $0.gatherer.take() }?.resume()
         }
     }
 

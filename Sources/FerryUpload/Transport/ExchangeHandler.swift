@@ -102,7 +102,7 @@ final class ExchangeHandler: ChannelDuplexHandler {
         // The head leaves in any case, and is paid for.
         _ = throttle.wait(for: ByteCount(Int64(head.readableBytes)))
         context.write(wrapOutboundOut(.body(.byteBuffer(head))), promise: nil)
-        acknowledgedBefore = probe?.standing.acknowledged
+        acknowledgedBefore = probe?.acknowledged
         source = BodySource(exchange.body, to: origin, throttle: throttle)
         sendMore(context)
     }

@@ -58,8 +58,8 @@ final class SocketProbe {
         return ioctl(descriptor, request, &bytes) == 0 ? Int64(bytes) : 0
     }
 
-    /// `tcpi_bytes_acked` in linux/tcp.h's `tcp_info`, whose beginning never changes; glibc's own declaration is shorter.
-    private var acknowledged: Int64? {
+    /// As ``Standing/acknowledged``: `tcpi_bytes_acked` in linux/tcp.h's `tcp_info`, whose beginning never changes; glibc's own declaration is shorter.
+    var acknowledged: Int64? {
         let offset = 120
         return withUnsafeTemporaryAllocation(byteCount: offset + 8, alignment: 8) { info in
             var length = socklen_t(info.count)
