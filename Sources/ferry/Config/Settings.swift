@@ -60,7 +60,7 @@ enum Settings {
             "Each wait is multiplied by a random factor from this range.", problem: jitter),
         Setting(
             "back-off.then", default: "repeat", profiles: [.appcenter: "off"],
-            "After the last wait: repeat it, or off: send nothing more until the next start, as each request's own retries failed.",
+            "After the last wait: repeat it, and what failed together goes out one by one; or off: a request is made again as it was, and after its last wait nothing more is sent until the next start.",
             problem: oneOf(["repeat", "off"])),
         Setting(
             "back-off.reject-after", default: "10", profiles: [.appcenter: "off", .googleAnalytics: "off", .sensors: "off"],
