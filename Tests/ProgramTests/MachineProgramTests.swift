@@ -52,6 +52,19 @@ struct MachineProgramTests {
         #expect(try await machine("list", "--json").output == list, "\(press)")
     }
 
+    @Test("Where the list cannot be changed, the token that was printed is said to be none")
+    func printedInVain() async throws {
+        _ = try await machine("add", "press")
+        // A folder where the lock is to be.
+        try FileManager.default.removeItem(atPath: folder("hub/.machines.lock"))
+        try FileManager.default.createDirectory(atPath: folder("hub/.machines.lock"), withIntermediateDirectories: false)
+        for command in [["rotate", "press"], ["add", "other"]] {
+            let result = try await Program().start(["machine"] + command + ["--machines", folder("hub")]).end()
+            #expect(result.status != 0)
+            #expect(result.errors.contains("what was printed is no token that counts"), "\(result.errors)")
+        }
+    }
+
     @Test("A machine that has filled the hub's disk can be revoked")
     func fullDisk() async throws {
         let mounted = try await shell("mkdir \"$DIR/hub\" && mount -t tmpfs -o size=512k none \"$DIR/hub\"")
@@ -98,6 +111,9 @@ struct MachineProgramTests {
         try source.put(Segments.gzip("3\n"), as: Segments.name(second: 3))
         #expect(try await upload(source, port, token).status == 77)
         #expect(try await machine("list").output.contains("revoked"))
+        let unrotated = try await machine("rotate", "press-7")
+        #expect(unrotated.status == 78 && unrotated.output.isEmpty)
+        #expect(unrotated.errors.contains("ferry machine add press-7"), "\(unrotated.errors)")
         let again = try await add("press-7")
         #expect(try await upload(source, port, again).status == 0)
         hub.send(SIGTERM)
