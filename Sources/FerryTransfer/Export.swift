@@ -211,11 +211,11 @@ public struct Export {
         var chosen: [Chosen] = []
         var looks = Self.mostLooks
         for name in names {
-            if isBusy(name, &looks) {
-                report.busy += 1
-                continue
-            }
             do throws(FileError) {
+                if try isBusy(name, &looks) {
+                    report.busy += 1
+                    continue
+                }
                 guard let file = try spool.directory.open(name) else {
                     report.leftOut.append((name, Gone.reason))
                     continue
@@ -239,14 +239,19 @@ public struct Export {
         return chosen
     }
 
-    /// Other exports and writers let go of a segment within moments: it is looked at several times.
-    private func isBusy(_ name: String, _ looks: inout Int) -> Bool {
-        while case .busy = spool.claim(name) {
-            guard looks > 0 else { return true }
-            looks -= 1
-            usleep(5000)
+    /// Other exports and writers let go of a segment within moments: it is looked at several times. One whose uploader began to split it since it
+    /// was chosen, and died, waits for whoever ends the split.
+    private func isBusy(_ name: String, _ looks: inout Int) throws(FileError) -> Bool {
+        while true {
+            switch spool.claim(name) {
+            case .busy:
+                guard looks > 0 else { return true }
+                looks -= 1
+                usleep(5000)
+            case .claimed(let claim): return try spool.isHalfSplit(claim)
+            case .gone, .unusable: return false
+            }
         }
-        return false
     }
 
     /// For the whole export, which is not to wait for uploaders.

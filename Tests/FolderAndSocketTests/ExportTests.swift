@@ -50,6 +50,19 @@ struct ExportTests {
         #expect(try spool.events(in: [.pending]) == (0..<9).map { "{\"n\":\($0)}" })
     }
 
+    @Test("A split that was begun after a segment was chosen, and not ended, keeps it out of the bundle")
+    func halfSplitLater() throws {
+        let spool = try folder.spool()
+        let (whole, other) = (Segments.name(), Segments.name(second: 2))
+        for name in [whole, other] { try spool.put(Segments.gzip(Segments.lines(0..<9)), as: name) }
+        try spool.put(Segments.gzip(Segments.lines(0..<5)), as: Segments.name(id: whole.id + "0"))
+        var report = ExportReport()
+        let export = Export(spool, options: ExportOptions(), now: Self.moment)
+        let chosen = export.describe([whole.fileName, other.fileName], &report)
+        #expect(chosen.map(\.segment.name) == [other.fileName])
+        #expect(report.busy == 1)
+    }
+
     @Test("While an export runs its segments are left alone; when its process is gone they are due")
     func deadExport() async throws {
         let spool = try source()
