@@ -46,6 +46,25 @@ struct VerdictTests {
         #expect(verdict.reason?.message.hasPrefix("HTTP 400: 400 No required SSL certificate was sent; check --cert") == true)
     }
 
+    @Test(
+        "200 with a web page is no delivery, as of a network that wants a login; a word that is called HTML is one, and so is 201"
+    )
+    func webPage() {
+        func classify(_ status: Int, _ type: String?, _ body: String) -> Class? {
+            self.classify(Verdict(status: status, retryAfter: nil, location: nil, body: body, contentType: type))
+        }
+        let page = "\n<!DOCTYPE HTML PUBLIC \"-//IETF//DTD HTML 2.0//EN\">\n<html><head><title>Log in</title></head></html>"
+        #expect(classify(200, "text/html; charset=utf-8", page) == .unwell)
+        #expect(classify(200, "Text/HTML", "<HTML>Please log in") == .unwell)
+        #expect(classify(201, "text/html", page) == .delivered)
+        #expect(classify(200, "text/html", "ok") == .delivered)
+        #expect(classify(200, "text/html", "") == .delivered)
+        #expect(classify(200, "text/plain", page) == .delivered)
+        #expect(classify(200, nil, page) == .delivered)
+        let reason = Verdict(status: 200, retryAfter: nil, location: nil, body: page, contentType: "text/html").reason
+        #expect(reason?.message.hasPrefix("HTTP 200: Log in; a web page is no delivery") == true)
+    }
+
     @Test("Nothing of an answer that a terminal obeys, or a service manager reads as another line, gets into a message")
     func messageIsHarmless() throws {
         let body = "<title>down\nMAINPID=1\u{1b}]0;x\u{7}\u{202e}" + String(repeating: "e\u{301}", count: 4000) + "</title>"

@@ -22,14 +22,19 @@ extension Verdict {
     /// | 413 | RFC 9110, 15.5.14 | the size: split |
     /// | 429 | RFC 6585, 4 | how much comes: the destination waits |
     /// | 400, 411, 415, 422, other 4xx | RFC 9110, 15.5 | this segment: refused |
+    /// | 200 with a web page | RFC 8952, 2 | a network that wants a login first, or a URL for people: it waits |
     ///
     /// - Parameters:
     ///   - retryAfter: The `Retry-After` header, parsed.
     ///   - location: The `Location` header.
     ///   - body: The first bytes of the answer.
+    ///   - contentType: The `Content-Type` header.
     ///   - isToWholeRequest: Whether the answer came after the request's last byte had left. A 2xx to a part is no delivery: the other
     ///     side cannot have the rest.
-    public init(status: Int, retryAfter: Duration?, location: String?, body: String, isToWholeRequest: Bool = true) {
+    public init(
+        status: Int, retryAfter: Duration?, location: String?, body: String, contentType: String? = nil,
+        isToWholeRequest: Bool = true
+    ) {
         func reason(_ hint: String = "") -> Reason {
             let says = Self.gist(of: body).map { ": " + $0.printable(limit: 200) } ?? ""
             return Reason(kind: "status", status: status, message: "HTTP \(status)\(says)\(hint)")
@@ -37,11 +42,16 @@ extension Verdict {
         switch status {
         case 200..<300 where !isToWholeRequest:
             self = .doubtful(reason(" came before the body had gone out: that is no delivery"))
+        case 200 where Self.isPage(body, contentType):
+            self = .unwell(
+                reason("; a web page is no delivery: does this network want a login first, or is the URL one for people?"),
+                retryAfter: retryAfter)
         case 200..<300: self = .delivered(status: status)
         case 307, 308:
             // 301, 302 and 303 let a client turn a POST into a GET (RFC 9110, 15.4.2), so nobody may follow them here.
             if let location { self = .moved(to: location, reason()) } else { self = .misconfigured(reason(" without Location")) }
-        case 300..<400: self = .misconfigured(reason("; the URL moved, set --to to the new one"))
+        case 300..<400:
+            self = .misconfigured(reason("; the URL moved, set --to to the new one, or this network wants a login first"))
         case 401, 403: self = .misconfigured(reason("; check the token or the certificate"))
         case 404, 405, 410: self = .misconfigured(reason("; check the URL and the method"))
         case 402: self = .misconfigured(reason("; the destination wants to be paid first"))
@@ -75,6 +85,14 @@ extension Verdict {
             return body[start..<end]
         }
         return body.split(whereSeparator: \.isNewline).first
+    }
+
+    /// Whether an answer is a web page, as captive portals give one to every request. Servers that store may describe so what they made (201), as
+    /// Apache does, and many call a word or nothing HTML.
+    private static func isPage(_ body: String, _ contentType: String?) -> Bool {
+        guard contentType?.lowercased().hasPrefix("text/html") ?? false else { return false }
+        let start = body.drop(while: \.isWhitespace).prefix(16).lowercased()
+        return start.hasPrefix("<!doctype html") || start.hasPrefix("<html")
     }
 
     /// nginx says 400 where the request is not at fault but how it came; every segment would be rejected, one after the other.

@@ -62,6 +62,8 @@ struct Courier: ~Copyable {
         var request: String?
         /// How many events it carried, where a longer one was too large.
         var requestEvents: Int64?
+        /// How often it was tried since nothing was known of it, where each request has retries of its own.
+        var tries: Int?
         /// Which of its segments, by their place in it, were written into by now; `nil`: that is to be looked at.
         var changed: Set<Int>?
 
@@ -160,7 +162,7 @@ struct Courier: ~Copyable {
         let verdict = Verdict(
             status: answer.status, retryAfter: retryAfter, location: answer.header("location"),
             body: String(decoding: answer.body.prefix(Int(TransportOptions.answerBodyKept.bytes)), as: UTF8.self),
-            isToWholeRequest: answer.isToWholeRequest)
+            contentType: answer.header("content-type"), isToWholeRequest: answer.isToWholeRequest)
         if case .delivered = verdict {
             trace.duplicates = Self.duplicates(answer.body)
             trace.acceptedJoined = answer.header("ferry-accepts").flatMap(AcceptedForms.joined)
