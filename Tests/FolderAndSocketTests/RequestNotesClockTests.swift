@@ -57,19 +57,4 @@ struct RequestNotesClockTests: InterruptedRequests {
         }
         #expect(try spool.pending().isEmpty)
     }
-
-    @Test("A line of the ledger that is dated in the future proves no delivery", arguments: [-1, 86_400])
-    func futureLine(seconds: Int) throws {
-        let spool = try folder.spool()
-        try put(spool, 1)
-        let name = try #require(try spool.pending().first)
-        var note = try note(spool, [name], request: nil)
-        note.at = .now() - .seconds(5)
-        _ = try leave(JSONLine.encode(note), in: spool)
-        let at = Timestamp.now() + .seconds(seconds)
-        let line = LedgerEntry(at: at, segment: name, outcome: .sent, bytes: .zero)
-        try Data(line.line).write(to: URL(filePath: "\(spool.path)/.ferry/ledger-\(at.compactDay).jsonl"))
-        spool.restoreRequests(keepsSent: true) { Issue.record("\($0)") }
-        #expect(try spool.pending() == (seconds > 0 ? [name] : []))
-    }
 }

@@ -51,7 +51,7 @@ extension Spool {
     /// - Parameters:
     ///   - names: In the form of the format.
     ///   - moment: Lines of days before it are not read.
-    func lastSent(of names: Set<String>, since moment: Timestamp, until now: Timestamp) throws(FileError) -> [String: Timestamp] {
+    func lastSent(of names: Set<String>, since moment: Timestamp) throws(FileError) -> [String: Timestamp] {
         guard let stateDirectory else { return [:] }
         let (all, day) = (try ledgerNames().sorted(), Self.ledgerName(moment.compactDay))
         // A day that could have no ledger has its lines in the last one before it.
@@ -60,8 +60,7 @@ extension Spool {
         for name in all where name >= first {
             try places.forEachNewLine(of: name, in: stateDirectory) { line in
                 guard line.end(of: "\"outcome\":\"sent\"") != nil, let segment = line.text(after: "\"segment\":\""),
-                    names.contains(segment), let at = line.text(after: "\"at\":\"").flatMap({ Timestamp(rfc3339: $0) }),
-                    at <= now
+                    names.contains(segment), let at = line.text(after: "\"at\":\"").flatMap({ Timestamp(rfc3339: $0) })
                 else { return }
                 sent[segment] = max(sent[segment] ?? at, at)
             }

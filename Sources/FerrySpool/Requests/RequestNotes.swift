@@ -293,8 +293,9 @@ extension Spool {
     ) throws(FileError) -> (recorded: [Ending], unrecorded: [Ending]) {
         var endings: (recorded: [Ending], unrecorded: [Ending]) = ([], [])
         for one in undecided {
-            let isSent = sent[one.segment.name].flatMap { $0 >= note.at ? $0 : nil }
-            if isSent != nil || hasArrived && one.segment.ends {
+            // Without its arrival a line proves nothing: it may be of an earlier time, by a clock that was set, and the segment put back by hand.
+            if hasArrived, one.segment.ends {
+                let isSent = sent[one.segment.name].flatMap { $0 >= note.at ? $0 : nil }
                 var entry = LedgerEntry(
                     at: isSent ?? .now(), segment: one.segment.name, outcome: .sent, bytes: one.claim.status.size,
                     attempts: one.segment.attempts + 1)
@@ -317,6 +318,6 @@ extension Spool {
     /// The segments of some requests that the ledger has as delivered since, and when.
     private func sentSegments(of notes: [RequestNote]) throws(FileError) -> [String: Timestamp] {
         guard let first = notes.map(\.at).min() else { return [:] }
-        return try lastSent(of: Set(notes.flatMap { $0.segments.map(\.name) }), since: first, until: .now())
+        return try lastSent(of: Set(notes.flatMap { $0.segments.map(\.name) }), since: first)
     }
 }

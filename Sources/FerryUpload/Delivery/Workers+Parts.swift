@@ -125,7 +125,7 @@ extension Workers {
     private func goOn(_ left: inout Remainder, _ part: RequestPart, _ outcome: Courier.Outcome) async -> Bool {
         let ended = part.slices.count { $0.isLast }
         // Its segments end one after the other, or all but one, which goes on.
-        if part.slices.count > 1 { left.segments[part.slices[0].segment - left.first].claim.noteArrival() }
+        left.segments[part.slices[0].segment - left.first].claim.noteArrival()
         if let slice = part.slices.last, !slice.isLast {
             let place = slice.segment - left.first
             guard left.segments[place].claim.isUnchanged else {
