@@ -470,6 +470,43 @@ struct InterruptedRequestsTests: InterruptedRequests {
         #expect(try spool.pending().isEmpty)
     }
 
+    @Test(
+        "One that may have arrived before its repetition was cut off keeps its key, where requests are repeated as they were",
+        arguments: [Way.strict, .joinedStrict, .eachRequest])
+    func cutOffAgain(way: Way) async throws {
+        let spool = try folder.spool()
+        for second in 1...3 {
+            let noise = (0..<5_000).map { _ in String(UInt64.random(in: 0...(.max)), radix: 16) }.joined()
+            try spool.put(Segments.gzip("{\"n\":\"\(noise)\"}\n"), as: Segments.name(second: second))
+        }
+        enum Mood { case losesAnswers, isSlow, isWell }
+        let mood = Mutex(Mood.losesAnswers)
+        let answers = RequestServer()
+        let hasHead = Mutex(false)
+        let listener = ScriptedServer(receiveBuffer: 4096) { peer in
+            if mood.withLock({ $0 == .isSlow }) {
+                if peer.head() != nil { hasHead.withLock { $0 = true } }
+                while mood.withLock({ $0 == .isSlow }) { usleep(1000) }
+            }
+            while let request = peer.request() {
+                let answer = answers.answer(request)
+                if mood.withLock({ $0 == .losesAnswers }) { return }
+                peer.send(answer)
+            }
+        }
+        var options = try way.options(to: listener.url)
+        _ = try await UploadPass(spool, options: options).run()
+        let key = try #require(answers.keys.first)
+        mood.withLock { $0 = .isSlow }
+        options.deadline = .seconds(1)
+        try await runUntilCutOff(spool, options) { hasHead.withLock(\.self) }
+        mood.withLock { $0 = .isWell }
+        options.deadline = nil
+        _ = try await UploadPass(spool, options: options).run()
+        #expect(Set(answers.keys) == [key], "\(answers.keys)")
+        #expect(try spool.pending().isEmpty)
+    }
+
     @Test("What failed together in requests of some events goes out one by one where requests are segments now")
     func failedInSmallerRequest() async throws {
         let spool = try folder.spool()

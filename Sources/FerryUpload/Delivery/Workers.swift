@@ -140,7 +140,7 @@ final class Workers: Sendable {
         } catch {
             dispatcher.fail(error, job)
         }
-        if segments.count > 1, case .delivered = outcome.verdict { segments[0].claim.noteArrival() }
+        if case .delivered = outcome.verdict { segments[0].claim.noteArrival() }
         if job.tools.settler.isFull { await job.tools.settler.waitForRoom() }
         noteBrokenOff(&segments, &outcome, job)
         dispatcher.finish(job, segments, outcome)
@@ -150,9 +150,9 @@ final class Workers: Sendable {
     func noteBrokenOff(_ segments: inout [PreparedSegment], _ outcome: inout Courier.Outcome, _ job: Dispatcher.Job) {
         guard segments.count > 1, [.beginning, .part].contains(outcome.trace.departure) else { return }
         if options.repeatsWhole, case .withdrawn(let reason) = outcome.verdict, reason.kind == "stopped",
-            !segments.contains(where: { $0.sidecar?.isInterrupted ?? false })
+            segments.allSatisfy({ $0.sidecar.map { !$0.isInterrupted && $0.request == nil } ?? true })
         {
-            // It never arrived, and made again as it was it would be cut off each time.
+            // It never arrived, in this try, which is the first. Made again as it was it would be cut off each time.
             (outcome.request, outcome.requestEvents) = (nil, nil)
         }
         noteArrival(of: &segments, outcome, job)
