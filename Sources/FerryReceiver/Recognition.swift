@@ -191,11 +191,7 @@ struct Recognition: Sendable {
             return try spool.isLeaving(form) ? .circle(.leaving) : .unsoundThere(name: form)
         }
         guard try left.wasSent(segment, bytes: bytes.bytes, from: spool) else { return nil }
-        // Halves of what went to a server that is no spool are known by the ledger. One event has none.
-        if let id = SegmentID(segment.id), try !sentOn.contains(id, in: spool), try !left.wasSent(segment, events: 1, from: spool)
-        {
-            return nil
-        }
+        if try left.takesHalves(of: segment, bytes: bytes.bytes, from: spool) { return nil }
         return .sentOn(name: segment.fileName, limit: limit)
     }
 

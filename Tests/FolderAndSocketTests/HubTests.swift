@@ -167,16 +167,22 @@ struct HubTests {
             let line = LedgerEntry(at: .now(), segment: copied.fileName, outcome: .sent, bytes: claim.status.size)
             try spool.settle([Ending(claim, .sent(keep: false), line)])
             #expect(try await post(copied) == 508)
-            for (second, events) in [(4, 2), (5, 1)] {
-                let delivered = Segments.name(second: second)
+            // The halves of what went to a server that is no spool are known by its events, and another spool knows them; one event has none.
+            let noSpool = LedgerEntry.noSpool
+            let lines: [(events: Int64?, receiver: String, status: Int)] = [
+                (2, noSpool, 413), (1, noSpool, 508), (nil, noSpool, 508), (2, "anotherhubsidxxx", 413),
+                (nil, "anotherhubsidxxx", 413),
+                (1, "anotherhubsidxxx", 508),
+            ]
+            for (index, (events, receiver, status)) in lines.enumerated() {
+                let delivered = Segments.name(second: 10 + index)
                 try spool.put(bytes, as: delivered)
                 guard case .claimed(let claim) = spool.claim(delivered.fileName) else { throw InVain(what: "the claim") }
                 let line = LedgerEntry(
-                    at: .now(), segment: delivered.fileName, outcome: .sent, bytes: claim.status.size, events: Int64(events),
-                    receiver: LedgerEntry.noSpool)
+                    at: .now(), segment: delivered.fileName, outcome: .sent, bytes: claim.status.size, events: events,
+                    receiver: receiver)
                 try spool.settle([Ending(claim, .sent(keep: false), line)])
-                // The halves of what went to a server that is no spool are known; one event has none.
-                #expect(try await post(delivered) == (events > 1 ? 413 : 508))
+                #expect(try await post(delivered) == status)
             }
             let growing = Segments.name(second: 2)
             try spool.put(Array(bytes.prefix(bytes.count / 2)), as: growing)
@@ -281,13 +287,26 @@ struct HubTests {
             let split = Segments.name(second: 3, id: "cccccccccccccccccccc0", stream: "a")
             try deliver(split, events: 5)
             #expect(try await post(split, events: 5).contains("\"duplicate\":true"), "it is a half that was delivered itself")
+            func noteSplit(_ name: SegmentName) throws {
+                try spool.put(Segments.gzip("{}\n"), as: name)
+                guard case .claimed(let claim) = spool.claim(name.fileName) else { throw InVain(what: "a claim") }
+                let line = LedgerEntry(at: .now(), segment: name.fileName, outcome: .split, bytes: claim.status.size)
+                try spool.settle([Ending(claim, .split, line)])
+            }
             let further = Segments.name(second: 4, id: "dddddddddddddddddddd0", stream: "a")
             for (end, events) in [("0", 3), ("10", 1), ("11", 1)] {
                 try deliver(Segments.name(second: 4, id: further.id + end, stream: "a"), events: events)
             }
-            #expect(try await post(further, events: 5).contains("\"duplicate\":true"), "all that it was split into was delivered")
+            #expect(try await post(further, events: 5).contains("\"duplicate\":false"), "they are no parts of it")
+            let other = Segments.name(second: 6, id: "ffffffffffffffffffff0", stream: "a")
+            for (end, events) in [("0", 3), ("10", 1), ("11", 1)] {
+                try deliver(Segments.name(second: 6, id: other.id + end, stream: "a"), events: events)
+            }
+            for end in ["", "1"] { try noteSplit(Segments.name(second: 6, id: other.id + end, stream: "a")) }
+            #expect(try await post(other, events: 5).contains("\"duplicate\":true"), "all that it was split into was delivered")
             let partly = Segments.name(second: 5, id: "eeeeeeeeeeeeeeeeeeee0", stream: "a")
             try deliver(Segments.name(second: 5, id: partly.id + "0", stream: "a"), events: 3)
+            try noteSplit(partly)
             #expect(try await post(partly, events: 5).contains("\"duplicate\":false"), "half of it was delivered")
             let one = Segments.name(second: 2, id: "bbbbbbbbbbbbbbbbbbbb1")
             try deliver(one, events: 1)

@@ -10,8 +10,12 @@ package final class LeftSegments: Sendable {
 
     private enum Mark: Hashable {
         case sent(bytes: Int64)
+        /// As ``sent(bytes:)``, and halves of it do no harm: see ``LeftSegments/takesHalves(of:bytes:from:)``.
+        case sentDivisible(bytes: Int64)
         case sentHalf(events: Int64)
         case split(bytes: Int64)
+        /// As ``split(bytes:)``, of whatever size.
+        case splitHere
     }
 
     /// Held while a ledger is read: a second reader would only read the same.
@@ -20,7 +24,14 @@ package final class LeftSegments: Sendable {
     package init() {}
 
     package func wasSent(_ segment: SegmentName, bytes: Int64, from spool: Spool) throws(FileError) -> Bool {
-        try has(.sent(bytes: bytes), segment, spool)
+        if try has(.sent(bytes: bytes), segment, spool) { return true }
+        return try has(.sentDivisible(bytes: bytes), segment, spool)
+    }
+
+    /// Whether a segment was sent, and halves of it would arrive no second time: it went to another spool, which knows it, or to a server that is no
+    /// spool, and the ledger has how many events it had.
+    package func takesHalves(of segment: SegmentName, bytes: Int64, from spool: Spool) throws(FileError) -> Bool {
+        try has(.sentDivisible(bytes: bytes), segment, spool)
     }
 
     package func wasSent(_ half: SegmentName, events: Int64, from spool: Spool) throws(FileError) -> Bool {
@@ -49,16 +60,17 @@ package final class LeftSegments: Sendable {
 
     private static func parts(of segment: SegmentName, events: Int64, deepest: Int, _ marks: Set<Int>) -> [SegmentName]? {
         if marks.contains(hash(.sentHalf(events: events), segment)) { return [segment] }
-        // One event is never split; a first half gets the odd one.
-        guard deepest > 0, events > 1, let first = SegmentID("\(segment.id)0"), let second = SegmentID("\(segment.id)1"),
+        // One event is never split; a first half gets the odd one. Names that end in a counter look like a whole and its parts.
+        guard deepest > 0, events > 1, marks.contains(hash(.splitHere, segment)),
+            let first = SegmentID("\(segment.id)0"), let second = SegmentID("\(segment.id)1"),
             let parts = parts(of: segment.with(id: first), events: events - events / 2, deepest: deepest - 1, marks),
             let others = Self.parts(of: segment.with(id: second), events: events / 2, deepest: deepest - 1, marks)
         else { return nil }
         return parts + others
     }
 
-    /// Up to 256 parts.
-    private static let deepestSplit = 8
+    /// No segment is split so often.
+    private static let deepestSplit = 40
 
     package func wasSplit(_ segment: SegmentName, bytes: Int64, in spool: Spool) throws(FileError) -> Bool {
         try has(.split(bytes: bytes), segment, spool)
@@ -93,7 +105,15 @@ package final class LeftSegments: Sendable {
         guard isSent || line.end(of: "\"outcome\":\"split\"") != nil, let bytes = line.number(after: "\"bytes\":"),
             let segment = line.text(after: "\"segment\":\"").flatMap({ SegmentName($0) })
         else { return }
-        marks.insert(hash(isSent ? .sent(bytes: bytes) : .split(bytes: bytes), segment))
-        if isSent, let events = line.number(after: "\"events\":") { marks.insert(hash(.sentHalf(events: events), segment)) }
+        guard isSent else {
+            marks.insert(hash(.split(bytes: bytes), segment))
+            marks.insert(hash(.splitHere, segment))
+            return
+        }
+        let events = line.number(after: "\"events\":")
+        // One event has no halves. Where it is not known where a segment went, nor how many events it had, nothing is known of them.
+        let isDivisible = line.text(after: "\"receiver\":\"").map { $0.isEmpty ? events ?? 0 > 1 : events ?? 2 > 1 } ?? false
+        marks.insert(hash(isDivisible ? .sentDivisible(bytes: bytes) : .sent(bytes: bytes), segment))
+        if let events { marks.insert(hash(.sentHalf(events: events), segment)) }
     }
 }
