@@ -129,6 +129,32 @@ struct RunnerNewsTests {
         #expect(try spool.destinationStates().isEmpty)
     }
 
+    @Test("With retries of its own a request begins them anew on another network, with the first of its waits")
+    func retriesBeginAnew() async throws {
+        let spool = try folder.spool()
+        let network = TestNetwork()
+        let server = ScriptedServer.answering { _ in ScriptedServer.answer(500) }
+        try spool.put(Segments.gzip("{}\n"), as: Segments.name())
+        let waits = Mutex<[Duration]>([])
+        try await whileRunning(
+            spool, server.url,
+            change: {
+                $0.blame = .eachRequest(retries: 9)
+                let intervals: [Duration] = [.milliseconds(10), .seconds(3600), .seconds(7200)]
+                $0.backOff = BackOff(intervals: intervals, jitter: 1...1, failuresAllowed: .max)
+            }, network: network.maker,
+            onEvent: { event in
+                if case .upload(_, .backsOff(_, let until, _)) = event { waits.withLock { $0.append(until - .now()) } }
+            }
+        ) { _ in
+            try await eventually("it waits long") { waits.withLock { $0.count } == 2 }
+            network.change(NetworkLook(verdict: .usable(interface: "wlan0")))
+            try await eventually("it was tried twice more") { waits.withLock { $0.count } == 4 }
+        }
+        let areLong = waits.withLock { $0.map { $0 > .seconds(1800) } }
+        #expect(areLong == [false, true, false, true])
+    }
+
     @Test("News that change nothing, and a kernel that does not tell, break nothing off")
     func networkStays() async throws {
         let spool = try folder.spool()

@@ -342,7 +342,8 @@ struct Bookkeeper: Sendable {
                 segment.claim, kind: "exhausted", status: reason.status, message: message, attempts: state.attempts
             ).map { .waits(until: $0) } ?? .ended
         }
-        var wait = options.backOff.wait(afterFailures: isOwnFault ? state.failures : state.attempts, chance: end.chance)
+        let failures = outcome.tries ?? (isOwnFault ? state.failures : state.attempts)
+        var wait = options.backOff.wait(afterFailures: failures, chance: end.chance)
         // The destination is left alone for that long: after it, it is the others' turn.
         if !isProven, case .unwell(_, let retryAfter?) = outcome.verdict {
             wait = min(retryAfter + wait, options.backOff.longestWait)

@@ -6,14 +6,17 @@ extension DeliveryState {
     mutating func finish(_ job: Dispatcher.Job, _ segments: [PreparedSegment], _ outcome: Courier.Outcome) {
         // What was skipped or put back is of the job no more: the outcome is the others'.
         underWay[job.id] = job
+        var outcome = outcome
+        if case .eachRequest = options.blame, let name = segments.first?.claim.name {
+            outcome.tries = lanes[job.lane].countTry(of: name)
+        }
         held[job.id] = (segments, outcome)
         // One that stops saying so is believed, whoever answers there now.
         if case .delivered = outcome.verdict { acceptedJoined = outcome.trace.acceptedJoined }
         if let time = outcome.duration ?? segments.first?.preparedAgo {
             budget?.observe(outcome.load.bytes, events: outcome.load.events, took: time)
         }
-        var tries = segments.first?.attempt ?? 1
-        if case .eachRequest = options.blame, let name = segments.first?.claim.name { tries = lanes[job.lane].countTry(of: name) }
+        let tries = outcome.tries ?? segments.first?.attempt ?? 1
         let wasStopping = plan.stopReason != nil
         let judgements = plan.finish(job.id, outcome.verdict, latency: outcome.trace.latency, tries: tries)
         noteStop()
