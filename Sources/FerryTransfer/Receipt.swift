@@ -76,8 +76,8 @@ public enum ReceiptProblem: Error, Equatable, CustomStringConvertible {
     case forged
     /// The bundle comes from another spool.
     case foreign(String)
-    /// Its bundle, of this spool, was acknowledged before, given up, or is not complete.
-    case notAwaited(bundle: String)
+    /// Its bundle, of this spool, was acknowledged before, given up, or is not complete; so many of its segments are pending all the same.
+    case notAwaited(bundle: String, pending: Int)
     /// The spool vouches for itself.
     case own
     /// It vouches for bytes that were never exported, or twice for the same.
@@ -89,8 +89,10 @@ public enum ReceiptProblem: Error, Equatable, CustomStringConvertible {
         case .unsigned: "the receipt is not signed, and --from wants a signature"
         case .forged: "the receipt's signature is not by the key in --from"
         case .foreign(let why): "the receipt is not for this spool: \(why)"
-        case .notAwaited(let bundle):
-            "the bundle \(bundle) waits for no receipt any more: acknowledged before, given up, or its export did not end"
+        case .notAwaited(let bundle, 0):
+            "the bundle \(bundle) waits for no receipt any more, and nothing of it is pending: the receipt may be deleted"
+        case .notAwaited(let bundle, let pending):
+            "the bundle \(bundle) waits for no receipt any more: acknowledged before, given up, or its export did not end; pending are \(pending) of its segments"
         case .own: "the receipt was written by this very spool, which is no proof that its segments are anywhere else"
         case .contradicts(let segment): "the receipt has another checksum for \(segment) than the bundle had, or names it twice"
         }
@@ -166,7 +168,8 @@ extension Spool {
         guard receipt.spool == id else { throw ReceiptProblem.foreign("its bundle comes from the spool \(receipt.spool)") }
         guard receipt.hub != id else { throw ReceiptProblem.own }
         guard let mark = try exportMarks().first(where: { $0.bundle == receipt.bundle && $0.state == .complete }) else {
-            throw ReceiptProblem.notAwaited(bundle: receipt.bundle)
+            let pending = try receipt.segments.count { (segment) throws(FileError) in try directory.contains(segment.name) }
+            throw ReceiptProblem.notAwaited(bundle: receipt.bundle, pending: pending)
         }
         let sums = Dictionary(mark.segments.map { (FileName($0.name), $0.sha256) }, uniquingKeysWith: { first, _ in first })
         var names: Set<FileName> = []

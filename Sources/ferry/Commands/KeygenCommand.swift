@@ -34,7 +34,9 @@ struct KeygenCommand: ParsableCommand {
                 throw error
             }
         } catch {
-            throw CommandFailure(.localFailure, error.description)
+            let hint =
+                error.code == EEXIST ? ": give another name, for what was encrypted to it can be read with no other key" : ""
+            throw CommandFailure(.localFailure, error.description + hint)
         }
         Log(isQuiet: false).note("wrote \(name).key, which is secret, and \(name).pub, which is for everybody")
     }
