@@ -47,6 +47,8 @@ struct InterruptedRequestsTests: InterruptedRequests {
         try await withThrowingTaskGroup(of: Void.self) { group in
             group.addTask { _ = try await UploadPass(copy, options: Way.eachRequest.options(to: listener.url)).run() }
             try await eventually("the segments are claimed") { if case .busy = copy.claim(first) { true } else { false } }
+            // It looks at once, and then every 5 ms for a second.
+            try await Task.sleep(for: .milliseconds(200))
             held = nil
             try await group.waitForAll()
         }
