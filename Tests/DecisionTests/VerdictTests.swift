@@ -60,7 +60,18 @@ struct VerdictTests {
         #expect(classify(200, "text/html", "ok") == .delivered)
         #expect(classify(200, "text/html", "") == .delivered)
         #expect(classify(200, "text/plain", page) == .delivered)
-        #expect(classify(200, nil, page) == .delivered)
+        #expect(classify(200, nil, page) == .unwell)
+        #expect(classify(200, nil, "<p>stored</p>") == .delivered)
+        #expect(classify(200, "text/html", "<result>ok</result>") == .delivered)
+        for text in [
+            "\u{feff}<!doctype html>", "<!-- a -->\n<html>", "<?xml version=\"1.0\"?><html>", "<!DOCTYPE\nhtml>", "<head><title>",
+            "<meta http-equiv=refresh content=0>", "<script>location.href='/'</script>", "<BODY onload=x>",
+            "\u{fffd}\u{fffd}<\0!\0d\0o\0c\0", "\u{1f}\u{fffd}\u{8}", String(repeating: " ", count: 3000) + "<html>",
+        ] {
+            #expect(classify(200, "text/html", text) == .unwell, "\(text.prefix(40))")
+        }
+        #expect(classify(200, "application/xhtml+xml", "<html>") == .unwell)
+        #expect(classify(202, "text/html", page) == .unwell)
         let reason = Verdict(status: 200, retryAfter: nil, location: nil, body: page, contentType: "text/html").reason
         #expect(reason?.message.hasPrefix("HTTP 200: Log in; a web page is no delivery") == true)
     }

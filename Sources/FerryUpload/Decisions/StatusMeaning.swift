@@ -42,7 +42,7 @@ extension Verdict {
         switch status {
         case 200..<300 where !isToWholeRequest:
             self = .doubtful(reason(" came before the body had gone out: that is no delivery"))
-        case 200 where Self.isPage(body, contentType):
+        case 200..<300 where status != 201 && Self.isPage(body, contentType):
             self = .unwell(
                 reason("; a web page is no delivery: does this network want a login first, or is the URL one for people?"),
                 retryAfter: retryAfter)
@@ -87,13 +87,27 @@ extension Verdict {
         return body.split(whereSeparator: \.isNewline).first
     }
 
-    /// Whether an answer is a web page, as captive portals give one to every request. Servers that store may describe so what they made (201), as
-    /// Apache does, and many call a word or nothing HTML.
+    /// Whether an answer is a web page, as captive portals give one to every request: a document, or a part of one that leads to it. Servers that
+    /// store may describe so what they made (201), as Apache does, and many call a word or nothing HTML.
     private static func isPage(_ body: String, _ contentType: String?) -> Bool {
-        guard contentType?.lowercased().hasPrefix("text/html") ?? false else { return false }
-        let start = body.drop(while: \.isWhitespace).prefix(16).lowercased()
-        return start.hasPrefix("<!doctype html") || start.hasPrefix("<html")
+        // A byte order mark, or what is no UTF-8, as in UTF-16.
+        let beginning = body.unicodeScalars.drop {
+            $0.properties.isWhitespace || $0 == "\u{feff}" || $0 == "\u{fffd}" || $0 == "\0"
+        }
+        // Compressed, which nothing has asked for, and called a page.
+        if beginning.first == "\u{1f}", contentType?.lowercased().hasPrefix("text/html") ?? false { return true }
+        guard beginning.first == "<" else { return false }
+        let text = String(String.UnicodeScalarView(beginning.prefix(40).filter { $0 != "\0" })).lowercased().dropFirst()
+        guard let contentType = contentType?.lowercased() else { return text.hasPrefix("!doctype") || text.hasPrefix("html") }
+        guard contentType.hasPrefix("text/html") || contentType.hasPrefix("application/xhtml") else { return false }
+        return beginningsOfPages.contains { text.hasPrefix($0) }
     }
+
+    private static let beginningsOfPages = [
+        "!", "?xml", "html", "head", "body", "meta", "script", "noscript", "title", "style", "link", "base", "frameset", "iframe",
+        "form", "center",
+        "div", "table", "h1", "h2", "p>", "a ", "font",
+    ]
 
     /// nginx says 400 where the request is not at fault but how it came; every segment would be rejected, one after the other.
     private static let complaintsAboutTLS = [
