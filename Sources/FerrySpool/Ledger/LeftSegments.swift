@@ -28,8 +28,8 @@ package final class LeftSegments: Sendable {
         return try has(.sentDivisible(bytes: bytes), segment, spool)
     }
 
-    /// Whether a segment was sent, and halves of it would arrive no second time: it went to another spool, which knows it, or to a server that is no
-    /// spool, and the ledger has how many events it had.
+    /// Whether a segment was sent, and halves of it are known by that: it went to a server that is no spool, and the ledger has how many events it
+    /// had.
     package func takesHalves(of segment: SegmentName, bytes: Int64, from spool: Spool) throws(FileError) -> Bool {
         try has(.sentDivisible(bytes: bytes), segment, spool)
     }
@@ -111,8 +111,8 @@ package final class LeftSegments: Sendable {
             return
         }
         let events = line.number(after: "\"events\":")
-        // One event has no halves. Where it is not known where a segment went, nor how many events it had, nothing is known of them.
-        let isDivisible = line.text(after: "\"receiver\":\"").map { $0.isEmpty ? events ?? 0 > 1 : events ?? 2 > 1 } ?? false
+        // One event has no halves. What went to another spool may go elsewhere from now on, where nothing of it is known.
+        let isDivisible = events ?? 0 > 1 && line.end(of: SentOn.toNoSpool) != nil
         marks.insert(hash(isDivisible ? .sentDivisible(bytes: bytes) : .sent(bytes: bytes), segment))
         if let events { marks.insert(hash(.sentHalf(events: events), segment)) }
     }

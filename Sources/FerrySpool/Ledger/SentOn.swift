@@ -37,7 +37,7 @@ public final class SentOn: Sendable {
         }
     }
 
-    private static let toNoSpool: StaticString = "\"receiver\":\"\""
+    static let toNoSpool: StaticString = "\"receiver\":\"\""
 
     private static func sentSegment(_ line: UnsafeBufferPointer<UInt8>) -> SegmentID? {
         guard line.end(of: "\"outcome\":\"sent\"") != nil, line.end(of: toNoSpool) == nil,
