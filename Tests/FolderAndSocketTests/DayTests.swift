@@ -167,7 +167,7 @@ struct DayTests {
                 for item in job.items {
                     switch preparer.prepare(item, in: spool, now: clock.wall) {
                     case .ready(let segment): ready.append((item, segment))
-                    case .waits(let until): delivery.skip(item, of: job, .waits(until: until))
+                    case .waits(let until, _): delivery.skip(item, of: job, .waits(until: until))
                     case .gone: delivery.skip(item, of: job, .ended)
                     default: delivery.skip(item, of: job, .taken)
                     }

@@ -473,22 +473,26 @@ struct InterruptedRequestsTests: InterruptedRequests {
     }
 
     @Test(
-        "One that may have arrived before its repetition was cut off keeps its key, where requests are repeated as they were",
-        arguments: [Way.strict, .joinedStrict, .eachRequest])
-    func cutOffAgain(way: Way) async throws {
+        "One that may have arrived before its repetition was cut off keeps its key, where requests are repeated as they were; one that broke off does not",
+        arguments: [Way.strict, .joinedStrict, .eachRequest], [true, false])
+    func cutOffAgain(way: Way, hasArrived: Bool) async throws {
         let spool = try folder.spool()
         for second in 1...3 {
             let noise = (0..<5_000).map { _ in String(UInt64.random(in: 0...(.max)), radix: 16) }.joined()
             try spool.put(Segments.gzip("{\"n\":\"\(noise)\"}\n"), as: Segments.name(second: second))
         }
-        enum Mood { case losesAnswers, isSlow, isWell }
-        let mood = Mutex(Mood.losesAnswers)
+        enum Mood { case losesAnswers, breaksOff, isSlow, isWell }
+        let mood = Mutex(hasArrived ? Mood.losesAnswers : .breaksOff)
         let answers = RequestServer()
         let hasHead = Mutex(false)
         let listener = ScriptedServer(receiveBuffer: 4096) { peer in
             if mood.withLock({ $0 == .isSlow }) {
                 if peer.head() != nil { hasHead.withLock { $0 = true } }
                 while mood.withLock({ $0 == .isSlow }) { usleep(1000) }
+            }
+            if mood.withLock({ $0 == .breaksOff }) {
+                _ = peer.head()
+                return
             }
             while let request = peer.request() {
                 let answer = answers.answer(request)
@@ -498,15 +502,71 @@ struct InterruptedRequestsTests: InterruptedRequests {
         }
         var options = try way.options(to: listener.url)
         _ = try await UploadPass(spool, options: options).run()
-        let key = try #require(answers.keys.first)
+        let key = answers.keys.first
         mood.withLock { $0 = .isSlow }
         options.deadline = .seconds(1)
         try await runUntilCutOff(spool, options) { hasHead.withLock(\.self) }
         mood.withLock { $0 = .isWell }
         options.deadline = nil
         _ = try await UploadPass(spool, options: options).run()
-        #expect(Set(answers.keys) == [key], "\(answers.keys)")
+        if hasArrived {
+            #expect(Set(answers.keys) == [try #require(key)], "\(answers.keys)")
+        } else {
+            #expect(answers.keys.count == 3, "\(answers.keys)")
+        }
         #expect(try spool.pending().isEmpty)
+    }
+
+    @Test("One of which a segment must wait goes out when that is due, whole", arguments: [Way.joined, .strict])
+    func oneWaits(way: Way) async throws {
+        let spool = try folder.spool()
+        for second in 1...3 { try put(spool, second) }
+        let names = try spool.pending()
+        let key = Coalescing.key(names.compactMap { SegmentName($0)?.id })
+        let events: Int64? = way == .joined ? nil : 3
+        _ = try leave(JSONLine.encode(note(spool, names, request: key, events: events)), in: spool)
+        spool.restoreRequests(keepsSent: true) { Issue.record("\($0)") }
+        var state = try #require(try spool.sidecar(of: names[1]))
+        state.lastError = .init(scope: .segment, kind: "status", status: 500, message: "HTTP 500")
+        (state.lastAttemptAt, state.nextAttemptAt) = (.now(), .now() + .seconds(1))
+        try spool.directory.replace("\(names[1]).retry.json", with: Array(JSONEncoder().encode(state)), durable: false)
+        let server = RequestServer()
+        let listener = ScriptedServer.answering { server.answer($0) }
+        var upload = try way.options(to: listener.url)
+        upload.ignoresWaits = false
+        _ = try await UploadPass(spool, options: upload).run()
+        let runner = try Runner(
+            [SpoolPlace(spool.path)],
+            options: RunOptions(upload: upload, schedule: SchedulePolicy(interval: .seconds(60), events: 1)))
+        try await runner.whileRunning { _ in
+            try await eventually("all is sent") { try spool.pending().isEmpty }
+        }
+        #expect(server.keys == ["\"\(key)\""], "\(server.keys)")
+    }
+
+    @Test("One of which a file was just copied goes out when that has settled, whole", arguments: [Way.joined, .judged, .strict])
+    func oneSettles(way: Way) async throws {
+        let spool = try folder.spool()
+        for second in 1...3 { try put(spool, second) }
+        let names = try spool.pending()
+        let key = Coalescing.key(names.compactMap { SegmentName($0)?.id })
+        let events: Int64? = way == .joined ? nil : 3
+        _ = try leave(JSONLine.encode(note(spool, names, request: key, events: events)), in: spool)
+        spool.restoreRequests(keepsSent: true) { Issue.record("\($0)") }
+        // As by cp: its two times are one, and young.
+        let content = try Data(contentsOf: URL(filePath: "\(spool.path)/\(names[1])"))
+        let handle = try FileHandle(forUpdating: URL(filePath: "\(spool.path)/\(names[1])"))
+        try handle.write(contentsOf: content)
+        let server = RequestServer()
+        let listener = ScriptedServer.answering { server.answer($0) }
+        let upload = try way.options(to: listener.url)
+        let runner = try Runner(
+            [SpoolPlace(spool.path)],
+            options: RunOptions(upload: upload, schedule: SchedulePolicy(interval: .seconds(60), events: 1)))
+        try await runner.whileRunning { _ in
+            try await eventually("all is sent") { try spool.pending().isEmpty }
+        }
+        #expect(server.keys == ["\"\(key)\""], "\(server.keys)")
     }
 
     @Test("What failed together in requests of some events goes out one by one where requests are segments now")

@@ -271,12 +271,12 @@ struct RepeatedRequestsTests {
         let listener = ScriptedServer.answering { request in
             if server.keys.isEmpty { try? put(10..<20) }
             // What failed is due while the refused ones are tried.
-            if server.keys.count > 1 { usleep(100_000) }
+            if server.keys.count > 1 { usleep(250_000) }
             return server.answer(request)
         }
         var options = UploadOptions(destination: try DestinationURL(listener.url))
         (options.body, options.requestLimits, options.parallel) = (.jsonArray, RequestLimits(events: 20), 1)
-        options.backOff = BackOff(intervals: [.milliseconds(400)], jitter: 1...1, failuresAllowed: .max)
+        options.backOff = BackOff(intervals: [.milliseconds(1500)], jitter: 1...1, failuresAllowed: .max)
         options.blame = .eachRequest(retries: 3)
         try await runUntilAllIsSent(spool, options)
         let bodies = try server.requests.withLock { try $0.map { try numbers(in: $0.body) } }

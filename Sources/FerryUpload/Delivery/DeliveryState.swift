@@ -201,23 +201,16 @@ struct DeliveryState {
         return sidecar.interruptedRequest != nil && options.canRepeat(sidecar)
     }
 
-    /// The key of the joined request that a segment is to be repeated in, by its sidecar: as it was.
-    private static func repeated(_ sidecar: RetryState, _ options: UploadOptions) -> String? {
-        guard options.canRepeat(sidecar) else { return nil }
-        guard options.repeatsWhole else { return sidecar.interruptedRequest }
-        return sidecar.attempts > 0 && !sidecar.isInParts ? sidecar.request : nil
-    }
-
     /// Takes what was in one request with a segment, however much is to be sent, and wherever it stands: something else may have come between.
     ///
     /// - Returns: `nil` when it was in none with others.
     private mutating func mates(of first: Dispatcher.Item, in lane: Int) -> [Dispatcher.Item]? {
         let options = options
         guard first.entry.hasSidecar, !first.goesAlone,
-            let request = lanes[lane].sidecar(of: first.name).flatMap({ Self.repeated($0, options) }),
+            let request = lanes[lane].sidecar(of: first.name).flatMap({ options.repeatedRequest(of: $0) }),
             let count = Coalescing.count(ofKey: request)
         else { return nil }
-        let found = lanes[lane].kin(of: first.name, atMost: count - 1) { Self.repeated($0, options) == request }
+        let found = lanes[lane].kin(of: first.name, atMost: count - 1) { options.repeatedRequest(of: $0) == request }
         return lanes[lane].takeKin(found)
     }
 
@@ -249,7 +242,7 @@ struct DeliveryState {
     func mayGetBack(_ requests: Set<String>, beside names: [String], of job: Dispatcher.Job, isOneTaken: Bool) -> Bool {
         guard let first = names.first else { return false }
         let lane = lanes[job.lane]
-        let isMissing = { Self.repeated($0, options).map { requests.contains($0) } ?? false }
+        let isMissing = { options.repeatedRequest(of: $0).map { requests.contains($0) } ?? false }
         // In the queue, or in a job that was gathered before the request was interrupted, and gives back what is not new.
         let isHere = {
             !lane.kin(of: first, atMost: 1, where: isMissing).isEmpty
@@ -257,6 +250,7 @@ struct DeliveryState {
                     id != job.id && other.lane == job.lane
                         && other.items.contains { lane.sidecar(of: $0.name).map(isMissing) ?? false }
                 }
+                || lane.waiting.values.contains { $0.request.map { requests.contains($0) } ?? false }
         }
         guard isOneTaken || lane.othersHave(besides: names) || isHere() else { return false }
         return !isContinuous || !lane.isHopeless(first)
@@ -268,18 +262,21 @@ struct DeliveryState {
         // It is this job's no more: what comes back under its name is news.
         takeAway([item], from: job)
         var until: Timestamp?
+        var request: String?
         var missedTurn = true
         switch reason {
         case .taken, .torn:
             lanes[job.lane].tally.noteTaken(item.name)
-            until = now() + lanes[job.lane].patience(with: item.name)
             // At one moment with those that it waits for.
-            if case .torn = reason, let reunion = lanes[job.lane].lastMissedTurn {
+            if case .torn(let key) = reason, let reunion = lanes[job.lane].reunion(of: key) {
                 until = max(reunion, now() + Lane.shortestPatience)
+            } else {
+                until = now() + lanes[job.lane].patience(with: item.name)
             }
             // Another process sends the head of the line: nothing may pass it.
             if options.order == .strict { lanes[job.lane].setAside(item, hasSidecar: item.entry.hasSidecar, wait(until: until)) }
-        case .settles(let moment):
+        case .settles(let moment, let key):
+            request = key
             lanes[job.lane].tally.noteSettling(at: moment, now: now())
             until = moment
             guard options.order == .strict else { break }
@@ -289,9 +286,10 @@ struct DeliveryState {
             } else {
                 plan.stop(.headWaits)
             }
-        case .waits(let moment):
+        case .waits(let moment, let key):
             until = moment ?? now() + Lane.longestPatience
             missedTurn = false
+            request = key
             if options.order == .strict { plan.stop(.headWaits) }
         case .unusable(let error):
             lanes[job.lane].tally.note(error)
@@ -306,7 +304,8 @@ struct DeliveryState {
         }
         // A pass looks at everything again in its next round.
         if isContinuous {
-            lanes[job.lane].setAside(item, hasSidecar: item.entry.hasSidecar, wait(until: until), missedTurn: missedTurn)
+            lanes[job.lane].setAside(
+                item, hasSidecar: item.entry.hasSidecar, wait(until: until), missedTurn: missedTurn, request: request)
         }
     }
 

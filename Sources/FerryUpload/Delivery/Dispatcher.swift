@@ -45,15 +45,19 @@ final class Dispatcher: Sendable {
     /// Why a segment was not sent.
     enum SkipReason: Sendable {
         /// Its back-off is not over.
-        case waits(until: Timestamp?)
+        ///
+        /// - Parameter request: The key of the request that it is to be repeated in with others.
+        case waits(until: Timestamp?, request: String? = nil)
         /// It cannot be opened, or not be locked.
         case unusable(FileError)
         /// It may be still being written.
-        case settles(until: Timestamp)
+        ///
+        /// - Parameter request: As in ``waits(until:request:)``.
+        case settles(until: Timestamp, request: String? = nil)
         /// Somebody else has it.
         case taken
-        /// Somebody else has others that it is to go out with.
-        case torn
+        /// Others have, or must wait, that it is to go out with in this request.
+        case torn(request: String)
         /// It ended without the destination.
         case ended
     }

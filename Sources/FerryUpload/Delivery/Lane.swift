@@ -78,6 +78,8 @@ struct Lane {
         var isFresh = false
         /// Its turn had come, but it was in other hands or still being written: it was not tried.
         var missedTurn = false
+        /// The key of the request that it is to be repeated in with others.
+        var request: String?
     }
 
     /// A segment that is to be queued, or held.
@@ -372,8 +374,11 @@ struct Lane {
     }
 
     /// A segment is to be left alone for so long; `nil`: for the rest of the pass.
-    mutating func setAside(_ item: Dispatcher.Item, hasSidecar: Bool, _ wait: Wait?, missedTurn: Bool = false) {
-        waiting[item.name] = Waiting(entry: item.entry, hasSidecar: hasSidecar, wait: wait, missedTurn: missedTurn)
+    mutating func setAside(
+        _ item: Dispatcher.Item, hasSidecar: Bool, _ wait: Wait?, missedTurn: Bool = false, request: String? = nil
+    ) {
+        waiting[item.name] = Waiting(
+            entry: item.entry, hasSidecar: hasSidecar, wait: wait, missedTurn: missedTurn, request: request)
     }
 
     /// When to look again at a segment that somebody else has: its writer lets go within milliseconds of its publication, another
@@ -435,8 +440,10 @@ struct Lane {
         return woken
     }
 
-    /// When all are looked at again that others had.
-    var lastMissedTurn: Timestamp? { waiting.values.lazy.filter(\.missedTurn).compactMap(\.wait?.until).max() }
+    /// When all are looked at again that others had, or that must wait and belong to a request.
+    func reunion(of request: String) -> Timestamp? {
+        waiting.values.lazy.filter { $0.missedTurn || $0.request == request }.compactMap(\.wait?.until).max()
+    }
 
     /// When the next of those that wait is due.
     var nextWake: Timestamp? { waiting.values.lazy.compactMap(\.wait?.until).min() }

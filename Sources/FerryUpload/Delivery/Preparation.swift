@@ -27,7 +27,9 @@ struct PreparedSegment: Sendable {
 enum Preparation: Sendable {
     case ready(PreparedSegment)
     /// Its back-off is not over.
-    case waits(until: Timestamp)
+    ///
+    /// - Parameter request: The key of the request that it is to be repeated in with others.
+    case waits(until: Timestamp, request: String?)
     /// It may be still being written.
     case settles(until: Timestamp)
     /// Somebody else has it.
@@ -87,7 +89,7 @@ struct Preparer: Sendable {
             sidecar.lastAttemptAt >= item.forgetsWaitsBefore ?? sidecar.lastAttemptAt,
             let until = sidecar.wait(at: now, longestWait: options.backOff.longestWait)
         {
-            return .waits(until: until)
+            return .waits(until: until, request: options.repeatedRequest(of: sidecar))
         }
         if !isUntried, try spool.mayBeHalfSplit(claim) {
             guard inflates else { return .needsInflating }

@@ -84,7 +84,7 @@ final class Workers: Sendable {
                         isFilled = true
                     }
                 case .ended: break
-                case .taken: (isPassed, isOneTaken) = (true, true)
+                case .taken, .waitsForRequest: (isPassed, isOneTaken) = (true, true)
                 case .waits: isPassed = true
                 }
             } catch {
@@ -149,10 +149,10 @@ final class Workers: Sendable {
     /// What broke off together was no try of any of its segments.
     func noteBrokenOff(_ segments: inout [PreparedSegment], _ outcome: inout Courier.Outcome, _ job: Dispatcher.Job) {
         guard segments.count > 1, [.beginning, .part].contains(outcome.trace.departure) else { return }
-        if options.repeatsWhole, case .withdrawn(let reason) = outcome.verdict, reason.kind == "stopped",
-            segments.allSatisfy({ $0.sidecar.map { !$0.isInterrupted && $0.request == nil } ?? true })
-        {
-            // It never arrived, in this try, which is the first. Made again as it was it would be cut off each time.
+        // Of what broke off each time its last segment cannot have arrived.
+        let wasWhole = segments.last?.sidecar.map { $0.isInterrupted || $0.request != nil && $0.broken == nil } ?? false
+        if options.repeatsWhole, !wasWhole, case .withdrawn(let reason) = outcome.verdict, reason.kind == "stopped" {
+            // It never arrived, and made again as it was it would be cut off each time.
             (outcome.request, outcome.requestEvents) = (nil, nil)
         }
         noteArrival(of: &segments, outcome, job)
@@ -219,7 +219,9 @@ final class Workers: Sendable {
         // Nothing passes what must wait.
         let end = options.order == .strict ? ready.firstIndex { isTorn($0.segment) } ?? ready.endIndex : ready.endIndex
         let behind = ready[end...].filter { !isTorn($0.segment) }.map(\.item)
-        for (item, segment) in ready where isTorn(segment) { dispatcher.skip(item, of: job, .torn) }
+        for (item, segment) in ready {
+            if let request = request(segment), torn[request] != nil { dispatcher.skip(item, of: job, .torn(request: request)) }
+        }
         ready = ready[..<end].filter { !isTorn($0.segment) }
         if !behind.isEmpty { dispatcher.putBack(behind, of: job) }
     }
@@ -332,6 +334,8 @@ final class Workers: Sendable {
         case taken
         /// It is not to be sent now.
         case waits
+        /// Neither is it, and others belong to its request.
+        case waitsForRequest
     }
 
     /// How often a job looks again at what others have: a writer lets go of a segment within milliseconds of its publication, and the request would
@@ -363,8 +367,14 @@ final class Workers: Sendable {
         case .gone, .travels:
             dispatcher.skip(item, of: job, .ended)
             return .ended
-        case .waits(let until): dispatcher.skip(item, of: job, .waits(until: until))
-        case .settles(let until): dispatcher.skip(item, of: job, .settles(until: until))
+        case .waits(let until, let request):
+            dispatcher.skip(item, of: job, .waits(until: until, request: request))
+            if request != nil { return .waitsForRequest }
+        case .settles(let until):
+            let sidecar = (try? job.tools.lease.spool().sidecar(of: item.name)) ?? nil
+            let request = sidecar.flatMap { options.repeatedRequest(of: $0) }
+            dispatcher.skip(item, of: job, .settles(until: until, request: request))
+            if request != nil { return .waitsForRequest }
         case .taken, .needsInflating:
             dispatcher.skip(item, of: job, .taken)
             return .taken

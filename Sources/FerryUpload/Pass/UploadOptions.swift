@@ -67,6 +67,13 @@ public struct UploadOptions: Sendable {
         return body == .ndjson || cuts != nil || sidecar.isInterrupted && sidecar.requestEvents != nil
     }
 
+    /// The key of the request that a segment is to be repeated in with others, by its sidecar: as it was.
+    func repeatedRequest(of sidecar: RetryState) -> String? {
+        guard canRepeat(sidecar) else { return nil }
+        guard repeatsWhole else { return sidecar.interruptedRequest }
+        return sidecar.attempts > 0 && !sidecar.isInParts ? sidecar.request : nil
+    }
+
     /// Whether segments may go out together as they are.
     var joinsSegments: Bool { body == .ndjson && coalesce != .off }
 
