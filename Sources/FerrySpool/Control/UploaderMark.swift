@@ -150,11 +150,13 @@ extension Spool {
     package func uploaderMarkChanged() throws(FileError) -> Timestamp? { try stateDirectory?.status(Self.markName)?.changed }
 
     /// The mark of the uploader that runs, or ran last; whether it runs is told for this machine alone. `nil` when none ever did.
-    public func uploaderMark(_ locks: HeldLocks = HeldLocks()) throws(FileError) -> (mark: UploaderMark, isRunning: Bool)? {
+    public func uploaderMark(_ locks: @autoclosure () -> HeldLocks = HeldLocks()) throws(FileError) -> (
+        mark: UploaderMark, isRunning: Bool
+    )? {
         guard let stateDirectory,
             let mark = try stateDirectory.readStateOfAnyKind(UploaderMark.self, from: Self.markName, warn: { _ in }),
             let status = try stateDirectory.status(Self.markName)
         else { return nil }
-        return (mark, mark.isAlive || locks.contains(status.identity, in: stateDirectory))
+        return (mark, mark.isAlive || locks().contains(status.identity, in: stateDirectory))
     }
 }
