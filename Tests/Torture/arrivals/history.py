@@ -1,5 +1,6 @@
 """One history: what it does is chosen by its seed alone; when the kills come is chance."""
 
+import errno
 import json
 import os
 import random
@@ -135,7 +136,12 @@ class History(Place):
         disk = os.statvfs(self("disk"))
         left = self.rng.choice([0, 4, 20, 80, 300]) * 1024
         with open(self("disk", "filler"), "wb") as file:
-            os.posix_fallocate(file.fileno(), 0, max(4096, disk.f_bavail * disk.f_frsize - left))
+            try:
+                os.posix_fallocate(file.fileno(), 0, max(4096, disk.f_bavail * disk.f_frsize - left))
+            except OSError as error:
+                # Others have filled it since the look.
+                if error.errno != errno.ENOSPC:
+                    raise
 
     def empty_disk(self):
         if os.path.exists(self("disk", "filler")):
