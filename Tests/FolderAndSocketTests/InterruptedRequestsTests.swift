@@ -569,6 +569,32 @@ struct InterruptedRequestsTests: InterruptedRequests {
         #expect(server.keys == ["\"\(key)\""], "\(server.keys)")
     }
 
+    @Test("What another one never lets go of is not waited for for ever by the rest of its request")
+    func oneIsNeverLetGo() async throws {
+        let spool = try folder.spool()
+        for second in 1...3 { try put(spool, second) }
+        let names = try spool.pending()
+        let key = Coalescing.key(names.compactMap { SegmentName($0)?.id })
+        _ = try leave(JSONLine.encode(note(spool, names, request: key)), in: spool)
+        spool.restoreRequests(keepsSent: true) { Issue.record("\($0)") }
+        guard case .claimed(let claim) = spool.claim(names[1]) else { throw InVain(what: "a claim") }
+        let server = RequestServer()
+        let listener = ScriptedServer.answering { server.answer($0) }
+        let runner = try Runner(
+            [SpoolPlace(spool.path)],
+            options: RunOptions(
+                upload: Way.joined.options(to: listener.url), schedule: SchedulePolicy(interval: .seconds(60), events: 1)))
+        try await runner.whileRunning { runner in
+            // Each makes it look again at once, where the waits grow to minutes.
+            try await eventually("the others are sent") {
+                runner.flush()
+                return try spool.pending() == [names[1]]
+            }
+        }
+        withExtendedLifetime(claim) {}
+        #expect(server.keys.count == 1 && server.keys != ["\"\(key)\""], "\(server.keys)")
+    }
+
     @Test("What failed together in requests of some events goes out one by one where requests are segments now")
     func failedInSmallerRequest() async throws {
         let spool = try folder.spool()
