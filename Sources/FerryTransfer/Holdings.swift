@@ -264,7 +264,7 @@ struct Holdings {
         return taken?.contains(identity) ?? false
     }
 
-    /// Whether a segment was split here, and both halves are pending or have ended, or their halves.
+    /// Whether a segment was split here, and both halves are pending, rejected or have ended, or their halves.
     private mutating func areHalvesHere(_ segment: SegmentName, _ events: Int64) throws(FileError) -> Bool {
         if split == nil { split = Set(try hub.segments(thatWere: [.split]).map(Self.identity)) }
         guard split?.contains(Self.identity(segment.fileName)) ?? false, let halves = SegmentID(segment.id)?.halves else {
@@ -273,7 +273,8 @@ struct Holdings {
         for half in [halves.first, halves.second].map({ segment.with(id: $0) }) {
             let share = KeyIndex.share(of: events, splits: half.id.suffix(1))
             let identity = Self.identity(half.fileName)
-            if let name = try names()[identity], try holds(name, events: share) { continue }
+            if let name = try names()[identity], try holds(name, events: share, in: hub.directory) { continue }
+            if try isRejected(half.fileName, events: share) { continue }
             if try hasEnded(identity) { continue }
             guard try areHalvesHere(half, share) else { return false }
         }
@@ -314,9 +315,15 @@ struct Holdings {
         return found
     }
 
+    private func isRejected(_ half: String, events: Int64) throws(FileError) -> Bool {
+        guard let rejected = try hub.rejectedFolder() else { return false }
+        for name in try rejected.copies(of: half) where try holds(name, events: events, in: rejected) { return true }
+        return false
+    }
+
     /// Whether a half is whole: it is in no log, so its events are counted.
-    private func holds(_ half: String, events: Int64) throws(FileError) -> Bool {
-        do throws(FileError) { return try hub.directory.open(half)?.soundEvents() == events } catch {
+    private func holds(_ half: String, events: Int64, in folder: Directory) throws(FileError) -> Bool {
+        do throws(FileError) { return try folder.open(half)?.soundEvents() == events } catch {
             if error.isOutOfFiles { throw error }
             return false
         }

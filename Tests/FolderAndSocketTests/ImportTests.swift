@@ -88,6 +88,30 @@ struct ImportTests {
         #expect(try take(stick(), into: hub).first?.get().stored == 3)
     }
 
+    @Test("A segment that the hub has split is known while a half of it lies in rejected/, and is taken again when that is gone")
+    func rejectedHalf() throws {
+        let spool = try folder.spool("source")
+        let whole = Segments.name()
+        try spool.put(Segments.gzip(Segments.lines(0..<5)), as: whole)
+        _ = try export(spool, to: stick())
+        let hub = try folder.spool("hub")
+        #expect(try take(stick(), into: hub).first?.get().stored == 1)
+        guard case .claimed(let claim) = hub.claim(whole.fileName) else { throw InVain(what: "a claim") }
+        let split = try hub.split(claim, at: Self.moment, inflateLimit: .mebibytes(1))
+        let line = LedgerEntry(at: Self.moment, segment: whole.fileName, outcome: .split, bytes: claim.status.size)
+        try hub.settle([Ending(split.parent, .split, line)])
+        guard case .claimed(let first) = hub.claim(split.halves[0]) else { throw InVain(what: "a claim") }
+        let sent = LedgerEntry(at: Self.moment, segment: split.halves[0], outcome: .sent, bytes: first.status.size)
+        try hub.settle([Ending(first, .sent(keep: false), sent)])
+        let rejected = try hub.directory.makeDirectory("rejected")
+        try FileManager.default.moveItem(
+            atPath: hub.directory.pathOf(split.halves[1]), toPath: rejected.pathOf(split.halves[1]))
+        #expect(try take(stick(), into: hub).first?.get().known == 1)
+        #expect(try hub.pending().isEmpty)
+        try rejected.remove(split.halves[1])
+        #expect(try take(stick(), into: hub).first?.get().stored == 1)
+    }
+
     @Test("The halves of a segment that the hub has taken are known, and vouched for")
     func halves() throws {
         let whole = Segments.name()
