@@ -17,7 +17,10 @@ def upload_arguments(world, rng, source):
     if rng.random() < 0.3:
         arguments += ["--order", "strict"]
     if rng.random() < 0.3:
-        arguments += ["--coalesce", rng.choice(["off", "2KiB", "1MiB"])]
+        size = rng.choice(["off", "2KiB", "1MiB"])
+        # An older Ferry joins nothing by itself, and knows no other word for it.
+        if size != "off" or world.is_newest:
+            arguments += ["--coalesce", size]
     if rng.random() < 0.3:
         arguments += ["--parallel", rng.choice(["1", "8"])]
     if rng.random() < 0.2:
@@ -74,7 +77,9 @@ def begin_run(world, rng):
         return end_run(world, rng)
     settings = ["back-off.intervals=200ms,1s", "timeout=5s", f"interval={rng.choice(['1s', '60s'])}"]
     if rng.random() < 0.3:
-        settings.append(rng.choice(["coalesce=off", "coalesce=64KiB"]))
+        setting = rng.choice(["coalesce=off", "coalesce=64KiB"])
+        if setting != "coalesce=off" or world.is_newest:
+            settings.append(setting)
     if rng.random() < 0.3:
         settings.append("order=strict")
     arguments = [word for setting in settings + world.no_splitting_settings for word in ("--set", setting)]

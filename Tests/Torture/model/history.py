@@ -28,9 +28,14 @@ class History(World):
         self.relay_url = f"http://127.0.0.1:{self.second.port}/v1/segments" if self.second else None
 
     @property
+    def is_newest(self):
+        """This step is not one of an older Ferry, before the upgrade."""
+        return self.ferry_path == self.tools.ferry
+
+    @property
     def keeps_whole(self):
         """The Ferry of this step has to be told that it must not split; an older one never did by itself."""
-        return self.tools.can_keep_whole and not self.profile.may_split and self.ferry_path == self.tools.ferry
+        return self.tools.can_keep_whole and not self.profile.may_split and self.is_newest
 
     @property
     def no_splitting(self):
