@@ -19,6 +19,8 @@ struct Holdings {
     /// What was taken for good: by another spool or server, or by a limit.
     private var taken: Set<String>?
     private var split: Set<String>?
+    /// The names of what lies in `rejected/`, by what they keep whatever priority they get.
+    private var rejected: [String: [String]]?
     /// The names of what is pending: it may have got another priority since it came.
     private var pending: [String: String]?
     /// By the IDs of segments the names of what is pending of them: themselves, and their halves.
@@ -84,7 +86,7 @@ struct Holdings {
         handedOn = HandedOn(from: hub)
         sent = nil
         (taken, split) = (nil, nil)
-        (pending, families) = (nil, nil)
+        (pending, families, rejected) = (nil, nil, nil)
     }
 
     /// What is known of a key; `nil` when the hub does not have it.
@@ -248,9 +250,9 @@ struct Holdings {
         if try holds(entry.segment, entry, in: hub.directory) { return true }
         if sent == nil { sent = try sentNames() }
         if sent?.contains(entry.segment) == true { return true }
-        if let rejected = try hub.rejectedFolder() {
+        if let folder = try hub.rejectedFolder() {
             // One that cannot be read vouches for nothing, and keeps nothing else out.
-            for name in try rejected.copies(of: entry.segment) where try holds(name, entry, in: rejected) { return true }
+            for name in try rejectedNames(of: entry.segment, in: folder) where try holds(name, entry, in: folder) { return true }
         }
         if try hasEnded(Self.identity(entry.segment)) { return true }
         let renamed = try names()[Self.identity(entry.segment)]
@@ -315,10 +317,16 @@ struct Holdings {
         return found
     }
 
-    private func isRejected(_ half: String, events: Int64) throws(FileError) -> Bool {
-        guard let rejected = try hub.rejectedFolder() else { return false }
-        for name in try rejected.copies(of: half) where try holds(name, events: events, in: rejected) { return true }
+    private mutating func isRejected(_ half: String, events: Int64) throws(FileError) -> Bool {
+        guard let folder = try hub.rejectedFolder() else { return false }
+        for name in try rejectedNames(of: half, in: folder) where try holds(name, events: events, in: folder) { return true }
         return false
+    }
+
+    /// Its copies, whatever priority they have by now.
+    private mutating func rejectedNames(of segment: String, in folder: Directory) throws(FileError) -> [String] {
+        if rejected == nil { rejected = Dictionary(grouping: try folder.names()) { Self.identity($0.withoutCopyNumber) } }
+        return rejected?[Self.identity(segment)] ?? []
     }
 
     /// Whether a half is whole: it is in no log, so its events are counted.

@@ -88,8 +88,10 @@ struct ImportTests {
         #expect(try take(stick(), into: hub).first?.get().stored == 3)
     }
 
-    @Test("A segment that the hub has split is known while a half of it lies in rejected/, and is taken again when that is gone")
-    func rejectedHalf() throws {
+    @Test(
+        "A segment that the hub has split is known while a half of it lies in rejected/, under whatever priority, and is taken again when that is gone",
+        arguments: [5, 9])
+    func rejectedHalf(priority: Int) throws {
         let spool = try folder.spool("source")
         let whole = Segments.name()
         try spool.put(Segments.gzip(Segments.lines(0..<5)), as: whole)
@@ -104,11 +106,11 @@ struct ImportTests {
         let sent = LedgerEntry(at: Self.moment, segment: split.halves[0], outcome: .sent, bytes: first.status.size)
         try hub.settle([Ending(first, .sent(keep: false), sent)])
         let rejected = try hub.directory.makeDirectory("rejected")
-        try FileManager.default.moveItem(
-            atPath: hub.directory.pathOf(split.halves[1]), toPath: rejected.pathOf(split.halves[1]))
+        let half = "\(priority)\(split.halves[1].dropFirst())"
+        try FileManager.default.moveItem(atPath: hub.directory.pathOf(split.halves[1]), toPath: rejected.pathOf(half))
         #expect(try take(stick(), into: hub).first?.get().known == 1)
         #expect(try hub.pending().isEmpty)
-        try rejected.remove(split.halves[1])
+        try rejected.remove(half)
         #expect(try take(stick(), into: hub).first?.get().stored == 1)
     }
 

@@ -88,12 +88,6 @@ extension Directory {
         try contains(segment.fileName) ? [segment.fileName] : allForms(of: segment)
     }
 
-    /// What lies under a name in rejected/, where a second one is called `NAME~1`.
-    package func copies(of name: String) throws(FileError) -> [String] {
-        guard let segment = SegmentName(name) else { return try contains(name) ? [name] : [] }
-        return try allForms(of: segment).filter { $0.withoutCopyNumber == name }
-    }
-
     /// The same where several may lie, as `NAME~1` beside `NAME` in rejected/.
     func allForms(of segment: SegmentName) throws(FileError) -> [String] {
         var forms: [String] = []

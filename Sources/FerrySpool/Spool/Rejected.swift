@@ -92,7 +92,7 @@ extension String {
     }
 
     /// `name~2` is a second file of the same name.
-    var withoutCopyNumber: String {
+    package var withoutCopyNumber: String {
         guard let tilde = lastIndex(of: "~"), self[index(after: tilde)...].allSatisfy(\.isNumber) else { return self }
         return String(self[..<tilde])
     }
