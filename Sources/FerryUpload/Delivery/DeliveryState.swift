@@ -267,11 +267,13 @@ struct DeliveryState {
         switch reason {
         case .taken, .torn:
             lanes[job.lane].tally.noteTaken(item.name)
-            // Counted in any case: what others never let go of is not waited for for ever.
-            until = now() + lanes[job.lane].patience(with: item.name)
-            // At one moment with those that it waits for.
-            if case .torn(let key) = reason, let reunion = lanes[job.lane].reunion(of: key) {
-                until = max(reunion, now() + Lane.shortestPatience)
+            if case .torn(let key) = reason {
+                // Counted in any case: what others never let go of is not waited for for ever.
+                let patience = lanes[job.lane].patienceForOthers(of: item.name)
+                // At one moment with those that it waits for.
+                until = lanes[job.lane].reunion(of: key).map { max($0, now() + Lane.shortestPatience) } ?? now() + patience
+            } else {
+                until = now() + lanes[job.lane].patience(with: item.name)
             }
             // Another process sends the head of the line: nothing may pass it.
             if options.order == .strict { lanes[job.lane].setAside(item, hasSidecar: item.entry.hasSidecar, wait(until: until)) }

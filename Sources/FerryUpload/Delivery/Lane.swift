@@ -66,6 +66,8 @@ struct Lane {
 
     /// How often segments were found in others' hands.
     private(set) var foundTaken: [FileName: Int] = [:]
+    /// How often others of their requests were found so.
+    private var foundTorn: [FileName: Int] = [:]
     /// How often requests were tried by this process, where that is counted.
     private(set) var tries: [FileName: Int] = [:]
 
@@ -160,21 +162,24 @@ struct Lane {
         tally = Tally()
         separated.formIntersection(
             separated.isEmpty ? [] : listing.entries.indices.map { FileName(listing.name(of: listing.entries[$0])) })
-        guard !waiting.isEmpty || !held.isEmpty || !excluded.isEmpty || !foundTaken.isEmpty || !tries.isEmpty else { return }
+        guard
+            !waiting.isEmpty || !held.isEmpty || !excluded.isEmpty || !foundTaken.isEmpty || !foundTorn.isEmpty || !tries.isEmpty
+        else { return }
         var found: [FileName: Waiting] = [:]
         var stillHeld = HeldSegments()
-        var (stillTaken, stillTried): ([FileName: Int], [FileName: Int]) = ([:], [:])
+        var (stillTaken, stillTorn, stillTried): ([FileName: Int], [FileName: Int], [FileName: Int]) = ([:], [:], [:])
         for index in listing.entries.indices {
             let name = FileName(listing.name(of: listing.entries[index]))
             if let wait = waiting[name] { found[name] = wait }
             stillHeld.take(name, from: held)
             stillTaken[name] = foundTaken[name]
+            stillTorn[name] = foundTorn[name]
             stillTried[name] = tries[name]
             if excluded.contains(name) { listed -= 1 }
             if waiting[name] != nil || held.contains(name) || excluded.contains(name) { queue.take(index) }
         }
         // What is gone from the folder is forgotten.
-        (waiting, held, foundTaken, tries) = (found, stillHeld, stillTaken, stillTried)
+        (waiting, held, foundTaken, foundTorn, tries) = (found, stillHeld, stillTaken, stillTorn, stillTried)
     }
 
     /// Takes out of the queue what was created after a moment and was not there before, as an earlier queue knew it.
@@ -399,11 +404,19 @@ struct Lane {
         }
     }
 
-    /// Whether a segment was found taken so often that it is not worth a wait any more: two minutes, with twice the patience each time.
-    func isHopeless(_ name: String) -> Bool { foundTaken[name, default: 0] >= 17 }
+    /// How long a segment waits for others of its request that are in other hands.
+    mutating func patienceForOthers(of name: String) -> Duration {
+        let times = foundTorn[name, default: 0]
+        foundTorn[name] = times + 1
+        return min(Self.shortestPatience * (1 << min(times, 20)), Self.longestPatience)
+    }
+
+    /// Whether others of a segment's request were waited for so often that it is not worth a wait any more: two minutes, with twice the patience each
+    /// time. How often it was in other hands itself says nothing: a request that lives may take long.
+    func isHopeless(_ name: String) -> Bool { foundTorn[name, default: 0] >= 17 }
 
     /// No other process had the segment, or it is gone.
-    mutating func foundFree(_ name: String) { foundTaken[name] = nil }
+    mutating func foundFree(_ name: String) { (foundTaken[name], foundTorn[name]) = (nil, nil) }
 
     /// Counts a request's try, and returns how often it has been tried.
     mutating func countTry(of name: String) -> Int {
