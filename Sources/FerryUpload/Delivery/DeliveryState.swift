@@ -263,9 +263,10 @@ struct DeliveryState {
         takeAway([item], from: job)
         var until: Timestamp?
         var request: String?
-        var missedTurn = true
+        var (missedTurn, isTaken) = (true, false)
         switch reason {
         case .taken, .torn:
+            isTaken = true
             lanes[job.lane].tally.noteTaken(item.name)
             if case .torn(let key) = reason {
                 // Counted in any case: what others never let go of is not waited for for ever.
@@ -307,7 +308,8 @@ struct DeliveryState {
         // A pass looks at everything again in its next round.
         if isContinuous {
             lanes[job.lane].setAside(
-                item, hasSidecar: item.entry.hasSidecar, wait(until: until), missedTurn: missedTurn, request: request)
+                item, hasSidecar: item.entry.hasSidecar, wait(until: until), missedTurn: missedTurn, request: request,
+                isTaken: isTaken)
         }
     }
 

@@ -82,6 +82,8 @@ struct Lane {
         var missedTurn = false
         /// The key of the request that it is to be repeated in with others.
         var request: String?
+        /// It is in other hands, or waits for others of its request.
+        var isTaken = false
     }
 
     /// A segment that is to be queued, or held.
@@ -380,10 +382,12 @@ struct Lane {
 
     /// A segment is to be left alone for so long; `nil`: for the rest of the pass.
     mutating func setAside(
-        _ item: Dispatcher.Item, hasSidecar: Bool, _ wait: Wait?, missedTurn: Bool = false, request: String? = nil
+        _ item: Dispatcher.Item, hasSidecar: Bool, _ wait: Wait?, missedTurn: Bool = false, request: String? = nil,
+        isTaken: Bool = false
     ) {
         waiting[item.name] = Waiting(
-            entry: item.entry, hasSidecar: hasSidecar, wait: wait, missedTurn: missedTurn, request: request)
+            entry: item.entry, hasSidecar: hasSidecar, wait: wait, missedTurn: missedTurn, request: request,
+            isTaken: isTaken)
     }
 
     /// When to look again at a segment that somebody else has: its writer lets go within milliseconds of its publication, another
@@ -455,7 +459,7 @@ struct Lane {
 
     /// When all are looked at again that others had, or that must wait and belong to a request.
     func reunion(of request: String) -> Timestamp? {
-        waiting.values.lazy.filter { $0.missedTurn || $0.request == request }.compactMap(\.wait?.until).max()
+        waiting.values.lazy.filter { $0.isTaken || $0.request == request }.compactMap(\.wait?.until).max()
     }
 
     /// When the next of those that wait is due.
