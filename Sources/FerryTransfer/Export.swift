@@ -240,7 +240,7 @@ public struct Export {
     }
 
     /// Other exports and writers let go of a segment within moments: it is looked at several times. One whose uploader began to split it since it
-    /// was chosen, and died, waits for whoever ends the split.
+    /// was chosen, and died, waits for the uploader or export that ends the split.
     private func isBusy(_ name: String, _ looks: inout Int) throws(FileError) -> Bool {
         while true {
             switch spool.claim(name) {

@@ -90,9 +90,9 @@ public enum ReceiptProblem: Error, Equatable, CustomStringConvertible {
         case .forged: "the receipt's signature is not by the key in --from"
         case .foreign(let why): "the receipt is not for this spool: \(why)"
         case .notAwaited(let bundle, 0):
-            "the bundle \(bundle) waits for no receipt any more, and nothing of it is pending: the receipt may be deleted"
+            "the bundle \(bundle) waits for no receipt any more, and none of its segments is pending by its name: the receipt is of no more use"
         case .notAwaited(let bundle, let pending):
-            "the bundle \(bundle) waits for no receipt any more: acknowledged before, given up, or its export did not end; pending are \(pending) of its segments"
+            "the bundle \(bundle) waits for no receipt any more: acknowledged before, given up, or its export did not end; \(pending) of its segments are pending"
         case .own: "the receipt was written by this very spool, which is no proof that its segments are anywhere else"
         case .contradicts(let segment): "the receipt has another checksum for \(segment) than the bundle had, or names it twice"
         }

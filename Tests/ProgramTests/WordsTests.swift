@@ -160,11 +160,11 @@ struct WordsTests {
         try await expect(["export", "--forget", "\(stick)/\(bundle)", "--spool", spool.path], 0, ["is given up"])
         try await expect(
             ["acknowledge", "\(stick)/\(receipt)", "--spool", spool.path], 65,
-            ["waits for no receipt any more: acknowledged before", "pending are 1 of its segments"])
+            ["waits for no receipt any more: acknowledged before", "1 of its segments are pending"])
         try spool.directory.remove(try #require(try spool.pending().first))
         try await expect(
             ["acknowledge", "\(stick)/\(receipt)", "--spool", spool.path], 0,
-            ["nothing of it is pending: the receipt may be deleted"])
+            ["none of its segments is pending by its name: the receipt is of no more use"])
         try await expect(
             ["acknowledge", "\(stick)/none", "--spool", spool.path], 74,
             ["No such file or directory; ferry import writes receipts"])

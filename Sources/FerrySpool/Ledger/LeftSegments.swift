@@ -63,13 +63,13 @@ package final class LeftSegments: Sendable {
         // One event is never split; a first half gets the odd one. Names that end in a counter look like a whole and its parts.
         guard deepest > 0, events > 1, marks.contains(hash(.splitHere, segment)),
             let first = SegmentID("\(segment.id)0"), let second = SegmentID("\(segment.id)1"),
-            let parts = parts(of: segment.with(id: first), events: events - events / 2, deepest: deepest - 1, marks),
-            let others = Self.parts(of: segment.with(id: second), events: events / 2, deepest: deepest - 1, marks)
+            let earlier = parts(of: segment.with(id: first), events: events - events / 2, deepest: deepest - 1, marks),
+            let later = parts(of: segment.with(id: second), events: events / 2, deepest: deepest - 1, marks)
         else { return nil }
-        return parts + others
+        return earlier + later
     }
 
-    /// No segment is split so often.
+    /// Each split halves the number of events, and an ID has room for fewer.
     private static let deepestSplit = 40
 
     package func wasSplit(_ segment: SegmentName, bytes: Int64, in spool: Spool) throws(FileError) -> Bool {

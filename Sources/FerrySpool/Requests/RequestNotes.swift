@@ -141,7 +141,7 @@ extension Spool {
             do throws(FileError) {
                 let undecided = try undecided(of: note, &unsettled, &left[file].isWhole)
                 if undecided.isEmpty { continue }
-                if sent == nil { sent = try sentSegments(of: left.flatMap(\.content.notes)) }
+                if hasArrived, sent == nil { sent = try sentSegments(of: left.flatMap(\.content.notes)) }
                 let endings = try restore(
                     undecided, of: note, hasArrived: hasArrived, sent: sent ?? [:], keepsSent: keepsSent)
                 try record(endings.unrecorded, sentGivesWay: sentGivesWay)

@@ -22,7 +22,7 @@ extension Verdict {
     /// | 413 | RFC 9110, 15.5.14 | the size: split |
     /// | 429 | RFC 6585, 4 | how much comes: the destination waits |
     /// | 400, 411, 415, 422, other 4xx | RFC 9110, 15.5 | this segment: refused |
-    /// | 200 with a web page | RFC 8952, 2 | a network that wants a login first, or a URL for people: it waits |
+    /// | 2xx but 201, with a web page | RFC 8952, 2 | a network that wants a login first, or a URL for people: it waits |
     ///
     /// - Parameters:
     ///   - retryAfter: The `Retry-After` header, parsed.
@@ -105,8 +105,7 @@ extension Verdict {
 
     private static let beginningsOfPages = [
         "!", "?xml", "html", "head", "body", "meta", "script", "noscript", "title", "style", "link", "base", "frameset", "iframe",
-        "form", "center",
-        "div", "table", "h1", "h2", "p>", "a ", "font",
+        "form", "center", "div", "table", "h1", "h2", "p>", "a ", "font",
     ]
 
     /// nginx says 400 where the request is not at fault but how it came; every segment would be rejected, one after the other.

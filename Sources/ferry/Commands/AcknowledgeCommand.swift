@@ -35,9 +35,9 @@ struct AcknowledgeCommand: ParsableCommand {
             throw CommandFailure(.badConfiguration, error.description)
         }
         func note(_ error: any Error, _ path: String) {
-            if let problem = error as? ReceiptProblem, case .notAwaited(_, 0) = problem {
+            if case ReceiptProblem.notAwaited(_, 0) = error {
                 // Old receipts stay on a stick, and lie in the way of nothing.
-                spoolOptions.log.note("\(path): \(problem)")
+                spoolOptions.log.note("\(path): \(error)")
             } else if let problem = error as? ReceiptProblem {
                 statuses.insert(.badData)
                 spoolOptions.log.error("\(path): \(problem); nothing is changed")
