@@ -42,4 +42,50 @@ struct DeliveryStateTests {
         let besideTaken = delivery.mayGetBack(["r"], beside: names, of: first, isOneTaken: true)
         #expect(besideTaken)
     }
+
+    /// A delivery of three segments of which the first and the last are of an interrupted request, and a job for all of them.
+    private func torn() throws -> (delivery: DeliveryState, job: Dispatcher.Job) {
+        var upload = UploadOptions(destination: try DestinationURL("http://hub/"))
+        upload.coalesce = .upTo(.mebibytes(1))
+        let spool = try folder.spool()
+        let segments = (0..<3).map { Segments.name(second: $0) }
+        for segment in segments { try spool.put(Segments.gzip("{}\n"), as: segment) }
+        for (segment, request) in zip(segments, ["r", "s", "r"]) {
+            guard case .claimed(let claim) = spool.claim(segment.fileName) else { throw InVain(what: "a claim") }
+            var state = RetryState.inParts(at: .now())
+            state.noteDeparture(at: .now(), .interrupted, request: "\(request)+1-x", events: nil)
+            try spool.writeSidecar(state, of: claim)
+        }
+        var lane = Lane(LaneTools(SpoolLease(spool), options: upload, now: { .now() }) { _ in })
+        lane.begin(try spool.scan())
+        let items = (0..<3).compactMap { _ in lane.takeNext() }
+        let delivery = DeliveryState(
+            [lane], options: upload, health: DestinationHealth(upload), isContinuous: true, now: { .now() })
+        return (delivery, Dispatcher.Job(id: 1, lane: 0, tools: lane.tools, items: items))
+    }
+
+    @Test("A segment that comes back first waits for those of its request that wait for it")
+    func firstBack() throws {
+        var (delivery, job) = try torn()
+        let names = job.items.map(\.name)
+        delivery.skip(job.items[2], of: job, .torn(request: "r+1-x"))
+        let isWaitedFor = delivery.mayGetBack(["r+1-x"], beside: [names[0]], of: job, isOneTaken: false)
+        #expect(isWaitedFor)
+        let isOther = delivery.mayGetBack(["s+1-x"], beside: [names[1]], of: job, isOneTaken: false)
+        #expect(!isOther)
+    }
+
+    @Test("A request waits for its own segments alone")
+    func ownWait() throws {
+        var (delivery, job) = try torn()
+        let names = job.items.map(\.name)
+        delivery.skip(job.items[1], of: job, .waits(until: .now() + .seconds(3600), request: "s+1-x"))
+        delivery.skip(job.items[0], of: job, .taken)
+        delivery.skip(job.items[2], of: job, .torn(request: "r+1-x"))
+        let waits = names.map { delivery.lanes[0].waiting[FileName($0)]?.wait?.until }
+        let (taken, torn) = (try #require(waits[0]), try #require(waits[2]))
+        #expect(torn >= taken)
+        #expect(torn < .now() + .seconds(60))
+        #expect(delivery.lanes[0].waiting[FileName(names[0])]?.request == "r+1-x")
+    }
 }

@@ -263,21 +263,26 @@ struct DeliveryState {
         takeAway([item], from: job)
         var until: Timestamp?
         var request: String?
-        var (missedTurn, isTaken) = (true, false)
+        var missedTurn = true
         switch reason {
         case .taken, .torn:
-            isTaken = true
             lanes[job.lane].tally.noteTaken(item.name)
             if case .torn(let key) = reason {
                 // Counted in any case: what others never let go of is not waited for for ever.
                 let patience = lanes[job.lane].patienceForOthers(of: item.name)
                 // At one moment with those that it waits for.
                 until = lanes[job.lane].reunion(of: key).map { max($0, now() + Lane.shortestPatience) } ?? now() + patience
+                request = key
             } else {
                 until = now() + lanes[job.lane].patience(with: item.name)
+                if item.entry.hasSidecar {
+                    request = lanes[job.lane].sidecar(of: item.name).flatMap { options.repeatedRequest(of: $0) }
+                }
             }
             // Another process sends the head of the line: nothing may pass it.
-            if options.order == .strict { lanes[job.lane].setAside(item, hasSidecar: item.entry.hasSidecar, wait(until: until)) }
+            if options.order == .strict {
+                lanes[job.lane].setAside(item, hasSidecar: item.entry.hasSidecar, wait(until: until), request: request)
+            }
         case .settles(let moment, let key):
             request = key
             lanes[job.lane].tally.noteSettling(at: moment, now: now())
@@ -308,8 +313,7 @@ struct DeliveryState {
         // A pass looks at everything again in its next round.
         if isContinuous {
             lanes[job.lane].setAside(
-                item, hasSidecar: item.entry.hasSidecar, wait(until: until), missedTurn: missedTurn, request: request,
-                isTaken: isTaken)
+                item, hasSidecar: item.entry.hasSidecar, wait(until: until), missedTurn: missedTurn, request: request)
         }
     }
 

@@ -80,10 +80,8 @@ struct Lane {
         var isFresh = false
         /// Its turn had come, but it was in other hands or still being written: it was not tried.
         var missedTurn = false
-        /// The key of the request that it is to be repeated in with others.
+        /// The key of the request that it is to be repeated in with others, as far as it is known.
         var request: String?
-        /// It is in other hands, or waits for others of its request.
-        var isTaken = false
     }
 
     /// A segment that is to be queued, or held.
@@ -382,12 +380,10 @@ struct Lane {
 
     /// A segment is to be left alone for so long; `nil`: for the rest of the pass.
     mutating func setAside(
-        _ item: Dispatcher.Item, hasSidecar: Bool, _ wait: Wait?, missedTurn: Bool = false, request: String? = nil,
-        isTaken: Bool = false
+        _ item: Dispatcher.Item, hasSidecar: Bool, _ wait: Wait?, missedTurn: Bool = false, request: String? = nil
     ) {
         waiting[item.name] = Waiting(
-            entry: item.entry, hasSidecar: hasSidecar, wait: wait, missedTurn: missedTurn, request: request,
-            isTaken: isTaken)
+            entry: item.entry, hasSidecar: hasSidecar, wait: wait, missedTurn: missedTurn, request: request)
     }
 
     /// When to look again at a segment that somebody else has: its writer lets go within milliseconds of its publication, another
@@ -457,9 +453,9 @@ struct Lane {
         return woken
     }
 
-    /// When all are looked at again that others had, or that must wait and belong to a request.
+    /// When all of a request that wait are looked at again; `nil`: none waits, as far as is known.
     func reunion(of request: String) -> Timestamp? {
-        waiting.values.lazy.filter { $0.isTaken || $0.request == request }.compactMap(\.wait?.until).max()
+        waiting.values.lazy.filter { $0.request == request }.compactMap(\.wait?.until).max()
     }
 
     /// When the next of those that wait is due.
