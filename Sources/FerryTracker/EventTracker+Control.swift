@@ -22,7 +22,7 @@ extension EventTracker {
         }
         try change { control in
             control.isDisabled = !isEnabled
-            if !isEnabled, deletingStored { control.deletesBefore = recorder.spool.noEarlierThanDated(now) }
+            if !isEnabled, deletingStored { control.deletesBefore = recorder.spool.dateSegment(now).created }
         }
         guard !isEnabled, deletingStored else { return }
         do throws(FileError) {

@@ -237,6 +237,29 @@ struct TrackerIdentityTests {
         #expect(try events().map(\.name) == Array(repeating: "after", count: 20))
     }
 
+    @Test("What is tracked after a deletion stays, though the clock is set back", arguments: [5, 3600, 259_200])
+    func clockSetBack(by seconds: Int) async throws {
+        let offset = Mutex(Duration.zero)
+        var configuration = TrackerConfiguration()
+        (configuration.sessions.tracksLifecycle, configuration.sealsOnTermination) = (false, false)
+        let tracker = try EventTracker(spool: folder("spool"), configuration: configuration) {
+            var now = Moment.now()
+            now.wall = now.wall - offset.withLock { $0 }
+            return now
+        }
+        try tracker.track("before")
+        try tracker.setEnabled(false, deletingStored: true)
+        offset.withLock { $0 = .seconds(seconds) }
+        try tracker.setEnabled(true)
+        try tracker.track("after")
+        // Each flush has the control file looked at anew.
+        try await tracker.flush()
+        try tracker.track("after")
+        try await eventually("a journal is looked at") { try spool().pending().count == 2 }
+        try tracker.close()
+        #expect(try events().map(\.name) == ["after", "after"])
+    }
+
     @Test("A dead writer's journal that was written into after a deletion stays whole")
     func writtenLater() throws {
         let spool = try Spool.open(folder("spool"), access: .create)

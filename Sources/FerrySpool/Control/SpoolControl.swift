@@ -10,7 +10,8 @@ public struct SpoolControl: Codable, Equatable, Sendable {
     public var changedAt: Timestamp?
     /// When somebody last asked for everything to be sent at once.
     public var flushRequestedAt: Timestamp?
-    /// What was stored by then is to be deleted, also where a program has it in journals.
+    /// What was stored by then is to be deleted, also where a program has it in journals. It is dated as a segment is: what is stored later is
+    /// dated later, also by a clock that was set back.
     public var deletesBefore: Timestamp?
     /// What the spool was told cannot be read. It may have been to pause, so it counts as that.
     public fileprivate(set) var isUnreadable = false
@@ -35,6 +36,11 @@ public struct SpoolControl: Codable, Equatable, Sendable {
 
     /// Programs obey within a second; this is with the time that a busy machine needs.
     package static let obeyedWithin = Duration.milliseconds(1500)
+
+    /// What was stored by then is to be deleted; `nil`: nothing, or a clock said so that was far ahead, which no later segment follows.
+    package func deletes(at now: Timestamp) -> Timestamp? {
+        deletesBefore.flatMap { CreationTime.isFollowed($0, reading: now) ? $0 : nil }
+    }
 
     /// How long to wait before a spool is enabled: what is stored from then on is to stay, also where a tracker has not obeyed a deletion yet.
     package func waitAfterDeletion(at now: Timestamp) -> Duration {
@@ -82,7 +88,8 @@ extension Spool {
     /// Changes what the spool is told, durably. Changes by several processes at once follow one another, and none is lost.
     public func setControl(at now: Timestamp, _ change: (inout SpoolControl) -> Void) throws(FileError) -> SpoolControl {
         try whileLocked { state throws(FileError) in
-            var control = try control()
+            let before = try control()
+            var control = before
             change(&control)
             control.changedAt = now
             control.isUnreadable = false
@@ -92,8 +99,10 @@ extension Spool {
                     try state.writeState(control, to: Self.controlFileName, durable: true)
                 }
             } catch {
-                // No file means that everything is allowed, and needs none where there is room for no other.
-                guard error.lacksFiles, !control.stopsSending, control.flushRequestedAt == nil else { throw error }
+                // No file means that everything is allowed, and needs no room. What is paused on a full disk would stay so for ever.
+                guard error.isDiskFull, !control.stopsSending, control.flushRequestedAt == before.flushRequestedAt,
+                    control.deletesBefore == nil
+                else { throw error }
                 try state.remove(Self.controlFileName)
                 try state.sync()
             }

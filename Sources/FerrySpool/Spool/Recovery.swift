@@ -61,7 +61,7 @@ extension Spool {
     ///
     /// Who deletes looks at what is published after it has said so here. So what that look does not find is found now, when it is published.
     private func dropDeleted(_ writtenAt: [SegmentName: Timestamp], _ recovery: inout Recovery) {
-        guard !recovery.sealed.isEmpty, let before = (try? control())?.deletesBefore else { return }
+        guard !recovery.sealed.isEmpty, let before = (try? control())?.deletes(at: .now()) else { return }
         let names = recovery.sealed.compactMap(\.segment).filter { segment in
             guard segment.created <= before, let written = writtenAt[segment] else { return false }
             return written <= before + SpoolControl.obeyedWithin

@@ -255,7 +255,9 @@ extension Spool {
         }
         let deleted = sentGivesWay ? freeSent(atLeast: ByteCount(Self.reserveSize)) : nil
         if let deleted { freed = deleted }
-        let isTidied = removeLeftPublications()
+        var isTidied = removeLeftPublications()
+        // Another process may have taken the reserve's place as a file. When the last segment was dated its name tells, too.
+        if failure.lacksFiles, (try? stateDirectory?.remove(Self.creationName)) != nil { isTidied = true }
         if deleted != nil || isTidied {
             do throws(FileError) {
                 try body()

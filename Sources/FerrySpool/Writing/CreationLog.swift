@@ -30,9 +30,6 @@ extension Spool {
         return time
     }
 
-    /// A moment that is before nothing that the spool's writers have dated, also where the clock was set back since.
-    package func noEarlierThanDated(_ now: Timestamp) -> Timestamp { max(now, latestCreation()?.created ?? now) }
-
     /// What a writer last dated; `nil` where that cannot be read.
     func latestCreation() -> LatestCreation? {
         ((try? stateDirectory?.open(Self.creationName)) ?? nil).flatMap { file in
@@ -40,7 +37,7 @@ extension Spool {
         }
     }
 
-    private static let creationName = "created.json"
+    static let creationName = "created.json"
 
     /// The times in the names of what is pending, being written, or was delivered last.
     private func datedNames() -> [Timestamp] {

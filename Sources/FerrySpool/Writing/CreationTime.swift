@@ -23,7 +23,7 @@ public struct CreationTime: Equatable, Sendable {
     }
 
     /// Whether a new segment must come after this time.
-    private static func isFollowed(_ earlier: Timestamp, reading: Timestamp) -> Bool {
+    static func isFollowed(_ earlier: Timestamp, reading: Timestamp) -> Bool {
         guard earlier < .distantFuture else { return false }
         // A clock that is not set yet knows less than any name.
         return reading < RetentionLimits.earliestCredibleTime || earlier - reading <= longestLead
