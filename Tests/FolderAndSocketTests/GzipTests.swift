@@ -236,6 +236,30 @@ struct GzipTests {
         #expect(try spool.retryRejected(half.fileName, at: .now()) == (knowsHalves ? .pending : .wholeCame))
     }
 
+    @Test("A segment whose ID only looks like a half's comes back: its time is another")
+    func counters() throws {
+        let spool = try folder.spool()
+        let rejected = try spool.directory.makeDirectory(Spool.rejectedName)
+        func name(_ hour: Int, _ id: String) -> String { "5-20261125T0\(hour)0000.000Z-\(id).jsonl.gz" }
+        for (hour, id) in [(1, "nightlybackuprun1"), (3, "nightlybackuprun101")] {
+            try spool.appendToLedger([
+                LedgerEntry(
+                    at: .now(), segment: name(hour, id), outcome: .sent, bytes: .zero, receiver: LedgerEntry.noSpool)
+            ])
+        }
+        let sound = name(2, "nightlybackuprun10")
+        try rejected.replace(sound, with: Segments.gzip("1\n"), durable: false)
+        let damaged = name(4, "nightlybackuprun10")
+        let bytes = Segments.gzip(Segments.lines(0..<100))
+        try rejected.replace(damaged, with: Array(bytes.dropLast(9)), durable: false)
+        #expect(try spool.retryRejected(sound, at: .now()) == .pending)
+        try spool.directory.remove(sound)
+        guard case .saved = try salvage(damaged, in: spool) else {
+            Issue.record("it is not salvaged")
+            return
+        }
+    }
+
     @Test("Of two copies of another tool's file that broke off the longer one is salvaged; another file of its name is another")
     func foreignCopies() throws {
         let spool = try folder.spool()

@@ -58,30 +58,39 @@ extension Spool {
     }
 
     /// Whether the ledger has a line of a segment whose name has the form of the format.
-    func hasEnded(_ name: String) throws(FileError) -> Bool { try hasLine(with: ["\"segment\":\"\(name)\""]) }
+    func hasEnded(_ name: String) throws(FileError) -> Bool { try hasLine(with: "\"segment\":\"\(name)\"") }
 
-    /// Whether a segment of this ID was sent, or a half of it, or another one whose ID begins so.
-    func hasSent(id: String) throws(FileError) -> Bool { try hasLine(with: ["-\(id)", "\"outcome\":\"sent\""]) }
+    /// Whether a segment was sent, or a half of it.
+    func hasSentEvents(of segment: SegmentName) throws(FileError) -> Bool {
+        let id = Array("-\(segment.id)".utf8)
+        return try !segments { line in
+            guard let start = line.baseAddress, memmem(start, line.count, id, id.count) != nil,
+                line.end(of: "\"outcome\":\"sent\"") != nil
+            else { return false }
+            return line.text(after: "\"segment\":\"").flatMap { SegmentName($0) }?.mayHoldEvents(of: segment) ?? false
+        }.isEmpty
+    }
 
-    private func hasLine(with texts: [String]) throws(FileError) -> Bool {
-        let texts = texts.map { Array($0.utf8) }
+    private func hasLine(with text: String) throws(FileError) -> Bool {
+        let text = Array(text.utf8)
         var isFound = false
         for ledger in try ledgerNames() where !isFound {
             try stateDirectory?.open(ledger)?.forEachLine { line in
                 guard !isFound, let start = line.baseAddress else { return }
-                isFound = texts.allSatisfy { memmem(start, line.count, $0, $0.count) != nil }
+                isFound = memmem(start, line.count, text, text.count) != nil
             }
         }
         return isFound
     }
 
-    /// Whether one of some segments, by their IDs, was sent to a server that is no receiver of Ferry's: such a one does not know halves.
-    func hasSentAway(anyOf ids: Set<String>) throws(FileError) -> Bool {
-        try !segments { line in
+    /// Whether what a segment may be a half of was sent to a server that is no receiver of Ferry's: such a one does not know halves.
+    func hasSentAway(wholeOf half: SegmentName) throws(FileError) -> Bool {
+        let ids = Set(SegmentID.ancestors(of: half.id).map(\.text))
+        return try !segments { line in
             guard line.end(of: "\"outcome\":\"sent\"") != nil, line.end(of: "\"receiver\":\"\"") != nil,
                 let segment = line.text(after: "\"segment\":\"").flatMap({ SegmentName($0) })
             else { return false }
-            return ids.contains(segment.id)
+            return ids.contains(segment.id) && half.isNear(segment)
         }.isEmpty
     }
 

@@ -46,6 +46,16 @@ extension SegmentName {
     /// Whether this one may be a half of another, or a half of a half.
     func isPart(of other: SegmentName) -> Bool { SegmentID.ancestors(of: id).contains { $0.text == other.id } }
 
+    /// Whether a segment may have the events of another one, or some of them: by its ID, whatever its time, or as a half by its ID and time. What
+    /// was salvaged is dated a millisecond later. IDs that end in a counter look like a whole and its halves, too.
+    func mayHoldEvents(of other: SegmentName) -> Bool {
+        if id == other.id { return true }
+        return isNear(other) && isPart(of: other)
+    }
+
+    /// Whether the times are those of one segment, or of what was salvaged of it.
+    func isNear(_ other: SegmentName) -> Bool { abs(created.milliseconds.distance(to: other.created.milliseconds)) <= 1 }
+
     /// The segment that this one may be a half of.
     var splitParent: SegmentName? {
         guard id.hasSuffix("0") || id.hasSuffix("1"), let parent = SegmentID(String(id.dropLast())) else { return nil }

@@ -60,7 +60,7 @@ extension Spool {
         if let segment = SegmentName(original), try hasWholeCome(of: segment) { return .wholeCame }
         guard try !directory.contains(original) else { return .nameTaken }
         // What was salvaged of a copy has the ID, and another time.
-        if let segment = SegmentName(original), try !pendingForms(of: segment).isEmpty { return .nameTaken }
+        if let segment = SegmentName(original), try hasPendingEvents(of: segment) { return .nameTaken }
         // What cannot be moved has no line in the ledger.
         try folder.requireMoves(into: directory)
         try folder.requireChanges()

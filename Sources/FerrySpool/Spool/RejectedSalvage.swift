@@ -107,7 +107,7 @@ extension Spool {
         if let salvaged = reason?.salvagedAs { return salvaged }
         // A salvage that was killed, or found no room, may have published it and not said so.
         guard let begun = reason?.salvagingAs, let segment = SegmentName(begun) else { return nil }
-        return try hasSent(id: segment.id) ? begun : nil
+        return try hasSentEvents(of: segment) ? begun : nil
     }
 
     /// Whether what was salvaged was damaged in its turn, and never sent: it lies in `rejected/` as well, and no other of its ID anywhere else.
@@ -124,19 +124,23 @@ extension Spool {
 
     /// Whether a segment is pending or was sent, whatever priority it has: itself, a half of it, or what it is a half of.
     private func hasCome(_ segment: SegmentName) throws(FileError) -> Bool {
-        if try !pendingForms(of: segment).isEmpty { return true }
-        if try hasSent(id: segment.id) { return true }
+        if try hasPendingEvents(of: segment) { return true }
+        if try hasSentEvents(of: segment) { return true }
         return try hasWholeCome(of: segment)
     }
 
     /// Whether what a segment may be a half of is pending, or was sent to a server that does not know halves.
     func hasWholeCome(of segment: SegmentName) throws(FileError) -> Bool {
-        let wholes = Set(SegmentID.ancestors(of: segment.id).map(\.text))
-        if wholes.isEmpty { return false }
+        if SegmentID.ancestors(of: segment.id).isEmpty { return false }
         for name in try directory.names() {
-            if let id = SegmentName(name)?.id, wholes.contains(id) { return true }
+            if let whole = SegmentName(name), segment.isPart(of: whole), segment.isNear(whole) { return true }
         }
-        return try hasSentAway(anyOf: wholes)
+        return try hasSentAway(wholeOf: segment)
+    }
+
+    /// Whether a file is pending that has a segment's events, or some of them.
+    func hasPendingEvents(of segment: SegmentName) throws(FileError) -> Bool {
+        try pendingForms(of: segment).contains { SegmentName($0)?.mayHoldEvents(of: segment) ?? false }
     }
 
     /// The same for the same file in the same spool, so that it is found after a crash.
@@ -154,8 +158,8 @@ extension Spool {
         var own: Salvaged?
         for other in try folder.names() where other != name {
             let relative = SegmentName(other.withoutCopyNumber)
-            if let segment, relative?.isPart(of: segment) ?? false, let half = try? folder.open(other),
-                (try? worth(of: half, limit, takesUnverified))?.events ?? 0 > 0
+            if let segment, let relative, relative.isPart(of: segment), relative.isNear(segment),
+                let half = try? folder.open(other), (try? worth(of: half, limit, takesUnverified))?.events ?? 0 > 0
             {
                 return other
             }
