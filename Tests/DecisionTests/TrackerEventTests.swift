@@ -52,6 +52,27 @@ struct TrackerEventTests {
         #expect(manual.hasSuffix("\"session\":null,\"user\":null,\"device\":{\"id\":\"d\"},\"properties\":{}}\n"))
     }
 
+    @Test("Text keeps each character, wherever in it an escape is needed", arguments: 0..<25)
+    func text(length: Int) throws {
+        for special in ["\"", "\\", "\n", "\u{1f}", " ", "\u{7f}", "ü", "🦉"] {
+            for place in 0...length {
+                let text = String(repeating: "!", count: place) + special + String(repeating: "[", count: length - place)
+                let line = try encode(["text": .string(text)]).line
+                let event = try #require(JSONSerialization.jsonObject(with: Data(line.utf8)) as? [String: Any])
+                #expect((event["properties"] as? [String: String]) == ["text": text])
+            }
+        }
+    }
+
+    @Test("Of keys that are the same the last value counts, beside others of their length and ends")
+    func sameKeys() {
+        let keys = ["", "a", "aba", "aca", "ada", "", "aca"]
+        let members = keys.enumerated().map { ($1, PropertyValue.int($0)) }
+        #expect(EventProperties(members).keys == ["", "a", "aba", "aca", "ada"])
+        let literal: EventProperties = ["": 0, "a": 1, "aba": 2, "aca": 3, "ada": 4, "": 5, "aca": 6]
+        #expect(literal == EventProperties(members))
+    }
+
     @Test("What lies too deep for receivers is left out, and told")
     func depth() throws {
         func nested(_ levels: Int) -> PropertyValue { (0..<levels).reduce(.int(1)) { value, _ in .array([value]) } }

@@ -89,7 +89,7 @@ struct EventEncoder: ~Copyable {
             return note(.notFinite(key: key), limits.notFinite)
         }
         let longest = limits.keyLength.maximum
-        if depth == 0, isLimited, key.utf8.count >= longest, limits.keyLength.policy != .off,
+        if key.utf8.count >= longest, depth == 0, isLimited, limits.keyLength.policy != .off,
             !longKeys.insert(key.cut(to: longest).map(String.init) ?? key).inserted
         {
             return note(.key(key, length: key.utf16.count, maximum: longest), limits.keyLength.policy)

@@ -62,11 +62,12 @@ public struct EventProperties: Sendable {
 
     private var hasDuplicates: Bool {
         if members.count > Self.mostWalked { return Set(members.map { Array($0.0.utf8) }).count < members.count }
+        // Keys of different marks differ. Where two have the same, their bytes tell.
+        var marks: UInt64 = 0
         for index in members.indices {
-            let key = members[index].0
-            for earlier in 0..<index where members[earlier].0.utf8.count == key.utf8.count && members[earlier].0.isSame(key) {
-                return true
-            }
+            let mark = members[index].0.mark
+            if marks & mark != 0, members[..<index].contains(where: { $0.0.isSame(members[index].0) }) { return true }
+            marks |= mark
         }
         return false
     }
@@ -80,6 +81,13 @@ public struct EventProperties: Sendable {
 extension String {
     /// Whether it has the same bytes. Text that only Unicode calls the same is another key in JSON.
     fileprivate func isSame(_ other: String) -> Bool { self == other && utf8.elementsEqual(other.utf8) }
+
+    /// One bit of 64, by the length, the first and the last byte.
+    fileprivate var mark: UInt64 {
+        let bytes = utf8Span.span
+        guard let last = bytes.indices.last else { return 1 }
+        return 1 << ((UInt64(bytes[0]) &* 7 &+ UInt64(bytes[last]) &* 13 &+ UInt64(bytes.count)) & 63)
+    }
 }
 
 extension EventProperties: Equatable {

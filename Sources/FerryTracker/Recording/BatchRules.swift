@@ -32,6 +32,19 @@ public struct BatchRules: Equatable, Sendable {
         var bytes = ByteCount.zero
         /// When its first event came.
         var since: Duration
+        /// Events come faster than they are compressed.
+        var isBacklog: Bool { bytes >= largestJournal }
+
+        /// Counts an event that was stored.
+        ///
+        /// - Returns: What there is with it.
+        mutating func add(_ size: ByteCount, at now: Duration) -> Fill {
+            // A journal whose first event found no room may have waited for long.
+            if events == 0 { since = now }
+            events += 1
+            bytes += size
+            return self
+        }
     }
 
     /// When a journal is to be published, whatever comes; `nil`: not by itself.

@@ -228,7 +228,7 @@ final class Publisher: Sendable {
             return state.controlChanged != changed
         }
         guard isNews, let control = try? spool.control() else { return now + Self.flushLook }
-        if let before = control.deletesBefore, oldest <= before {
+        if let before = control.deletes(at: options.now().wall), oldest <= before {
             delete(own, before: before, in: spool)
         } else if let asked = control.flushRequestedAt, oldest <= asked || oldest > options.now().wall {
             // A clock that was set back since says nothing of what came first.
@@ -278,7 +278,7 @@ final class Publisher: Sendable {
 
     private func seal(_ batch: Recorder.Batch, in spool: Spool) throws(FileError) {
         // Behind, it is better to be done soon than to save a fifth of the size.
-        let level = batch.isBacklog ? min(options.level, .fastest) : options.level
+        let level = batch.fill.isBacklog ? min(options.level, .fastest) : options.level
         do throws(FileError) {
             try note(sealMakingRoom(batch, in: spool, level: level), in: spool)
         } catch {

@@ -11,8 +11,6 @@ final class Recorder: Sendable {
         var failures = 0
         var pausedUntil = Duration.zero
         var priority: Priority { journal.segment.priority }
-        /// Events come faster than they are compressed.
-        var isBacklog: Bool { fill.bytes >= BatchRules.largestJournal }
     }
 
     /// What became of storing an event, for whoever looks after the journals.
@@ -103,8 +101,10 @@ final class Recorder: Sendable {
             state.open[level] = try open(priority, at: now, options, &state)
             state.countAnewIfFlushed()
         }
+        // It is open since above.
+        let journal = state.open[level]!.journal
         do throws(FileError) {
-            try state.open[level]!.journal.append(line)
+            try journal.append(line)
         } catch {
             // A journal on a full disk is whole and can go on later. What is wrong otherwise is wrong with this journal: what is in it is
             // published, or found by the next who opens the spool.
@@ -123,20 +123,15 @@ final class Recorder: Sendable {
             isReached = threshold.stored(at: now.steady) { state.unpublished(rule) }
             state.threshold = threshold
         }
-        // It is open since above. One whose first event found no room may have waited for long.
-        if state.open[level]!.fill.events == 0 { state.open[level]!.fill.since = now.steady }
-        state.open[level]!.fill.events += 1
-        state.open[level]!.fill.bytes += size
+        let fill = state.open[level]!.fill.add(size, at: now.steady)
         state.unsealed += size
         state.stored += 1
-        let batch = state.open[level]!
-        if batch.isBacklog, state.waiting.count < BatchRules.mostWaiting {
+        if fill.isBacklog, state.waiting.count < BatchRules.mostWaiting, let batch = state.open[level].take() {
             state.waiting.append(batch)
-            state.open[level] = nil
         }
         if isReached { roll(&state) }
-        let isNews = isReached || batch.fill.events == 1 || batch.fill.events == state.rules.events
-        return (batch.journal, isNews ? .withNews : .quietly)
+        let isNews = isReached || fill.events == 1 || fill.events == state.rules.events
+        return (journal, isNews ? .withNews : .quietly)
     }
 
     private static func open(
