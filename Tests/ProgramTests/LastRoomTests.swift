@@ -1,4 +1,5 @@
 import FerrySpool
+import Synchronization
 import TestSupport
 import Testing
 
@@ -33,21 +34,82 @@ struct LastRoomTests {
         #expect(try await shell("umount -l \"$DIR/m\"").status == 0)
     }
 
-    @Test("What waits goes on, though nothing can be written", arguments: ["pause", "disable"])
-    func resumes(command: String) async throws {
+    @Test(
+        "What waits goes on, though nothing can be written: in place where that says what else holds",
+        arguments: ["pause", "disable", "disable pause"], [false, true])
+    func resumes(commands: String, hadDeletion: Bool) async throws {
         guard try await mount("size=512k") else { return }
         let hub = try await Hub(folder("hub"))
         let url = "http://127.0.0.1:\(hub.port)/v1/segments"
         let result = try await shell(
             """
-            echo 1 | "$FERRY" write -q --create --spool "$DIR/m/s"; "$FERRY" \(command) --spool "$DIR/m/s" >"$DIR/out"
+            echo 1 | "$FERRY" write -q --create --spool "$DIR/m/s"
+            if \(hadDeletion); then echo '{"deletesBefore":"2026-01-01T00:00:00.000Z"}' >"$DIR/m/s/.ferry/control.json"; fi
+            for command in \(commands); do "$FERRY" $command --spool "$DIR/m/s" >"$DIR/out"; done
             truncate -s 8192 "$DIR/m/s/.ferry/reserve"; head -c 1000000 /dev/zero >"$DIR/m/filler"
-            "$FERRY" \(command == "pause" ? "resume" : "enable") --spool "$DIR/m/s" >"$DIR/out"; echo $?
+            for command in \(commands); do
+                case $command in pause) back=resume ;; *) back=enable ;; esac
+                "$FERRY" $back --spool "$DIR/m/s" >"$DIR/out" || echo $?
+            done
             "$FERRY" upload -q --spool "$DIR/m/s" --to \(url); echo $?
             """)
         await hub.stop()
-        #expect(result.output == "0\n0\n", "\(result.errors)")
+        #expect(result.output == "0\n", "\(result.errors)")
         #expect(try Spool.open(folder("hub"), access: .read).events(in: [.pending]) == ["1"])
+        #expect(try await shell("umount -l \"$DIR/m\"").status == 0)
+    }
+
+    @Test("Segments that are too large for the destination are split on a full disk, each before the next", arguments: [60, 30])
+    func splits(most: Int) async throws {
+        guard try await mount("size=512k") else { return }
+        let events = Mutex<[String: Int]>([:])
+        let server = ScriptedServer.answering { [folder] request in
+            let path = folder("\(SegmentID.random())")
+            guard let file = try? OpenFile.creatingNew(path), (try? file.write(request.body)) != nil,
+                let lines = try? Segments.lines(of: .reading(path))
+            else { return ScriptedServer.answer(500) }
+            if lines.count > most { return ScriptedServer.answer(413) }
+            events.withLock { events in for line in lines { events[line, default: 0] += 1 } }
+            return ScriptedServer.answer(200)
+        }
+        let result = try await shell(
+            """
+            i=0
+            while seq $((i * 100)) $((i * 100 + 99)) | "$FERRY" write -q --create --spool "$DIR/m/s" 2>"$DIR/errors"; do i=$((i + 1)); done
+            for round in 1 2 3; do "$FERRY" upload -q --retry-now --spool "$DIR/m/s" --to \(server.url) && break; done; echo $?
+            "$FERRY" list --spool "$DIR/m/s" | wc -l; echo $i
+            """)
+        let lines = result.output.split(separator: "\n")
+        #expect(lines.prefix(2) == ["0", "0"], "\(result.output) \(result.errors)")
+        let (stored, got) = (Int(lines.last ?? "") ?? 0, events.withLock { $0 })
+        #expect(stored > 20)
+        // A writer that found no room may have stored its lines all the same.
+        #expect([stored * 100, stored * 100 + 100].contains(got.count))
+        #expect(got.values.allSatisfy { $0 == 1 })
+        #expect(try await shell("umount -l \"$DIR/m\"").status == 0)
+    }
+
+    @Test("What is refused on a full disk leaves the ledger the room that what is taken needs")
+    func refusals() async throws {
+        guard try await mount("size=512k") else { return }
+        let requests = Mutex(0)
+        let server = ScriptedServer.answering { _ in
+            let number = requests.withLock { count in
+                count += 1
+                return count
+            }
+            return ScriptedServer.answer(number > 200 ? 200 : 400)
+        }
+        let result = try await shell(
+            """
+            while seq 20 | "$FERRY" write -q --create --spool "$DIR/m/s" 2>"$DIR/errors"; do :; done
+            for round in $(seq 9); do
+                "$FERRY" upload -q --retry-now --coalesce off --spool "$DIR/m/s" --to \(server.url) && break
+            done; echo $?
+            "$FERRY" list --spool "$DIR/m/s" | wc -l
+            """)
+        #expect(result.output == "0\n0\n", "\(result.errors)")
+        #expect(try Spool.open(folder("m/s"), access: .read).ledgerTotals()[.sent].segments > 20)
         #expect(try await shell("umount -l \"$DIR/m\"").status == 0)
     }
 }

@@ -168,7 +168,7 @@ struct RoomTests {
         let relay = try Spool.open(folder("m/relay"), access: .create)
         let filled = try await shell(
             """
-            rm "$DIR/m/relay/.ferry/reserve"; head -c 20480 /dev/zero >"$DIR/m/some"
+            rm "$DIR/m/relay/.ferry/reserve"; head -c 16384 /dev/zero >"$DIR/m/some"
             head -c 1000000 /dev/zero >"$DIR/m/most"; truncate -s -12288 "$DIR/m/most"
             """)
         #expect(filled.status == 0)

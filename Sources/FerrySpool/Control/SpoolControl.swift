@@ -99,9 +99,10 @@ extension Spool {
                     try state.writeState(control, to: Self.controlFileName, durable: true)
                 }
             } catch {
-                // No file means that everything is allowed, and needs no room. What is paused on a full disk would stay so for ever.
-                guard error.isDiskFull, !control.stopsSending, control.flushRequestedAt == before.flushRequestedAt,
-                    control.deletesBefore == nil
+                // What is paused on a full disk would stay so for ever. No file means that everything is allowed, and needs no room.
+                guard error.isDiskFull else { throw error }
+                if (try? state.overwriteState(control, in: Self.controlFileName)) == true { return control }
+                guard !control.stopsSending, control.flushRequestedAt == before.flushRequestedAt, control.deletesBefore == nil
                 else { throw error }
                 try state.remove(Self.controlFileName)
                 try state.sync()

@@ -26,6 +26,9 @@ public struct FileError: Error, Equatable, CustomStringConvertible {
         return statvfs(folder, &status) == 0 && status.f_files > 0 && status.f_favail == 0 && status.f_bavail > 1
     }
 
+    /// There is no room for new files, or the quota, which does not say of what, is exhausted.
+    var mayLackFiles: Bool { lacksFiles || code == EDQUOT }
+
     /// The disk, the quota or the file size limit is exhausted.
     public var isOutOfSpace: Bool { code == ENOSPC || code == EDQUOT || code == EFBIG }
 
@@ -56,7 +59,8 @@ public struct FileError: Error, Equatable, CustomStringConvertible {
             "; Ferry needs file locks (flock), and a file that may be written where NFS wants that: see the mount's options (local_lock, nolock)"
         case EACCES, EPERM: "; check its owner and mode"
         case ENOSPC where lacksFiles: "; remove some files: its file system has room for no more of them"
-        case ENOSPC, EDQUOT: "; free some space"
+        case ENOSPC: "; free some space"
+        case EDQUOT: "; free some space, or remove some files: the user's quota is exhausted"
         case EFBIG: "; raise the file size limit (ulimit -f)"
         case EXDEV: "; it must lie on the spool's own file system"
         case EROFS: "; remount it writable"

@@ -1,4 +1,5 @@
 import FoundationEssentials
+import Glibc
 
 /// A state file that could not be read, and what it counts as.
 public struct UnreadableState: Equatable, Sendable, CustomStringConvertible {
@@ -45,10 +46,36 @@ extension Directory {
 
     /// Replaces a JSON state file in one step.
     func writeState(_ state: some Encodable, to name: String, durable: Bool = false) throws(FileError) {
+        try replace(name, with: Self.encode(state), durable: durable)
+    }
+
+    /// Writes a state file, durably, where the one that is there lies: it needs no room for that. A crash in the middle may leave it unreadable.
+    ///
+    /// - Returns: `false` where it is longer than what the disk has of it for sure, a block.
+    func overwriteState(_ state: some Encodable, in name: String) throws(FileError) -> Bool {
+        let file = try open(name, flags: O_RDWR | O_NONBLOCK)
+        let status = try file.status()
+        var bytes = Self.encode(state)
+        guard status.isRegular, status.allocated > .zero, bytes.count <= Self.block, status.size.bytes <= Int64(Self.block) else {
+            return false
+        }
+        // What is left of a longer one is space, which JSON may end with.
+        bytes.insert(
+            contentsOf: repeatElement(UInt8(ascii: " "), count: max(0, Int(status.size.bytes) - bytes.count)), at: bytes.count - 1
+        )
+        try file.write(bytes, at: 0)
+        try file.sync()
+        return true
+    }
+
+    /// The smallest that file systems give to a file, but for what they keep beside its name.
+    private static let block = 512
+
+    private static func encode(_ state: some Encodable) -> [UInt8] {
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
         guard let data = try? encoder.encode(state) else { preconditionFailure("state files hold nothing but text and numbers") }
-        try replace(name, with: Array(data) + [UInt8(ascii: "\n")], durable: durable)
+        return Array(data) + [UInt8(ascii: "\n")]
     }
 
     private static func describe(_ error: any Error) -> String {

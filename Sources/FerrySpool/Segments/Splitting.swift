@@ -21,7 +21,7 @@ public enum SplitFailure: Error {
 extension SegmentName {
     /// The names of the two halves that a split makes: the IDs are the parent's with `0` and `1` appended. `nil` when there is no room for
     /// them.
-    var halves: (first: SegmentName, second: SegmentName)? {
+    package var halves: (first: SegmentName, second: SegmentName)? {
         SegmentID(id)?.halves.map { (with(id: $0.first), with(id: $0.second)) }
     }
 

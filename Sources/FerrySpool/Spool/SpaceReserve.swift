@@ -5,6 +5,8 @@ extension Spool {
     private static let reserveName = "reserve"
     private static let reserveSize: Int64 = 1 << 15
     private static let lentSize: Int64 = 1 << 13
+    /// What most file systems give at least.
+    private static let block = 1 << 12
 
     /// Sees whether endings can be written down and carried out: what cannot be must not be sent.
     ///
@@ -55,12 +57,17 @@ extension Spool {
     /// What is delivered and kept frees nothing: each segment takes a name in `sent/`, and sometimes a block for names, besides its line in the
     /// ledger. Where the disk is full, the first ones would be sent, and could be neither moved nor written down.
     private func requireRoomToKeep(in state: Directory) throws(FileError) {
+        guard let room = Self.room(in: state), room < Self.roomToKeep else { return }
+        throw FileError("keep what is delivered in", "\(path)/\(Self.sentName)", code: ENOSPC)
+    }
+
+    /// How many bytes the file system has room for; `nil` where it does not tell, or that is more than a number.
+    private static func room(in state: Directory) -> Int64? {
         var status = statvfs()
-        guard fstatvfs(state.descriptor, &status) == 0, status.f_blocks > 0 else { return }
+        guard fstatvfs(state.descriptor, &status) == 0, status.f_blocks > 0 else { return nil }
         // Not what is free: ext4 keeps some of that to itself.
         let room = Int64(clamping: status.f_bavail).multipliedReportingOverflow(by: Int64(clamping: max(1, status.f_frsize)))
-        guard !room.overflow, room.partialValue < Self.roomToKeep else { return }
-        throw FileError("keep what is delivered in", "\(path)/\(Self.sentName)", code: ENOSPC)
+        return room.overflow ? nil : room.partialValue
     }
 
     /// For the lines and the names of as many segments as may be under way.
@@ -84,6 +91,11 @@ extension Spool {
     /// Sees whether a segment can be moved into `rejected/`, which is made if need be. What cannot be carried out is not written down.
     public func probeRejected() throws(FileError) {
         try directory.requireMoves(into: directory.makeDirectory(Self.rejectedName))
+        // It frees nothing, and what can be sent needs the reserve for its lines.
+        guard let stateDirectory, Self.reserve(in: stateDirectory) < Self.reserveSize - Self.lentSize,
+            Self.room(in: stateDirectory).map({ $0 < Self.roomToKeep }) ?? false
+        else { return }
+        throw FileError("move what is rejected into", "\(path)/\(Self.rejectedName)", code: ENOSPC)
     }
 
     /// Sets room aside, where it is not and the disk has it: as much as there is.
@@ -108,7 +120,7 @@ extension Spool {
         var isShort = false
         // Beyond what the process may write, the kernel ends it (SIGXFSZ).
         let allowed = largestFile
-        for wanted in [reserveSize, reserveSize / 2, reserveSize / 4, reserveSize / 8] where wanted > size && wanted <= allowed {
+        for wanted in stride(from: reserveSize, to: 0, by: -block) where wanted > size && wanted <= allowed {
             let code = posix_fallocate(file.descriptor, 0, off_t(wanted))
             if code == 0 { return isShort }
             isShort = isShort || code == ENOSPC || code == EDQUOT
@@ -189,6 +201,22 @@ extension Spool {
     /// Does something that needs room and ends no segment. Where the disk is full, delivered segments go for it if they give way, or else all
     /// of the reserve is lent but for a part that the ledger keeps; what is not needed of it is set aside again.
     func lendingMostOfReserve<Result>(_ body: () throws(FileError) -> Result) throws(FileError) -> Result {
+        try lendingMostOfReserve(ofAtLeast: Self.lentSize + 1, body)
+    }
+
+    /// The same for the halves of a segment, which free more than they take once they have left. Until then none is lent to a whole, or there would
+    /// be halves of all before one is small enough.
+    package func lendingToSplit<Result>(
+        _ claim: Claim, _ body: () throws(FileError) -> Result
+    ) throws(FileError) -> Result {
+        let isHalf = claim.segmentName?.splitParent != nil
+        return try lendingMostOfReserve(ofAtLeast: isHalf ? 2 * Self.lentSize : Self.reserveSize, body)
+    }
+
+    /// - Parameter least: Of less, nothing is lent.
+    private func lendingMostOfReserve<Result>(
+        ofAtLeast least: Int64, _ body: () throws(FileError) -> Result
+    ) throws(FileError) -> Result {
         var failure: FileError
         do throws(FileError) {
             return try body()
@@ -204,8 +232,10 @@ extension Spool {
                 failure = error
             }
         }
-        guard let stateDirectory, failure.lacksFiles ? Self.giveUpReserve(in: stateDirectory) : Self.lendMost(in: stateDirectory)
-        else { throw failure }
+        guard let stateDirectory else { throw failure }
+        let isLent =
+            failure.lacksFiles ? Self.giveUpReserve(in: stateDirectory) : Self.lendMost(in: stateDirectory, ofAtLeast: least)
+        guard isLent else { throw failure }
         defer { Self.keepReserve(in: stateDirectory) }
         return try body()
     }
@@ -219,9 +249,9 @@ extension Spool {
         return isLent == true || share == 0 && giveUpReserve(in: state)
     }
 
-    private static func lendMost(in state: Directory) -> Bool {
+    private static func lendMost(in state: Directory, ofAtLeast least: Int64) -> Bool {
         guard let file = try? state.open(reserveName, flags: O_RDWR | O_NONBLOCK) else { return false }
-        return alone(with: file) { size in size > lentSize && (try? file.truncate(to: lentSize)) != nil } ?? false
+        return alone(with: file) { size in size >= least && (try? file.truncate(to: lentSize)) != nil } ?? false
     }
 
     private func lendReserve(in state: Directory) -> Bool {
@@ -257,7 +287,7 @@ extension Spool {
         if let deleted { freed = deleted }
         var isTidied = removeLeftPublications()
         // Another process may have taken the reserve's place as a file. When the last segment was dated its name tells, too.
-        if failure.lacksFiles, (try? stateDirectory?.remove(Self.creationName)) != nil { isTidied = true }
+        if failure.mayLackFiles, (try? stateDirectory?.remove(Self.creationName)) != nil { isTidied = true }
         if deleted != nil || isTidied {
             do throws(FileError) {
                 try body()
@@ -284,6 +314,7 @@ extension Spool {
                 failure = error
             }
         }
+        if failure.mayLackFiles { _ = Self.giveUpReserve(in: stateDirectory) }
         try body()
         return freed
     }

@@ -195,13 +195,25 @@ struct Bookkeeper: Sendable {
                     return .failure(error)
                 }
             }
-            let first = attempt()
-            // On a full disk delivered segments make room. The halves are about as large as what is split.
-            guard options.sentGivesWay, case .failure(.file(let error)) = first, error.isDiskFull,
-                let spool = try? lease.spool(),
-                spool.freeSent(atLeast: claim.status.size + .kibibytes(16)) != nil
-            else { return first }
-            return attempt()
+            func isRoomless(_ result: Result<Split, SplitFailure>) -> Bool {
+                if case .failure(.file(let error)) = result { error.isDiskFull } else { false }
+            }
+            var result = attempt()
+            guard isRoomless(result), let spool = try? lease.spool() else { return result }
+            // On a full disk delivered segments make room, and then the reserve. The halves are about as large as what is split.
+            if options.sentGivesWay, let freed = spool.freeSent(atLeast: claim.status.size + .kibibytes(16)), freed.segments > 0 {
+                result = attempt()
+            }
+            guard isRoomless(result) else { return result }
+            do throws(FileError) {
+                return try spool.lendingToSplit(claim) { () throws(FileError) in
+                    let result = attempt()
+                    if case .failure(.file(let error)) = result { throw error }
+                    return result
+                }
+            } catch {
+                return .failure(.file(error))
+            }
         }
     }
 
@@ -246,6 +258,8 @@ struct Bookkeeper: Sendable {
         _ claim: Claim, _ error: FileError, attempts: Int, _ sidecar: RetryState?
     ) throws(FileError) -> Timestamp {
         warn("\(error); \(claim.name) is too large for the destination and stays whole for now")
+        // A note of it would take the room that others need.
+        if error.isDiskFull { return now() + Lane.roomPatience }
         return try backOff(claim, kind: "split", "\(error)", attempts: attempts, sidecar) {
             BrokenTries.count(before: $0, .nothing)
         }
@@ -312,6 +326,7 @@ struct Bookkeeper: Sendable {
         } catch {
             // A line in the ledger would say that it is where it is not.
             if settler.noteUnrejectable(error) { warn("\(error); what is to be rejected stays where it is, \(claim.name) first") }
+            if error.isDiskFull { return now() + Lane.longestPatience }
             let message = "is to be rejected (\(message)), and cannot be: \(error)"
             // It may have arrived whole.
             return try backOff(claim, kind: "rejected", message, attempts: attempts, nil) { _ in nil }

@@ -84,11 +84,12 @@ extension DeliveryState {
         guard isCurrent(job) else { return lanes[lane].putBack(item, hasSidecar: hasSidecar) }
         lanes[lane].foundFree(item.name)
         if case .split = judgement, let until = outcome.postponedUntil {
-            return lanes[lane].setAside(item, hasSidecar: true, isContinuous ? wait(until: until) : nil)
+            return lanes[lane].setAside(item, hasSidecar: true, wait(until: until))
         }
         if case .ended = aftermath {
             lanes[lane].forgetTries(of: item.name)
             lanes[lane].tally.ended += 1
+            if case .split = judgement { sendHalves(of: item, in: lane) }
             return
         }
         // One try a pass is enough, whatever its wait.
@@ -102,6 +103,12 @@ extension DeliveryState {
             lanes[lane].setAside(item, hasSidecar: hasSidecar, wait(until: now() + ForeignFile.quietPeriod))
         case .victim, .untouched, .delivered, .split: lanes[lane].putBack(item, hasSidecar: hasSidecar)
         }
+    }
+
+    /// The halves go out before what follows the whole: on a full disk there is no room to split that as well.
+    private mutating func sendHalves(of item: Dispatcher.Item, in lane: Int) {
+        guard let halves = SegmentName(item.name)?.halves else { return }
+        appeared([halves.first.fileName, halves.second.fileName], in: lane)
     }
 
     /// A segment was written into while its request was under way: what the destination answered is about neither its old content nor the new.

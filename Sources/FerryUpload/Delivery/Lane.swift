@@ -351,6 +351,19 @@ struct Lane {
     /// What was held may leave.
     mutating func release(_ what: HeldSegments.Share) { for newcomer in held.release(what) { enqueue(newcomer) } }
 
+    /// Whether a segment of one's kind is held of whose sidecar something is so.
+    func holdsKin(of name: String, where isWanted: (RetryState) -> Bool) -> Bool {
+        guard !held.isEmpty, let segment = SegmentName(name) else { return false }
+        return held.kin(of: segment).contains { sidecar(of: $0).map(isWanted) ?? false }
+    }
+
+    /// Those may leave.
+    mutating func releaseKin(of name: String, where isWanted: (RetryState) -> Bool) {
+        guard !held.isEmpty, let segment = SegmentName(name) else { return }
+        let wanted = held.kin(of: segment).filter { sidecar(of: $0).map(isWanted) ?? false }
+        for newcomer in held.release(Set(wanted)) { _ = insert(newcomer.name, hasSidecar: true) }
+    }
+
     /// How many events a segment holds, as far as its notes tell.
     func notedEvents(of name: String) -> Int64 { (try? tools.lease.spool().notedEvents(of: name)) ?? 1 }
 
@@ -400,9 +413,12 @@ struct Lane {
         let known = Set(names.map { FileName($0) })
         return foundTaken.keys.contains { name in
             guard !known.contains(name), let other = SegmentName(name.text) else { return false }
-            return (other.priority, other.stream) == (first.priority, first.stream)
+            // What was deleted since comes back no more.
+            return (other.priority, other.stream) == (first.priority, first.stream) && isThere(name.text)
         }
     }
+
+    private func isThere(_ name: String) -> Bool { (try? tools.lease.spool().directory.contains(name)) ?? true }
 
     /// How long a segment waits for others of its request that are in other hands.
     mutating func patienceForOthers(of name: String) -> Duration {
@@ -429,6 +445,8 @@ struct Lane {
     }
 
     static let shortestPatience = Duration.milliseconds(2)
+    /// For what needs room on a full disk: what is sent meanwhile may make it.
+    static let roomPatience = Duration.seconds(15)
     /// Also for a segment that cannot be opened.
     static let longestPatience = Duration.seconds(60)
 
@@ -451,6 +469,18 @@ struct Lane {
             }
         }
         return woken
+    }
+
+    /// Puts back the first of those that wait for a time, whatever that is.
+    mutating func wakeFirst(_ count: Int) {
+        let waiting = waiting.filter { $0.value.wait != nil && !$0.value.isFresh }
+        func isBefore(_ left: SpoolListing.Entry, _ right: SpoolListing.Entry) -> Bool {
+            (left.priority, left.created) < (right.priority, right.created)
+        }
+        for (name, wait) in waiting.sorted(by: { isBefore($0.value.entry, $1.value.entry) }).prefix(count) {
+            self.waiting[name] = nil
+            _ = insert(name.text, hasSidecar: wait.hasSidecar)
+        }
     }
 
     /// When all of a request that wait are looked at again; `nil`: none waits, as far as is known.

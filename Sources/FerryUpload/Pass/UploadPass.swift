@@ -289,6 +289,8 @@ public final class UploadPass: Sendable {
             if dispatcher.read(\.plan.stopReason) != nil { return }
             if tally.ended > 0 {
                 takenPatience = self.takenPatience
+                // What ended has made room for what could not be split.
+                dispatcher.change { $0.lanes[0].wakeFirst(options.parallel) }
                 continue
             }
             if await finishLeftovers() { continue }
