@@ -88,4 +88,39 @@ struct DeliveryStateTests {
         #expect(torn < .now() + .seconds(60))
         #expect(delivery.lanes[0].waiting[FileName(names[0])]?.request == "r+1-x")
     }
+
+    @Test("What is held for the spool's time goes out with the rest of its request", arguments: [true, false])
+    func heldMate(isKnown: Bool) throws {
+        var upload = UploadOptions(destination: try DestinationURL("http://hub/"))
+        upload.coalesce = .upTo(.mebibytes(1))
+        let spool = try folder.spool()
+        let segments = (0..<2).map { Segments.name(second: $0) }
+        var lane = Lane(LaneTools(SpoolLease(spool), options: upload, now: { .now() }) { _ in })
+        func interrupt(_ segment: SegmentName) throws {
+            guard case .claimed(let claim) = spool.claim(segment.fileName) else { throw InVain(what: "a claim") }
+            var state = RetryState.inParts(at: .now())
+            state.noteDeparture(at: .now(), .interrupted, request: "r+1-x", events: nil)
+            try spool.writeSidecar(state, of: claim)
+        }
+        for segment in segments {
+            try spool.put(Segments.gzip("{}\n"), as: segment)
+            if isKnown { try interrupt(segment) }
+            if segment == segments[0] {
+                lane.begin(try spool.scan())
+            } else {
+                let found = lane.appeared(segment.fileName)
+                let newcomer = try #require(found)
+                lane.hold(newcomer, events: 1, until: .seconds(3600), isUrgent: false)
+            }
+        }
+        var delivery = DeliveryState(
+            [lane], options: upload, health: DestinationHealth(upload), isContinuous: true, now: { .now() })
+        guard case .job(let job) = delivery.next() else { throw InVain(what: "a job") }
+        #expect(job.items.map(\.name) == segments.prefix(isKnown ? 2 : 1).map(\.fileName))
+        if isKnown { return }
+        // Its process has died since.
+        for segment in segments { try interrupt(segment) }
+        let isWaitedFor = delivery.mayGetBack(["r+1-x"], beside: job.items.map(\.name), of: job, isOneTaken: false)
+        #expect(isWaitedFor)
+    }
 }

@@ -210,7 +210,13 @@ struct DeliveryState {
             let request = lanes[lane].sidecar(of: first.name).flatMap({ options.repeatedRequest(of: $0) }),
             let count = Coalescing.count(ofKey: request)
         else { return nil }
-        let found = lanes[lane].kin(of: first.name, atMost: count - 1) { options.repeatedRequest(of: $0) == request }
+        let isMate = { options.repeatedRequest(of: $0) == request }
+        var found = lanes[lane].kin(of: first.name, atMost: count - 1, where: isMate)
+        if found.count < count - 1 {
+            // What would leave later by the spool's schedule goes out with them.
+            lanes[lane].releaseKin(of: first.name, where: isMate)
+            found = lanes[lane].kin(of: first.name, atMost: count - 1, where: isMate)
+        }
         return lanes[lane].takeKin(found)
     }
 
@@ -250,6 +256,7 @@ struct DeliveryState {
                     id != job.id && other.lane == job.lane
                         && other.items.contains { lane.sidecar(of: $0.name).map(isMissing) ?? false }
                 }
+                || lane.holdsKin(of: first, where: isMissing)
                 || lane.waiting.values.contains { $0.request.map { requests.contains($0) } ?? false }
         }
         guard isOneTaken || lane.othersHave(besides: names) || isHere() else { return false }

@@ -69,15 +69,31 @@ struct HeldSegments {
 
     /// Lets some go.
     mutating func release(_ share: Share) -> [Lane.Newcomer] {
-        var released: [Lane.Newcomer] = []
-        var left = HeldSegments()
-        for one in held.values {
+        release { one in
             switch (share, one.isUrgent) {
-            case (.all, _), (.urgent, true), (.ordinary, false): released.append(one.newcomer)
-            case (.urgent, false), (.ordinary, true): left.add(one)
+            case (.all, _), (.urgent, true), (.ordinary, false): true
+            case (.urgent, false), (.ordinary, true): false
             }
         }
+    }
+
+    /// The same for those of some names.
+    mutating func release(_ names: Set<String>) -> [Lane.Newcomer] {
+        names.isEmpty ? [] : release { names.contains($0.newcomer.name) }
+    }
+
+    private mutating func release(where isFree: (Held) -> Bool) -> [Lane.Newcomer] {
+        var released: [Lane.Newcomer] = []
+        var left = HeldSegments()
+        for one in held.values { if isFree(one) { released.append(one.newcomer) } else { left.add(one) } }
         self = left
         return released
+    }
+
+    /// The names of those that have a segment's priority and stream.
+    func kin(of segment: SegmentName) -> some Sequence<String> {
+        held.values.lazy.map(\.newcomer.name).filter { name in
+            SegmentName(name).map { ($0.priority, $0.stream) == (segment.priority, segment.stream) } ?? false
+        }
     }
 }
