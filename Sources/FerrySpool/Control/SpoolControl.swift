@@ -91,6 +91,8 @@ extension Spool {
             let before = try control()
             var control = before
             change(&control)
+            // It must not come to life again when the clock has come near.
+            control.deletesBefore = control.deletes(at: now)
             control.changedAt = now
             control.isUnreadable = false
             // What waits on a full disk must be let go.

@@ -89,8 +89,11 @@ extension Spool {
     }
 
     /// Sees whether a segment can be moved into `rejected/`, which is made if need be. What cannot be carried out is not written down.
-    public func probeRejected() throws(FileError) {
+    ///
+    /// - Parameter leavesRoom: Where the disk is full, what is rejected waits: others may leave before it.
+    public func probeRejected(leavesRoom: Bool = true) throws(FileError) {
         try directory.requireMoves(into: directory.makeDirectory(Self.rejectedName))
+        guard leavesRoom else { return }
         // It frees nothing, and what can be sent needs the reserve for its lines.
         guard let stateDirectory, Self.reserve(in: stateDirectory) < Self.reserveSize - Self.lentSize,
             Self.room(in: stateDirectory).map({ $0 < Self.roomToKeep }) ?? false

@@ -228,7 +228,10 @@ final class Publisher: Sendable {
             return state.controlChanged != changed
         }
         guard isNews, let control = try? spool.control() else { return now + Self.flushLook }
-        if let before = control.deletes(at: options.now().wall), oldest <= before {
+        let wall = options.now().wall
+        // A clock that was far ahead has deleted: that ends here.
+        if control.deletesBefore != control.deletes(at: wall) { _ = try? spool.setControl(at: wall) { _ in } }
+        if let before = control.deletes(at: wall), oldest <= before {
             delete(own, before: before, in: spool)
         } else if let asked = control.flushRequestedAt, oldest <= asked || oldest > options.now().wall {
             // A clock that was set back since says nothing of what came first.

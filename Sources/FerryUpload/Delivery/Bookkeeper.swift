@@ -322,7 +322,7 @@ struct Bookkeeper: Sendable {
         body: String? = nil
     ) throws(FileError) -> Timestamp? {
         do throws(FileError) {
-            try lease.spool().probeRejected()
+            try lease.spool().probeRejected(leavesRoom: options.order != .strict)
         } catch {
             // A line in the ledger would say that it is where it is not.
             if settler.noteUnrejectable(error) { warn("\(error); what is to be rejected stays where it is, \(claim.name) first") }
