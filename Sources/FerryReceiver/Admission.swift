@@ -29,11 +29,17 @@ actor Admission {
     private var underWay = KeysUnderWay()
     private var waiters: [CheckedContinuation<Void, Never>] = []
 
-    init(_ spool: Spool, _ news: FolderIDs?) throws(FileError) {
+    private nonisolated let gathering: GatherRules?
+
+    init(_ spool: Spool, _ news: FolderIDs?, gathering: GatherRules? = nil) throws(FileError) {
         self.spool = spool
+        self.gathering = gathering
         recognition = try Recognition(spool, news)
-        committer = Committer(spool, recognition)
+        committer = Committer(spool, recognition, gathering: gathering)
     }
+
+    /// Makes pending what was gathered for long enough, or all of it.
+    nonisolated func publishGathered(all: Bool) async { await committer.publishGathered(all: all) }
 
     /// A body that is complete and sound.
     struct Candidate: Sendable {
@@ -46,6 +52,8 @@ actor Admission {
         /// Whether it was made in the spool that sent it.
         let isOriginal: Bool
         let digest: BodyDigest
+        /// It is small, and becomes a part of a larger segment.
+        var isToBeGathered = false
     }
 
     /// The parts of a request with what came under their keys before; `nil` unless all are known and vouched for.
@@ -153,6 +161,7 @@ actor Admission {
         _ candidates: [Candidate], _ vouchesForNames: Bool
     ) async throws(FileError) -> [AdmissionResult] {
         guard !candidates.isEmpty else { return [] }
+        let candidates = candidates.map(judged)
         let isReady = await blocking { [spool, recognition] in
             Result { () throws(FileError) in try Self.prepare(candidates, vouchesForNames, in: spool, recognition) }
         }
@@ -175,7 +184,16 @@ actor Admission {
         return results
     }
 
-    /// Forces the candidates' files to the disk.
+    /// One whose name a pending file has is compared with that.
+    private func judged(_ candidate: Candidate) -> Candidate {
+        guard let gathering, (try? spool.directory.contains(candidate.entry.segment)) == false else { return candidate }
+        var judged = candidate
+        judged.isToBeGathered = gathering.takes(
+            ByteCount(candidate.entry.bytes), hasClockReading: candidate.arrival.file.clockReading != nil)
+        return judged
+    }
+
+    /// Forces the candidates' files to the disk, of those that are not gathered.
     ///
     /// - Returns: `false` when a copy of one of them is just coming, and cannot be judged yet; then, and with an error, they are removed.
     private static func prepare(
@@ -186,7 +204,7 @@ actor Admission {
         if vouchesForNames {
             for candidate in candidates where try !recognition.adoptKin(of: candidate.identity.name) { return false }
         }
-        for candidate in candidates { try candidate.arrival.file.sync() }
+        for candidate in candidates where !candidate.isToBeGathered { try candidate.arrival.file.sync() }
         isKept = true
         return true
     }

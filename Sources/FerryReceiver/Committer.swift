@@ -11,8 +11,10 @@ actor Committer {
     private var waiting: [Waiter] = []
     /// What is logged and could not get its name yet.
     private var left: [Admission.Candidate] = []
+    /// `nil`: each segment stays by itself.
+    private var gathered: GatheredSegments?
 
-    /// What one request hands over: their contents are on the disk.
+    /// What one request hands over: the contents of those that are not to be gathered are on the disk.
     typealias Batch = [Admission.Candidate]
     typealias Outcome = Result<[Commitment], FileError>
 
@@ -33,9 +35,33 @@ actor Committer {
         case done(Outcome)
     }
 
-    init(_ spool: Spool, _ recognition: Recognition) {
+    init(_ spool: Spool, _ recognition: Recognition, gathering rules: GatherRules? = nil) {
         self.spool = spool
         self.recognition = recognition
+        gathered = rules.map { GatheredSegments($0) }
+    }
+
+    // No round is under way any more: one holds the committer.
+    deinit { gathered?.publishAll(in: spool) }
+
+    /// Makes pending what was gathered for long enough, or all of it.
+    func publishGathered(all: Bool) async {
+        while isCommitting {
+            let turn = await withCheckedContinuation { waiting.append(Waiter(batch: [], continuation: $0)) }
+            guard case .lead = turn else { continue }
+            break
+        }
+        isCommitting = true
+        gathered = await blocking { [spool, gathered] in
+            var gathered = gathered
+            if all { gathered?.publishAll(in: spool) } else { gathered?.publishDue(in: spool, at: .now) }
+            return gathered
+        }
+        handOn()
+    }
+
+    private func handOn() {
+        if waiting.isEmpty { isCommitting = false } else { waiting.removeFirst().continuation.resume(returning: .lead) }
     }
 
     /// Returns what became of each; an error that keeps the whole round from being logged is everybody's.
@@ -48,63 +74,111 @@ actor Committer {
         let followers = waiting
         waiting = []
         let outcomes: [Outcome]
-        (outcomes, left) = await blocking { [spool, recognition, left, batches = [batch] + followers.map(\.batch)] in
-            var left = left
+        (outcomes, left, gathered) = await blocking {
+            [spool, recognition, left, gathered, batches = [batch] + followers.map(\.batch)] in
+            var (left, gathered) = (left, gathered)
             defer { recognition.keys.tidy() }
-            return (Self.round(batches, spool, recognition, left: &left), left)
+            return (Self.round(batches, spool, recognition, left: &left, gathered: &gathered), left, gathered)
         }
         for (follower, outcome) in zip(followers, outcomes.dropFirst()) {
             follower.continuation.resume(returning: .done(outcome))
         }
-        if waiting.isEmpty { isCommitting = false } else { waiting.removeFirst().continuation.resume(returning: .lead) }
+        handOn()
         return outcomes[0]
     }
 
     /// - Parameter left: What is logged and has no name yet.
     private static func round(
-        _ batches: [Batch], _ spool: Spool, _ recognition: Recognition, left: inout [Admission.Candidate]
+        _ batches: [Batch], _ spool: Spool, _ recognition: Recognition, left: inout [Admission.Candidate],
+        gathered: inout GatheredSegments?
     ) -> [Outcome] {
-        let all = batches.flatMap(\.self)
         // Their keys are logged: nobody brings them again.
         left.removeAll { spool.finish($0.arrival, as: $0.entry.segment) == .stored }
-        let byFile = Dictionary(all.map { ($0.arrival.fileName, $0) }) { first, _ in first }
-        var known: [String: Result<AdmissionResult, FileError>] = [:]
-        let admitted: [Admitted]
-        do throws(FileError) {
-            admitted = try spool.admit(
-                all.map { ($0.arrival, $0.entry) }, forcing: .nothing, following: recognition.keys.log
-            ) { entry in
-                guard let file = entry.file, let candidate = byFile[file] else { return false }
-                do throws(FileError) {
-                    guard let result = try recognition.result(candidate) else { return false }
-                    known[file] = .success(result)
-                } catch {
-                    // What cannot be judged is not taken. That is no other request's affair.
-                    known[file] = .failure(error)
-                }
-                return true
-            }
-        } catch {
-            return batches.map { _ in .failure(error) }
-        }
-        for (candidate, admitted) in zip(all, admitted) {
-            switch admitted {
-            case .stored: break
-            case .left: left.append(candidate)
-            case .known, .nameTaken: continue
-            }
-            if candidate.identity.key != nil { recognition.keys.add(candidate.entry) }
-        }
-        var results = Array(zip(all, admitted))[...]
+        let all = batches.flatMap(\.self)
+        let isGathered = all.map { $0.isToBeGathered && gathered != nil }
+        let single = zip(all, isGathered).filter { !$0.1 }.map(\.0)
+        let small = zip(all, isGathered).filter(\.1).map(\.0)
+        var singleResults = admit(single, spool, recognition, left: &left)[...]
+        var smallResults = gather(small, spool, recognition, &gathered)[...]
+        var results = isGathered.map { $0 ? smallResults.removeFirst() : singleResults.removeFirst() }[...]
         return batches.map { batch in
             let own = results.prefix(batch.count)
             results = results.dropFirst(batch.count)
             return Result { () throws(FileError) in
-                try own.map { (candidate, admitted) throws(FileError) in
-                    guard admitted == .known else { return .admitted(admitted) }
-                    return .known(try known[candidate.arrival.fileName]?.get() ?? .conflict)
-                }
+                try own.map { (result) throws(FileError) in try result.get() }
             }
+        }
+    }
+
+    private typealias Single = Result<Commitment, FileError>
+
+    /// What other processes made known meanwhile, as they are asked for under the lock of the log.
+    private struct MadeKnown {
+        private let byFile: [String: Admission.Candidate]
+        private var results: [String: Result<AdmissionResult, FileError>] = [:]
+
+        init(_ candidates: [Admission.Candidate]) {
+            byFile = Dictionary(candidates.map { ($0.arrival.fileName, $0) }) { first, _ in first }
+        }
+
+        mutating func isKnown(_ entry: ReceivedEntry, to recognition: Recognition) -> Bool {
+            guard let file = entry.file, let candidate = byFile[file] else { return false }
+            do throws(FileError) {
+                guard let result = try recognition.result(candidate) else { return false }
+                results[file] = .success(result)
+            } catch {
+                // What cannot be judged is not taken. That is no other request's affair.
+                results[file] = .failure(error)
+            }
+            return true
+        }
+
+        func result(_ candidate: Admission.Candidate) -> Single {
+            (results[candidate.arrival.fileName] ?? .success(.conflict)).map { .known($0) }
+        }
+    }
+
+    private static func admit(
+        _ candidates: [Admission.Candidate], _ spool: Spool, _ recognition: Recognition, left: inout [Admission.Candidate]
+    ) -> [Single] {
+        if candidates.isEmpty { return [] }
+        var known = MadeKnown(candidates)
+        let admitted: [Admitted]
+        do throws(FileError) {
+            admitted = try spool.admit(
+                candidates.map { ($0.arrival, $0.entry) }, forcing: .nothing, following: recognition.keys.log
+            ) { known.isKnown($0, to: recognition) }
+        } catch {
+            return candidates.map { _ in .failure(error) }
+        }
+        return zip(candidates, admitted).map { candidate, admitted in
+            if case .left = admitted { left.append(candidate) }
+            switch admitted {
+            case .stored, .left: if candidate.identity.key != nil { recognition.keys.add(candidate.entry) }
+            case .known, .nameTaken: break
+            }
+            return admitted == .known ? known.result(candidate) : .success(.admitted(admitted))
+        }
+    }
+
+    private static func gather(
+        _ candidates: [Admission.Candidate], _ spool: Spool, _ recognition: Recognition, _ gathered: inout GatheredSegments?
+    ) -> [Single] {
+        if candidates.isEmpty { return [] }
+        var known = MadeKnown(candidates)
+        let isTaken: [Bool]
+        do throws(FileError) {
+            isTaken =
+                try gathered?.take(candidates, in: spool, following: recognition.keys.log) {
+                    known.isKnown($0, to: recognition)
+                } ?? []
+        } catch {
+            return candidates.map { _ in .failure(error) }
+        }
+        return zip(candidates, isTaken).map { candidate, isTaken in
+            guard isTaken else { return known.result(candidate) }
+            if candidate.identity.key != nil { recognition.keys.add(candidate.entry) }
+            return .success(.admitted(.stored))
         }
     }
 }

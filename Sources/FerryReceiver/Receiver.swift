@@ -48,7 +48,8 @@ public struct Receiver: Sendable {
             _ = try spool.recover()
             reception = .spool(
                 SegmentHandler(
-                    spool: spool, options: options, admission: try Admission(spool, FolderIDs()), turns: IntakeTurns(),
+                    spool: spool, options: options, admission: try Admission(spool, FolderIDs(), gathering: options.gathering),
+                    turns: IntakeTurns(),
                     onEvent: onEvent))
         } catch {
             throw .file(error)
@@ -70,7 +71,9 @@ public struct Receiver: Sendable {
         let access = MachineAccess(machines) { onEvent(.warning($0)) }
         do throws(FileError) { try access.read() } catch { throw .file(error) }
         let stations = Stations(machines, mostOpen: options.mostOpenSpools) { spool throws(FileError) in
-            SegmentHandler(spool: spool, options: options, admission: try Admission(spool, news), turns: turns, onEvent: onEvent)
+            SegmentHandler(
+                spool: spool, options: options, admission: try Admission(spool, news, gathering: options.gathering), turns: turns,
+                onEvent: onEvent)
         }
         reception = .hub(Hub(access: access, stations: stations, onEvent: onEvent))
     }
@@ -106,8 +109,30 @@ public struct Receiver: Sendable {
                 }
             }
             if let age = options.remembersFor { tasks.addTask { await forget(olderThan: age) } }
+            if let rules = options.gathering { tasks.addTask { await publishGathered(rules) } }
             defer { tasks.cancelAll() }
-            try await group.run()
+            do { try await group.run() } catch {
+                await publishGathered(all: true)
+                throw error
+            }
+            await publishGathered(all: true)
+        }
+    }
+
+    /// Makes pending what was gathered for long enough, until the task is cancelled.
+    private func publishGathered(_ rules: GatherRules) async {
+        let look = min(max(rules.patience / 20, .milliseconds(10)), .milliseconds(500))
+        while !Task.isCancelled {
+            await publishGathered(all: false)
+            try? await Task.sleep(for: look)
+        }
+    }
+
+    private func publishGathered(all: Bool) async {
+        if options.gathering == nil { return }
+        switch reception {
+        case .spool(let handler): await handler.admission.publishGathered(all: all)
+        case .hub(let hub): for station in hub.stations.open.values { await station.handler.admission.publishGathered(all: all) }
         }
     }
 

@@ -15,6 +15,8 @@ public struct ReceiverOptions: Sendable {
     public var longestLine = JSONLineChecker.longestLine
     /// Keys that came longer ago are forgotten; `nil`: none is.
     public var remembersFor: Duration?
+    /// Small segments of one sender, priority and stream become larger ones; `nil`: each stays as it came.
+    public var gathering: GatherRules?
     /// The bearer token that clients must show; `nil` lets everybody in.
     public var token: String?
     /// PEM files for https.

@@ -245,6 +245,7 @@ struct Holdings {
         if let noted = entry.arrival.noted, let segment = SegmentName(entry.segment) {
             return try hub.keepsCopy(of: segment, noted, left)
         }
+        if let gathered = entry.gathered, let end = entry.end { return try isHere(entry, in: gathered, upTo: end) }
         // Logged, and about to get its name; looked for first, since it moves from here to there.
         if let file = entry.file, try holds(file, entry, in: hub.directory) { return true }
         if try holds(entry.segment, entry, in: hub.directory) { return true }
@@ -259,6 +260,28 @@ struct Holdings {
         if let renamed, renamed != entry.segment, try holds(renamed, entry, in: hub.directory) { return true }
         return try SegmentName(entry.segment).map { segment throws(FileError) in try areHalvesHere(segment, entry.events) }
             ?? false
+    }
+
+    /// Whether what a segment was gathered in is here: in the making, pending, rejected, split, or ended as the ledger tells.
+    private mutating func isHere(
+        _ entry: ReceivedEntry, in gathered: String, upTo end: Int64
+    ) throws(FileError) -> Bool {
+        if let file = entry.file, try holds(file, entry, upTo: end, in: hub.directory) { return true }
+        if try holds(gathered, entry, upTo: end, in: hub.directory) { return true }
+        if sent == nil { sent = try sentNames() }
+        if sent?.contains(FileName(gathered)) == true { return true }
+        if let folder = try hub.rejectedFolder() {
+            for name in try rejectedNames(of: gathered, in: folder) where try holds(name, entry, upTo: end, in: folder) {
+                return true
+            }
+        }
+        let identity = Self.identity(gathered)
+        if try hasEnded(identity) { return true }
+        if let renamed = try names()[identity], renamed != gathered, try holds(renamed, entry, upTo: end, in: hub.directory) {
+            return true
+        }
+        if split == nil { split = Set(try hub.segments(thatWere: [.split]).map(Self.identity)) }
+        return split?.contains(identity) ?? false
     }
 
     private mutating func hasEnded(_ identity: String) throws(FileError) -> Bool {
@@ -303,7 +326,7 @@ struct Holdings {
     ///
     /// - Throws: ``FileError`` of a disk that fails now, which ends the import: what it holds would be stored a second time.
     private func sentNames() throws(FileError) -> Set<FileName> {
-        let wanted = Set(entries.values.map { FileName($0.segment) })
+        let wanted = Set(entries.values.map { FileName($0.gathered ?? $0.segment) })
         var found: Set<FileName> = []
         guard let folder = try hub.sentFolder() else { return found }
         for day in try folder.names() {
@@ -338,11 +361,18 @@ struct Holdings {
     }
 
     /// Whether a file has the bytes that were logged: the bundle's spool deletes its own for it, so they are read.
-    private func holds(_ name: String, _ entry: ReceivedEntry, in folder: Directory) throws(FileError) -> Bool {
-        guard let status = try folder.status(name), status.isRegular, status.size == ByteCount(entry.bytes) else { return false }
+    ///
+    /// - Parameter end: Of the bytes, where others are before and behind them; `nil`: the file has no others.
+    private func holds(
+        _ name: String, _ entry: ReceivedEntry, upTo end: Int64? = nil, in folder: Directory
+    ) throws(FileError) -> Bool {
+        let start = max(0, (end ?? entry.bytes).subtractingReportingOverflow(entry.bytes).partialValue)
+        guard let status = try folder.status(name), status.isRegular,
+            end.map({ status.size >= ByteCount($0) }) ?? (status.size == ByteCount(entry.bytes))
+        else { return false }
         do throws(FileError) {
             guard let file = try folder.open(name) else { return false }
-            return try file.digest().digest == BodyDigest(hexadecimal: entry.sha256)
+            return try file.digest(from: start, size: max(0, entry.bytes)).digest == BodyDigest(hexadecimal: entry.sha256)
         } catch {
             if error.isOutOfFiles { throw error }
             return false

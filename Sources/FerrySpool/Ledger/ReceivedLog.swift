@@ -14,6 +14,10 @@ public struct ReceivedEntry: Codable, Equatable, Sendable {
     public var events: Int64
     /// The hidden file that became the segment.
     public var file: String?
+    /// The segment that it was gathered in with others, by appending it to ``file``.
+    public var gathered: String?
+    /// How far ``file`` reaches with it, in bytes.
+    public var end: Int64?
     /// The bundle that brought it, if one did.
     public var bundle: String?
     /// The way that it came, as ``Trail/text``, with the spool that sent it.
@@ -43,8 +47,9 @@ extension ReceivedEntry {
     /// an import takes has a hidden file first; earlier versions noted neither that nor a way.
     public var isMereNote: Bool { file == nil && trail != nil && answered != true }
 
-    /// The name of the segment's file. What an earlier version took in under a name that no file can have gets one made from its key.
+    /// The name of the file that has the segment: what it was gathered in, or its own. What an earlier version took in under a name that no file can have gets one made from its key.
     var fileName: String {
+        if let gathered, SegmentName(gathered) != nil { return gathered }
         if ForeignName.isLegal(segment) { return segment }
         return SegmentName(priority: .normal, created: at, id: SegmentID(hashing: key.utf8)).fileName
     }
@@ -76,7 +81,7 @@ extension Spool {
         try appendReceived(on: now, following: follower) { () throws(FileError) -> [UInt8] in [] }
     }
 
-    private func appendReceived(
+    func appendReceived(
         on time: Timestamp, following follower: ReceivedLogFollower?, _ lines: () throws(FileError) -> [UInt8]
     ) throws(FileError) {
         guard let stateDirectory else { throw FileError("write log of", path, code: EROFS) }
@@ -113,10 +118,14 @@ extension Spool {
     /// The hidden files that a day's log names.
     func loggedArrivals(ofDayOf entry: ReceivedEntry) throws(FileError) -> Set<String> {
         var names: Set<String> = []
-        try stateDirectory?.open(Self.receivedName(entry.at.compactDay))?.forEachLine { line in
-            // The field alone, in the form that the log is written in: the day may have been long.
+        try forEachReceivedLine(on: entry.at) { line in
             if let name = line.text(after: "\"file\":\"") { names.insert(name) }
         }
         return names
+    }
+
+    /// The lines of a day's log as they are: the fields in the form that the log is written in, for the day may have been long.
+    func forEachReceivedLine(on time: Timestamp, _ body: (UnsafeBufferPointer<UInt8>) -> Void) throws(FileError) {
+        try stateDirectory?.open(Self.receivedName(time.compactDay))?.forEachLine(body)
     }
 }

@@ -39,10 +39,11 @@ extension Spool {
             }
         }
         guard !left.isEmpty else { return }
-        var segments: [String: String] = [:]
+        var logged: [String: Logged] = [:]
         do throws(FileError) {
             try forEachReceived { entry in
-                if let file = entry.file, left[file] != nil { segments[file] = entry.fileName }
+                guard let file = entry.file, left[file] != nil else { return }
+                logged[file] = Logged(entry, after: logged[file])
             }
         } catch {
             // Which of them were accepted is not known: none may go.
@@ -51,7 +52,7 @@ extension Spool {
         }
         for (name, file) in left.sorted(by: { $0.key < $1.key }) {
             do throws(FileError) {
-                try finish(name, file, as: segments[name], &recovery)
+                try finish(name, file, as: logged[name], &recovery)
             } catch {
                 // Another process that opens the spool at this moment may have finished it.
                 if error.code == ENOENT, (try? directory.contains(name)) == false { continue }
@@ -61,11 +62,29 @@ extension Spool {
         do throws(FileError) { try directory.sync() } catch { recovery.note(Self.stateFolderName, error) }
     }
 
-    /// - Parameter segment: The name that the log gives it; `nil` when no line accepted it.
+    /// What the log has of a hidden file.
+    private struct Logged {
+        let segment: String
+        /// Of one that several are gathered in: what is behind it was never answered for.
+        let end: Int64?
+
+        init(_ entry: ReceivedEntry, after earlier: Logged?) {
+            segment = entry.fileName
+            end = entry.end.map { max($0, earlier?.end ?? 0) }
+        }
+    }
+
+    /// - Parameter logged: `nil` when no line accepted it.
     private func finish(
-        _ name: String, _ file: OpenFile, as segment: String?, _ recovery: inout Recovery
+        _ name: String, _ file: OpenFile, as logged: Logged?, _ recovery: inout Recovery
     ) throws(FileError) {
-        guard let segment else { return try directory.remove(name) }
+        guard let logged else { return try directory.remove(name) }
+        let segment = logged.segment
+        if let end = logged.end, try file.status().size.bytes > end {
+            let writable = try directory.open(name, flags: O_RDWR | O_NONBLOCK)
+            try writable.cut(to: end)
+            try writable.sync()
+        }
         if try directory.renameWithoutReplacing(name, to: segment) { return recovery.arrived.append(segment) }
         // A rename that was cut short, or the same bytes by another way. Other bytes were answered for: they stay.
         guard let there = try directory.open(segment), try there.hasSameContent(as: file) else {

@@ -18,6 +18,10 @@ struct ReceiveCommand: AsyncParsableCommand {
             your senders, and longer than a bundle may lie about. By default a sender keeps what it has without end. The keys of a day \
             are kept all the same for as long as one of its segments lies in the spool's folder.
 
+            With --gather small segments, those of less than half the size, are appended to one another, and are pending as one when that \
+            is large enough, or --gather-after (10s) after the first. Each is on the disk before its sender is answered. The whole has a \
+            new ID: whoever gets one of them another way as well does not know it in there.
+
             With --machines each machine has a spool of its own in that folder, a token or certificate of its own, and limits of its \
             own; see ferry machine.
 
@@ -53,6 +57,16 @@ struct ReceiveCommand: AsyncParsableCommand {
             "Forget keys that came longer ago, 1d or more: then what comes again is taken again.", valueName: "duration|forever"))
     var remember = RememberedFor.forever
 
+    @Option(
+        help: ArgumentHelp(
+            "Gather small segments of one sender, priority and stream into ones of this size, 8MiB say.", valueName: "size"))
+    var gather: ByteCount?
+
+    @Option(
+        help: ArgumentHelp(
+            "With --gather: pending at the latest so long after the first segment (10s).", valueName: "duration"))
+    var gatherAfter: Duration?
+
     @Option(help: ArgumentHelp("A file with the bearer token that clients must show.", valueName: "file"))
     var tokenFile: String?
 
@@ -85,6 +99,9 @@ struct ReceiveCommand: AsyncParsableCommand {
             throw ValidationError("--metrics '\(metrics)' must be like 127.0.0.1:9788")
         }
         guard timeout > .zero else { throw ValidationError("--timeout must be longer than 0") }
+        guard gather != nil || gatherAfter == nil else { throw ValidationError("--gather-after goes with --gather") }
+        if let gather, gather < .kibibytes(1) { throw ValidationError("--gather must be at least 1KiB") }
+        if let gatherAfter, gatherAfter <= .zero { throw ValidationError("--gather-after must be longer than 0") }
     }
 
     func run() async throws {
@@ -99,6 +116,7 @@ struct ReceiveCommand: AsyncParsableCommand {
         options.mostOpenSpools = DescriptorLimit.raise(
             connections: maxConnections, spools: machines == nil ? 1 : options.mostOpenSpools)
         options.remembersFor = remember.age
+        options.gathering = gather.map { GatherRules(size: $0, patience: gatherAfter ?? .seconds(10)) }
         options.token = try tokenFile.map(SecretFile.token)
         options.certificate = tlsCert
         options.privateKey = tlsKey

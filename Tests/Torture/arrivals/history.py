@@ -14,6 +14,8 @@ from common.servers import Hub
 #: How commands end that found a receiver gone, a disk full, or a segment that another way is just bringing.
 DISTURBED = (0, 65, 73, 74, 75, -9)
 
+GATHERING = ([], ["--gather", "8KiB", "--gather-after", "200ms"], ["--gather", "1MiB", "--gather-after", "1m"])
+
 
 class History(Place):
     def __init__(self, root, ferry, seed):
@@ -79,7 +81,7 @@ class History(Place):
         for index in indices:
             if self.receivers[index]:
                 continue
-            receiver = Hub(self.ferry, self.hub, self.ports[index])
+            receiver = Hub(self.ferry, self.hub, self.ports[index], more=self.rng.choice(GATHERING))
             if receiver.wait():
                 (self.receivers[index], self.ports[index]) = (receiver, receiver.port)
             else:

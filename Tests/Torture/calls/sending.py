@@ -217,11 +217,12 @@ class Receive(Sending):
     """The receiver is disturbed, and started again."""
 
     name = "receive"
+    gathering = ()
 
     def play(self, place, environment, fault):
         before = place.contents("spool").pending
         port = free_port()
-        hub = place.hub(port=port, environment=environment)
+        hub = place.hub(port=port, environment=environment, more=self.gathering)
         hub.wait()
         place.run(*self.command(place, f"http://127.0.0.1:{port}/v1/segments"))
         result = place.note(hub.stop())
@@ -253,4 +254,9 @@ class ReceiveJoined(Receive):
         return ["upload", "--spool", place("spool"), "--to", url, "--parallel", "1", "--coalesce", "64KiB", "--retry-now", "--timeout", "10s"]
 
 
-SCENARIOS = [Upload(), UploadSplit(), UploadJoined(), UploadParallel(), UploadUnwell(), Run(), Receive(), ReceiveJoined()]
+class ReceiveGathered(ReceiveJoined):
+    name = "receive-gathered"
+    gathering = ("--gather", "4KiB", "--gather-after", "100ms")
+
+
+SCENARIOS = [Upload(), UploadSplit(), UploadJoined(), UploadParallel(), UploadUnwell(), Run(), Receive(), ReceiveJoined(), ReceiveGathered()]

@@ -202,6 +202,7 @@ class Receive(Power):
 
     name = "receive"
     source = sending.Receive()
+    gathering = ()
 
     def prepare(self, place):
         for index in range(6):
@@ -212,7 +213,7 @@ class Receive(Power):
 
     def act(self, place, environment):
         names = sorted(place.contents("spool").pending)
-        hub = place.hub(port=free_port(), environment=environment)
+        hub = place.hub(port=free_port(), environment=environment, more=self.gathering)
         hub.wait()
         place.run("upload", "--spool", place("spool"), "--to", hub.url, *self.arguments)
         place.note(hub.stop())
@@ -251,6 +252,13 @@ class ReceiveJoined(Receive):
 
     def answered(self, calls, names):
         return names if any(call.name == "net" and b"HTTP/1.1 200" in call.data for call in calls) else []
+
+
+class ReceiveGathered(Receive):
+    """Small segments become a part of larger ones."""
+
+    name = "receive-gathered"
+    gathering = ("--gather", "4KiB", "--gather-after", "50ms")
 
 
 class Carrying(Power):
@@ -480,5 +488,5 @@ class Init(Power):
 
 
 SCENARIOS = [
-    Write(), Tracker(), Upload(), UploadSplit(), UploadJoined(), UploadDeleting(), UploadUnwell(), Receive(), ReceiveJoined(), Export(), ExportTar(), Import(),
+    Write(), Tracker(), Upload(), UploadSplit(), UploadJoined(), UploadDeleting(), UploadUnwell(), Receive(), ReceiveJoined(), ReceiveGathered(), Export(), ExportTar(), Import(),
     Acknowledge(), Forget(), Init(), Replay(), Retry(), Salvage(), Prune(), Pause()]

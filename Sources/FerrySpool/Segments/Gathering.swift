@@ -1,0 +1,115 @@
+/// A segment in the making that small ones are gathered in, by appending their gzip members: an arrival of several keys.
+///
+/// The log has for each of them how far the file reaches with it. After a crash the file is cut back to the last of these, and becomes a segment.
+public struct Gathering: Sendable {
+    public let arrival: Arrival
+    /// The segment that it will be.
+    public let segment: SegmentName
+    /// How much of the file is logged.
+    public fileprivate(set) var length = ByteCount.zero
+    /// A write to the log failed, and could not be read back: what is behind ``length`` may be logged. The next who opens the spool goes on.
+    public fileprivate(set) var isUnsure = false
+
+    /// Appends a file, which is not logged yet.
+    ///
+    /// - Returns: How far this one reaches then.
+    fileprivate func append(_ file: OpenFile, at start: ByteCount) throws(FileError) -> ByteCount {
+        var end = start.bytes
+        var offset: Int64 = 0
+        while true {
+            let bytes = try file.readBytes(Self.step, at: offset)
+            if bytes.isEmpty { return ByteCount(end) }
+            try arrival.file.write(bytes, at: end)
+            (offset, end) = (offset + Int64(bytes.count), end + Int64(bytes.count))
+        }
+    }
+
+    private static let step = 1 << 16
+}
+
+extension Spool {
+    /// Begins a segment in the making, with the priority, the stream and the time of the first one that is to be gathered in it.
+    ///
+    /// - Parameter arrival: The first one's, whose way and clock it takes over.
+    public func beginGathering(like first: SegmentName, _ arrival: Arrival) throws(FileError) -> Gathering {
+        let segment = first.with(id: .random())
+        let gathering = Gathering(arrival: try beginArrival(), segment: segment)
+        gathering.arrival.file.inheritAttributes(of: arrival.file)
+        do throws(FileError) {
+            // The log will name it: the hidden name is on the disk before.
+            try directory.sync()
+        } catch {
+            discard(gathering.arrival)
+            throw error
+        }
+        return gathering
+    }
+
+    /// Appends arrivals to segments in the making: their contents to the disk, then their keys into the log. The arrivals are removed.
+    ///
+    /// - Parameters:
+    ///   - arrivals: Each with the place in `gatherings` of the one that it belongs to.
+    ///   - follower: Learns what other processes have logged before `isKnown` is asked.
+    ///   - isKnown: Asked for each under the lock of the log, which no other process can add to until the keys are logged.
+    /// - Returns: Which of them were taken; the others are known.
+    /// - Throws: ``FileError``; then what was logged of them all the same stays, and its senders find it known.
+    public func gather(
+        _ arrivals: [(arrival: Arrival, entry: ReceivedEntry, place: Int)], in gatherings: inout [Gathering],
+        following follower: ReceivedLogFollower? = nil, isKnown: (ReceivedEntry) throws(FileError) -> Bool
+    ) throws(FileError) -> [Bool] {
+        defer { for item in arrivals { discard(item.arrival) } }
+        guard let time = arrivals.first?.entry.at else { return [] }
+        var isTaken = [Bool](repeating: false, count: arrivals.count)
+        var ends = gatherings.map(\.length)
+        let before = gatherings
+        do throws(FileError) {
+            try appendReceived(on: time, following: follower) { () throws(FileError) -> [UInt8] in
+                var lines: [UInt8] = []
+                for (index, item) in arrivals.enumerated() {
+                    if try isKnown(item.entry) { continue }
+                    let gathering = before[item.place]
+                    ends[item.place] = try gathering.append(item.arrival.file, at: ends[item.place])
+                    var entry = item.entry
+                    entry.file = gathering.arrival.fileName
+                    (entry.gathered, entry.end) = (gathering.segment.fileName, ends[item.place].bytes)
+                    lines += JSONLine.encode(entry)
+                    isTaken[index] = true
+                }
+                for place in before.indices where ends[place] > before[place].length { try before[place].arrival.file.sync() }
+                return lines
+            }
+        } catch {
+            takeBack(&gatherings, on: time)
+            throw error
+        }
+        for place in gatherings.indices { gatherings[place].length = ends[place] }
+        return isTaken
+    }
+
+    /// Cuts off what is not logged. A part of the lines may be there, on a disk that is full.
+    private func takeBack(_ gatherings: inout [Gathering], on time: Timestamp) {
+        let logged = try? loggedEnds(on: time)
+        for place in gatherings.indices {
+            guard let logged else {
+                gatherings[place].isUnsure = true
+                continue
+            }
+            if let end = logged[gatherings[place].arrival.fileName] {
+                gatherings[place].length = max(gatherings[place].length, ByteCount(end))
+            }
+            do throws(FileError) { try gatherings[place].arrival.file.cut(to: gatherings[place].length.bytes) } catch {
+                gatherings[place].isUnsure = true
+            }
+        }
+    }
+
+    /// How far a day's log knows hidden files to reach.
+    private func loggedEnds(on time: Timestamp) throws(FileError) -> [String: Int64] {
+        var ends: [String: Int64] = [:]
+        try forEachReceivedLine(on: time) { line in
+            guard let end = line.number(after: "\"end\":"), let name = line.text(after: "\"file\":\"") else { return }
+            ends[name] = max(ends[name] ?? 0, end)
+        }
+        return ends
+    }
+}
