@@ -38,7 +38,14 @@ extension Spool {
         }
         if isFull {
             // Once a request is answered, it is too late to find out.
-            _ = try makingRoom(sentGivesWay: keepsSent && sentGivesWay, leavesLedgerItsShare: true) { () throws(FileError) in
+            do throws(FileError) {
+                _ = try makingRoom(sentGivesWay: keepsSent && sentGivesWay, leavesLedgerItsShare: true) { () throws(FileError) in
+                    try makeFirstLedger(at: now)
+                }
+            } catch {
+                // The reserve is a file, too.
+                guard error.mayLackFiles, Self.giveUpReserve(in: stateDirectory) else { throw error }
+                defer { Self.keepReserve(in: stateDirectory) }
                 try makeFirstLedger(at: now)
             }
         }
@@ -203,23 +210,7 @@ extension Spool {
 
     /// Does something that needs room and ends no segment. Where the disk is full, delivered segments go for it if they give way, or else all
     /// of the reserve is lent but for a part that the ledger keeps; what is not needed of it is set aside again.
-    func lendingMostOfReserve<Result>(_ body: () throws(FileError) -> Result) throws(FileError) -> Result {
-        try lendingMostOfReserve(ofAtLeast: Self.lentSize + 1, body)
-    }
-
-    /// The same for the halves of a segment, which free more than they take once they have left. Until then none is lent to a whole, or there would
-    /// be halves of all before one is small enough.
-    package func lendingToSplit<Result>(
-        _ claim: Claim, _ body: () throws(FileError) -> Result
-    ) throws(FileError) -> Result {
-        let isHalf = claim.segmentName?.splitParent != nil
-        return try lendingMostOfReserve(ofAtLeast: isHalf ? 2 * Self.lentSize : Self.reserveSize, body)
-    }
-
-    /// - Parameter least: Of less, nothing is lent.
-    private func lendingMostOfReserve<Result>(
-        ofAtLeast least: Int64, _ body: () throws(FileError) -> Result
-    ) throws(FileError) -> Result {
+    package func lendingMostOfReserve<Result>(_ body: () throws(FileError) -> Result) throws(FileError) -> Result {
         var failure: FileError
         do throws(FileError) {
             return try body()
@@ -237,7 +228,7 @@ extension Spool {
         }
         guard let stateDirectory else { throw failure }
         let isLent =
-            failure.lacksFiles ? Self.giveUpReserve(in: stateDirectory) : Self.lendMost(in: stateDirectory, ofAtLeast: least)
+            failure.lacksFiles ? Self.giveUpReserve(in: stateDirectory) : Self.lendMost(in: stateDirectory)
         guard isLent else { throw failure }
         defer { Self.keepReserve(in: stateDirectory) }
         return try body()
@@ -252,9 +243,9 @@ extension Spool {
         return isLent == true || share == 0 && giveUpReserve(in: state)
     }
 
-    private static func lendMost(in state: Directory, ofAtLeast least: Int64) -> Bool {
+    private static func lendMost(in state: Directory) -> Bool {
         guard let file = try? state.open(reserveName, flags: O_RDWR | O_NONBLOCK) else { return false }
-        return alone(with: file) { size in size >= least && (try? file.truncate(to: lentSize)) != nil } ?? false
+        return alone(with: file) { size in size > lentSize && (try? file.truncate(to: lentSize)) != nil } ?? false
     }
 
     private func lendReserve(in state: Directory) -> Bool {
@@ -317,7 +308,6 @@ extension Spool {
                 failure = error
             }
         }
-        if failure.mayLackFiles { _ = Self.giveUpReserve(in: stateDirectory) }
         try body()
         return freed
     }

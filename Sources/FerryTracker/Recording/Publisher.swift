@@ -34,6 +34,9 @@ final class Publisher: Sendable {
         var nextFreeing = Duration.zero
         /// When the spool's control file was last written, as far as is known.
         var controlChanged: Timestamp?
+        /// When it was looked at last, and what deletion it told of then.
+        var lastLook = Duration.zero
+        var deletion: Timestamp?
         /// When an uploader last left its mark, as far as is known.
         var uploaderChanged: Timestamp?
         /// What was published since the last look at the control file: a deletion may have been asked for before.
@@ -227,12 +230,21 @@ final class Publisher: Sendable {
             defer { state.controlChanged = changed }
             return state.controlChanged != changed
         }
-        guard isNews, let control = try? spool.control() else { return now + Self.flushLook }
+        guard isNews, let control = try? spool.control() else {
+            state.withLock { $0.lastLook = now }
+            return now + Self.flushLook
+        }
+        let (lastLook, isNewDeletion) = state.withLock { state in
+            defer { (state.lastLook, state.deletion) = (now, control.deletesBefore) }
+            return (state.lastLook, state.deletion != control.deletesBefore)
+        }
         let wall = options.now().wall
         // A clock that was far ahead has deleted: that ends here.
         if control.deletesBefore != control.deletes(at: wall) { _ = try? spool.setControl(at: wall) { _ in } }
-        if let before = control.deletes(at: wall), oldest <= before {
-            delete(own, before: before, in: spool)
+        // What was begun before it was told, whatever the clock said then.
+        let begunBefore = isNewDeletion ? recorder.segments(begunBefore: lastLook) : []
+        if let before = control.deletes(at: wall), oldest <= before || !begunBefore.isEmpty {
+            delete(own, begunBefore, before: before, in: spool)
         } else if let asked = control.flushRequestedAt, oldest <= asked || oldest > options.now().wall {
             // A clock that was set back since says nothing of what came first.
             _ = turn.take { publish(upTo: recorder.rollAll()) }
@@ -251,8 +263,13 @@ final class Publisher: Sendable {
     }
 
     /// Publishes what is in journals, and drops of all that what was begun before a deletion. What cannot be dropped now is at the next look.
-    private func delete(_ own: [SegmentName], before: Timestamp, in spool: Spool) {
+    ///
+    /// - Parameter others: They were begun before, whatever their names say.
+    private func delete(_ own: [SegmentName], _ others: [SegmentName], before: Timestamp, in spool: Spool) {
         _ = turn.take { publish(upTo: recorder.rollAll()) }
+        if !others.isEmpty {
+            _ = try? spool.dropDisabled(Set(others.map(\.fileName)), before: .distantFuture, at: options.now().wall)
+        }
         let dropped = try? spool.dropDisabled(Set(own.map(\.fileName)), before: before, at: options.now().wall)
         guard dropped == nil || recorder.segments.contains(where: { $0.created <= before }) else { return }
         state.withLock { state in

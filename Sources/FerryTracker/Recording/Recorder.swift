@@ -229,6 +229,14 @@ final class Recorder: Sendable {
         }
     }
 
+    /// Those of journals whose first event came before a moment.
+    func segments(begunBefore moment: Duration) -> [SegmentName] {
+        state.withLock { state in
+            (state.waiting + state.open.compactMap(\.self)).filter { $0.fill.events > 0 && $0.fill.since < moment }
+                .map(\.journal.segment)
+        }
+    }
+
     /// Whether ``rollAll()`` holds journals back for now, because too many could not be published.
     var isStuck: Bool { state.withLock(\.isStuck) }
 

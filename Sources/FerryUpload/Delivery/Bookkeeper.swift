@@ -6,6 +6,7 @@ struct Bookkeeper: Sendable {
     let options: UploadOptions
     let settler: Settler
     let now: @Sendable () -> Timestamp
+    private let loan = SplitLoan()
     /// Called by a worker, which holds no lock.
     private let warn: @Sendable (String) -> Void
     /// As the ledger names it.
@@ -189,7 +190,7 @@ struct Bookkeeper: Sendable {
     }
 
     private func divide(_ claim: Claim) async -> Result<Split, SplitFailure> {
-        await blocking { [lease, options, now] in
+        await blocking { [lease, options, now, loan] in
             func attempt() -> Result<Split, SplitFailure> {
                 do throws(SplitFailure) { return .success(try Self.split(claim, lease, at: now(), options)) } catch {
                     return .failure(error)
@@ -204,16 +205,20 @@ struct Bookkeeper: Sendable {
             if options.sentGivesWay, let freed = spool.freeSent(atLeast: claim.status.size + .kibibytes(16)), freed.segments > 0 {
                 result = attempt()
             }
-            guard isRoomless(result) else { return result }
+            guard isRoomless(result), loan.begin(claim.name, isPending: { (try? spool.directory.contains($0)) ?? true }) else {
+                return result
+            }
+            defer { loan.end((try? result.get().halves) ?? []) }
             do throws(FileError) {
-                return try spool.lendingToSplit(claim) { () throws(FileError) in
+                result = try spool.lendingMostOfReserve { () throws(FileError) in
                     let result = attempt()
                     if case .failure(.file(let error)) = result { throw error }
                     return result
                 }
             } catch {
-                return .failure(.file(error))
+                result = .failure(.file(error))
             }
+            return result
         }
     }
 
