@@ -30,6 +30,8 @@ actor Admission {
     private var waiters: [CheckedContinuation<Void, Never>] = []
 
     private nonisolated let gathering: GatherRules?
+    /// What is being gathered, and pending nowhere yet.
+    nonisolated var gathered: ByteCount { committer.amount.bytes }
 
     init(_ spool: Spool, _ news: FolderIDs?, gathering: GatherRules? = nil) throws(FileError) {
         self.spool = spool
@@ -39,7 +41,9 @@ actor Admission {
     }
 
     /// Makes pending what was gathered for long enough, or all of it.
-    nonisolated func publishGathered(all: Bool) async { await committer.publishGathered(all: all) }
+    nonisolated func publishGathered(all: Bool) async {
+        if all || gathered > .zero { await committer.publishGathered(all: all) }
+    }
 
     /// A body that is complete and sound.
     struct Candidate: Sendable {
@@ -52,6 +56,8 @@ actor Admission {
         /// Whether it was made in the spool that sent it.
         let isOriginal: Bool
         let digest: BodyDigest
+        /// Its last line has an end.
+        let endsLine: Bool
         /// It is small, and becomes a part of a larger segment.
         var isToBeGathered = false
     }
@@ -188,8 +194,12 @@ actor Admission {
     private func judged(_ candidate: Candidate) -> Candidate {
         guard let gathering, (try? spool.directory.contains(candidate.entry.segment)) == false else { return candidate }
         var judged = candidate
-        judged.isToBeGathered = gathering.takes(
-            ByteCount(candidate.entry.bytes), hasClockReading: candidate.arrival.file.clockReading != nil)
+        // What follows one whose last line has no end would go on in that.
+        judged.isToBeGathered =
+            candidate.endsLine
+            && gathering.takes(
+                ByteCount(candidate.entry.bytes), SegmentName(candidate.entry.segment)?.priority ?? .normal,
+                hasClockReading: candidate.arrival.file.clockReading != nil)
         return judged
     }
 

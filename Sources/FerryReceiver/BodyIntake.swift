@@ -71,18 +71,20 @@ struct BodyIntake: ~Copyable {
     /// What a bomb inflates to before it is noticed is a thousand times as much.
     static let step = 1 << 14
 
-    /// The body is complete. Returns its digest and how many events it holds.
-    mutating func finish() throws(IntakeRefusal) -> (digest: BodyDigest, events: Int64) {
+    /// The body is complete. Returns its digest, how many events it holds, and whether its last line has an end, so that others could follow.
+    mutating func finish() throws(IntakeRefusal) -> (digest: BodyDigest, events: Int64, endsLine: Bool) {
+        let endsLine: Bool
         do {
             try reader.finish {
                 try allowance.take($0.count)
                 try lines.feed($0)
             }
+            endsLine = lines.isAtLineStart
             try lines.finish()
         } catch {
             throw IntakeRefusal(error)
         }
-        return (BodyDigest(hash.finalize()), lines.events)
+        return (BodyDigest(hash.finalize()), lines.events, endsLine)
     }
 }
 

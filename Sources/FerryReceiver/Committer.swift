@@ -12,7 +12,8 @@ actor Committer {
     /// What is logged and could not get its name yet.
     private var left: [Admission.Candidate] = []
     /// `nil`: each segment stays by itself.
-    private var gathered: GatheredSegments?
+    private var gathered: GatheredSegments? { didSet { amount.set(gathered?.bytes ?? .zero) } }
+    nonisolated let amount = GatheredAmount()
 
     /// What one request hands over: the contents of those that are not to be gathered are on the disk.
     typealias Batch = [Admission.Candidate]

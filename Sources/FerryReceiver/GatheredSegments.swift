@@ -1,4 +1,5 @@
 public import FerrySpool
+import Synchronization
 
 /// Which segments a receiver gathers into larger ones, and for how long.
 public struct GatherRules: Equatable, Sendable {
@@ -12,22 +13,37 @@ public struct GatherRules: Equatable, Sendable {
         self.patience = patience
     }
 
-    /// One of half the size or more stays by itself, and one that has a wrong clock's time.
-    func takes(_ bytes: ByteCount, hasClockReading: Bool) -> Bool { !hasClockReading && bytes < ByteCount(size.bytes / 2) }
+    /// One of half the size or more stays by itself, and so do a critical one, which is not to wait, and one that has a wrong clock's time.
+    func takes(_ bytes: ByteCount, _ priority: Priority, hasClockReading: Bool) -> Bool {
+        !hasClockReading && priority > .critical && bytes < ByteCount(size.bytes / 2)
+    }
 }
 
-/// The segments in the making of one spool: one for each priority, stream and way that segments come.
+/// The segments in the making of one spool: one for each priority, stream, hour and way that segments come.
 struct GatheredSegments: Sendable {
     private struct Kind: Hashable {
         let priority: Priority
         let stream: String?
+        /// Since 1970: limits of age and order go by the time in a name, which is the first one's.
+        let hour: Int64
         let way: String
+
+        init(_ candidate: Admission.Candidate) {
+            let segment = SegmentName(candidate.entry.segment) ?? candidate.identity.name
+            (priority, stream, way) = (segment.priority, segment.stream, candidate.way.text)
+            hour = Int64((Double(segment.created.milliseconds) / 3_600_000).rounded(.down))
+        }
     }
 
     private struct Open {
         let kind: Kind
         let since: ContinuousClock.Instant
+        /// Nothing is added any more: it only has no name yet.
+        var isOver = false
     }
+
+    /// Each holds a descriptor.
+    private static let mostOpen = 64
 
     let rules: GatherRules
     private var open: [Open] = []
@@ -35,6 +51,9 @@ struct GatheredSegments: Sendable {
     private var gatherings: [Gathering] = []
 
     init(_ rules: GatherRules) { self.rules = rules }
+
+    /// What is in them.
+    var bytes: ByteCount { gatherings.reduce(.zero) { $0 + $1.length } }
 
     /// Takes what came, each under its own key.
     ///
@@ -52,14 +71,21 @@ struct GatheredSegments: Sendable {
             for candidate in candidates { spool.discard(candidate.arrival) }
             throw error
         }
-        defer { publish(in: spool) { [rules] gathering, _ in gathering.length >= rules.size } }
+        defer {
+            // The oldest first, beyond the number.
+            let surplus = max(0, open.count - Self.mostOpen)
+            let last = surplus > 0 ? open.map(\.since).sorted()[surplus - 1] : nil
+            publish(in: spool) { [rules] gathering, since in
+                gathering.length >= rules.size || last.map { since <= $0 } ?? false
+            }
+        }
         return try spool.gather(items, in: &gatherings, following: follower, isKnown: isKnown)
     }
 
     private mutating func place(of candidate: Admission.Candidate, in spool: Spool) throws(FileError) -> Int {
+        let kind = Kind(candidate)
+        if let place = open.firstIndex(where: { $0.kind == kind && !$0.isOver }) { return place }
         let segment = SegmentName(candidate.entry.segment) ?? candidate.identity.name
-        let kind = Kind(priority: segment.priority, stream: segment.stream, way: candidate.way.text)
-        if let place = open.firstIndex(where: { $0.kind == kind }) { return place }
         gatherings.append(try spool.beginGathering(like: segment, candidate.arrival))
         open.append(Open(kind: kind, since: .now))
         return open.count - 1
@@ -76,17 +102,26 @@ struct GatheredSegments: Sendable {
     private mutating func publish(in spool: Spool, where isDue: (Gathering, ContinuousClock.Instant) -> Bool) {
         for place in gatherings.indices.reversed() {
             let gathering = gatherings[place]
-            guard gathering.isUnsure || isDue(gathering, open[place].since) else { continue }
+            guard gathering.isUnsure || open[place].isOver || isDue(gathering, open[place].since) else { continue }
             if gathering.isUnsure {
                 // It stays hidden; the next who opens the spool looks what the log has of it.
-            } else if gathering.length > .zero {
-                // Where it cannot be named now, its hidden name is in the log: so it is done then as well.
-                _ = spool.finish(gathering.arrival, as: gathering.segment.fileName)
-            } else {
+            } else if gathering.length == .zero {
                 spool.discard(gathering.arrival)
+            } else if spool.finish(gathering.arrival, as: gathering.segment.fileName) != .stored {
+                // A folder that takes no names for now: at the next look, or by the next who opens the spool.
+                open[place].isOver = true
+                continue
             }
             gatherings.remove(at: place)
             open.remove(at: place)
         }
     }
+}
+
+/// How much is being gathered, for those who count what a machine has here.
+final class GatheredAmount: Sendable {
+    private let amount = Mutex(ByteCount.zero)
+
+    var bytes: ByteCount { amount.withLock { $0 } }
+    func set(_ bytes: ByteCount) { amount.withLock { $0 = bytes } }
 }

@@ -167,7 +167,7 @@ struct SegmentHandler: Sendable {
         defer { room.end(stored: stored) }
         if room.isLimited, let usage = guest?.usage {
             let looked = await blocking { [spool] in
-                Result { () throws(FileError) in try usage.look(at: spool) }
+                Result { () throws(FileError) in try usage.look(at: spool, besides: admission.gathered) }
             }
             if case .failure(let error) = looked { throw .file(error) }
             do throws(IntakeRefusal) {

@@ -1,9 +1,9 @@
-import FerryReceiver
 import FerryTransfer
 import Foundation
 import TestSupport
 import Testing
 
+@testable import FerryReceiver
 @testable import FerrySpool
 @testable import FerryUpload
 
@@ -14,7 +14,7 @@ struct GatheringTests {
     private func sender(_ name: String, _ events: Range<Int>) throws -> Spool {
         let spool = try Spool.open(folder(name), access: .create)
         for event in events {
-            let segment = Segments.name(event % 3 == 0 ? 0 : 5, second: event, stream: event % 2 == 0 ? "s" : nil)
+            let segment = Segments.name(event % 3 == 0 ? 1 : 5, second: event, stream: event % 2 == 0 ? "s" : nil)
             try spool.put(Segments.gzip(Segments.lines(event..<(event + 1))), as: segment)
         }
         return spool
@@ -70,6 +70,97 @@ struct GatheringTests {
         let pending = try hub.pending()
         #expect(pending.contains(large.fileName))
         #expect((3...9).contains(pending.count))
+    }
+
+    @Test("What was created in another hour is gathered for itself, and of many kinds the oldest become pending")
+    func kinds() async throws {
+        let hub = try folder.spool("hub")
+        let spool = try Spool.open(folder("left"), access: .create)
+        for hour in 0..<80 {
+            for minute in 0..<2 {
+                try spool.put(Segments.gzip("\(hour)\n"), as: Segments.name(second: hour * 3600 + minute * 60))
+            }
+        }
+        let pending = try await whileReceiving(into: hub) {
+            $0.gathering = GatherRules(size: .mebibytes(1), patience: .seconds(3600))
+        } _: { port in
+            _ = try await upload(spool, to: port)
+            return try hub.pending().count
+        }
+        #expect(pending >= 80 - 64)
+        let all = try hub.pending()
+        #expect(all.count >= 80)
+        for name in all { #expect(Set(try Segments.lines(of: hub.directory.open(name)!)).count == 1) }
+        #expect(try hub.events(in: [.pending]).count == 160)
+    }
+
+    @Test("What cannot get its name at once gets it later")
+    func named() throws {
+        let spool = try folder.spool()
+        var gathered = GatheredSegments(GatherRules(size: .mebibytes(1)))
+        let (arrival, name) = (try spool.beginArrival(), Segments.name())
+        let bytes = Segments.gzip("1\n")
+        try arrival.file.write(bytes)
+        let entry = ReceivedEntry(
+            at: .now(), key: name.id, sha256: "", segment: name.fileName, bytes: Int64(bytes.count), events: 1,
+            file: arrival.fileName)
+        let candidate = Admission.Candidate(
+            arrival: arrival, entry: entry, identity: SegmentIdentity(name), way: .none, isOriginal: true,
+            digest: try arrival.file.digest().digest, endsLine: true)
+        let follower = ReceivedLogFollower(after: ReceivedLogPlace()) { _ in }
+        #expect(try gathered.take([candidate], in: spool, following: follower) { _ in false } == [true])
+        // A folder that takes no names for now.
+        let hidden = try #require(try spool.directory.hiddenNames().first { $0.hasSuffix(".ferry-in") })
+        try spool.directory.rename(hidden, to: "aside")
+        gathered.publishAll(in: spool)
+        try spool.directory.rename("aside", to: hidden)
+        gathered.publishAll(in: spool)
+        #expect(try spool.events(in: [.pending]) == ["1"])
+    }
+
+    @Test("A segment whose last line has no end stays by itself")
+    func unended() async throws {
+        let hub = try folder.spool("hub")
+        let spool = try Spool.open(folder("left"), access: .create)
+        for second in 0..<4 { try spool.put(Segments.gzip(second < 2 ? "12" : "34\n"), as: Segments.name(second: second)) }
+        let (sent, pending) = try await whileReceiving(into: hub) {
+            $0.gathering = GatherRules(size: .mebibytes(1), patience: .seconds(3600))
+        } _: { port in
+            (try await upload(spool, to: port).sent.segments, try hub.pending().count)
+        }
+        #expect(sent == 4)
+        #expect(pending == 2)
+        #expect(try hub.events(in: [.pending]).sorted() == ["12", "12", "34", "34"])
+    }
+
+    @Test("After a power cut, the parts that are logged stay where they are, and nothing else does", arguments: [0, 1, 2, 3])
+    func tornLog(lost: Int) throws {
+        let spool = try folder.spool()
+        let file = try spool.beginArrival()
+        var end: Int64 = 0
+        var entries: [ReceivedEntry] = []
+        let name = Segments.name(second: 9)
+        let ranges = [0..<1, 400..<800, 800..<801, 1200..<1201]
+        for number in 0..<4 {
+            let bytes = Segments.gzip(Segments.lines(ranges[number]))
+            try file.file.write(bytes)
+            end += Int64(bytes.count)
+            let segment = Segments.name(second: number)
+            var entry = ReceivedEntry(
+                at: .now(), key: segment.id, sha256: "", segment: segment.fileName, bytes: Int64(bytes.count), events: 1,
+                file: file.fileName)
+            (entry.gathered, entry.end) = (name.fileName, end)
+            if number != lost { entries.append(entry) }
+        }
+        try spool.logReceived(entries)
+        file.file.unlock()
+        #expect(try spool.recover().arrived == [name.fileName])
+        var kept: [Int] = []
+        for number in 0..<4 where number != lost { kept += ranges[number] }
+        #expect(try spool.events(in: [.pending]) == kept.map { "{\"n\":\($0)}" })
+        let pending = try #require(try spool.directory.open(name.fileName))
+        #expect(try pending.soundEvents() == Int64(kept.count))
+        #expect(try pending.status().size.bytes == entries.last?.end)
     }
 
     @Test("After a crash it is cut back to what is logged, and becomes a segment")

@@ -18,10 +18,14 @@ final class SpoolUsage: Sendable {
     private static let shortest = Duration.seconds(1)
 
     /// Looks at the spool, unless the last look was just now.
-    func look(at spool: Spool) throws(FileError) {
+    ///
+    /// - Parameter gathered: What will be pending, and is not yet.
+    func look(at spool: Spool, besides gathered: @autoclosure () -> ByteCount) throws(FileError) {
         let begin = ContinuousClock.now
         guard state.withLock({ $0.looksAgainAt.map { $0 <= begin } ?? true }) else { return }
-        let pending = try spool.scan(sizes: true).entries.reduce(ByteCount.zero) { $0 + ($1.size ?? .zero) }
+        // Before the folder: what becomes pending meanwhile is counted twice, and not never.
+        let before = gathered()
+        let pending = try spool.scan(sizes: true).entries.reduce(before) { $0 + ($1.size ?? .zero) }
         let end = ContinuousClock.now
         state.withLock { state in
             state.bytes = pending

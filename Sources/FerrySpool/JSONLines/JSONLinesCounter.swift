@@ -29,6 +29,9 @@ public struct JSONLinesCounter {
     private var column = 0
     private let longestLine: Int64
 
+    /// Whether what was fed so far ends with the end of a line, so that others may follow it; also of nothing.
+    public var isAtLineStart: Bool { column == 0 }
+
     /// - Parameter longestLine: Longer ones are no events.
     public init(longestLine: ByteCount = ByteCount(.max)) { self.longestLine = longestLine.bytes }
 

@@ -30,8 +30,19 @@ extension Spool {
 
     /// - Parameter names: The hidden names in the folder.
     func finishArrivals(among names: [String], _ recovery: inout Recovery) {
+        var arrivals = names.filter { $0.hasSuffix("\(EntryKind.arrivalSuffix)") }[...]
+        // Each is open until its line is found.
+        while !arrivals.isEmpty {
+            finishSome(arrivals.prefix(Self.mostAtOnce), &recovery)
+            arrivals = arrivals.dropFirst(Self.mostAtOnce)
+        }
+    }
+
+    private static let mostAtOnce = 256
+
+    private func finishSome(_ names: ArraySlice<String>, _ recovery: inout Recovery) {
         var left: [String: OpenFile] = [:]
-        for name in names where name.hasSuffix("\(EntryKind.arrivalSuffix)") {
+        for name in names {
             do throws(FileError) {
                 if case .locked(let file) = try directory.openLocked(name) { left[name] = file }
             } catch {
@@ -65,12 +76,17 @@ extension Spool {
     /// What the log has of a hidden file.
     private struct Logged {
         let segment: String
-        /// Of one that several are gathered in: what is behind it was never answered for.
-        let end: Int64?
+        /// Of one that several are gathered in: where they are.
+        let parts: [Range<Int64>]
 
         init(_ entry: ReceivedEntry, after earlier: Logged?) {
             segment = entry.fileName
-            end = entry.end.map { max($0, earlier?.end ?? 0) }
+            let parts = earlier?.parts ?? []
+            guard let end = entry.end, end >= 0, (0...end).contains(entry.bytes) else {
+                self.parts = parts
+                return
+            }
+            self.parts = parts + [end - entry.bytes..<end]
         }
     }
 
@@ -80,10 +96,8 @@ extension Spool {
     ) throws(FileError) {
         guard let logged else { return try directory.remove(name) }
         let segment = logged.segment
-        if let end = logged.end, try file.status().size.bytes > end {
-            let writable = try directory.open(name, flags: O_RDWR | O_NONBLOCK)
-            try writable.cut(to: end)
-            try writable.sync()
+        if !logged.parts.isEmpty {
+            try directory.open(name, flags: O_RDWR | O_NONBLOCK).keep(logged.parts)
         }
         if try directory.renameWithoutReplacing(name, to: segment) { return recovery.arrived.append(segment) }
         // A rename that was cut short, or the same bytes by another way. Other bytes were answered for: they stay.

@@ -1,3 +1,5 @@
+import Glibc
+
 /// A segment in the making that small ones are gathered in, by appending their gzip members: an arrival of several keys.
 ///
 /// The log has for each of them how far the file reaches with it. After a crash the file is cut back to the last of these, and becomes a segment.
@@ -79,7 +81,7 @@ extension Spool {
                 return lines
             }
         } catch {
-            takeBack(&gatherings, on: time)
+            takeBack(&gatherings, appendedTo: ends, on: time)
             throw error
         }
         for place in gatherings.indices { gatherings[place].length = ends[place] }
@@ -87,17 +89,23 @@ extension Spool {
     }
 
     /// Cuts off what is not logged. A part of the lines may be there, on a disk that is full.
-    private func takeBack(_ gatherings: inout [Gathering], on time: Timestamp) {
-        let logged = try? loggedEnds(on: time)
+    ///
+    /// - Parameter ends: How far they reach with what was appended.
+    private func takeBack(_ gatherings: inout [Gathering], appendedTo ends: [ByteCount], on time: Timestamp) {
+        let isAnyLogged = gatherings.indices.contains { ends[$0] > gatherings[$0].length }
+        let logged = isAnyLogged ? try? loggedEnds(on: time) : [:]
         for place in gatherings.indices {
-            guard let logged else {
+            guard ends[place] == gatherings[place].length || logged != nil else {
                 gatherings[place].isUnsure = true
                 continue
             }
-            if let end = logged[gatherings[place].arrival.fileName] {
+            if let end = logged?[gatherings[place].arrival.fileName] {
                 gatherings[place].length = max(gatherings[place].length, ByteCount(end))
             }
-            do throws(FileError) { try gatherings[place].arrival.file.cut(to: gatherings[place].length.bytes) } catch {
+            do throws(FileError) {
+                let file = gatherings[place].arrival.file
+                if try file.status().size > gatherings[place].length { try file.cut(to: gatherings[place].length.bytes) }
+            } catch {
                 gatherings[place].isUnsure = true
             }
         }
@@ -111,5 +119,31 @@ extension Spool {
             ends[name] = max(ends[name] ?? 0, end)
         }
         return ends
+    }
+}
+
+extension OpenFile {
+    /// Cuts a gathered file back to the parts that the log has, durably. A power cut may leave some lines of one write to the log, and others not: what
+    /// is between those that are there becomes empty members, so that each stays where its line says.
+    fileprivate func fillGaps(between parts: [Range<Int64>]) throws(FileError) {
+        var reached: Int64 = 0
+        for part in parts.sorted(by: { $0.lowerBound < $1.lowerBound }) {
+            if part.lowerBound > reached {
+                guard let empty = EmptyMembers.filling(Int(clamping: part.lowerBound - reached)) else {
+                    throw FileError("find all that is logged of", path, code: EIO)
+                }
+                try write(empty, at: reached)
+            }
+            reached = max(reached, part.upperBound)
+        }
+        if try status().size.bytes > reached { try cut(to: reached) }
+    }
+
+    func keep(_ parts: [Range<Int64>]) throws(FileError) {
+        guard let end = parts.map(\.upperBound).max(), try status().size.bytes >= end else {
+            throw FileError("find all that is logged of", path, code: EIO)
+        }
+        try fillGaps(between: parts)
+        try sync()
     }
 }

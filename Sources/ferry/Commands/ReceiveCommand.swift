@@ -18,8 +18,8 @@ struct ReceiveCommand: AsyncParsableCommand {
             your senders, and longer than a bundle may lie about. By default a sender keeps what it has without end. The keys of a day \
             are kept all the same for as long as one of its segments lies in the spool's folder.
 
-            With --gather small segments, those of less than half the size, are appended to one another, and are pending as one when that \
-            is large enough, or --gather-after (10s) after the first. Each is on the disk before its sender is answered. The whole has a \
+            With --gather small segments of one hour, those of less than half the size and not critical, are appended to one another, and \
+            are pending as one when that is large enough, or --gather-after (10s) after the first. Each is on the disk before its sender is answered. The whole has a \
             new ID: whoever gets one of them another way as well does not know it in there.
 
             With --machines each machine has a spool of its own in that folder, a token or certificate of its own, and limits of its \
