@@ -41,13 +41,13 @@ class Server:
         return usage.ru_utime + usage.ru_stime, usage.ru_maxrss / 1024
 
 
-def received(program, data, *options):
+def received(program, data, *options, gather=()):
     """Seconds of `ferry upload` into `program receive`, and the receiver's CPU seconds and megabytes."""
     fresh()
     shutil.copytree(path("data", data), path("spool"))
     os.sync()
     port = free_port()
-    server = Server(program, "receive", "--listen", f"127.0.0.1:{port}", "--spool", path("hub"), port=port)
+    server = Server(program, "receive", "--listen", f"127.0.0.1:{port}", "--spool", path("hub"), *gather, port=port)
     start = time.monotonic()
     upload = [ferry, "upload", "--quiet", "--spool", path("spool"), "--to", f"http://127.0.0.1:{port}/v1/segments", "--parallel", "3"]
     subprocess.run([*upload, *options], check=True, stderr=subprocess.DEVNULL)
@@ -138,13 +138,14 @@ def main():
             ("limit: stored durably, 3 threads", lambda: durable(size, 10_000, 3, 1)),
             ("limit: the same, 16 a forced folder", lambda: durable(size, 10_000, 3, 16)),
         ]
+        gathered = lambda *options: ("with --gather 8MiB", lambda: received(ferry, "d1", *options, gather=("--gather", "8MiB")))
         peers = [("rsync --fsync to a daemon", lambda: rsync("d1"))] if shutil.which("rsync") else []
         compare(
             "10,000 segments of 4 KB over 3 connections, not joined (goal: 2x the first limit, 1.8 cpu s)",
-            ("ferry receive", lambda: received(ferry, "d1", "--coalesce", "off")), [*before("d1", "--coalesce", "off"), *limits, *peers])
+            ("ferry receive", lambda: received(ferry, "d1", "--coalesce", "off")), [gathered("--coalesce", "off"), *before("d1", "--coalesce", "off"), *limits, *peers])
         compare(
             "the same, as by default: joined (goal: 1x the second limit)",
-            ("ferry receive", lambda: received(ferry, "d1")), [*before("d1"), *limits[1:]])
+            ("ferry receive", lambda: received(ferry, "d1")), [gathered(), *before("d1"), *limits[1:]])
         json = sum(len(zlib.decompress(open(path("data", "d3", name), "rb").read(), 31)) for name in os.listdir(path("data", "d3")))
         large = compare("40 segments of 7 MB (goal: 400 MB of JSON a cpu second)", ("ferry receive", lambda: received(ferry, "d3")), before("d3"))
         for name, (_, cpu, _) in large.items():

@@ -196,7 +196,7 @@ actor Admission {
         var judged = candidate
         // What follows one whose last line has no end would go on in that.
         judged.isToBeGathered =
-            candidate.endsLine
+            candidate.endsLine && candidate.entry.events > 0
             && gathering.takes(
                 ByteCount(candidate.entry.bytes), SegmentName(candidate.entry.segment)?.priority ?? .normal,
                 hasClockReading: candidate.arrival.file.clockReading != nil)

@@ -72,6 +72,18 @@ struct GatheringTests {
         #expect((3...9).contains(pending.count))
     }
 
+    @Test(
+        "A gap of any length that a member can have is filled",
+        arguments: Array(20..<60) + [1023, 1024, 1025, 1043, 1044, 1045, 70_000])
+    func fills(length: Int) throws {
+        let filling = try #require(EmptyMembers.filling(length))
+        #expect(filling.count == length)
+        let spool = try folder.spool()
+        let name = Segments.name()
+        try spool.put(Segments.gzip("1\n") + filling + Segments.gzip("2\n"), as: name)
+        #expect(try spool.events(in: [.pending]) == ["1", "2"])
+    }
+
     @Test("What was created in another hour is gathered for itself, and of many kinds the oldest become pending")
     func kinds() async throws {
         let hub = try folder.spool("hub")
