@@ -112,10 +112,13 @@ extension Spool {
     }
 
     /// How far a day's log knows hidden files to reach.
-    private func loggedEnds(on time: Timestamp) throws(FileError) -> [String: Int64] {
+    func loggedEnds(on time: Timestamp) throws(FileError) -> [String: Int64] {
         var ends: [String: Int64] = [:]
         try forEachReceivedLine(on: time) { line in
-            guard let end = line.number(after: "\"end\":"), let name = line.text(after: "\"file\":\"") else { return }
+            // One that broke off is known to nobody.
+            guard line.last == UInt8(ascii: "}"), let end = line.number(after: "\"end\":"),
+                let name = line.text(after: "\"file\":\"")
+            else { return }
             ends[name] = max(ends[name] ?? 0, end)
         }
         return ends
