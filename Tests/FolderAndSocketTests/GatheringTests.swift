@@ -234,4 +234,23 @@ struct GatheringTests {
         #expect(report.known == 6)
         #expect(report.stored == 0)
     }
+
+    @Test("A line of the log that broke off tells nothing of how far a file is logged")
+    func brokenLine() throws {
+        let spool = try folder.spool()
+        let now = Timestamp.now()
+        var entry = ReceivedEntry(
+            at: now, key: Segments.name().id, sha256: "", segment: Segments.name().fileName, bytes: 40, events: 1,
+            file: ".a.ferry-in")
+        (entry.gathered, entry.end) = (Segments.name().fileName, 40)
+        try spool.logReceived([entry])
+        let log = try #require(try spool.stateDirectory?.names().first { $0.hasPrefix("received-") })
+        entry.end = 80
+        let line = JSONLine.encode(entry)
+        let file = try OpenFile.creating("\(spool.path)/\(Spool.stateFolderName)/\(log)", appending: true)
+        try file.write(Array(line.dropLast(9)))
+        #expect(try spool.loggedEnds(on: now) == [".a.ferry-in": 40])
+        try file.write(Array(line.suffix(9)))
+        #expect(try spool.loggedEnds(on: now) == [".a.ferry-in": 80])
+    }
 }
