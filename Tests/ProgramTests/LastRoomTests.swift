@@ -59,7 +59,7 @@ struct LastRoomTests {
         #expect(try await shell("umount -l \"$DIR/m\"").status == 0)
     }
 
-    @Test("Segments that are too large for the destination are split on a full disk, each before the next", arguments: [60, 30])
+    @Test("Segments that are too large for the destination are split on a full disk, each before the next", arguments: [60])
     func splits(most: Int) async throws {
         guard try await mount("size=512k") else { return }
         let events = Mutex<[String: Int]>([:])
