@@ -49,8 +49,9 @@ actor Committer {
     func publishGathered(all: Bool) async {
         while isCommitting {
             let turn = await withCheckedContinuation { waiting.append(Waiter(batch: [], continuation: $0)) }
-            guard case .lead = turn else { continue }
-            break
+            if case .lead = turn { break }
+            // A round has done it.
+            if !all { return }
         }
         isCommitting = true
         gathered = await blocking { [spool, gathered] in
@@ -101,6 +102,8 @@ actor Committer {
         let small = zip(all, isGathered).filter(\.1).map(\.0)
         var singleResults = admit(single, spool, recognition, left: &left)[...]
         var smallResults = gather(small, spool, recognition, &gathered)[...]
+        // However many rounds follow one another.
+        gathered?.publishDue(in: spool, at: .now)
         var results = isGathered.map { $0 ? smallResults.removeFirst() : singleResults.removeFirst() }[...]
         return batches.map { batch in
             let own = results.prefix(batch.count)

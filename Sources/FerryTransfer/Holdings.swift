@@ -366,7 +366,7 @@ struct Holdings {
     private func holds(
         _ name: String, _ entry: ReceivedEntry, upTo end: Int64? = nil, in folder: Directory
     ) throws(FileError) -> Bool {
-        let start = max(0, (end ?? entry.bytes).subtractingReportingOverflow(entry.bytes).partialValue)
+        let start = max(0, (end ?? entry.bytes).subtracting(entry.bytes))
         guard let status = try folder.status(name), status.isRegular,
             end.map({ status.size >= ByteCount($0) }) ?? (status.size == ByteCount(entry.bytes))
         else { return false }

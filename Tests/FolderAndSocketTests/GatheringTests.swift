@@ -253,4 +253,24 @@ struct GatheringTests {
         try file.write(Array(line.suffix(9)))
         #expect(try spool.loggedEnds(on: now) == [".a.ferry-in": 80])
     }
+
+    @Test("What was gathered for long enough becomes pending in the rounds of others, too")
+    func rounds() async throws {
+        let hub = try folder.spool("hub")
+        let recognition = try Recognition(hub, nil)
+        let committer = Committer(hub, recognition, gathering: GatherRules(size: .mebibytes(1), patience: .zero))
+        let (arrival, name) = (try hub.beginArrival(), Segments.name())
+        let bytes = Segments.gzip("1\n")
+        try arrival.file.write(bytes)
+        var candidate = Admission.Candidate(
+            arrival: arrival,
+            entry: ReceivedEntry(
+                at: .now(), key: name.id, sha256: "", segment: name.fileName, bytes: Int64(bytes.count), events: 1,
+                file: arrival.fileName),
+            identity: SegmentIdentity(name), way: .none, isOriginal: true, digest: try arrival.file.digest().digest,
+            endsLine: true)
+        candidate.isToBeGathered = true
+        _ = await committer.commit([candidate])
+        #expect(try hub.events(in: [.pending]) == ["1"])
+    }
 }

@@ -89,17 +89,21 @@ struct LastRoomTests {
         #expect(try await shell("umount -l \"$DIR/m\"").status == 0)
     }
 
+    private static func refusing(first count: Int) -> ScriptedServer {
+        let requests = Mutex(0)
+        return .answering { _ in
+            let number = requests.withLock { number in
+                number += 1
+                return number
+            }
+            return ScriptedServer.answer(number > count ? 200 : 400)
+        }
+    }
+
     @Test("In strict order what is refused on a full disk stops nothing behind it")
     func strictRefusals() async throws {
         guard try await mount("size=512k") else { return }
-        let requests = Mutex(0)
-        let server = ScriptedServer.answering { _ in
-            let number = requests.withLock { count in
-                count += 1
-                return count
-            }
-            return ScriptedServer.answer(number > 10 ? 200 : 400)
-        }
+        let server = Self.refusing(first: 10)
         let result = try await shell(
             """
             while seq 20 | "$FERRY" write -q --create --spool "$DIR/m/s" 2>"$DIR/errors"; do :; done
@@ -113,14 +117,7 @@ struct LastRoomTests {
     @Test("What is refused on a full disk leaves the ledger the room that what is taken needs")
     func refusals() async throws {
         guard try await mount("size=512k") else { return }
-        let requests = Mutex(0)
-        let server = ScriptedServer.answering { _ in
-            let number = requests.withLock { count in
-                count += 1
-                return count
-            }
-            return ScriptedServer.answer(number > 200 ? 200 : 400)
-        }
+        let server = Self.refusing(first: 200)
         let result = try await shell(
             """
             while seq 20 | "$FERRY" write -q --create --spool "$DIR/m/s" 2>"$DIR/errors"; do :; done

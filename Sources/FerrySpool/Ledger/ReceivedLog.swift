@@ -47,7 +47,8 @@ extension ReceivedEntry {
     /// an import takes has a hidden file first; earlier versions noted neither that nor a way.
     public var isMereNote: Bool { file == nil && trail != nil && answered != true }
 
-    /// The name of the file that has the segment: what it was gathered in, or its own. What an earlier version took in under a name that no file can have gets one made from its key.
+    /// The name of the file that has the segment: what it was gathered in, or its own. What an earlier version took in under a name that no file
+    /// can have gets one made from its key.
     var fileName: String {
         if let gathered, SegmentName(gathered) != nil { return gathered }
         if ForeignName.isLegal(segment) { return segment }

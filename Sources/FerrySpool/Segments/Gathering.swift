@@ -115,7 +115,7 @@ extension Spool {
     func loggedEnds(on time: Timestamp) throws(FileError) -> [String: Int64] {
         var ends: [String: Int64] = [:]
         try forEachReceivedLine(on: time) { line in
-            // One that broke off is known to nobody.
+            // A receiver knows no key by one that broke off.
             guard line.last == UInt8(ascii: "}"), let end = line.number(after: "\"end\":"),
                 let name = line.text(after: "\"file\":\"")
             else { return }
@@ -126,16 +126,28 @@ extension Spool {
 }
 
 extension OpenFile {
+    private func fill(_ gap: Range<Int64>) throws(FileError) {
+        var position = gap.lowerBound
+        while position < gap.upperBound {
+            let rest = gap.upperBound - position
+            // In pieces, of which the last is long enough for a member.
+            guard let empty = EmptyMembers.filling(Int(rest < 2 * Self.gapStep ? rest : Self.gapStep)) else {
+                throw FileError("find all that is logged of", path, code: EIO)
+            }
+            try write(empty, at: position)
+            position += Int64(empty.count)
+        }
+    }
+
+    private static let gapStep: Int64 = 1 << 16
+
     /// Cuts a gathered file back to the parts that the log has, durably. A power cut may leave some lines of one write to the log, and others not: what
     /// is between those that are there becomes empty members, so that each stays where its line says.
     fileprivate func fillGaps(between parts: [Range<Int64>]) throws(FileError) {
         var reached: Int64 = 0
         for part in parts.sorted(by: { $0.lowerBound < $1.lowerBound }) {
             if part.lowerBound > reached {
-                guard let empty = EmptyMembers.filling(Int(clamping: part.lowerBound - reached)) else {
-                    throw FileError("find all that is logged of", path, code: EIO)
-                }
-                try write(empty, at: reached)
+                try fill(reached..<part.lowerBound)
             }
             reached = max(reached, part.upperBound)
         }

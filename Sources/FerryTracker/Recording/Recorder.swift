@@ -123,6 +123,7 @@ final class Recorder: Sendable {
             isReached = threshold.stored(at: now.steady) { state.unpublished(rule) }
             state.threshold = threshold
         }
+        // No one has taken it since: the state is locked.
         let fill = state.open[level]!.fill.add(size, at: now.steady)
         state.unsealed += size
         state.stored += 1

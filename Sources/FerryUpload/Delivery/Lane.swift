@@ -471,9 +471,9 @@ struct Lane {
         return woken
     }
 
-    /// Puts back the first of those that wait for a time, whatever that is.
-    mutating func wakeFirst(_ count: Int) {
-        let waiting = waiting.filter { $0.value.wait != nil && !$0.value.isFresh }
+    /// Puts back the first of those that would wait until a moment at most.
+    mutating func wakeFirst(_ count: Int, dueBy moment: Timestamp) {
+        let waiting = waiting.filter { !$0.value.isFresh && $0.value.wait.map { $0.until <= moment } ?? false }
         func isBefore(_ left: SpoolListing.Entry, _ right: SpoolListing.Entry) -> Bool {
             (left.priority, left.created) < (right.priority, right.created)
         }

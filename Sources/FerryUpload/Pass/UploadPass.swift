@@ -290,7 +290,7 @@ public final class UploadPass: Sendable {
             if tally.ended > 0 {
                 takenPatience = self.takenPatience
                 // What ended has made room for what could not be split.
-                dispatcher.change { $0.lanes[0].wakeFirst(options.parallel) }
+                dispatcher.change { $0.lanes[0].wakeFirst(options.parallel, dueBy: now() + Lane.roomPatience) }
                 continue
             }
             if await finishLeftovers() { continue }

@@ -20,7 +20,7 @@ struct ReceiveCommand: AsyncParsableCommand {
 
             With --gather small segments of one hour, those of less than half the size and not critical, are appended to one another, and \
             are pending as one when that is large enough, or --gather-after (10s) after the first. Each is on the disk before its sender is answered. The whole has a \
-            new ID: whoever gets one of them another way as well does not know it in there.
+            new ID: a hub that gets one of them another way as well does not know it in there.
 
             With --machines each machine has a spool of its own in that folder, a token or certificate of its own, and limits of its \
             own; see ferry machine.
