@@ -30,30 +30,64 @@ struct InterruptedRequestsTests: InterruptedRequests {
         return try Spool.open(copy, access: .write)
     }
 
-    @Test("A process that ends may let go of its segments before its notes: they are waited for")
-    func isEnding() async throws {
+    /// - Parameter looks: After as many the dying process lets go of its notes.
+    @Test("A process that ends may let go of its segments before its notes: they are waited for", arguments: [0, 1, 199])
+    func isEnding(looks: Int) async throws {
         let spool = try folder.spool()
         for second in [1, 3, 5] { try put(spool, second) }
         let server = HoldingServer()
         let listener = ScriptedServer.answering { server.answer($0) }
         let copy = try await copyDuringRequest(spool, .eachRequest, server, listener)
-        let count = server.requests.keys.count
         let name = try #require(notes(in: copy.path).first)
-        var held = try Directory.open("\(copy.path)/.ferry/requests").open(name)
-        #expect(held?.tryLock() == true)
-        // Another request's events could go out with these.
-        try put(copy, 7)
-        let first = try #require(try copy.pending().first)
-        try await withThrowingTaskGroup(of: Void.self) { group in
-            group.addTask { _ = try await UploadPass(copy, options: Way.eachRequest.options(to: listener.url)).run() }
-            try await eventually("the segments are claimed") { if case .busy = copy.claim(first) { true } else { false } }
-            // It looks at once, and then every 5 ms for a second.
-            try await Task.sleep(for: .milliseconds(200))
-            held = nil
-            try await group.waitForAll()
+        let held = Mutex((file: looks > 0 ? try lock(name, in: copy) : nil, pauses: 0))
+        let noting = RequestNoting(SpoolLease(copy)) { _ in
+            held.withLock { held in
+                held.pauses += 1
+                if held.pauses == looks { held.file = nil }
+            }
         }
-        let keys = server.requests.keys.dropFirst(count)
-        #expect(keys.first == server.requests.keys.first && keys.count == 2, "\(server.requests.keys)")
+        let segments = try prepared(of: copy, Way.eachRequest.options(to: listener.url))
+        #expect(await noting.left(in: copy, holding: segments) == [name])
+        #expect(held.withLock(\.pauses) == looks)
+    }
+
+    @Test("Notes that are never let go of are waited for a second, and not for the same segments again")
+    func neverEnds() async throws {
+        let spool = try folder.spool()
+        for second in [1, 3, 5] { try put(spool, second) }
+        let server = HoldingServer()
+        let listener = ScriptedServer.answering { server.answer($0) }
+        let copy = try await copyDuringRequest(spool, .eachRequest, server, listener)
+        let name = try #require(notes(in: copy.path).first)
+        let file = try lock(name, in: copy)
+        let waited = Mutex(Duration.zero)
+        let noting = RequestNoting(SpoolLease(copy)) { pause in waited.withLock { $0 += pause } }
+        let segments = try prepared(of: copy, Way.eachRequest.options(to: listener.url))
+        for _ in 0..<2 {
+            #expect(await noting.left(in: copy, holding: segments) == [])
+            #expect(waited.withLock(\.self) == .seconds(1))
+        }
+        withExtendedLifetime(file) {}
+    }
+
+    private func lock(_ notes: String, in spool: Spool) throws -> OpenFile {
+        let file = try #require(try Directory.open("\(spool.path)/.ferry/requests").open(notes))
+        #expect(file.tryLock())
+        return file
+    }
+
+    private func prepared(of spool: Spool, _ options: UploadOptions) throws -> [PreparedSegment] {
+        let preparer = Preparer(options: options) { _ in }
+        let listing = try spool.scan(sizes: true)
+        return try listing.entries.map { entry in
+            let item = Dispatcher.Item(
+                name: listing.name(of: entry), entry: entry, mayBeUnfinished: false, isLate: false, goesAlone: false,
+                forgetsWaitsBefore: nil)
+            guard case .ready(let segment) = preparer.prepare(item, in: spool, now: .now()) else {
+                throw InVain(what: "a segment")
+            }
+            return segment
+        }
     }
 
     @Test("It waits for a segment that somebody has just at the look")

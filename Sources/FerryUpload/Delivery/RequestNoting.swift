@@ -12,7 +12,13 @@ final class RequestNoting: Sendable {
     /// How often segments were waited for, or given back, for their notes' sake in vain.
     private let vain = Mutex<[FileName: Int]>([:])
 
-    init(_ lease: SpoolLease) { self.lease = lease }
+    /// Passes the time between two looks. Cancelled, it returns at once.
+    private let pause: @Sendable (Duration) async -> Void
+
+    init(_ lease: SpoolLease, pause: @escaping @Sendable (Duration) async -> Void = { try? await Task.sleep(for: $0) }) {
+        self.lease = lease
+        self.pause = pause
+    }
 
     /// Notes what goes out now. Where that cannot be, the request goes out without: a crash may then send its segments in another one.
     ///
@@ -85,8 +91,7 @@ final class RequestNoting: Sendable {
                 note(claimed, waitedInVain: 1)
                 return dead
             }
-            // Cancelled, it looks at once.
-            try? await Task.sleep(for: Self.look)
+            await pause(Self.look)
         }
         note(claimed, waitedInVain: Self.mostReturns)
         return []
