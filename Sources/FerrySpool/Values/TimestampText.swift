@@ -95,10 +95,12 @@ private struct DigitWriter {
         count += 1
     }
 
+    /// Of a width that is known when it is compiled nothing is left but multiplications.
+    @inline(__always)
     mutating func number(_ value: Int64, width: Int) {
-        var rest = value
-        for position in stride(from: count + width - 1, through: count, by: -1) {
-            buffer[position] = UInt8(ascii: "0") + UInt8(rest % 10)
+        var rest = UInt32(truncatingIfNeeded: value)
+        for digit in 1...width {
+            buffer[count + width - digit] = UInt8(ascii: "0") + UInt8(rest % 10)
             rest /= 10
         }
         count += width

@@ -45,24 +45,30 @@ struct EventID: Equatable, Sendable {
     }
 
     func write(to line: inout LineBuffer) {
+        let (first, second) = (Self.digits(words.0 >> 32), Self.digits(words.0))
+        let (third, fourth) = (Self.digits(words.1 >> 32), Self.digits(words.1))
         var text = InlineArray<36, UInt8>(repeating: UInt8(ascii: "-"))
-        var position = 0
-        func write(_ bits: UInt64, digits: UInt64) {
-            for digit in 1...digits {
-                text[position] = UInt8(hexDigit: bits >> ((digits - digit) * 4))
-                position += 1
-            }
-        }
-        write(words.0 >> 32, digits: 8)
-        position += 1
-        write(words.0 >> 16, digits: 4)
-        position += 1
-        write(words.0, digits: 4)
-        position += 1
-        write(words.1 >> 48, digits: 4)
-        position += 1
-        write(words.1, digits: 12)
+        var span = text.mutableSpan
+        var bytes = span.mutableBytes
+        bytes.storeBytes(of: first.bigEndian, toByteOffset: 0, as: UInt64.self)
+        bytes.storeBytes(of: UInt32(second >> 32).bigEndian, toByteOffset: 9, as: UInt32.self)
+        bytes.storeBytes(of: UInt32(truncatingIfNeeded: second).bigEndian, toByteOffset: 14, as: UInt32.self)
+        bytes.storeBytes(of: UInt32(third >> 32).bigEndian, toByteOffset: 19, as: UInt32.self)
+        bytes.storeBytes(of: UInt32(truncatingIfNeeded: third).bigEndian, toByteOffset: 24, as: UInt32.self)
+        bytes.storeBytes(of: fourth.bigEndian, toByteOffset: 28, as: UInt64.self)
         line.append(text.span.bytes)
+    }
+
+    /// The eight digits of the low 32 bits, the first in the highest byte.
+    private static func digits(_ bits: UInt64) -> UInt64 {
+        // Each half moves apart from the other: of 16 bits, of 8, of 4.
+        var digits = (bits & 0xffff_0000) << 16 | bits & 0xffff
+        digits = (digits << 8) & 0x00ff_0000_00ff_0000 | digits & 0x0000_00ff_0000_00ff
+        digits = (digits << 4) & 0x0f00_0f00_0f00_0f00 | digits & 0x000f_000f_000f_000f
+        // From 10 on they are letters, which ASCII has 39 places further.
+        let ones: UInt64 = 0x0101_0101_0101_0101
+        let letters = ((digits + ones &* 6) >> 4) & ones
+        return digits + ones &* 0x30 + letters &* 39
     }
 
     var text: String {

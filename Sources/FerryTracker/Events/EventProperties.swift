@@ -84,9 +84,12 @@ extension String {
 
     /// One bit of 64, by the length, the first and the last byte.
     fileprivate var mark: UInt64 {
-        let bytes = utf8Span.span
-        guard let last = bytes.indices.last else { return 1 }
-        return 1 << ((UInt64(bytes[0]) &* 7 &+ UInt64(bytes[last]) &* 13 &+ UInt64(bytes.count)) & 63)
+        let mark = utf8.withContiguousStorageIfAvailable { bytes in
+            guard let first = bytes.first, let last = bytes.last else { return 1 as UInt64 }
+            return 1 << ((UInt64(first) &* 7 &+ UInt64(last) &* 13 &+ UInt64(bytes.count)) & 63)
+        }
+        // A string of another platform may lie in pieces.
+        return mark ?? String(decoding: Array(utf8), as: UTF8.self).mark
     }
 }
 

@@ -82,7 +82,7 @@ struct LineBuffer: ~Copyable {
 
     /// A string with its quotes and the escapes that RFC 8259, section 7, asks for.
     mutating func appendQuoted(_ text: String) {
-        text.utf8Span.span.withUnsafeBufferPointer { text in
+        let isDone: Void? = text.utf8.withContiguousStorageIfAvailable { text in
             reserve(text.count + 2 + Self.word)
             append(UInt8(ascii: "\""))
             if let source = text.baseAddress { memcpy(start + count, source, text.count) }
@@ -91,6 +91,8 @@ struct LineBuffer: ~Copyable {
             if plain < text.count { appendEscaped(text, from: plain) }
             append(UInt8(ascii: "\""))
         }
+        // A string of another platform may lie in pieces.
+        if isDone == nil { appendQuoted(String(decoding: Array(text.utf8), as: UTF8.self)) }
     }
 
     private static let word = MemoryLayout<UInt64>.size
