@@ -59,11 +59,19 @@ struct LastRoomTests {
         #expect(try await shell("umount -l \"$DIR/m\"").status == 0)
     }
 
-    @Test("Segments that are too large for the destination are split on a full disk, each before the next", arguments: [60])
-    func splits(most: Int) async throws {
+    @Test(
+        "Segments that are too large for the destination are split on a full disk, each before the next, whatever failed before",
+        arguments: [(60, "", 0), (60, "--coalesce 1MiB --parallel 8", 0), (60, "--coalesce 1MiB", 3), (30, "", 3)])
+    func splits(most: Int, options: String, failures: Int) async throws {
         guard try await mount("size=512k") else { return }
         let events = Mutex<[String: Int]>([:])
+        let requests = Mutex(0)
         let server = ScriptedServer.answering { [folder] request in
+            let number = requests.withLock { number in
+                number += 1
+                return number
+            }
+            if number <= failures { return ScriptedServer.answer(503) }
             let path = folder("\(SegmentID.random())")
             guard let file = try? OpenFile.creatingNew(path), (try? file.write(request.body)) != nil,
                 let lines = try? Segments.lines(of: .reading(path))
@@ -76,7 +84,7 @@ struct LastRoomTests {
             """
             i=0
             while seq $((i * 100)) $((i * 100 + 99)) | "$FERRY" write -q --create --spool "$DIR/m/s" 2>"$DIR/errors"; do i=$((i + 1)); done
-            for round in 1 2 3; do "$FERRY" upload -q --retry-now --spool "$DIR/m/s" --to \(server.url) && break; done; echo $?
+            for round in 1 2 3 4 5; do "$FERRY" upload -q --retry-now --spool "$DIR/m/s" --to \(server.url) \(options) && break; done; echo $?
             "$FERRY" list --spool "$DIR/m/s" | wc -l; echo $i
             """)
         let lines = result.output.split(separator: "\n")

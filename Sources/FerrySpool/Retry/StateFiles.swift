@@ -122,14 +122,20 @@ extension Spool {
     }
 
     /// Only the holder of the segment's claim may write it. On a full disk it takes a part of the reserve.
-    public func writeSidecar(_ state: RetryState, of claim: Claim) throws(FileError) {
+    ///
+    /// - Parameter leavesSplitItsShare: It can be done without. Where all segments are too large for the destination, nothing but splits makes room.
+    public func writeSidecar(
+        _ state: RetryState, of claim: Claim, leavesSplitItsShare: Bool = false
+    ) throws(FileError) {
         var state = state
         if claim.segmentName == nil {
             state.content = RetryState.Content(
                 bytes: claim.status.size.bytes, modified: claim.status.modified,
                 sha256: (try? claim.digest().hexadecimal) ?? "")
         }
-        try lendingReserve { () throws(FileError) in try directory.writeState(state, to: Self.sidecarName(of: claim.name)) }
+        try lendingReserve(leavesSplitItsShare: leavesSplitItsShare) { () throws(FileError) in
+            try directory.writeState(state, to: Self.sidecarName(of: claim.name))
+        }
     }
 
     /// A folder of its name counts as absent, and stays.

@@ -5,6 +5,8 @@ extension Spool {
     private static let reserveName = "reserve"
     private static let reserveSize: Int64 = 1 << 15
     private static let lentSize: Int64 = 1 << 13
+    /// For the ledger's lines, the notes of a request, and segments that have to be split three times over.
+    private static let splitShare = 3 * lentSize
     /// What most file systems give at least.
     private static let block = 1 << 12
 
@@ -76,6 +78,9 @@ extension Spool {
         let room = Int64(clamping: status.f_bavail).multipliedReportingOverflow(by: Int64(clamping: max(1, status.f_frsize)))
         return room.overflow ? nil : room.partialValue
     }
+
+    /// Whether the file system has room for more than so many bytes, or does not tell. A quota may have less.
+    package func hasRoom(for bytes: ByteCount) -> Bool { stateDirectory.flatMap(Self.room).map { $0 > bytes.bytes } ?? true }
 
     /// For the lines and the names of as many segments as may be under way.
     private static let roomToKeep: Int64 = 1 << 18
@@ -185,12 +190,23 @@ extension Spool {
 
     /// Does something that needs a little room; where the disk is full, with a part of the reserve, which is set aside again afterwards. The
     /// ledger keeps the rest, whatever other processes do with the part. Where it is files that there is no room for, the reserve is one.
-    package func lendingReserve<Result>(_ body: () throws(FileError) -> Result) throws(FileError) -> Result {
+    ///
+    /// - Parameter leavesSplitItsShare: As much is left as splits need, of what is free as well: for what can be done without.
+    package func lendingReserve<Result>(
+        leavesSplitItsShare: Bool = false, _ body: () throws(FileError) -> Result
+    ) throws(FileError) -> Result {
+        let share = leavesSplitItsShare ? Self.splitShare : Self.lentSize
+        if leavesSplitItsShare, let stateDirectory, Self.keepReserve(in: stateDirectory),
+            Self.reserve(in: stateDirectory) < share + Self.lentSize
+        {
+            throw FileError("leave room for splits in", path, code: ENOSPC)
+        }
         do throws(FileError) {
             return try body()
         } catch {
             guard error.isDiskFull, let stateDirectory else { throw error }
-            let isLent = error.lacksFiles ? Self.giveUpReserve(in: stateDirectory) : lendReserve(in: stateDirectory)
+            let isLent =
+                error.lacksFiles ? Self.giveUpReserve(in: stateDirectory) : lendReserve(in: stateDirectory, leaving: share)
             guard isLent else { throw error }
         }
         defer { if let stateDirectory { Self.keepReserve(in: stateDirectory) } }
@@ -227,11 +243,21 @@ extension Spool {
             }
         }
         guard let stateDirectory else { throw failure }
-        let isLent =
-            failure.lacksFiles ? Self.giveUpReserve(in: stateDirectory) : Self.lendMost(in: stateDirectory)
-        guard isLent else { throw failure }
         defer { Self.keepReserve(in: stateDirectory) }
-        return try body()
+        if failure.lacksFiles {
+            guard Self.giveUpReserve(in: stateDirectory) else { throw failure }
+            return try body()
+        }
+        // A block is some 25 of the ledger's lines, and each of them frees one at least.
+        for share in [Self.lentSize, Int64(Self.block)] where Self.lendMost(in: stateDirectory, leaving: share) {
+            do throws(FileError) {
+                return try body()
+            } catch {
+                guard error.isOutOfSpace else { throw error }
+                failure = error
+            }
+        }
+        throw failure
     }
 
     /// Gives back a part of the reserve, or the last of it with its file. Returns whether there was any.
@@ -243,17 +269,18 @@ extension Spool {
         return isLent == true || share == 0 && giveUpReserve(in: state)
     }
 
-    private static func lendMost(in state: Directory) -> Bool {
+    /// - Parameter share: What is left at least.
+    private static func lendMost(in state: Directory, leaving share: Int64) -> Bool {
         guard let file = try? state.open(reserveName, flags: O_RDWR | O_NONBLOCK) else { return false }
-        return alone(with: file) { size in size > lentSize && (try? file.truncate(to: lentSize)) != nil } ?? false
+        return alone(with: file) { size in size > share && (try? file.truncate(to: share)) != nil } ?? false
     }
 
-    private func lendReserve(in state: Directory) -> Bool {
+    private func lendReserve(in state: Directory, leaving share: Int64) -> Bool {
         guard let file = try? state.open(Self.reserveName, flags: O_RDWR | O_NONBLOCK) else { return false }
         let isLent = Self.alone(with: file) { size in
             let rest = size - Self.lentSize
             // As long as there is nothing to send, there is nothing to write into the ledger.
-            guard rest >= Self.lentSize || rest == 0 && (try? scan())?.entries.isEmpty == true else { return false }
+            guard rest >= share || rest == 0 && (try? scan())?.entries.isEmpty == true else { return false }
             return (try? file.truncate(to: rest)) != nil
         }
         return isLent ?? false
