@@ -55,9 +55,7 @@ actor Admission {
         let way: Trail
         /// Whether it was made in the spool that sent it.
         let isOriginal: Bool
-        let digest: BodyDigest
-        /// Its last line has an end.
-        let endsLine: Bool
+        let body: BodyIntake.Facts
         /// It is small, and becomes a part of a larger segment.
         var isToBeGathered = false
     }
@@ -196,9 +194,10 @@ actor Admission {
         var judged = candidate
         // What follows one whose last line has no end would go on in that.
         judged.isToBeGathered =
-            candidate.endsLine && candidate.entry.events > 0
+            candidate.body.endsLine && candidate.entry.events > 0
             && gathering.takes(
-                ByteCount(candidate.entry.bytes), SegmentName(candidate.entry.segment)?.priority ?? .normal,
+                ByteCount(candidate.entry.bytes), inflated: candidate.body.inflated,
+                SegmentName(candidate.entry.segment)?.priority ?? .normal,
                 hasClockReading: candidate.arrival.file.clockReading != nil)
         return judged
     }
@@ -225,7 +224,7 @@ actor Admission {
     ) throws(FileError) -> AdmissionResult {
         let name = candidate.entry.segment
         guard let file = try spool.directory.openIfFile(name) else { return .unsoundThere }
-        guard try file.digest().digest == candidate.digest else {
+        guard try file.digest().digest == candidate.body.digest else {
             return try file.soundEvents() == nil ? .unsoundThere : .conflict
         }
         if !vouchesForNames, try !recognition.isKnown(candidate) {

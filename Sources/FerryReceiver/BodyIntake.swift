@@ -42,6 +42,7 @@ struct BodyIntake: ~Copyable {
     private var hash = SHA256()
     private(set) var allowance: InflateAllowance
     private(set) var bytes = ByteCount.zero
+    private var inflated = ByteCount.zero
 
     init(into file: OpenFile, _ allowance: InflateAllowance, longestLine: ByteCount) {
         self.file = file
@@ -58,6 +59,7 @@ struct BodyIntake: ~Copyable {
                 for piece in bytes.pieces(of: Self.step) {
                     allowance.begin(piece.count)
                     try reader.feed(piece) {
+                        inflated += ByteCount(Int64($0.count))
                         try allowance.take($0.count)
                         try lines.feed($0)
                     }
@@ -71,11 +73,20 @@ struct BodyIntake: ~Copyable {
     /// What a bomb inflates to before it is noticed is a thousand times as much.
     static let step = 1 << 14
 
-    /// The body is complete. Returns its digest, how many events it holds, and whether its last line has an end, so that others could follow.
-    mutating func finish() throws(IntakeRefusal) -> (digest: BodyDigest, events: Int64, endsLine: Bool) {
+    /// What a body is, as far as it is not in its entry.
+    struct Facts: Sendable {
+        let digest: BodyDigest
+        let inflated: ByteCount
+        /// Its last line has an end, so that others could follow.
+        let endsLine: Bool
+    }
+
+    /// The body is complete. Returns what it is, and how many events it holds.
+    mutating func finish() throws(IntakeRefusal) -> (facts: Facts, events: Int64) {
         let endsLine: Bool
         do {
             try reader.finish {
+                inflated += ByteCount(Int64($0.count))
                 try allowance.take($0.count)
                 try lines.feed($0)
             }
@@ -84,7 +95,7 @@ struct BodyIntake: ~Copyable {
         } catch {
             throw IntakeRefusal(error)
         }
-        return (BodyDigest(hash.finalize()), lines.events, endsLine)
+        return (Facts(digest: BodyDigest(hash.finalize()), inflated: inflated, endsLine: endsLine), lines.events)
     }
 }
 

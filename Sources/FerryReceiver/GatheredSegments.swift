@@ -14,9 +14,13 @@ public struct GatherRules: Equatable, Sendable {
     }
 
     /// One of half the size or more stays by itself, and so do a critical one, which is not to wait, and one that has a wrong clock's time.
-    func takes(_ bytes: ByteCount, _ priority: Priority, hasClockReading: Bool) -> Bool {
+    func takes(_ bytes: ByteCount, inflated: ByteCount, _ priority: Priority, hasClockReading: Bool) -> Bool {
         !hasClockReading && priority > .critical && bytes < ByteCount(size.bytes / 2)
+            && inflated < ByteCount(Self.mostInflated.bytes / 2)
     }
+
+    /// A quarter of what receivers and uploaders inflate of one segment by default: what came in parts must not be refused as a whole.
+    static let mostInflated = ByteCount.mebibytes(256)
 }
 
 /// The segments in the making of one spool: one for each priority, stream, hour and way that segments come.
@@ -38,6 +42,10 @@ struct GatheredSegments: Sendable {
     private struct Open {
         let kind: Kind
         let since: ContinuousClock.Instant
+        /// What its parts inflate to, with those that were known.
+        var inflated = ByteCount.zero
+        /// With what is about to be appended.
+        var length = ByteCount.zero
         /// Nothing is added any more: it only has no name yet.
         var isOver = false
     }
@@ -62,6 +70,7 @@ struct GatheredSegments: Sendable {
         _ candidates: [Admission.Candidate], in spool: Spool, following follower: ReceivedLogFollower,
         isKnown: (ReceivedEntry) throws(FileError) -> Bool
     ) throws(FileError) -> [Bool] {
+        for place in open.indices { open[place].length = gatherings[place].length }
         var items: [(arrival: Arrival, entry: ReceivedEntry, place: Int)] = []
         do throws(FileError) {
             for candidate in candidates {
@@ -84,10 +93,17 @@ struct GatheredSegments: Sendable {
 
     private mutating func place(of candidate: Admission.Candidate, in spool: Spool) throws(FileError) -> Int {
         let kind = Kind(candidate)
-        if let place = open.firstIndex(where: { $0.kind == kind && !$0.isOver }) { return place }
+        let (length, inflated) = (ByteCount(candidate.entry.bytes), candidate.body.inflated)
+        if let place = open.firstIndex(where: { $0.kind == kind && !$0.isOver }) {
+            open[place].length += length
+            open[place].inflated += inflated
+            if open[place].length <= rules.size, open[place].inflated <= GatherRules.mostInflated { return place }
+            // It is full without this one.
+            open[place].isOver = true
+        }
         let segment = SegmentName(candidate.entry.segment) ?? candidate.identity.name
         gatherings.append(try spool.beginGathering(like: segment, candidate.arrival))
-        open.append(Open(kind: kind, since: .now))
+        open.append(Open(kind: kind, since: .now, inflated: inflated, length: length))
         return open.count - 1
     }
 

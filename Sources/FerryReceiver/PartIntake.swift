@@ -53,13 +53,13 @@ struct PartIntake: ~Copyable {
     }
 
     private mutating func finish() throws(IntakeRefusal) -> Admission.Candidate {
-        let (digest, events, endsLine) = try intake.finish()
+        let (facts, events) = try intake.finish()
         isHandedOut = true
         return Admission.Candidate(
             arrival: arrival,
             entry: ReceivedEntry(
-                at: .now(), key: identity.key ?? identity.name.id, sha256: digest.hexadecimal, segment: identity.name.fileName,
+                at: .now(), key: identity.key ?? identity.name.id, sha256: facts.digest.hexadecimal, segment: identity.name.fileName,
                 bytes: intake.bytes.bytes, events: events, file: arrival.fileName, trail: way),
-            identity: identity, way: way, isOriginal: isOriginal, digest: digest, endsLine: endsLine)
+            identity: identity, way: way, isOriginal: isOriginal, body: facts)
     }
 }

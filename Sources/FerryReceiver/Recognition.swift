@@ -145,7 +145,7 @@ struct Recognition: Sendable {
 
     private static func difference(_ candidate: Admission.Candidate, _ known: KnownSegment) -> AdmissionResult? {
         if known.key == .cameInPart { return .inPart }
-        return known.key.agrees(with: candidate.digest) ? nil : .conflict
+        return known.key.agrees(with: candidate.body.digest) ? nil : .conflict
     }
 
     /// - Parameter way: Noted before the look: an uploader that claims the segment later reads it, and one that has claimed it is seen.

@@ -255,7 +255,7 @@ struct SegmentHandler: Sendable {
         return zip(handedOver, results).map { candidate, result in
             ReceivedSegment(
                 name: candidate.entry.segment, bytes: ByteCount(candidate.entry.bytes), events: candidate.entry.events,
-                digest: candidate.digest, isDuplicate: result == .duplicate)
+                digest: candidate.body.digest, isDuplicate: result == .duplicate)
         }
     }
 }

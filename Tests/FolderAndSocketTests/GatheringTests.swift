@@ -106,19 +106,67 @@ struct GatheringTests {
         #expect(try hub.events(in: [.pending]).count == 160)
     }
 
+    private func candidate(
+        _ text: String, in spool: Spool, inflated: ByteCount? = nil
+    ) throws -> Admission.Candidate {
+        let (arrival, name) = (try spool.beginArrival(), Segments.name(second: 1))
+        let bytes = Segments.gzip(text)
+        try arrival.file.write(bytes)
+        return Admission.Candidate(
+            arrival: arrival,
+            entry: ReceivedEntry(
+                at: .now(), key: name.id, sha256: "", segment: name.fileName, bytes: Int64(bytes.count), events: 1,
+                file: arrival.fileName),
+            identity: SegmentIdentity(name), way: .none, isOriginal: true,
+            body: .init(
+                digest: try arrival.file.digest().digest, inflated: inflated ?? ByteCount(Int64(text.utf8.count)), endsLine: true)
+        )
+    }
+
+    @Test("However much comes in one round, none is longer than the size")
+    func oneRound() throws {
+        let spool = try folder.spool()
+        let candidates = try (0..<100).map { try candidate("\($0)\n", in: spool) }
+        let longest = try #require(candidates.map(\.entry.bytes).max())
+        var gathered = GatheredSegments(GatherRules(size: ByteCount(10 * longest)))
+        let follower = ReceivedLogFollower(after: ReceivedLogPlace()) { _ in }
+        _ = try gathered.take(candidates, in: spool, following: follower) { _ in false }
+        gathered.publishAll(in: spool)
+        let sizes = try spool.pending().map { try #require(try spool.directory.status($0)).size }
+        #expect(sizes.allSatisfy { $0 <= ByteCount(10 * longest) })
+        #expect(sizes.count <= 12)
+        #expect(try spool.events(in: [.pending]).count == 100)
+    }
+
+    @Test("None inflates to more than the next receiver takes, in one round or in several", arguments: [1, 10])
+    func inflated(rounds: Int) throws {
+        let spool = try folder.spool()
+        var gathered = GatheredSegments(GatherRules(size: .mebibytes(8)))
+        let follower = ReceivedLogFollower(after: ReceivedLogPlace()) { _ in }
+        for round in 0..<rounds {
+            let candidates = try (0..<(10 / rounds)).map {
+                try candidate("\(round).\($0)\n", in: spool, inflated: .mebibytes(100))
+            }
+            _ = try gathered.take(candidates, in: spool, following: follower) { _ in false }
+        }
+        gathered.publishAll(in: spool)
+        #expect(try spool.pending().count == 5)
+        #expect(try spool.events(in: [.pending]).count == 10)
+    }
+
+    @Test("What inflates to half of that stays by itself")
+    func large() {
+        let rules = GatherRules(size: .mebibytes(8))
+        let half = ByteCount(GatherRules.mostInflated.bytes / 2)
+        #expect(!rules.takes(.kibibytes(1), inflated: half, .normal, hasClockReading: false))
+        #expect(rules.takes(.kibibytes(1), inflated: ByteCount(half.bytes - 1), .normal, hasClockReading: false))
+    }
+
     @Test("What cannot get its name at once gets it later")
     func named() throws {
         let spool = try folder.spool()
         var gathered = GatheredSegments(GatherRules(size: .mebibytes(1)))
-        let (arrival, name) = (try spool.beginArrival(), Segments.name())
-        let bytes = Segments.gzip("1\n")
-        try arrival.file.write(bytes)
-        let entry = ReceivedEntry(
-            at: .now(), key: name.id, sha256: "", segment: name.fileName, bytes: Int64(bytes.count), events: 1,
-            file: arrival.fileName)
-        let candidate = Admission.Candidate(
-            arrival: arrival, entry: entry, identity: SegmentIdentity(name), way: .none, isOriginal: true,
-            digest: try arrival.file.digest().digest, endsLine: true)
+        let candidate = try candidate("1\n", in: spool)
         let follower = ReceivedLogFollower(after: ReceivedLogPlace()) { _ in }
         #expect(try gathered.take([candidate], in: spool, following: follower) { _ in false } == [true])
         // A folder that takes no names for now.
@@ -259,16 +307,7 @@ struct GatheringTests {
         let hub = try folder.spool("hub")
         let recognition = try Recognition(hub, nil)
         let committer = Committer(hub, recognition, gathering: GatherRules(size: .mebibytes(1), patience: .zero))
-        let (arrival, name) = (try hub.beginArrival(), Segments.name())
-        let bytes = Segments.gzip("1\n")
-        try arrival.file.write(bytes)
-        var candidate = Admission.Candidate(
-            arrival: arrival,
-            entry: ReceivedEntry(
-                at: .now(), key: name.id, sha256: "", segment: name.fileName, bytes: Int64(bytes.count), events: 1,
-                file: arrival.fileName),
-            identity: SegmentIdentity(name), way: .none, isOriginal: true, digest: try arrival.file.digest().digest,
-            endsLine: true)
+        var candidate = try candidate("1\n", in: hub)
         candidate.isToBeGathered = true
         _ = await committer.commit([candidate])
         #expect(try hub.events(in: [.pending]) == ["1"])
