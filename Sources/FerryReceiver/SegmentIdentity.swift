@@ -17,7 +17,7 @@ enum HeaderProblem: Error, Equatable, CustomStringConvertible {
         switch self {
         case .name:
             "Ferry-Segment must be a segment's file name, at most 255 bytes and percent-encoded, or must not be there"
-        case .key: "Idempotency-Key must have 1 to 1024 bytes"
+        case .key: "Idempotency-Key must have 1 to 1024 bytes of UTF-8"
         case .keyOfAnother: "Idempotency-Key must be the ID in the name that Ferry-Segment gives, or must not be there"
         case .parts: "Ferry-Segment lists several without their bytes, or not by Ferry's names; send them one by one"
         case .hops: "Ferry-Hops must be a number from 0 to 999"
@@ -60,7 +60,11 @@ struct SegmentIdentity: Equatable, Sendable {
         let segment = header.flatMap { SegmentName($0) }
         if let header, segment == nil, !ForeignName.isLegal(String(percentDecoding: header) ?? header) { throw .name }
         let key = headers[.idempotencyKey].map(Self.unquoted) ?? segment?.id
-        guard key.map({ ForeignName.keyLengths.contains($0.utf8.count) }) ?? true else { throw .key }
+        // In the place of bytes that are no UTF-8 stands one character for all: two keys would become one.
+        guard key.map({ ForeignName.keyLengths.contains($0.utf8.count) && !$0.unicodeScalars.contains("\u{FFFD}") }) ?? true
+        else {
+            throw .key
+        }
         // Whoever sends other bytes under a segment's ID would keep the segment itself out.
         guard segment == nil || key == segment?.id else { throw .keyOfAnother }
         self.key = key

@@ -23,6 +23,7 @@ struct DestinationTests {
             ("hub.example/v1", "no URL"), ("ftp://h/", "no scheme"), ("http:///x", "no host"), ("http://[]/x", "no host"),
             ("http://u:secret@h/", "credentials"),
             ("http://h/{what}", "placeholder"), ("http://h:99999/", "port"), ("http+unix://run/x", "socket"),
+            ("http+unix://%2Frun%00/x", "socket"),
         ])
     func refuses(text: String, why: String) {
         do throws(DestinationURLError) {

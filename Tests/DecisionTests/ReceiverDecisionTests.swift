@@ -108,7 +108,9 @@ struct ReceiverDecisionTests {
         #expect(throws: HeaderProblem.name) { try identity(["Ferry-Segment": "batch 1"]) }
     }
 
-    @Test("A key is neither empty nor without end", arguments: ["\"\"", "", String(repeating: "k", count: 1025)])
+    @Test(
+        "A key is neither empty nor without end, and tells each byte",
+        arguments: ["\"\"", "", String(repeating: "k", count: 1025), "caf\u{FFFD}"])
     func keys(key: String) {
         #expect(throws: HeaderProblem.key) { try identity(["Idempotency-Key": key]) }
     }

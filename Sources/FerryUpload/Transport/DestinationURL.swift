@@ -76,7 +76,7 @@ public struct DestinationURL: Hashable, Sendable, CustomStringConvertible {
             }
             origin = Origin(isSecure: scheme == "https", address: .host(name, port: port))
         case "http+unix":
-            guard let path = components.host, path.hasPrefix("/") else {
+            guard let path = components.host, path.hasPrefix("/"), !path.utf8.contains(0) else {
                 throw DestinationURLError(
                     description:
                         "'\(text)' names no socket; write its absolute path percent-encoded: http+unix://%2Frun%2Fhub.sock/v1/segments"
