@@ -58,8 +58,8 @@ struct PartIntake: ~Copyable {
         return Admission.Candidate(
             arrival: arrival,
             entry: ReceivedEntry(
-                at: .now(), key: identity.key ?? identity.name.id, sha256: facts.digest.hexadecimal, segment: identity.name.fileName,
-                bytes: intake.bytes.bytes, events: events, file: arrival.fileName, trail: way),
+                at: .now(), key: identity.key ?? identity.name.id, sha256: facts.digest.hexadecimal,
+                segment: identity.name.fileName, bytes: intake.bytes.bytes, events: events, file: arrival.fileName, trail: way),
             identity: identity, way: way, isOriginal: isOriginal, body: facts)
     }
 }
