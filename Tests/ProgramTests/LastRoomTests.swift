@@ -97,6 +97,27 @@ struct LastRoomTests {
         #expect(try await shell("umount -l \"$DIR/m\"").status == 0)
     }
 
+    @Test("Where there is no room to note which segments a request carries, each goes out under its own key")
+    func alone() async throws {
+        guard try await mount("size=256k") else { return }
+        let keys = Mutex<[String]>([])
+        let server = ScriptedServer.answering { request in
+            keys.withLock { $0.append(request["idempotency-key"] ?? "") }
+            return ScriptedServer.answer(200)
+        }
+        let result = try await shell(
+            """
+            while seq 10 | "$FERRY" write -q --create --spool "$DIR/m/s" 2>"$DIR/errors"; do :; done
+            "$FERRY" upload -q --coalesce 1MiB --parallel 1 --delete-sent --spool "$DIR/m/s" --to \(server.url); echo $?
+            """)
+        #expect(result.output == "0\n", "\(result.output) \(result.errors)")
+        // The key of a request that carries several has their number.
+        let (all, alone) = keys.withLock { ($0.count, $0.prefix { !$0.contains("+") }.count) }
+        #expect(alone >= 10)
+        #expect(alone < all)
+        #expect(try await shell("umount -l \"$DIR/m\"").status == 0)
+    }
+
     private static func refusing(first count: Int) -> ScriptedServer {
         let requests = Mutex(0)
         return .answering { _ in

@@ -8,6 +8,7 @@ package final class RequestNotes: Sendable {
     private let folder: Directory
     package let name: String
     private let file: OpenFile
+    private let spool: Spool
     private let state = Mutex(State())
 
     private struct State {
@@ -23,7 +24,8 @@ package final class RequestNotes: Sendable {
     /// With the last note, and a line for each arrival and outcome.
     fileprivate static let longest = ByteCount.kibibytes(256)
 
-    fileprivate init(_ folder: Directory, _ name: String, _ file: OpenFile) {
+    fileprivate init(_ folder: Directory, _ name: String, _ file: OpenFile, of spool: Spool) {
+        self.spool = spool
         self.folder = folder
         self.name = name
         self.file = file
@@ -50,7 +52,11 @@ package final class RequestNotes: Sendable {
     }
 
     private func append(_ line: [UInt8], _ state: inout State) -> Bool {
-        do throws(FileError) { try file.write(line, at: state.length) } catch {
+        let place = state.length
+        do throws(FileError) {
+            // Without its note a request may go out twice in two forms: on a full disk the reserve is for that, too.
+            try spool.lendingReserve { () throws(FileError) in try file.write(line, at: place) }
+        } catch {
             try? file.cut(to: state.length)
             return false
         }
@@ -99,10 +105,12 @@ extension Spool {
     /// Makes a file for the notes of this process.
     package func makeRequestNotes() throws(FileError) -> RequestNotes {
         guard let stateDirectory else { throw stateFailure ?? FileError("write into", path, code: EROFS) }
-        let folder = try stateDirectory.makeDirectory(Self.requestsFolderName, isForced: false)
-        while true {
-            let name = "\(SegmentID.random())"
-            if let file = try folder.createLocked(name) { return RequestNotes(folder, name, file) }
+        return try lendingReserve { () throws(FileError) in
+            let folder = try stateDirectory.makeDirectory(Self.requestsFolderName, isForced: false)
+            while true {
+                let name = "\(SegmentID.random())"
+                if let file = try folder.createLocked(name) { return RequestNotes(folder, name, file, of: self) }
+            }
         }
     }
 

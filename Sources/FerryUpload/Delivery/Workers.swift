@@ -196,6 +196,9 @@ final class Workers: Sendable {
         if let most = options.cuts?.events, isMoreWaiting, ready.first?.segment.lastRequest == nil {
             kept = Self.filling(ready[..<fitting].map { $0.segment.facts.events ?? 1 }, requestsOf: most)
         }
+        if options.cuts == nil, ready.first?.segment.lastRequest == nil, !mayNote(ready[..<kept].map(\.segment), job.tools) {
+            kept = 1
+        }
         let left = ready[kept...].map(\.item) + others
         ready.removeSubrange(kept...)
         if !left.isEmpty { dispatcher.putBack(left, of: job) }
@@ -302,6 +305,13 @@ final class Workers: Sendable {
     func note(_ shipment: Courier.Shipment, of segments: [PreparedSegment], events: Int64? = nil, _ tools: LaneTools) {
         guard isNoted(segments) else { return }
         tools.requests.note(shipment, of: segments, events: events, to: tools.bookkeeper.destinationID, at: now())
+    }
+
+    /// Whether there is room for what another process needs to make a request again as it was: a sidecar for each segment. Where there is not, each
+    /// goes out under its own key.
+    private func mayNote(_ segments: [PreparedSegment], _ tools: LaneTools) -> Bool {
+        guard segments.count > 1, isNoted(segments), let spool = try? tools.lease.spool() else { return true }
+        return spool.hasRoom(for: .kibibytes(Int64(segments.count) * 4 + 64))
     }
 
     private func isNoted(_ segments: [PreparedSegment]) -> Bool {
