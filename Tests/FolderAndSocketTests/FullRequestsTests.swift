@@ -110,13 +110,14 @@ struct FullRequestsTests {
         }
         let server = RequestServer()
         let open = Mutex((now: 0, most: 0))
+        let end = ContinuousClock.now + .seconds(60)
         let listener = ScriptedServer.answering { request in
             open.withLock { open in
                 open.now += 1
                 open.most = max(open.most, open.now)
             }
-            // As long as a slow server takes: others can come meanwhile.
-            usleep(50_000)
+            // A slow server: it answers none before there are two.
+            while open.withLock(\.most) < 2, .now < end { usleep(1000) }
             open.withLock { $0.now -= 1 }
             return server.answer(request)
         }
