@@ -387,7 +387,9 @@ struct Bookkeeper: Sendable {
     /// Writes down what is known of a segment's tries. On a full disk it may be known to this process alone: that ends no pass, which may make
     /// room.
     private func note(_ state: RetryState, of segment: PreparedSegment) throws(FileError) {
-        let tellsRequest = state.isInterrupted || options.repeatsWhole && state.request != nil
+        // How many events it carried decides the key of a part.
+        let tellsRequest =
+            state.isInterrupted || state.requestEvents != nil || options.repeatsWhole && state.request != nil
         do throws(FileError) {
             try lease.spool().writeSidecar(state, of: segment.claim, leavesSplitItsShare: !tellsRequest)
         } catch {
