@@ -16,11 +16,18 @@ public struct GatherRules: Equatable, Sendable {
     /// One of half the size or more stays by itself, and so do a critical one, which is not to wait, and one that has a wrong clock's time.
     func takes(_ bytes: ByteCount, inflated: ByteCount, _ priority: Priority, hasClockReading: Bool) -> Bool {
         !hasClockReading && priority > .critical && bytes < ByteCount(size.bytes / 2)
-            && inflated < ByteCount(Self.mostInflated.bytes / 2)
+            && inflated < ByteCount(mostInflated.bytes / 2)
     }
 
-    /// A quarter of what receivers and uploaders inflate of one segment by default: what came in parts must not be refused as a whole.
-    static let mostInflated = ByteCount.mebibytes(256)
+    /// What one inflates to at most: what came in parts must not be refused as a whole.
+    private(set) var mostInflated = ByteCount.mebibytes(256)
+
+    /// Returns them for a receiver that inflates so much of a segment: one with the same limit that gets what is gathered is far from it.
+    func bounded(by inflateLimit: ByteCount) -> GatherRules {
+        var rules = self
+        rules.mostInflated = min(mostInflated, ByteCount(inflateLimit.bytes / 4))
+        return rules
+    }
 }
 
 /// The segments in the making of one spool: one for each priority, stream, hour and way that segments come.
@@ -97,7 +104,7 @@ struct GatheredSegments: Sendable {
         if let place = open.firstIndex(where: { $0.kind == kind && !$0.isOver }) {
             open[place].length += length
             open[place].inflated += inflated
-            if open[place].length <= rules.size, open[place].inflated <= GatherRules.mostInflated { return place }
+            if open[place].length <= rules.size, open[place].inflated <= rules.mostInflated { return place }
             // It is full without this one.
             open[place].isOver = true
         }

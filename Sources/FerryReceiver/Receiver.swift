@@ -48,7 +48,8 @@ public struct Receiver: Sendable {
             _ = try spool.recover()
             reception = .spool(
                 SegmentHandler(
-                    spool: spool, options: options, admission: try Admission(spool, FolderIDs(), gathering: options.gathering),
+                    spool: spool, options: options,
+                    admission: try Admission(spool, FolderIDs(), gathering: options.gathering?.bounded(by: options.inflateLimit)),
                     turns: IntakeTurns(),
                     onEvent: onEvent))
         } catch {
@@ -72,7 +73,9 @@ public struct Receiver: Sendable {
         do throws(FileError) { try access.read() } catch { throw .file(error) }
         let stations = Stations(machines, mostOpen: options.mostOpenSpools) { spool throws(FileError) in
             SegmentHandler(
-                spool: spool, options: options, admission: try Admission(spool, news, gathering: options.gathering), turns: turns,
+                spool: spool, options: options,
+                admission: try Admission(spool, news, gathering: options.gathering?.bounded(by: options.inflateLimit)),
+                turns: turns,
                 onEvent: onEvent)
         }
         reception = .hub(Hub(access: access, stations: stations, onEvent: onEvent))

@@ -154,10 +154,33 @@ struct GatheringTests {
         #expect(try spool.events(in: [.pending]).count == 10)
     }
 
+    @Test("A receiver that inflates less gathers less", arguments: [(64, 16), (1024, 256), (4096, 256)])
+    func bounded(limit: Int64, most: Int64) {
+        let rules = GatherRules(size: .mebibytes(8)).bounded(by: .mebibytes(limit))
+        #expect(rules.mostInflated == .mebibytes(most))
+    }
+
+    @Test("What a receiver gathers is far from what it would not take itself", arguments: [1, 6])
+    func inflateLimit(count: Int) async throws {
+        let hub = try folder.spool("hub")
+        let text = String(repeating: "{\"text\":\"\(String(repeating: "x", count: 1000))\"}\n", count: 400)
+        let spool = try folder.spool("sender")
+        for second in 0..<count { try spool.put(Segments.gzip(text), as: Segments.name(second: second)) }
+        try await whileReceiving(into: hub) {
+            $0.inflateLimit = .mebibytes(4)
+            $0.gathering = GatherRules(size: .mebibytes(8), patience: .seconds(3600))
+        } _: { port in
+            let report = try await upload(spool, to: port)
+            #expect(report.sent.segments == count)
+        }
+        let events = try hub.pending().map { try Segments.lines(of: hub.directory.open($0)!).count }
+        #expect(events == Array(repeating: count == 1 ? 400 : 800, count: (count + 1) / 2))
+    }
+
     @Test("What inflates to half of that stays by itself")
     func large() {
         let rules = GatherRules(size: .mebibytes(8))
-        let half = ByteCount(GatherRules.mostInflated.bytes / 2)
+        let half = ByteCount(rules.mostInflated.bytes / 2)
         #expect(!rules.takes(.kibibytes(1), inflated: half, .normal, hasClockReading: false))
         #expect(rules.takes(.kibibytes(1), inflated: ByteCount(half.bytes - 1), .normal, hasClockReading: false))
     }
