@@ -118,6 +118,31 @@ struct LastRoomTests {
         #expect(try await shell("umount -l \"$DIR/m\"").status == 0)
     }
 
+    @Test("Segments that go out in parts leave a full disk, each event once", arguments: [1, 3, 8])
+    func parts(connections: Int) async throws {
+        guard try await mount("size=256k") else { return }
+        let events = Mutex<[Substring: Int]>([:])
+        let server = ScriptedServer.answering { [folder] request in
+            let path = folder("\(SegmentID.random())")
+            guard let file = try? OpenFile.creatingNew(path), (try? file.write(request.body)) != nil,
+                let lines = try? Segments.lines(of: .reading(path))
+            else { return ScriptedServer.answer(500) }
+            let numbers = lines.joined(separator: ",").split { "[],".contains($0) }
+            events.withLock { events in for number in numbers { events[number, default: 0] += 1 } }
+            return ScriptedServer.answer(200)
+        }
+        let result = try await shell(
+            """
+            i=0
+            while seq $((i * 100)) $((i * 100 + 99)) | "$FERRY" write -q --create --spool "$DIR/m/s" 2>"$DIR/errors"; do i=$((i + 1)); done
+            "$FERRY" upload -q --body json-array --request-events 30 --parallel \(connections) --spool "$DIR/m/s" --to \(server.url); echo $?
+            """)
+        #expect(result.output == "0\n", "\(result.output) \(result.errors)")
+        #expect(events.withLock { $0.count } > 2000)
+        #expect(events.withLock { $0.values.allSatisfy { $0 == 1 } })
+        #expect(try await shell("umount -l \"$DIR/m\"").status == 0)
+    }
+
     private static func refusing(first count: Int) -> ScriptedServer {
         let requests = Mutex(0)
         return .answering { _ in

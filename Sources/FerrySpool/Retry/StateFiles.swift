@@ -133,8 +133,14 @@ extension Spool {
                 bytes: claim.status.size.bytes, modified: claim.status.modified,
                 sha256: (try? claim.digest().hexadecimal) ?? "")
         }
-        try lendingReserve(leavesSplitItsShare: leavesSplitItsShare) { () throws(FileError) in
-            try directory.writeState(state, to: Self.sidecarName(of: claim.name))
+        let name = Self.sidecarName(of: claim.name)
+        do throws(FileError) {
+            try lendingReserve(leavesSplitItsShare: leavesSplitItsShare) { () throws(FileError) in
+                try directory.writeState(state, to: name)
+            }
+        } catch {
+            // One that is there needs no room.
+            guard error.isDiskFull, (try? directory.overwriteState(state, in: name)) == true else { throw error }
         }
     }
 

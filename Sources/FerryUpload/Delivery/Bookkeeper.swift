@@ -144,8 +144,8 @@ struct Bookkeeper: Sendable {
         let content = try segment.claim.contentMark()
         state.noteDelivery(.init(lines: lines, destination: destinationID, content: content), at: time)
         let spool = try lease.spool()
-        // What the other side has is not to be sent again: on a full disk the reserve is for that, too.
-        try spool.lendingReserve { () throws(FileError) in try spool.writeSidecar(state, of: segment.claim) }
+        // What the other side has is not to be sent again: on a full disk the reserve is for that, too, down to a block.
+        try spool.lendingMostOfReserve { () throws(FileError) in try spool.writeSidecar(state, of: segment.claim) }
         segment.claim.keep(nil)
         return state
     }
