@@ -61,7 +61,7 @@ struct LastRoomTests {
 
     @Test(
         "Segments that are too large for the destination are split on a full disk, each before the next, whatever failed before",
-        arguments: [(60, "", 0), (60, "--coalesce 1MiB --parallel 8", 0), (60, "--coalesce 1MiB", 3), (30, "", 3)])
+        arguments: [(60, "", 0), (60, "--coalesce 1MiB --parallel 8", 0), (60, "--coalesce 1MiB", 3), (60, "", 3)])
     func splits(most: Int, options: String, failures: Int) async throws {
         guard try await mount("size=512k") else { return }
         let events = Mutex<[String: Int]>([:])

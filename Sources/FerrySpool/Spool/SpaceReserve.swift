@@ -5,7 +5,7 @@ extension Spool {
     private static let reserveName = "reserve"
     private static let reserveSize: Int64 = 1 << 15
     private static let lentSize: Int64 = 1 << 13
-    /// For the ledger's lines, the notes of a request, and segments that have to be split three times over.
+    /// For the ledger's lines, the notes of a request, and the halves of splits.
     private static let splitShare = 3 * lentSize
     /// What most file systems give at least.
     private static let block = 1 << 12

@@ -1,5 +1,4 @@
 import FerrySpool
-import Glibc
 
 /// Turns judgements into endings and sidecars.
 struct Bookkeeper: Sendable {
@@ -200,24 +199,16 @@ struct Bookkeeper: Sendable {
             func isRoomless(_ result: Result<Split, SplitFailure>) -> Bool {
                 if case .failure(.file(let error)) = result { error.isDiskFull } else { false }
             }
-            guard let spool = try? lease.spool() else { return attempt() }
-            // The halves are about as large as what is split, and each whole that goes leaves room for half of the next split alone.
-            if spool.hasRoom(for: claim.status.size + .kibibytes(64)) {
-                let result = attempt()
-                guard isRoomless(result) else { return result }
-            }
-            guard loan.begin(claim.name, isPending: { (try? spool.directory.contains($0)) ?? true }) else {
-                return .failure(.file(FileError("split \(claim.name) in", spool.path, code: ENOSPC)))
-            }
             var result = attempt()
-            defer { loan.end((try? result.get().halves) ?? []) }
-            // On a full disk delivered segments make room, and then the reserve.
-            if isRoomless(result), options.sentGivesWay,
-                let freed = spool.freeSent(atLeast: claim.status.size + .kibibytes(16)), freed.segments > 0
-            {
+            guard isRoomless(result), let spool = try? lease.spool() else { return result }
+            // On a full disk delivered segments make room, and then the reserve. The halves are about as large as what is split.
+            if options.sentGivesWay, let freed = spool.freeSent(atLeast: claim.status.size + .kibibytes(16)), freed.segments > 0 {
                 result = attempt()
             }
-            guard isRoomless(result) else { return result }
+            guard isRoomless(result), loan.begin(claim.name, isPending: { (try? spool.directory.contains($0)) ?? true }) else {
+                return result
+            }
+            defer { loan.end((try? result.get().halves) ?? []) }
             do throws(FileError) {
                 result = try spool.lendingMostOfReserve { () throws(FileError) in
                     let result = attempt()
