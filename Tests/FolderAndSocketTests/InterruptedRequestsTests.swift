@@ -30,14 +30,19 @@ struct InterruptedRequestsTests: InterruptedRequests {
         return try Spool.open(copy, access: .write)
     }
 
-    /// - Parameter looks: After as many the dying process lets go of its notes.
-    @Test("A process that ends may let go of its segments before its notes: they are waited for", arguments: [0, 1, 199])
-    func isEnding(looks: Int) async throws {
+    /// Three segments, and a request of them that has no outcome.
+    private func interruptedRequest() async throws -> (copy: Spool, server: HoldingServer, listener: ScriptedServer) {
         let spool = try folder.spool()
         for second in [1, 3, 5] { try put(spool, second) }
         let server = HoldingServer()
         let listener = ScriptedServer.answering { server.answer($0) }
-        let copy = try await copyDuringRequest(spool, .eachRequest, server, listener)
+        return (try await copyDuringRequest(spool, .eachRequest, server, listener), server, listener)
+    }
+
+    /// - Parameter looks: After as many the dying process lets go of its notes.
+    @Test("A process that ends may let go of its segments before its notes: they are waited for", arguments: [0, 1, 199])
+    func isEnding(looks: Int) async throws {
+        let (copy, _, listener) = try await interruptedRequest()
         let name = try #require(notes(in: copy.path).first)
         let held = Mutex((file: looks > 0 ? try lock(name, in: copy) : nil, pauses: 0))
         let noting = RequestNoting(SpoolLease(copy)) { _ in
@@ -53,11 +58,7 @@ struct InterruptedRequestsTests: InterruptedRequests {
 
     @Test("Notes that are never let go of are waited for a second, and not for the same segments again")
     func neverEnds() async throws {
-        let spool = try folder.spool()
-        for second in [1, 3, 5] { try put(spool, second) }
-        let server = HoldingServer()
-        let listener = ScriptedServer.answering { server.answer($0) }
-        let copy = try await copyDuringRequest(spool, .eachRequest, server, listener)
+        let (copy, _, listener) = try await interruptedRequest()
         let name = try #require(notes(in: copy.path).first)
         let file = try lock(name, in: copy)
         let waited = Mutex(Duration.zero)
@@ -92,11 +93,7 @@ struct InterruptedRequestsTests: InterruptedRequests {
 
     @Test("It waits for a segment that somebody has just at the look")
     func isHeld() async throws {
-        let spool = try folder.spool()
-        for second in [1, 3, 5] { try put(spool, second) }
-        let server = HoldingServer()
-        let listener = ScriptedServer.answering { server.answer($0) }
-        let copy = try await copyDuringRequest(spool, .eachRequest, server, listener)
+        let (copy, server, listener) = try await interruptedRequest()
         let names = try copy.pending()
         let interrupted = { try names.map { try copy.sidecar(of: $0)?.request != nil } }
         do {

@@ -121,7 +121,7 @@ extension Spool {
         return nil
     }
 
-    /// Only the holder of the segment's claim may write it. On a full disk it takes a part of the reserve.
+    /// Only the holder of the segment's claim may write it. On a full disk it takes a part of the reserve, or is written where it lies.
     ///
     /// - Parameter leavesSplitItsShare: It can be done without. Where all segments are too large for the destination, nothing but splits makes room.
     public func writeSidecar(

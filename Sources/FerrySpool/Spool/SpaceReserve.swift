@@ -225,7 +225,7 @@ extension Spool {
     }
 
     /// Does something that needs room and ends no segment. Where the disk is full, delivered segments go for it if they give way, or else all
-    /// of the reserve is lent but for a part that the ledger keeps; what is not needed of it is set aside again.
+    /// of the reserve is lent but for the ledger's share, and where that is not enough, but for a block. What is not needed of it is set aside again.
     package func lendingMostOfReserve<Result>(_ body: () throws(FileError) -> Result) throws(FileError) -> Result {
         var failure: FileError
         do throws(FileError) {
