@@ -122,6 +122,56 @@ struct RepeatedRequestsTests {
     }
 
     @Test(
+        "A lost answer is asked for under its key by whoever takes the spool over, also with other limits, and one by one",
+        arguments: [1, 20, 50], [true, false])
+    func takenOver(events: Int64, isPart: Bool) async throws {
+        for isStrict in [true, false] {
+            let folder = TemporaryFolder()
+            let spool = try folder.spool()
+            func put(_ seconds: Range<Int>, count: Int = 4) throws {
+                for second in seconds {
+                    let text = (0..<count).map { "{\"n\":\(second * 100 + $0)}\n" }.joined()
+                    try spool.put(Segments.gzip(text), as: Segments.name(second: second))
+                }
+            }
+            try isPart ? put(1..<2, count: 70) : put(1..<6)
+            let server = RequestServer([1: 500])
+            let listener = ScriptedServer.answering { server.answer($0) }
+            _ = try await uploadRequests(of: spool, to: listener.url, events: 30) {
+                if isStrict { $0.order = .strict } else { ($0.blame, $0.limit) = (.eachRequest(retries: 0), 5) }
+            }
+            try put(6..<9)
+            _ = try await uploadRequests(of: spool, to: listener.url, events: events)
+            #expect(try spool.pending().isEmpty)
+            var first: [String: [Int]] = [:]
+            for request in server.requests.withLock({ $0 }) where first[request.key] == nil {
+                first[request.key] = try numbers(in: request.body)
+            }
+            let stored = first.values.flatMap(\.self)
+            var all = isPart ? Array(100..<170) : []
+            for second in isPart ? 6..<9 : 1..<9 { all += second * 100..<second * 100 + 4 }
+            #expect(stored.sorted() == all.sorted(), "strict: \(isStrict), \(server.keys) \(server.events)")
+        }
+    }
+
+    @Test("So it is with segments that were joined as they are", arguments: [CoalescePolicy.off, .upTo(.mebibytes(1))])
+    func joinedTakenOver(coalesce: CoalescePolicy) async throws {
+        let spool = try folder.spool()
+        for second in 1..<5 { try spool.put(Segments.gzip("{\"n\":\(second)}\n"), as: Segments.name(second: second)) }
+        let server = RequestServer([1: 500])
+        let listener = ScriptedServer.answering { server.answer($0) }
+        var options = UploadOptions(destination: try DestinationURL(listener.url))
+        (options.coalesce, options.ignoresWaits, options.parallel) = (.upTo(.mebibytes(1)), true, 1)
+        options.order = .strict
+        _ = try await UploadPass(spool, options: options).run()
+        (options.order, options.coalesce) = (.priority, coalesce)
+        _ = try await UploadPass(spool, options: options).run()
+        #expect(server.keys.count == 2)
+        #expect(Set(server.keys).count == 1)
+        #expect(try spool.pending().isEmpty)
+    }
+
+    @Test(
         "Where a URL names the segment, a request carries one, whole; where it names the day, those of one day",
         arguments: ["id", "day"])
     func namedPlaces(placeholder: String) async throws {

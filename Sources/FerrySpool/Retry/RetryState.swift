@@ -26,7 +26,8 @@ public struct RetryState: Codable, Equatable, Sendable {
     /// repeated so. Absent otherwise, and in sidecars of older versions.
     public var requestEvents: Int64?
 
-    /// Whether the process of that request died before its outcome was known, and nothing has told it since. Absent otherwise.
+    /// Whether nothing tells the outcome of that request, which is to be made again as it was, by whatever sender: its process died, or its answer
+    /// was lost where requests are repeated. Absent otherwise.
     public var interrupted: Bool?
 
     /// How much of the segment was delivered, where it goes out in parts. Absent until the first part has arrived.
@@ -141,7 +142,7 @@ public struct RetryState: Codable, Equatable, Sendable {
     /// Whether what it was tried in last is to be made again as it was, since nothing tells whether it has arrived.
     package var isInterrupted: Bool { interrupted ?? false }
 
-    /// The key of the request of several segments whose process died before its outcome was known; `nil`: it was in none, or its outcome is known.
+    /// The key of the request of several segments that is to be made again as it was; `nil`: it was in none, or its outcome is known.
     package var interruptedRequest: String? { isInterrupted ? request : nil }
 
     /// Takes over what is known of the interrupted request of an earlier state.

@@ -96,7 +96,7 @@ struct Bookkeeper: Sendable {
             // The other side may know it by its key: it was tried with what went out with it, and is repeated with that.
             var state = previous ?? fresh()
             state.noteDeparture(at: time, fresh().lastError, request: outcome.request, events: outcome.requestEvents)
-            if let previous, leavesOpen(previous, outcome) { state.staysInterrupted(as: previous) }
+            keepOpen(&state, previous, outcome)
             try note(state, of: segment)
             return state
         }
@@ -117,6 +117,16 @@ struct Bookkeeper: Sendable {
         (state.broken, state.requestEvents) = (broken, events)
         try note(state, of: segment)
         return state
+    }
+
+    /// Marks what is to be made again as it was, by whatever sender: an interrupted request of which nothing is known yet, and one whose answer was
+    /// lost where this sender would repeat it so. Another one, with other limits or an order of its own, would send the same events under other keys.
+    private func keepOpen(_ state: inout RetryState, _ previous: RetryState?, _ outcome: Courier.Outcome) {
+        if let previous, leavesOpen(previous, outcome) {
+            state.staysInterrupted(as: previous)
+        } else if options.repeatsWhole, outcome.leavesDoubt {
+            state.interrupted = true
+        }
     }
 
     /// Whether the repetition of an interrupted request had no answer that tells whether the first one had arrived: then it is made once more.
@@ -409,7 +419,7 @@ struct Bookkeeper: Sendable {
             broken: BrokenTries.count(before: previous, outcome.trace.departure)
         ).with(delivered: previous?.delivered)
         (state.request, state.requestEvents) = (outcome.request, outcome.requestEvents)
-        if let previous, leavesOpen(previous, outcome) { state.staysInterrupted(as: previous) }
+        keepOpen(&state, previous, outcome)
         return state
     }
 

@@ -68,6 +68,16 @@ struct Courier: ~Copyable {
         var changed: Set<Int>?
 
         var hadNoAnswer: Bool { trace.latency == nil }
+
+        /// Whether all of it went out, and nothing tells what became of it.
+        var leavesDoubt: Bool {
+            guard trace.departure == .whole else { return false }
+            return switch verdict {
+            case .doubtful: true
+            case .withdrawn(let reason): reason.kind != "changed"
+            case .delivered, .unwell, .circling, .misconfigured, .tooLarge, .brokenOff, .refused, .moved: false
+            }
+        }
     }
 
     /// What a request left behind, whatever came of it.
