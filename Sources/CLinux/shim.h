@@ -23,8 +23,10 @@ extern int memfd_create(const char *name, unsigned int flags);
 // syncfs(2).
 extern int syncfs(int descriptor);
 
-// fallocate(2). FALLOC_FL_KEEP_SIZE and FALLOC_FL_PUNCH_HOLE in linux/falloc.h: gives a part of a file back to the disk; it reads as zeros.
+// fallocate(2), with numbers of linux/falloc.h. FALLOC_FL_KEEP_SIZE: blocks behind a file's end are its own from then on. With
+// FALLOC_FL_PUNCH_HOLE: gives a part of a file back to the disk; it reads as zeros.
 extern int fallocate(int descriptor, int mode, off_t offset, off_t length);
+static const int FERRY_KEEP_SIZE = 0x01;
 static const int FERRY_PUNCH_HOLE = 0x01 | 0x02;
 
 // copy_file_range(2), since Linux 4.5 and glibc 2.27.

@@ -1,7 +1,8 @@
-import FerrySpool
 import Synchronization
 import TestSupport
 import Testing
+
+@testable import FerrySpool
 
 @Suite("A full disk that others took the last room of leaves a way out")
 struct LastRoomTests {
@@ -31,6 +32,56 @@ struct LastRoomTests {
         await hub.stop()
         #expect(result.output == "0\n", "\(result.errors)")
         #expect(try Spool.open(folder("hub"), access: .read).events(in: [.pending]) == ["1"])
+        #expect(try await shell("umount -l \"$DIR/m\"").status == 0)
+    }
+
+    @Test("Where the reserve is gone, the room behind the ledger's last line lets the disk drain")
+    func roomInTheLedger() async throws {
+        guard try await mount("size=512k") else { return }
+        let hub = try await Hub(folder("hub"))
+        let url = "http://127.0.0.1:\(hub.port)/v1/segments"
+        let result = try await shell(
+            """
+            echo 1 | "$FERRY" write -q --create --spool "$DIR/m/s"; "$FERRY" upload -q --delete-sent --spool "$DIR/m/s" --to \(url)
+            for i in $(seq 2 40); do echo $i | "$FERRY" write -q --spool "$DIR/m/s"; done
+            rm "$DIR/m/s/.ferry/reserve"; head -c 1000000 /dev/zero >"$DIR/m/filler"
+            "$FERRY" upload -q --coalesce off --spool "$DIR/m/s" --to \(url); echo $?
+            """)
+        await hub.stop()
+        #expect(result.output == "0\n", "\(result.errors)")
+        #expect(try Spool.open(folder("hub"), access: .read).events(in: [.pending]).count == 40)
+        #expect(try await shell("umount -l \"$DIR/m\"").status == 0)
+    }
+
+    private func begin(_ claim: Claim, in spool: Spool) -> Bool {
+        do throws(FileError) {
+            try spool.lendingMostOfReserve(leavesLedgerItsShare: true) { () throws(FileError) in
+                try spool.writeSidecar(.inParts(at: .now()), of: claim)
+            }
+            return true
+        } catch {
+            #expect(error.isOutOfSpace)
+            return false
+        }
+    }
+
+    @Test("Segments that begin to go out in parts leave the ledger its share of a full disk")
+    func beginnings() async throws {
+        guard try await mount("size=512k") else { return }
+        let spool = try Spool.open(folder("m/s"), access: .create)
+        let names = try (0..<20).map { try spool.put(Segments.gzip("{}\n"), as: Segments.name(second: $0)) }
+        #expect(try await shell("head -c 1000000 /dev/zero >\"$DIR/m/filler\"").status != 0)
+        try spool.probe(keepsSent: false)
+        var noted = 0
+        for name in names {
+            guard case .claimed(let claim) = spool.claim(name) else {
+                throw InVain(what: "a claim")
+            }
+            if begin(claim, in: spool) { noted += 1 }
+        }
+        #expect((3...7).contains(noted), "\(noted)")
+        let left = try #require(try spool.stateDirectory?.open("reserve")?.status().size.bytes)
+        #expect(left + spool.roomInLedger(at: .now()) >= 8192)
         #expect(try await shell("umount -l \"$DIR/m\"").status == 0)
     }
 

@@ -99,6 +99,8 @@ extension Spool {
                 failure = failure ?? error
             }
         }
+        // What is free now may be gone at the next line.
+        if let last = endings.last { keepRoomInLedger(at: last.entry.at) }
         if let failure { throw failure }
         return changed
     }

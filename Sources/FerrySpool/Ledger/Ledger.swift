@@ -37,6 +37,13 @@ extension Spool {
         if case .refused(let error) = file.tryLocking() { throw error }
     }
 
+    /// The ledger that takes the lines of a day, on a full disk as well; `nil` when there is none.
+    func nameOfLedger(at now: Timestamp) throws(FileError) -> String? {
+        let today = Self.ledgerName(now.compactDay)
+        if try stateDirectory?.contains(today) ?? false { return today }
+        return try ledgerNames().max()
+    }
+
     /// Makes the day's ledger, where there is none that could take its lines.
     func makeFirstLedger(at now: Timestamp) throws(FileError) { if try ledgerNames().isEmpty { try makeLedger(at: now) } }
 

@@ -8,7 +8,7 @@ extension Spool {
     /// For the ledger's lines, the notes of a request, and the halves of splits.
     private static let splitShare = 3 * lentSize
     /// What most file systems give at least.
-    private static let block = 1 << 12
+    private static let block: Int64 = 1 << 12
 
     /// Sees whether endings can be written down and carried out: what cannot be must not be sent.
     ///
@@ -32,7 +32,7 @@ extension Spool {
             if !lacksFiles, keepsSent, !sentGivesWay {
                 throw FileError("keep what is delivered in", "\(path)/\(Self.sentName)", code: error.code)
             }
-            if !lacksFiles, Self.reserve(in: stateDirectory) == 0 {
+            if !lacksFiles, Self.reserve(in: stateDirectory) == 0, !hasRoomInLedger(at: now) {
                 _ = try makingRoom(sentGivesWay: keepsSent && sentGivesWay) { () throws(FileError) in
                     try Self.tryWriting(into: stateDirectory, isDurable: isDurable)
                 }
@@ -49,6 +49,13 @@ extension Spool {
                 guard error.mayLackFiles, Self.giveUpReserve(in: stateDirectory) else { throw error }
                 defer { Self.keepReserve(in: stateDirectory) }
                 try makeFirstLedger(at: now)
+            }
+            do throws(FileError) {
+                _ = try makingRoom(sentGivesWay: keepsSent && sentGivesWay) { () throws(FileError) in
+                    try setRoomInLedgerAside(at: now)
+                }
+            } catch {
+                guard error.isDiskFull else { throw error }
             }
         }
         if lacksFiles {
@@ -135,7 +142,7 @@ extension Spool {
         var isShort = false
         // Beyond what the process may write, the kernel ends it (SIGXFSZ).
         let allowed = largestFile
-        for wanted in stride(from: reserveSize, to: 0, by: -block) where wanted > size && wanted <= allowed {
+        for wanted in stride(from: reserveSize, to: 0, by: -Int(block)) where wanted > size && wanted <= allowed {
             let code = posix_fallocate(file.descriptor, 0, off_t(wanted))
             if code == 0 { return isShort }
             isShort = isShort || code == ENOSPC || code == EDQUOT
@@ -195,9 +202,8 @@ extension Spool {
     package func lendingReserve<Result>(
         leavesSplitItsShare: Bool = false, _ body: () throws(FileError) -> Result
     ) throws(FileError) -> Result {
-        let share = leavesSplitItsShare ? Self.splitShare : Self.lentSize
         if leavesSplitItsShare, let stateDirectory, Self.keepReserve(in: stateDirectory),
-            Self.reserve(in: stateDirectory) < share + Self.lentSize
+            Self.reserve(in: stateDirectory) < ledgerGets(of: Self.splitShare) + Self.lentSize
         {
             throw FileError("leave room for splits in", path, code: ENOSPC)
         }
@@ -205,6 +211,7 @@ extension Spool {
             return try body()
         } catch {
             guard error.isDiskFull, let stateDirectory else { throw error }
+            let share = ledgerGets(of: leavesSplitItsShare ? Self.splitShare : Self.lentSize)
             let isLent =
                 error.lacksFiles ? Self.giveUpReserve(in: stateDirectory) : lendReserve(in: stateDirectory, leaving: share)
             guard isLent else { throw error }
@@ -218,6 +225,9 @@ extension Spool {
         }
     }
 
+    /// What of the reserve is the ledger's: it has a part of its share already, where that is set aside in its file.
+    private func ledgerGets(of share: Int64) -> Int64 { share - min(share, Self.ledgerRoom, roomInLedger(at: .now())) }
+
     /// Returns whether there is one file less.
     private static func giveUpReserve(in state: Directory) -> Bool {
         guard (try? state.contains(reserveName)) == true else { return false }
@@ -226,7 +236,16 @@ extension Spool {
 
     /// Does something that needs room and ends no segment. Where the disk is full, delivered segments go for it if they give way, or else all
     /// of the reserve is lent but for the ledger's share, and where that is not enough, but for a block. What is not needed of it is set aside again.
-    package func lendingMostOfReserve<Result>(_ body: () throws(FileError) -> Result) throws(FileError) -> Result {
+    ///
+    /// - Parameter leavesLedgerItsShare: Its share is not lent, nor what is free while it is not whole: for what one does after the other takes.
+    package func lendingMostOfReserve<Result>(
+        leavesLedgerItsShare: Bool = false, _ body: () throws(FileError) -> Result
+    ) throws(FileError) -> Result {
+        if leavesLedgerItsShare, let stateDirectory, Self.keepReserve(in: stateDirectory),
+            Self.reserve(in: stateDirectory) < ledgerGets(of: Self.lentSize) + Self.block
+        {
+            throw FileError("leave room for the ledger in", path, code: ENOSPC)
+        }
         var failure: FileError
         do throws(FileError) {
             return try body()
@@ -248,8 +267,9 @@ extension Spool {
             guard Self.giveUpReserve(in: stateDirectory) else { throw failure }
             return try body()
         }
-        // A block is some 25 of the ledger's lines, and each of them frees one at least.
-        for share in [Self.lentSize, Int64(Self.block)] where Self.lendMost(in: stateDirectory, leaving: share) {
+        // A block is some 20 of the ledger's lines, and each of them frees one at least.
+        for share in leavesLedgerItsShare ? [Self.lentSize] : [Self.lentSize, Self.block]
+        where Self.lendMost(in: stateDirectory, leaving: ledgerGets(of: share)) {
             do throws(FileError) {
                 return try body()
             } catch {
