@@ -87,10 +87,13 @@ extension Spool {
     ) throws(FileError) {
         guard let stateDirectory else { throw FileError("write log of", path, code: EROFS) }
         let name = Self.receivedName(time.compactDay)
+        // Over midnight, or when a clock is set, processes log into different files: one lock for all of them.
+        let lock = try stateDirectory.lock(Self.receivedLockName)
+        defer { lock.unlock() }
         var (start, end): (Int64, Int64?) = (0, nil)
         try stateDirectory.appendLines(to: name) { size throws(FileError) -> [UInt8] in
             start = size
-            try follower?.catchUp(self, name, size: size)
+            try follower?.catchUp(self, name, size: size, besides: Self.receivedNames(about: [time, .now()]))
             return try lines()
         } appended: {
             end = $0
@@ -108,6 +111,14 @@ extension Spool {
     package func isReceivedLog(_ name: String) -> Bool { name.hasPrefix(Self.receivedPrefix) && name.hasSuffix(".jsonl") }
 
     static let receivedPrefix = "received-"
+    static let receivedLockName = "received.lock"
+
+    /// The logs that processes with these times write, and those that began just before or after a midnight.
+    private static func receivedNames(about times: [Timestamp]) -> Set<String> {
+        let days = [Duration.seconds(-86_400), .zero, .seconds(86_400)]
+        return Set(times.flatMap { time in days.map { receivedName((time + $0).compactDay) } })
+    }
+
     private static func receivedName(_ day: String) -> String { "\(receivedPrefix)\(day).jsonl" }
 
     /// Every key ever accepted, oldest first. Torn lines are passed over: their arrivals were not answered.

@@ -41,7 +41,7 @@ extension OpenFile {
 
 /// Learns what other processes log of received keys, for one that keeps them in memory.
 public final class ReceivedLogFollower: Sendable {
-    /// Changed under the lock of a log alone, which one thread at a time has.
+    /// Changed under the lock of the logs alone, which one thread at a time has.
     private let place: Mutex<ReceivedLogPlace>
     private let learn: @Sendable ([ReceivedEntry]) -> Void
 
@@ -56,22 +56,25 @@ public final class ReceivedLogFollower: Sendable {
     /// How far it has learned what the logs say.
     public var read: ReceivedLogPlace { place.withLock { $0 } }
 
-    /// Reads what is new under the lock of a log. Where that log has no more than this process has seen, that costs one look at another.
+    /// Reads what is new under the lock of the logs. Where there is nothing, that costs a look at each log that another process may write now.
     ///
-    /// - Parameter size: Of the log.
-    func catchUp(_ spool: Spool, _ name: String, size: Int64) throws(FileError) {
+    /// - Parameters:
+    ///   - size: Of the log that this process writes.
+    ///   - others: The names of logs that others may write, which need not be there.
+    func catchUp(_ spool: Spool, _ name: String, size: Int64, besides others: Set<String>) throws(FileError) {
         var place = place.withLock { $0 }
         var news: [ReceivedEntry] = []
         if let seen = place.offsets[name] {
             if seen != size, let file = try spool.stateDirectory?.open(name) {
                 try file.forEachReceived(name, after: &place) { news.append($0) }
             }
-            // A process that began before midnight, an import say, still logs there.
-            if let earlier = place.offsets.keys.lazy.filter({ $0 != name }).max(),
-                let status = try spool.stateDirectory?.status(earlier), status.size.bytes != place.offsets[earlier],
-                let file = try spool.stateDirectory?.open(earlier)
-            {
-                try file.forEachReceived(earlier, after: &place) { news.append($0) }
+            let latest = place.offsets.keys.lazy.filter { $0 != name }.max()
+            for other in others.union(latest.map { [$0] } ?? []) where other != name {
+                guard let status = try spool.stateDirectory?.status(other), status.size.bytes != place.offsets[other] ?? 0,
+                    let file = try spool.stateDirectory?.open(other)
+                else { continue }
+                try file.forEachReceived(other, after: &place) { news.append($0) }
+                // What is known is answered for.
                 try file.sync()
             }
         } else {
