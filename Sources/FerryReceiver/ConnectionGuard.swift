@@ -2,8 +2,8 @@ import HTTPTypes
 import NIOCore
 import NIOHTTPTypes
 
-/// Keeps a connection from being held for nothing: refuses one too many, and ends one whose answer is there while its body still drips in, or
-/// whose body does not end when the receiver does.
+/// Keeps a connection from being held for nothing: refuses one too many, and ends one whose answer is there while its body still drips in, whose
+/// body does not end when the receiver does, or that sends many requests and waits for no answer.
 final class ConnectionGuard: ChannelDuplexHandler, RemovableChannelHandler {
     typealias InboundIn = HTTPRequestPart
     typealias InboundOut = HTTPRequestPart
@@ -20,6 +20,8 @@ final class ConnectionGuard: ChannelDuplexHandler, RemovableChannelHandler {
     private var isServed: Bool { fate == .served }
     /// A request has begun, and its body has not ended.
     private var isReading = false
+    /// Requests that have begun, and whose answers have not ended.
+    private var unanswered = 0
     private var closing: Scheduled<Void>?
     /// When the receiver ends: no body may go on for longer.
     private var end: NIODeadline?
@@ -78,8 +80,11 @@ final class ConnectionGuard: ChannelDuplexHandler, RemovableChannelHandler {
     }
 
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+        if unanswered > Self.mostUnanswered { return }
         switch unwrapInboundIn(data) {
         case .head:
+            unanswered += 1
+            if unanswered > Self.mostUnanswered { return dropImpatient(context) }
             isReading = true
             if !isServed { refuse(context) }
             endInTime(context)
@@ -103,7 +108,18 @@ final class ConnectionGuard: ChannelDuplexHandler, RemovableChannelHandler {
     func write(context: ChannelHandlerContext, data: NIOAny, promise: EventLoopPromise<Void>?) {
         let isEnd = if case .end = unwrapOutboundIn(data) { true } else { false }
         context.write(data, promise: promise)
+        if isEnd { unanswered -= 1 }
         if isEnd, isReading { closeSoon(context) }
+    }
+
+    /// What a client sends before it has an answer (RFC 9112, section 9.3.2) is read a buffer at a time, which thousands of short requests find room
+    /// in, each far larger as a value. A client that waits for answers has one under way, or a few.
+    private static let mostUnanswered = 16
+
+    private func dropImpatient(_ context: ChannelHandlerContext) {
+        let message = "more than \(Self.mostUnanswered) requests on one connection before the first is answered"
+        onRefused(RefusedRequest(.tooManyRequests, message, closes: true), address ?? "")
+        context.close(promise: nil)
     }
 
     /// The body of a refused request is read to its end: who is cut off while it sends may never see the answer.

@@ -92,6 +92,7 @@ public struct Receiver: Sendable {
     ) async throws {
         HandlerTypes.areKnown
         let router = Router(context: PeerContext.self)
+        router.add(middleware: WrongPlace(onEvent: onEvent))
         router.get("healthz") { _, _ in "ok\n" }
         router.post("v1/segments") { request, context in await answer(request, context) }
         var logger = Logger(label: "ferry.receiver")

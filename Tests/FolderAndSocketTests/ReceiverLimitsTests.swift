@@ -206,6 +206,46 @@ struct ReceiverLimitsTests {
         }
     }
 
+    @Test("A client that sends many requests and waits for no answer is cut off, and told of; a few are answered")
+    func impatient() async throws {
+        let spool = try folder.spool("hub")
+        let refused = Mutex<[Refusal]>([])
+        let get = "GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n"
+        try await whileReceiving(into: spool) { _ in
+        } onEvent: { event in
+            if case .refused(let refusal) = event { refused.withLock { $0.append(refusal) } }
+        } _: { (port: Int) async throws in
+            let patient = try RawClient(port: port)
+            let last = get.replacingOccurrences(of: "Host", with: "Connection: close\r\nHost")
+            patient.send(String(repeating: get, count: 7) + last)
+            #expect(String(decoding: patient.readToEnd(), as: UTF8.self).components(separatedBy: "HTTP/1.1 200 ").count == 9)
+            #expect(refused.withLock { $0.isEmpty })
+            let impatient = try RawClient(port: port)
+            impatient.send(String(repeating: get, count: 4000))
+            let answers = String(decoding: impatient.readToEnd(), as: UTF8.self)
+            #expect(answers.components(separatedBy: "HTTP/1.1 ").count < 4000)
+            try await eventually("it is told") { refused.withLock(\.count) == 1 }
+            #expect(refused.withLock { $0.first?.status } == 429)
+        }
+    }
+
+    @Test("A request to a path that is none is answered with the right one, and told of")
+    func wrongPlace() async throws {
+        let spool = try folder.spool("hub")
+        let refused = Mutex<[Refusal]>([])
+        try await whileReceiving(into: spool) { _ in
+        } onEvent: { event in
+            if case .refused(let refusal) = event { refused.withLock { $0.append(refusal) } }
+        } _: { (port: Int) async throws in
+            let client = try RawClient(port: port)
+            client.send("PUT /v1/segments HTTP/1.1\r\nHost: x\r\nContent-Length: 0\r\nConnection: close\r\n\r\n")
+            let answer = String(decoding: client.readToEnd(), as: UTF8.self)
+            #expect(answer.hasPrefix("HTTP/1.1 404 "))
+            #expect(answer.contains("there is no PUT /v1/segments here; segments go to POST /v1/segments"))
+            #expect(refused.withLock { $0.map(\.status) } == [404])
+        }
+    }
+
     @Test("Of connections too many some are answered, and the others closed")
     func floodedWithRefused() {
         let connections = Connections(most: 4, perAddress: 2, mostRefused: 3)
