@@ -11,15 +11,18 @@ import Testing
 struct ReplayFindingsTests {
     private let folder = TemporaryFolder()
 
-    /// Answers as told, and remembers the events of the bodies that it took.
+    /// Answers as told, and remembers the events of the bodies that it took, each key once: a request that is stopped while it is answered comes again.
     private final class Seen: Sendable {
         let status = Mutex(200)
         let bodies = Mutex<[[UInt8]]>([])
+        private let keys = Mutex<Set<String>>([])
 
         func server() -> ScriptedServer {
             ScriptedServer.answering { request in
                 let status = self.status.withLock { $0 }
-                if status == 200 { self.bodies.withLock { $0.append(request.body) } }
+                if status == 200, self.keys.withLock({ $0.insert(request["idempotency-key"] ?? "").inserted }) {
+                    self.bodies.withLock { $0.append(request.body) }
+                }
                 return ScriptedServer.answer(status)
             }
         }
@@ -109,7 +112,7 @@ struct ReplayFindingsTests {
         var options = try options(server, [write("a.jsonl", lines)])
         options.filter.condition = "odd == false"
         // One event a request, the next one much later.
-        options.pace = .rate(0.02)
+        options.pace = .rate(0.000_1)
         let run = try begin()
         #expect(try await replayFirst(options, run).sent == 1)
         options.pace = .rate(1_000_000)
@@ -198,7 +201,7 @@ struct ReplayFindingsTests {
         let seen = Seen()
         let server = seen.server()
         var options = try options(server, [path])
-        options.pace = .rate(0.02)
+        options.pace = .rate(0.000_1)
         let run = try begin()
         #expect(try await replayFirst(options, run).sent == 1)
         try OpenFile.creating(path, appending: true).write(Array(Segments.lines(8..<10).utf8))
@@ -222,7 +225,7 @@ struct ReplayFindingsTests {
         let seen = Seen()
         let server = seen.server()
         var options = try options(server, [path, next])
-        options.pace = .rate(0.02)
+        options.pace = .rate(0.000_1)
         let run = try begin()
         #expect(try await replayFirst(options, run).sent == 1)
         try FileManager.default.removeItem(atPath: path)
