@@ -13,7 +13,10 @@ struct WrongPlace: RouterMiddleware {
             let wanted = "\(request.method.rawValue) \(request.uri.path)".printable(limit: 100)
             let refused = RefusedRequest(.notFound, "there is no \(wanted) here; segments go to POST /v1/segments")
             onEvent(.refused(Refusal(refused, machine: nil, address: context.address)))
-            return refused.response
+            var response = refused.response
+            // RFC 9110, section 9.3.2: nothing follows the head of this answer.
+            if request.method == .head { response.body = ResponseBody() }
+            return response
         }
     }
 }

@@ -56,16 +56,50 @@ struct LogsOfTwoDaysTests {
         #expect(try !second.take(entry("l", at: after)))
     }
 
-    @Test("So is one that a process took whose clock is weeks ahead by now")
-    func otherClock() throws {
+    @Test(
+        "So is one that a process took whose clock was set by days, also when it is right again",
+        arguments: [2, -2, 40, -40, 2000, -20_000])
+    func otherClock(days: Int) throws {
         let path = try folder.spool().path
         let (first, second) = (try Process(Spool.open(path, access: .write)), try Process(Spool.open(path, access: .write)))
-        let old = Self.midnight - .seconds(40 * 86_400)
-        #expect(try first.take(entry("a", at: old)))
-        #expect(try second.take(entry("k", at: .now())))
-        #expect(try !first.take(entry("k", at: old)))
-        #expect(try first.take(entry("l", at: old)))
-        #expect(try !second.take(entry("l", at: .now())))
+        let (today, other) = (Timestamp.now(), Timestamp.now() + .seconds(days * 86_400))
+        #expect(try first.take(entry("a", at: today)))
+        #expect(try second.take(entry("b", at: today)))
+        #expect(try first.take(entry("k", at: other)))
+        #expect(try !second.take(entry("k", at: today)))
+        #expect(try first.take(entry("l", at: other)))
+        #expect(try !second.take(entry("l", at: today)))
+        #expect(try second.take(entry("m", at: today)))
+        #expect(try !first.take(entry("m", at: other)))
+    }
+
+    @Test("What a process of an earlier version logs, which counts no turns, is known", arguments: [false, true])
+    func earlierVersion(isTomorrow: Bool) throws {
+        let spool = try folder.spool()
+        let process = try Process(spool)
+        #expect(try process.take(entry("a", at: .now())))
+        let day = isTomorrow ? Timestamp.now() + .seconds(86_400) : .now()
+        try #require(spool.stateDirectory).appendLines(
+            JSONLine.encode(entry("k", at: day)), to: "received-\(day.compactDay).jsonl")
+        #expect(try !process.take(entry("k", at: .now())))
+    }
+
+    @Test(
+        "A number of turns that cannot be read, or was removed, hides nothing",
+        arguments: ["", "x\n", "-1\n", "\(Int64.max)\n", nil])
+    func unreadable(text: String?) throws {
+        let spool = try folder.spool()
+        let state = try #require(spool.stateDirectory)
+        let (first, second) = (try Process(spool), try Process(Spool.open(spool.path, access: .write)))
+        for process in [first, second] { #expect(try process.take(entry("\(ObjectIdentifier(process))", at: .now()))) }
+        if let text {
+            try state.replace("received.lock", with: Array(text.utf8), durable: false)
+        } else {
+            try state.remove("received.lock")
+        }
+        let other = Timestamp.now() + .seconds(9 * 86_400)
+        #expect(try first.take(entry("k", at: other)))
+        #expect(try !second.take(entry("k", at: .now())))
     }
 
     @Test("While one decides on a key, none of another day's log decides")

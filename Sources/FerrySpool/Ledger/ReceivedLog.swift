@@ -88,18 +88,22 @@ extension Spool {
         guard let stateDirectory else { throw FileError("write log of", path, code: EROFS) }
         let name = Self.receivedName(time.compactDay)
         // Over midnight, or when a clock is set, processes log into different files: one lock for all of them.
-        let lock = try stateDirectory.lock(Self.receivedLockName)
-        defer { lock.unlock() }
+        let turn = try ReceivedLogTurn(in: stateDirectory)
+        defer { turn.end() }
         var (start, end): (Int64, Int64?) = (0, nil)
         try stateDirectory.appendLines(to: name) { size throws(FileError) -> [UInt8] in
             start = size
-            try follower?.catchUp(self, name, size: size, besides: Self.receivedNames(about: [time, .now()]))
-            return try lines()
+            try follower?.catchUp(self, name, size: size, Self.receivedNames(about: [time, .now()]), turn.number)
+            let lines = try lines()
+            // The others need not wait for the disk as well.
+            if lines.isEmpty { turn.end() } else { try turn.count() }
+            return lines
         } appended: {
             end = $0
+            turn.end()
         }
         // Lines whose forced write failed may be there: they are read as if others had logged them.
-        if let end { follower?.pass(name, from: start, to: end) }
+        if let end { follower?.pass(name, from: start, to: end, turn.number) }
     }
 
     /// The names of the logs of received keys.
@@ -111,7 +115,6 @@ extension Spool {
     package func isReceivedLog(_ name: String) -> Bool { name.hasPrefix(Self.receivedPrefix) && name.hasSuffix(".jsonl") }
 
     static let receivedPrefix = "received-"
-    static let receivedLockName = "received.lock"
 
     /// The logs that processes with these times write, and those that began just before or after a midnight.
     private static func receivedNames(about times: [Timestamp]) -> Set<String> {

@@ -43,6 +43,8 @@ extension OpenFile {
 public final class ReceivedLogFollower: Sendable {
     /// Changed under the lock of the logs alone, which one thread at a time has.
     private let place: Mutex<ReceivedLogPlace>
+    /// The number of the turn whose logs it knows.
+    private let turn = Mutex<Int64?>(nil)
     private let learn: @Sendable ([ReceivedEntry]) -> Void
 
     /// - Parameters:
@@ -56,36 +58,35 @@ public final class ReceivedLogFollower: Sendable {
     /// How far it has learned what the logs say.
     public var read: ReceivedLogPlace { place.withLock { $0 } }
 
-    /// Reads what is new under the lock of the logs. Where there is nothing, that costs a look at each log that another process may write now.
+    /// Reads what is new under the lock of the logs. Where no other process has logged since, that costs a look at those of a few days.
     ///
     /// - Parameters:
     ///   - size: Of the log that this process writes.
-    ///   - others: The names of logs that others may write, which need not be there.
-    func catchUp(_ spool: Spool, _ name: String, size: Int64, besides others: Set<String>) throws(FileError) {
+    ///   - days: The logs that processes of earlier versions may write now. They need not be there.
+    ///   - number: The turn's: another one than at the last look, and any log may have got something.
+    func catchUp(
+        _ spool: Spool, _ name: String, size: Int64, _ days: Set<String>, _ number: Int64
+    ) throws(FileError) {
         var place = place.withLock { $0 }
         var news: [ReceivedEntry] = []
-        if let seen = place.offsets[name] {
-            if seen != size, let file = try spool.stateDirectory?.open(name) {
-                try file.forEachReceived(name, after: &place) { news.append($0) }
-            }
-            let latest = place.offsets.keys.lazy.filter { $0 != name }.max()
-            for other in others.union(latest.map { [$0] } ?? []) where other != name {
-                guard let status = try spool.stateDirectory?.status(other), status.size.bytes != place.offsets[other] ?? 0,
-                    let file = try spool.stateDirectory?.open(other)
-                else { continue }
-                try file.forEachReceived(other, after: &place) { news.append($0) }
-                // What is known is answered for.
-                try file.sync()
-            }
-        } else {
-            try spool.forEachReceived(after: &place) { news.append($0) }
+        let isBehind = number != turn.withLock { $0 } || place.offsets[name] == nil
+        for log in isBehind ? Set(try spool.receivedNames()) : days.union([name]) {
+            let now = log == name ? size : try spool.stateDirectory?.status(log)?.size.bytes ?? 0
+            guard now != place.offsets[log] ?? 0, let file = try spool.stateDirectory?.open(log) else { continue }
+            try file.forEachReceived(log, after: &place) { news.append($0) }
+            // What is known is answered for.
+            if log != name { try file.sync() }
         }
         self.place.withLock { $0 = place }
+        turn.withLock { $0 = number }
         if !news.isEmpty { learn(news) }
     }
 
     /// Passes over the lines that this process has appended.
-    func pass(_ name: String, from start: Int64, to end: Int64) {
+    ///
+    /// - Parameter number: The turn's afterwards.
+    func pass(_ name: String, from start: Int64, to end: Int64, _ number: Int64) {
         place.withLock { place in if place.offsets[name] ?? 0 == start { place.offsets[name] = end } }
+        turn.withLock { $0 = number }
     }
 }
