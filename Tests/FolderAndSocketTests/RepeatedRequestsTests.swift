@@ -143,15 +143,50 @@ struct RepeatedRequestsTests {
             try put(6..<9)
             _ = try await uploadRequests(of: spool, to: listener.url, events: events)
             #expect(try spool.pending().isEmpty)
-            var first: [String: [Int]] = [:]
-            for request in server.requests.withLock({ $0 }) where first[request.key] == nil {
-                first[request.key] = try numbers(in: request.body)
-            }
-            let stored = first.values.flatMap(\.self)
+            let stored = try stored(server.requests.withLock { $0 })
             var all = isPart ? Array(100..<170) : []
             for second in isPart ? 6..<9 : 1..<9 { all += second * 100..<second * 100 + 4 }
-            #expect(stored.sorted() == all.sorted(), "strict: \(isStrict), \(server.keys) \(server.events)")
+            #expect(stored == all.sorted(), "strict: \(isStrict), \(server.keys) \(server.events)")
         }
+    }
+
+    /// What each key brought first.
+    private func stored(_ requests: [RequestServer.Request]) throws -> [Int] {
+        var first: [String: [Int]] = [:]
+        for request in requests where first[request.key] == nil { first[request.key] = try numbers(in: request.body) }
+        return first.values.flatMap(\.self).sorted()
+    }
+
+    @Test(
+        "So it is where the connection had served before, and the second sending at once was told to wait",
+        arguments: ["strict", "each request", "plain"], [503, 401])
+    func lostOnIdleConnection(order: String, status: Int) async throws {
+        let spool = try folder.spool()
+        try spool.put(Segments.gzip("{\"n\":0}\n"), as: Segments.name(1, second: 0))
+        for second in 1..<6 {
+            let text = (0..<4).map { "{\"n\":\(second * 100 + $0)}\n" }.joined()
+            try spool.put(Segments.gzip(text), as: Segments.name(second: second))
+        }
+        let server = RequestServer([3: status])
+        let listener = ScriptedServer { peer in
+            while let request = peer.request() {
+                let answer = server.answer(request)
+                if server.keys.count == 2 { return }
+                peer.send(answer.replacingOccurrences(of: "503 X", with: "503 X\r\nRetry-After: 1"))
+            }
+        }
+        _ = try await uploadRequests(of: spool, to: listener.url, events: 30) {
+            switch order {
+            case "strict": $0.order = .strict
+            case "each request": $0.blame = .eachRequest(retries: 0)
+            default: break
+            }
+        }
+        #expect(server.keys.count == 3)
+        _ = try await uploadRequests(of: spool, to: listener.url, events: 7)
+        #expect(try spool.pending().isEmpty)
+        #expect(
+            try stored(server.requests.withLock { $0 }) == [0] + (1..<6).flatMap { $0 * 100..<$0 * 100 + 4 }, "\(server.keys)")
     }
 
     @Test("So it is with segments that were joined as they are", arguments: [CoalescePolicy.off, .upTo(.mebibytes(1))])

@@ -68,7 +68,7 @@ struct Bookkeeper: Sendable {
             try note(state, of: segment)
             return .waits(until: state.nextAttemptAt)
         case .untouched:
-            guard case .withdrawn = verdict else { return .asBefore }
+            guard verdict.isWithdrawn || outcome.trace.mayHaveArrived else { return .asBefore }
             return try aftermath(ofDeparture: outcome, of: segment)
         }
     }
@@ -92,7 +92,7 @@ struct Bookkeeper: Sendable {
                 attempts: 0, failures: 0, firstAttemptAt: time, lastAttemptAt: time, nextAttemptAt: time,
                 lastError: .init(scope: .destination, kind: reason.kind, status: reason.status, message: reason.message))
         }
-        if options.repeatsWhole, departure == .whole {
+        if departure == .whole, options.repeatsWhole || outcome.isToBeRepeated(false) {
             // The other side may know it by its key: it was tried with what went out with it, and is repeated with that.
             var state = previous ?? fresh()
             state.noteDeparture(at: time, fresh().lastError, request: outcome.request, events: outcome.requestEvents)
@@ -120,11 +120,11 @@ struct Bookkeeper: Sendable {
     }
 
     /// Marks what is to be made again as it was, by whatever sender: an interrupted request of which nothing is known yet, and one whose answer was
-    /// lost where this sender would repeat it so. Another one, with other limits or an order of its own, would send the same events under other keys.
+    /// lost. Another sender, with other limits or an order of its own, would send the same events under other keys.
     private func keepOpen(_ state: inout RetryState, _ previous: RetryState?, _ outcome: Courier.Outcome) {
         if let previous, leavesOpen(previous, outcome) {
             state.staysInterrupted(as: previous)
-        } else if options.repeatsWhole, outcome.leavesDoubt {
+        } else if outcome.isToBeRepeated(options.repeatsWhole) {
             state.interrupted = true
         }
     }

@@ -71,12 +71,19 @@ struct Courier: ~Copyable {
 
         /// Whether all of it went out, and nothing tells what became of it.
         var leavesDoubt: Bool {
-            guard trace.departure == .whole else { return false }
-            return switch verdict {
-            case .doubtful: true
-            case .withdrawn(let reason): reason.kind != "changed"
-            case .delivered, .unwell, .circling, .misconfigured, .tooLarge, .brokenOff, .refused, .moved: false
+            switch verdict {
+            case .doubtful: trace.departure == .whole
+            case .withdrawn(let reason): trace.departure == .whole && reason.kind != "changed"
+            case .unwell, .misconfigured, .moved, .circling: trace.mayHaveArrived
+            case .delivered, .refused, .tooLarge, .brokenOff: false
             }
+        }
+
+        /// Whether it is to be made again as it was, by whatever sender.
+        ///
+        /// - Parameter repeatsWhole: Whether this sender repeats in any case what fails.
+        func isToBeRepeated(_ repeatsWhole: Bool) -> Bool {
+            leavesDoubt && (repeatsWhole || trace.mayHaveArrived && !verdict.isDoubtful && !verdict.isWithdrawn)
         }
     }
 
@@ -86,6 +93,8 @@ struct Courier: ~Copyable {
         var latency: Duration?
         /// How much of the body the other side may have.
         var departure = Departure.nothing
+        /// All of it went out on a connection that ended without an answer, and it was made again at once: what that was told is of the second alone.
+        var mayHaveArrived = false
         /// Which of the segments the destination said it knew already, by their place in the request.
         var duplicates: Set<Int> = []
         /// The ID of the spool that Ferry's receiver put them into.
@@ -146,6 +155,7 @@ struct Courier: ~Copyable {
             // The server closed the idle connection just as the request went out (RFC 9112, section 9.3.1): no attempt, and no sign of a
             // bad link.
             if trace.departure == .part { trace.departure = .nothing }
+            if trace.departure == .whole { trace.mayHaveArrived = true }
             open = nil
             return try await requestOnce(shipment, to: url, &trace)
         }

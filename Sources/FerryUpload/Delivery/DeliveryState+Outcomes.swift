@@ -163,7 +163,8 @@ extension PassPlan.Judgement {
 }
 
 extension Verdict {
-    fileprivate var isWithdrawn: Bool {
+    /// It was stopped, or its file changed.
+    var isWithdrawn: Bool {
         if case .withdrawn = self { return true }
         return false
     }

@@ -69,7 +69,7 @@ extension Workers {
             // Alone, its segments have other keys: what may have arrived together is asked for once more as it was.
             let isKept = options.repeatsWhole && outcome.verdict.isRetryable
             if sent.count > 1, !isKept, outcome.verdict.isDoubtful { outcome = await deliver(shipment, &courier) }
-            if left.limits != limits || options.repeatsWhole && outcome.leavesDoubt { outcome.requestEvents = part.events }
+            if left.limits != limits || outcome.isToBeRepeated(options.repeatsWhole) { outcome.requestEvents = part.events }
             if case .delivered = outcome.verdict {
                 guard await goOn(&left, part, outcome) else { return }
                 hasSent = true
