@@ -19,13 +19,12 @@ extension Spool {
     }
 
     /// On a full disk a file takes more room than a line: XFS wants some 20 free blocks to make one. The last ledger that is there takes the lines of
-    /// a day that can have none.
+    /// a day that can have none, or has an empty one.
     private func append(_ lines: [UInt8], of day: String, in stateDirectory: Directory) throws(FileError) {
         do throws(FileError) {
             try stateDirectory.appendLines(lines, to: Self.ledgerName(day))
         } catch {
-            guard error.isDiskFull, try !stateDirectory.contains(Self.ledgerName(day)), let last = try ledgerNames().max()
-            else { throw error }
+            guard error.isDiskFull, let last = try nameOfLedger(day: day), last != Self.ledgerName(day) else { throw error }
             try stateDirectory.appendLines(lines, to: last)
         }
     }
@@ -38,10 +37,13 @@ extension Spool {
     }
 
     /// The ledger that takes the lines of a day, on a full disk as well; `nil` when there is none.
-    func nameOfLedger(at now: Timestamp) throws(FileError) -> String? {
-        let today = Self.ledgerName(now.compactDay)
-        if try stateDirectory?.contains(today) ?? false { return today }
-        return try ledgerNames().max()
+    func nameOfLedger(at now: Timestamp) throws(FileError) -> String? { try nameOfLedger(day: now.compactDay) }
+
+    private func nameOfLedger(day: String) throws(FileError) -> String? {
+        let today = Self.ledgerName(day)
+        let status = try stateDirectory?.status(today)
+        if let status, status.size > .zero { return today }
+        return try ledgerNames().filter { $0 != today }.max() ?? (status == nil ? nil : today)
     }
 
     /// Makes the day's ledger, where there is none that could take its lines.
@@ -123,6 +125,8 @@ extension Directory {
         // A process that was killed may have left a line without its end.
         let last = size > 0 ? try file.readBytes(1, at: size - 1) : []
         if !last.isEmpty, last != [UInt8(ascii: "\n")] { lines = [UInt8(ascii: "\n")] + lines }
+        // What fails here leaves the room behind the end as it is, which cutting half a line off again may give back.
+        if isNearlyFull { try file.requireRoom(for: Int64(lines.count), at: size) }
         do throws(FileError) {
             try file.write(lines)
         } catch {

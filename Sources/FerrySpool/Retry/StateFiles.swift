@@ -121,11 +121,20 @@ extension Spool {
         return nil
     }
 
+    /// Where a sidecar's block comes from on a full disk.
+    public enum SidecarRoom: Sendable {
+        /// A part of the reserve.
+        case reserve
+        /// A part of the reserve that splits can do without: for a sidecar that can be done without. Where all segments are too large for the
+        /// destination, nothing but splits makes room.
+        case reserveButForSplits
+        /// One block of the reserve after the other, where the ledger has its share: for one of many.
+        case blocks
+    }
+
     /// Only the holder of the segment's claim may write it. On a full disk it takes a part of the reserve, or is written where it lies.
-    ///
-    /// - Parameter leavesSplitItsShare: It can be done without. Where all segments are too large for the destination, nothing but splits makes room.
     public func writeSidecar(
-        _ state: RetryState, of claim: Claim, leavesSplitItsShare: Bool = false
+        _ state: RetryState, of claim: Claim, with room: SidecarRoom = .reserve
     ) throws(FileError) {
         var state = state
         if claim.segmentName == nil {
@@ -135,8 +144,11 @@ extension Spool {
         }
         let name = Self.sidecarName(of: claim.name)
         do throws(FileError) {
-            try lendingReserve(leavesSplitItsShare: leavesSplitItsShare) { () throws(FileError) in
-                try directory.writeState(state, to: name)
+            func write() throws(FileError) { try directory.writeState(state, to: name) }
+            switch room {
+            case .reserve: try lendingReserve(write)
+            case .reserveButForSplits: try lendingReserve(leavesSplitItsShare: true, write)
+            case .blocks: try lendingBlocksOfReserve(write)
             }
         } catch {
             // One that is there needs no room.

@@ -226,7 +226,9 @@ extension Spool {
     }
 
     /// What of the reserve is the ledger's: it has a part of its share already, where that is set aside in its file.
-    private func ledgerGets(of share: Int64) -> Int64 { share - min(share, Self.ledgerRoom, roomInLedger(at: .now())) }
+    private func ledgerGets(of share: Int64) -> Int64 {
+        hasRoomInLedger(at: .now()) ? share - min(share, Self.ledgerRoom) : share
+    }
 
     /// Returns whether there is one file less.
     private static func giveUpReserve(in state: Directory) -> Bool {
@@ -236,16 +238,7 @@ extension Spool {
 
     /// Does something that needs room and ends no segment. Where the disk is full, delivered segments go for it if they give way, or else all
     /// of the reserve is lent but for the ledger's share, and where that is not enough, but for a block. What is not needed of it is set aside again.
-    ///
-    /// - Parameter leavesLedgerItsShare: Its share is not lent, nor what is free while it is not whole: for what one does after the other takes.
-    package func lendingMostOfReserve<Result>(
-        leavesLedgerItsShare: Bool = false, _ body: () throws(FileError) -> Result
-    ) throws(FileError) -> Result {
-        if leavesLedgerItsShare, let stateDirectory, Self.keepReserve(in: stateDirectory),
-            Self.reserve(in: stateDirectory) < ledgerGets(of: Self.lentSize) + Self.block
-        {
-            throw FileError("leave room for the ledger in", path, code: ENOSPC)
-        }
+    package func lendingMostOfReserve<Result>(_ body: () throws(FileError) -> Result) throws(FileError) -> Result {
         var failure: FileError
         do throws(FileError) {
             return try body()
@@ -268,8 +261,7 @@ extension Spool {
             return try body()
         }
         // A block is some 20 of the ledger's lines, and each of them frees one at least.
-        for share in leavesLedgerItsShare ? [Self.lentSize] : [Self.lentSize, Self.block]
-        where Self.lendMost(in: stateDirectory, leaving: ledgerGets(of: share)) {
+        for share in [Self.lentSize, Self.block] where Self.lendMost(in: stateDirectory, leaving: ledgerGets(of: share)) {
             do throws(FileError) {
                 return try body()
             } catch {
@@ -278,6 +270,35 @@ extension Spool {
             }
         }
         throw failure
+    }
+
+    /// Does something that needs a block, while many want one; where the disk is full, with one block of the reserve after the other. The ledger keeps
+    /// what it has in its file, or else its share of the reserve: without either nothing is done, though a block be free.
+    package func lendingBlocksOfReserve<Result>(_ body: () throws(FileError) -> Result) throws(FileError) -> Result {
+        guard let stateDirectory, isNearlyFull else { return try body() }
+        let now = Timestamp.now()
+        try? setRoomInLedgerAside(at: now)
+        let share = hasRoomInLedger(at: now) ? 0 : Self.lentSize
+        if share > 0, Self.keepReserve(in: stateDirectory), Self.reserve(in: stateDirectory) < share {
+            throw FileError("leave room for the ledger in", path, code: ENOSPC)
+        }
+        defer { Self.keepReserve(in: stateDirectory) }
+        while true {
+            do throws(FileError) {
+                return try body()
+            } catch {
+                let isLent =
+                    error.lacksFiles
+                    ? Self.giveUpReserve(in: stateDirectory)
+                    : error.isDiskFull && Self.lendBlock(in: stateDirectory, leaving: share)
+                guard isLent else { throw error }
+            }
+        }
+    }
+
+    private static func lendBlock(in state: Directory, leaving share: Int64) -> Bool {
+        guard let file = try? state.open(reserveName, flags: O_RDWR | O_NONBLOCK) else { return false }
+        return alone(with: file) { size in size >= share + block && (try? file.truncate(to: size - block)) != nil } ?? false
     }
 
     /// Gives back a part of the reserve, or the last of it with its file. Returns whether there was any.

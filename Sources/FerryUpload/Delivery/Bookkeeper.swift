@@ -147,16 +147,13 @@ struct Bookkeeper: Sendable {
     /// - Returns: The sidecar.
     func noteDelivery(of segment: PreparedSegment, lines: Int64) throws(FileError) -> RetryState {
         let time = now()
-        let previous = previous(of: segment)
-        var state = previous ?? .inParts(at: time)
+        var state = previous(of: segment) ?? .inParts(at: time)
         let content = try segment.claim.contentMark()
         state.noteDelivery(.init(lines: lines, destination: destinationID, content: content), at: time)
         let spool = try lease.spool()
-        // What the other side has is not to be sent again: on a full disk the reserve is for that, too, down to a block. A segment that has not begun
-        // waits until others that go out in parts have ended, and given their sidecars' room back.
-        try spool.lendingMostOfReserve(leavesLedgerItsShare: previous == nil) { () throws(FileError) in
-            try spool.writeSidecar(state, of: segment.claim)
-        }
+        // What the other side has is not to be sent again: on a full disk the reserve is for that, too. A segment that has not begun waits until
+        // others that go out in parts have ended, and given their sidecars' room back.
+        try spool.writeSidecar(state, of: segment.claim, with: .blocks)
         segment.claim.keep(nil)
         return state
     }
@@ -394,7 +391,7 @@ struct Bookkeeper: Sendable {
         let tellsRequest =
             state.isInterrupted || state.requestEvents != nil || options.repeatsWhole && state.request != nil
         do throws(FileError) {
-            try lease.spool().writeSidecar(state, of: segment.claim, leavesSplitItsShare: !tellsRequest)
+            try lease.spool().writeSidecar(state, of: segment.claim, with: tellsRequest ? .reserve : .reserveButForSplits)
         } catch {
             guard error.isDiskFull else { throw error }
         }
