@@ -47,11 +47,20 @@ extension Spool {
     private static func setAside(_ room: Int64, behind file: OpenFile) throws(FileError) {
         let status = try file.status()
         guard status.isRegular else { throw FileError("set room aside in", file.path, code: EINVAL) }
+        // There what is written takes new blocks, and more for the tree above them, whatever the file has.
+        guard !file.isCopiedOnWrite else { throw FileError("set room aside in", file.path, code: EOPNOTSUPP) }
         try file.setAside(room, at: status.size.bytes)
     }
 }
 
 extension OpenFile {
+    /// Whether its file system writes nothing where it was: btrfs, ZFS, bcachefs (linux/magic.h and theirs).
+    fileprivate var isCopiedOnWrite: Bool {
+        var system = statfs()
+        guard fstatfs(descriptor, &system) == 0 else { return false }
+        return [0x9123_683e, 0x2fc1_2fc1, 0xca45_1a4e].contains(UInt32(truncatingIfNeeded: system.f_type))
+    }
+
     /// Sees that so many bytes find room, whatever else is written. What of it is there already takes nothing: a file's number of blocks does not tell, for
     /// ext4 counts those of its extents' tree.
     fileprivate func setAside(_ room: Int64, at offset: Int64) throws(FileError) {
