@@ -171,11 +171,19 @@ struct LastRoomTests {
         #expect(try await shell("umount -l \"$DIR/m\"").status == 0)
     }
 
-    @Test("Segments that go out in parts leave a full disk, each event once", arguments: [1, 3, 8])
-    func parts(connections: Int) async throws {
+    @Test(
+        "Segments that go out in parts leave a full disk, each event once, also where a third of the requests fails",
+        arguments: [1, 3, 8], [false, true])
+    func parts(connections: Int, fails: Bool) async throws {
         guard try await mount("size=256k") else { return }
+        let count = Mutex(0)
         let events = Mutex<[Substring: Int]>([:])
         let server = ScriptedServer.answering { [folder] request in
+            let number = count.withLock { count in
+                count += 1
+                return count
+            }
+            if fails, number < 200, number.isMultiple(of: 3) { return ScriptedServer.answer(500) }
             let path = folder("\(SegmentID.random())")
             guard let file = try? OpenFile.creatingNew(path), (try? file.write(request.body)) != nil,
                 let lines = try? Segments.lines(of: .reading(path))
@@ -188,7 +196,9 @@ struct LastRoomTests {
             """
             i=0
             while seq $((i * 100)) $((i * 100 + 99)) | "$FERRY" write -q --create --spool "$DIR/m/s" 2>"$DIR/errors"; do i=$((i + 1)); done
-            "$FERRY" upload -q --body json-array --request-events 30 --parallel \(connections) --spool "$DIR/m/s" --to \(server.url); echo $?
+            for round in $(seq \(fails ? 40 : 1)); do
+                "$FERRY" upload -q --retry-now --body json-array --request-events 30 --parallel \(connections) --spool "$DIR/m/s" --to \(server.url) && break
+            done; echo $?
             """)
         #expect(result.output == "0\n", "\(result.output) \(result.errors)")
         #expect(events.withLock { $0.count } > 2000)

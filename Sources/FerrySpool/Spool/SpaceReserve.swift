@@ -246,7 +246,7 @@ extension Spool {
             guard error.isOutOfSpace else { throw error }
             failure = error
         }
-        if sentGivesWay, let deleted = freeSent(atLeast: ByteCount(Self.reserveSize)), deleted.segments > 0 {
+        if freesSent() {
             do throws(FileError) {
                 return try body()
             } catch {
@@ -279,7 +279,7 @@ extension Spool {
         let now = Timestamp.now()
         try? setRoomInLedgerAside(at: now)
         let share = hasRoomInLedger(at: now) ? 0 : Self.lentSize
-        if share > 0, Self.keepReserve(in: stateDirectory), Self.reserve(in: stateDirectory) < share {
+        if share > 0, Self.keepReserve(in: stateDirectory), Self.reserve(in: stateDirectory) < share, !freesSent() {
             throw FileError("leave room for the ledger in", path, code: ENOSPC)
         }
         defer { Self.keepReserve(in: stateDirectory) }
@@ -287,13 +287,20 @@ extension Spool {
             do throws(FileError) {
                 return try body()
             } catch {
-                let isLent =
-                    error.lacksFiles
-                    ? Self.giveUpReserve(in: stateDirectory)
-                    : error.isDiskFull && Self.lendBlock(in: stateDirectory, leaving: share)
-                guard isLent else { throw error }
+                guard error.isDiskFull else { throw error }
+                let isThereMore =
+                    freesSent()
+                    || (error.lacksFiles
+                        ? Self.giveUpReserve(in: stateDirectory) : Self.lendBlock(in: stateDirectory, leaving: share))
+                guard isThereMore else { throw error }
             }
         }
+    }
+
+    /// Deletes delivered segments that give way to what is stored. Returns whether there were any.
+    private func freesSent() -> Bool {
+        guard sentGivesWay, let deleted = freeSent(atLeast: ByteCount(Self.reserveSize)) else { return false }
+        return deleted.segments > 0
     }
 
     private static func lendBlock(in state: Directory, leaving share: Int64) -> Bool {
