@@ -114,9 +114,15 @@ extension Spool {
         try directory.requireMoves(into: directory.makeDirectory(Self.rejectedName))
         guard leavesRoom else { return }
         // It frees nothing, and what can be sent needs the reserve for its lines.
-        guard let stateDirectory, Self.reserve(in: stateDirectory) < Self.reserveSize - Self.lentSize,
-            Self.room(in: stateDirectory).map({ $0 < Self.roomToKeep }) ?? false
-        else { return }
+        func isShort(_ state: Directory) -> Bool {
+            Self.reserve(in: state) < Self.reserveSize - Self.lentSize
+                && Self.room(in: state).map { $0 < Self.roomToKeep } ?? false
+        }
+        guard let stateDirectory, isShort(stateDirectory) else { return }
+        if freesSent() {
+            Self.keepReserve(in: stateDirectory)
+            if !isShort(stateDirectory) { return }
+        }
         throw FileError("move what is rejected into", "\(path)/\(Self.rejectedName)", code: ENOSPC)
     }
 
