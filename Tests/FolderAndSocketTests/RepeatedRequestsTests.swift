@@ -19,6 +19,22 @@ struct RepeatedRequestsTests {
         func set(_ new: Bool) { value.withLock { $0 = new } }
     }
 
+    /// Where a server is, or was.
+    private final class Place: Sendable {
+        private let server = Mutex<ScriptedServer?>(nil)
+
+        /// - Returns: The port.
+        func open(_ script: @escaping @Sendable (Peer) -> Void) -> Int {
+            server.withLock {
+                let server = ScriptedServer(script)
+                $0 = server
+                return server.port
+            }
+        }
+
+        func close() { server.withLock { $0 = nil } }
+    }
+
     @Test(
         "With an SDK's own retries a joined request that fails is repeated whole, later, under its key; what is refused is still found",
         arguments: [true, false])
@@ -187,6 +203,49 @@ struct RepeatedRequestsTests {
         #expect(try spool.pending().isEmpty)
         #expect(
             try stored(server.requests.withLock { $0 }) == [0] + (1..<6).flatMap { $0 * 100..<$0 * 100 + 4 }, "\(server.keys)")
+    }
+
+    @Test(
+        "So it is where a plain sender's second try told nothing, or there was nobody to try it with",
+        arguments: ["503", "401", "nobody"], [true, false])
+    func secondTryInVain(second: String, isJoined: Bool) async throws {
+        let spool = try folder.spool()
+        func put(_ seconds: Range<Int>) throws {
+            for second in seconds { try spool.put(Segments.gzip("{\"n\":\(second)}\n"), as: Segments.name(second: second)) }
+        }
+        let server = RequestServer(Int(second).map { [2: $0] } ?? [:])
+        let place = Place()
+        let port = place.open { peer in
+            while let request = peer.request() {
+                let answer = server.answer(request)
+                if server.keys.count == 1 { return second == "nobody" ? place.close() : () }
+                peer.send(answer.replacingOccurrences(of: "503 X", with: "503 X\r\nRetry-After: 1"))
+            }
+        }
+        func upload() async throws {
+            var options = UploadOptions(destination: try DestinationURL("http://127.0.0.1:\(port)/"))
+            (options.ignoresWaits, options.parallel) = (true, 1)
+            if isJoined { options.coalesce = .upTo(.mebibytes(1)) } else { options.body = .jsonArray }
+            if !isJoined { options.requestLimits = RequestLimits(events: 30) }
+            _ = try await UploadPass(spool, options: options).run()
+        }
+        try put(1..<5)
+        try await upload()
+        let again =
+            second == "nobody"
+            ? ScriptedServer(port: port) { peer in
+                while let request = peer.request() { peer.send(server.answer(request)) }
+            } : nil
+        #expect(server.keys.count == (second == "nobody" ? 1 : 2))
+        try put(5..<8)
+        try await upload()
+        withExtendedLifetime(again) {}
+        #expect(try spool.pending().isEmpty)
+        let requests = server.requests.withLock { $0 }
+        #expect(requests.count { $0.key == requests[0].key } > 1)
+        // Whoever goes by keys has each event once.
+        let counts = Dictionary(requests.map { ($0.key, Int($0.events) ?? 0) }, uniquingKeysWith: max)
+        #expect(counts.values.reduce(0, +) == 7, "\(requests.map { ($0.key, $0.events) })")
     }
 
     @Test("So it is with segments that were joined as they are", arguments: [CoalescePolicy.off, .upTo(.mebibytes(1))])

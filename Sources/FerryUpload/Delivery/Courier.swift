@@ -83,7 +83,14 @@ struct Courier: ~Copyable {
         ///
         /// - Parameter repeatsWhole: Whether this sender repeats in any case what fails.
         func isToBeRepeated(_ repeatsWhole: Bool) -> Bool {
-            leavesDoubt && (repeatsWhole || trace.mayHaveArrived && !verdict.isDoubtful && !verdict.isWithdrawn)
+            leavesDoubt && (repeatsWhole || trace.mayHaveArrived && !verdict.isDoubtful)
+        }
+
+        /// The request was made before: what that left in doubt is so still, if this tells nothing of it. A server that dies with the first one's answer
+        /// is not there for the second.
+        mutating func follows(_ earlier: Outcome) {
+            guard earlier.leavesDoubt, !verdict.isDoubtful else { return }
+            (trace.mayHaveArrived, trace.departure) = (true, .whole)
         }
     }
 

@@ -68,7 +68,11 @@ extension Workers {
             var outcome = await deliver(shipment, &courier)
             // Alone, its segments have other keys: what may have arrived together is asked for once more as it was.
             let isKept = options.repeatsWhole && outcome.verdict.isRetryable
-            if sent.count > 1, !isKept, outcome.verdict.isDoubtful { outcome = await deliver(shipment, &courier) }
+            if sent.count > 1, !isKept, outcome.verdict.isDoubtful {
+                let first = outcome
+                outcome = await deliver(shipment, &courier)
+                outcome.follows(first)
+            }
             if left.limits != limits || outcome.isToBeRepeated(options.repeatsWhole) { outcome.requestEvents = part.events }
             if case .delivered = outcome.verdict {
                 guard await goOn(&left, part, outcome) else { return }

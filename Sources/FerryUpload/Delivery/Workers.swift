@@ -118,7 +118,11 @@ final class Workers: Sendable {
         // together is asked for as it was.
         let isKnownByRequest = segments.count > 1 && dispatcher.read { $0.acceptedJoined == nil }
         let isKept = isKnownByRequest && options.repeatsWhole && outcome.verdict.isRetryable
-        if isKnownByRequest, !isKept, outcome.verdict.isDoubtful { outcome = await send(segments, job.tools, &courier) }
+        if isKnownByRequest, !isKept, outcome.verdict.isDoubtful {
+            let first = outcome
+            outcome = await send(segments, job.tools, &courier)
+            outcome.follows(first)
+        }
         if segments.count > 1, !isKept, outcome.verdict.isAboutSegments {
             // Together they were refused, or failed: which of them is to blame shows one by one.
             noteArrival(of: &segments, outcome, job)
