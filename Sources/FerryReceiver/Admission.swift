@@ -161,16 +161,25 @@ actor Admission {
         return results
     }
 
+    /// Others wait for the files of a request to be forced up to this size, which takes about as long as what they wait for together.
+    private static let mostWaitedFor = ByteCount.kibibytes(256)
+
     private func store(
         _ candidates: [Candidate], _ vouchesForNames: Bool
     ) async throws(FileError) -> [AdmissionResult] {
         guard !candidates.isEmpty else { return [] }
         let candidates = candidates.map(judged)
+        let size = candidates.reduce(.zero) { $0 + ByteCount($1.entry.bytes) }
+        let approach = size <= Self.mostWaitedFor ? await committer.approach() : nil
         let isReady = await blocking { [spool, recognition] in
             Result { () throws(FileError) in try Self.prepare(candidates, vouchesForNames, in: spool, recognition) }
         }
-        guard try isReady.get() else { return candidates.map { _ in .unsoundThere } }
-        let commitments = try await committer.commit(candidates).get()
+        guard case .success(true) = isReady else {
+            if let approach { await committer.end(approach) }
+            _ = try isReady.get()
+            return candidates.map { _ in .unsoundThere }
+        }
+        let commitments = try await committer.commit(candidates, ending: approach).get()
         var results: [AdmissionResult] = []
         for (candidate, commitment) in zip(candidates, commitments) {
             switch commitment {

@@ -3,12 +3,16 @@ import FerrySpool
 
 /// Makes what all connections have finished segments, in rounds: the forced writes of one round serve everybody who waits for it.
 ///
-/// Who comes first leads a round, with all who came while the round before was under way. Then it hands the lead on.
+/// Who comes first leads a round, with all who came while the round before was under way, and with those whose files are just being forced. Then it hands
+/// the lead on.
 actor Committer {
     private let spool: Spool
     private let recognition: Recognition
-    private var isCommitting = false
+    private(set) var isCommitting = false
     private var waiting: [Waiter] = []
+    private var approaching = Approaching()
+    /// Who leads the next round, until those are there that approach.
+    private var leader: CheckedContinuation<Void, Never>?
     /// What is logged and could not get its name yet.
     private var left: [Admission.Candidate] = []
     /// `nil`: each segment stays by itself.
@@ -66,13 +70,31 @@ actor Committer {
         if waiting.isEmpty { isCommitting = false } else { waiting.removeFirst().continuation.resume(returning: .lead) }
     }
 
+    /// Has the next round wait for a batch, which comes after work that takes no longer than a round.
+    ///
+    /// - Returns: The number that ends the wait, with the batch or without.
+    func approach() -> Int { approaching.begin() }
+
+    /// A batch that approached does not come, or has come.
+    func end(_ approach: Int) {
+        approaching.end(approach)
+        guard approaching.isComplete else { return }
+        leader?.resume()
+        leader = nil
+    }
+
     /// Returns what became of each; an error that keeps the whole round from being logged is everybody's.
-    func commit(_ batch: Batch) async -> Outcome {
+    ///
+    /// - Parameter approach: What ends with it.
+    func commit(_ batch: Batch, ending approach: Int? = nil) async -> Outcome {
+        if let approach { end(approach) }
         if isCommitting {
             let turn = await withCheckedContinuation { waiting.append(Waiter(batch: batch, continuation: $0)) }
             if case .done(let outcome) = turn { return outcome }
         }
         isCommitting = true
+        approaching.beginRound()
+        if !approaching.isComplete { await withCheckedContinuation { leader = $0 } }
         let followers = waiting
         waiting = []
         let outcomes: [Outcome]
