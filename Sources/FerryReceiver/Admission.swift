@@ -1,5 +1,6 @@
 import FerryIntake
 import FerrySpool
+import Glibc
 import NIOPosix
 
 /// What became of a body that is complete and sound.
@@ -69,8 +70,7 @@ actor Admission {
         _ parts: [JoinedSegments.Part], from sender: String?, looksAround: Bool
     ) async throws(FileError) -> [KnownBody.Part]? {
         if looksAround, try !recognition.areVouchedFor(parts, from: sender) {
-            // What cannot be read is not known.
-            await blocking { [spool, recognition] in try? spool.follow(recognition.keys.log, at: .now()) }
+            await followOthers()
         }
         var known: [KnownBody.Part] = []
         for part in parts {
@@ -90,6 +90,23 @@ actor Admission {
             known.append(KnownBody.Part(part: part, before: before))
         }
         return known
+    }
+
+    /// Learns what other processes have logged. Where one keeps its turn, no thread waits for it: they are all machines'. What cannot be read is not known.
+    private nonisolated func followOthers() async {
+        let end = ContinuousClock.now + OpenFile.patience
+        while true {
+            let failure = await blocking { [spool, recognition] () -> FileError? in
+                do throws(FileError) {
+                    try spool.follow(recognition.keys.log, at: .now(), within: .zero)
+                    return nil
+                } catch {
+                    return error
+                }
+            }
+            guard failure?.code == ETIMEDOUT, ContinuousClock.now < end else { return }
+            do { try await Task.sleep(for: .milliseconds(20)) } catch { return }
+        }
     }
 
     private static func cameAnotherWay(

@@ -18,15 +18,20 @@ final class ReceivedKeys: Sendable {
 
     private let mostInMemory: Int
 
-    /// - Parameter mostInMemory: More keys in memory than this become a run: some 700 KB.
-    init(_ spool: Spool, mostInMemory: Int = 8192) throws(FileError) {
+    /// - Parameters:
+    ///   - mostInMemory: More keys in memory than this become a run: some 700 KB.
+    ///   - mostLearned: More bytes that others have logged than this are read anew.
+    init(_ spool: Spool, mostInMemory: Int = 8192, mostLearned: Int64 = 2 << 20) throws(FileError) {
         self.spool = spool
         self.mostInMemory = mostInMemory
         let (keys, place) = try Self.read(spool)
         let index = Index(keys)
         self.index = index
-        log = ReceivedLogFollower(after: place) { entries in
+        log = ReceivedLogFollower(after: place, mostLearned: mostLearned) { entries in
             index.keys.withLock { keys in for entry in entries { keys.add(entry) } }
+        } readAll: { () throws(FileError) in
+            let (keys, place) = try Self.read(spool)
+            return ReceivedLogFollower.ReadAnew(to: place) { index.keys.withLock { $0 = keys } }
         }
     }
 
@@ -35,6 +40,7 @@ final class ReceivedKeys: Sendable {
         var place = runs.place
         var keys = KeyIndex(older: runs)
         try spool.forEachReceived(after: &place) { keys.add($0) }
+        try spool.syncReceived()
         return (keys, place)
     }
 

@@ -195,6 +195,19 @@ struct KeyRunsTests {
         for number in 0..<count { #expect(try keys.known("new-\(number)", segment: nil) != nil) }
     }
 
+    @Test("A receiver that was idle knows the many keys that another has logged since", arguments: [1, 1_048_576])
+    func idle(mostLearned: Int64) throws {
+        let spool = try folder.spool()
+        try spool.logReceived([entry("before")])
+        let idle = try ReceivedKeys(spool, mostLearned: mostLearned)
+        try Spool.open(spool.path, access: .write).logReceived((0..<100).map { entry("key-\($0)") })
+        try spool.follow(idle.log, at: noon)
+        try spool.logReceived([entry("later")])
+        try spool.follow(idle.log, at: noon)
+        for key in ["before", "later"] + (0..<100).map({ "key-\($0)" }) { #expect(try idle.known(key, segment: nil) != nil) }
+        #expect(try idle.known("key-100", segment: nil) == nil)
+    }
+
     @Test("Lines that another program has written in another form of JSON are known, with a run and without")
     func otherForm() throws {
         let spool = try folder.spool()

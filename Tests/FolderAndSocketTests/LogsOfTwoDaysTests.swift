@@ -102,6 +102,58 @@ struct LogsOfTwoDaysTests {
         #expect(try !second.take(entry("k", at: .now())))
     }
 
+    @Test(
+        "A log that was removed, or restored from a backup, is read from its beginning, also when it is longer than it was",
+        arguments: [false, true])
+    func replaced(isRestored: Bool) throws {
+        let spool = try folder.spool()
+        let state = try #require(spool.stateDirectory)
+        let (first, second) = (try Process(spool), try Process(Spool.open(spool.path, access: .write)))
+        let time = Timestamp.now()
+        #expect(try first.take(entry("a", at: time)))
+        let log = try #require(try spool.receivedNames().first)
+        let backup = try #require(try state.open(log)).readBytes(1 << 16, at: 0)
+        #expect(try first.take(entry("b", at: time)))
+        #expect(try second.take(entry("c", at: time)))
+        let size = try #require(try state.status(log)).size
+        try state.remove(log)
+        if isRestored { try state.replace(log, with: backup, durable: false) }
+        #expect(try first.take(entry("k", at: time)))
+        var count = 0
+        while try #require(try state.status(log)).size <= size {
+            count += 1
+            #expect(try first.take(entry("more-\(count)", at: time)))
+        }
+        #expect(try !second.take(entry("k", at: time)))
+    }
+
+    @Test("What others have logged in large numbers is read anew while they go on")
+    func farBehind() throws {
+        let spool = try folder.spool()
+        let known = Mutex<Set<String>>([])
+        let follower = ReceivedLogFollower(after: ReceivedLogPlace(), mostLearned: 4096) { entries in
+            known.withLock { $0.formUnion(entries.map(\.key)) }
+        } readAll: { () throws(FileError) in
+            // As another process, which would wait for the lock.
+            try spool.logReceived([entry("meanwhile", at: .now())])
+            var place = ReceivedLogPlace()
+            var keys: Set<String> = []
+            try spool.forEachReceived(after: &place) { keys.insert("read-\($0.key)") }
+            try spool.logReceived([entry("afterwards", at: .now())])
+            return ReceivedLogFollower.ReadAnew(to: place) { [keys] in known.withLock { $0 = keys } }
+        }
+        try spool.logReceived((0..<100).map { entry("key-\($0)", at: .now()) })
+        try spool.logReceived([entry("own", at: .now())], following: follower) { _ throws(FileError) -> Bool in
+            known.withLock { $0.count == 102 && $0.isSuperset(of: ["read-key-99", "read-meanwhile", "afterwards"]) }
+        }
+        var last = ""
+        try spool.forEachReceived { last = $0.key }
+        #expect(last == "own")
+        // Nothing is behind what was appended itself.
+        try spool.follow(follower, at: .now())
+        #expect(known.withLock { !$0.contains("own") })
+    }
+
     @Test("While one decides on a key, none of another day's log decides")
     func oneLock() throws {
         let spool = try folder.spool()

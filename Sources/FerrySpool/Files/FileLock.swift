@@ -23,8 +23,11 @@ extension OpenFile {
     /// Whether the exclusive advisory lock could be taken.
     public func tryLock() -> Bool { tryLocking() == .locked }
 
+    /// How long a process waits for what another one holds for no longer than a write.
+    public static let patience = Duration.seconds(10)
+
     /// Waits for the exclusive advisory lock, for a bounded time. Only for files that a process holds for no longer than a write.
-    func lock(within patience: Duration = .seconds(10)) throws(FileError) {
+    func lock(within patience: Duration = patience) throws(FileError) {
         let end = ContinuousClock.now + patience
         var pause: UInt32 = 100
         while true {
@@ -54,9 +57,9 @@ extension Directory {
     /// Waits for the lock of a file, which is made if need be.
     ///
     /// - Returns: The file: the lock is held for as long as it is open.
-    package func lock(_ name: String) throws(FileError) -> OpenFile {
+    package func lock(_ name: String, within patience: Duration = OpenFile.patience) throws(FileError) -> OpenFile {
         let file = try openOrCreate(name, flags: O_RDWR)
-        try file.lock()
+        try file.lock(within: patience)
         return file
     }
 

@@ -78,32 +78,58 @@ extension Spool {
     }
 
     /// Has a follower learn what other processes have logged, and forces it to the disk: it can be counted on then.
-    public func follow(_ follower: ReceivedLogFollower, at now: Timestamp) throws(FileError) {
-        try appendReceived(on: now, following: follower) { () throws(FileError) -> [UInt8] in [] }
+    ///
+    /// - Parameter patience: So long it waits for the turn of others.
+    public func follow(
+        _ follower: ReceivedLogFollower, at now: Timestamp, within patience: Duration = OpenFile.patience
+    ) throws(FileError) {
+        try appendReceived(on: now, following: follower, within: patience) { () throws(FileError) -> [UInt8] in [] }
     }
 
     func appendReceived(
-        on time: Timestamp, following follower: ReceivedLogFollower?, _ lines: () throws(FileError) -> [UInt8]
+        on time: Timestamp, following follower: ReceivedLogFollower?, within patience: Duration = OpenFile.patience,
+        _ lines: () throws(FileError) -> [UInt8]
     ) throws(FileError) {
+        if try appendReceived(on: time, following: follower, after: nil, within: patience, lines) { return }
+        // All others would wait for that under the lock.
+        let anew = try follower?.readAnew()
+        _ = try appendReceived(on: time, following: follower, after: anew, within: patience, lines)
+    }
+
+    /// - Returns: `false` when others have logged so much that it is to be read anew before. Nothing is appended then.
+    private func appendReceived(
+        on time: Timestamp, following follower: ReceivedLogFollower?, after anew: ReceivedLogFollower.ReadAnew?,
+        within patience: Duration, _ lines: () throws(FileError) -> [UInt8]
+    ) throws(FileError) -> Bool {
         guard let stateDirectory else { throw FileError("write log of", path, code: EROFS) }
         let name = Self.receivedName(time.compactDay)
         // Over midnight, or when a clock is set, processes log into different files: one lock for all of them.
-        let turn = try ReceivedLogTurn(in: stateDirectory)
+        let turn = try ReceivedLogTurn(in: stateDirectory, within: patience)
         defer { turn.end() }
         var (start, end): (Int64, Int64?) = (0, nil)
+        var appended: [UInt8] = []
+        var isCaughtUp = true
         try stateDirectory.appendLines(to: name) { size throws(FileError) -> [UInt8] in
             start = size
-            try follower?.catchUp(self, name, size: size, Self.receivedNames(about: [time, .now()]), turn.number)
-            let lines = try lines()
+            if let anew { follower?.use(anew) }
+            let days = Self.receivedNames(about: [time, .now()])
+            isCaughtUp = try follower?.catchUp(self, name, size: size, days, turn.number, howeverMuch: anew != nil) ?? true
+            appended = isCaughtUp ? try lines() : []
             // The others need not wait for the disk as well.
-            if lines.isEmpty { turn.end() } else { try turn.count() }
-            return lines
+            if appended.isEmpty { turn.end() } else { try turn.count() }
+            return appended
         } appended: {
             end = $0
             turn.end()
         }
         // Lines whose forced write failed may be there: they are read as if others had logged them.
-        if let end { follower?.pass(name, from: start, to: end, turn.number) }
+        if let end { follower?.pass(appended, of: name, from: start, to: end, turn.number) }
+        return isCaughtUp
+    }
+
+    /// Forces what the logs of received keys have by now to the disk: what is known from them is answered for.
+    package func syncReceived() throws(FileError) {
+        for name in try receivedNames() { try stateDirectory?.open(name)?.sync() }
     }
 
     /// The names of the logs of received keys.

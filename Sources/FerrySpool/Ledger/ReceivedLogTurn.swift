@@ -11,11 +11,13 @@ final class ReceivedLogTurn {
     private static let beginnings: ClosedRange<Int64> = 1 << 32...1 << 52
     private static let mostDigits = 20
 
-    /// Waits for the turn.
-    init(in folder: Directory) throws(FileError) {
-        var locked = try folder.lock(Self.lockName)
+    /// Waits for the turn, for a bounded time.
+    init(in folder: Directory, within patience: Duration) throws(FileError) {
+        var locked = try folder.lock(Self.lockName, within: patience)
         // Who comes to a file that took its place would have the turn as well.
-        while try folder.status(Self.lockName)?.identity != locked.status().identity { locked = try folder.lock(Self.lockName) }
+        while try folder.status(Self.lockName)?.identity != locked.status().identity {
+            locked = try folder.lock(Self.lockName, within: patience)
+        }
         let file = locked
         self.file = file
         do throws(FileError) {
