@@ -41,6 +41,9 @@ public struct FileError: Error, Equatable, CustomStringConvertible {
     /// A folder, a link or a socket lies where a file should be.
     var isAboutKind: Bool { code == EISDIR || code == ELOOP || code == ENXIO || code == ENODEV }
 
+    /// What is tried with a file that a receiver gathered segments in.
+    static let findingAllLogged = "find all that is logged of"
+
     public var description: String { "cannot \(operation) \(path): \(reason)\(hint)" }
 
     /// Why, without the file: for those whom its place does not concern.
@@ -58,6 +61,8 @@ public struct FileError: Error, Equatable, CustomStringConvertible {
         case _ where isLocking:
             "; Ferry needs file locks (flock), and a file that may be written where NFS wants that: see the mount's options (local_lock, nolock)"
         case EACCES, EPERM: "; check its owner and mode"
+        case EIO where operation == Self.findingAllLogged:
+            "; it is shorter than the log of received keys says, as in a copy that was made while a receiver ran: stop that, and copy it again"
         case ENOSPC where lacksFiles: "; remove some files: its file system has room for no more of them"
         case ENOSPC: "; free some space"
         case EDQUOT: "; free some space, or remove some files: the user's quota is exhausted"

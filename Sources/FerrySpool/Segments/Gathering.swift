@@ -132,7 +132,7 @@ extension OpenFile {
             let rest = gap.upperBound - position
             // In pieces, of which the last is long enough for a member.
             guard let empty = EmptyMembers.filling(Int(rest < 2 * Self.gapStep ? rest : Self.gapStep)) else {
-                throw FileError("find all that is logged of", path, code: EIO)
+                throw FileError(FileError.findingAllLogged, path, code: EIO)
             }
             try write(empty, at: position)
             position += Int64(empty.count)
@@ -156,7 +156,7 @@ extension OpenFile {
 
     func keep(_ parts: [Range<Int64>]) throws(FileError) {
         guard let end = parts.map(\.upperBound).max(), try status().size.bytes >= end else {
-            throw FileError("find all that is logged of", path, code: EIO)
+            throw FileError(FileError.findingAllLogged, path, code: EIO)
         }
         try fillGaps(between: parts)
         try sync()
