@@ -325,6 +325,24 @@ struct GatheringTests {
         #expect(try spool.loggedEnds(on: now) == [".a.ferry-in": 80])
     }
 
+    @Test(
+        "A gathered file is named that is shorter than it is logged, as in a copy of a hub that was at work", arguments: [40, 80])
+    func copied(size: Int) throws {
+        let spool = try folder.spool()
+        let (first, second) = (Segments.name(second: 1), Segments.name(second: 2))
+        for (segment, end) in [(first, 40), (second, 80)] {
+            var entry = ReceivedEntry(
+                at: .now(), key: segment.id, sha256: "", segment: segment.fileName, bytes: 40, events: 1, file: ".a.ferry-in")
+            (entry.gathered, entry.end) = (first.fileName, Int64(end))
+            try spool.logReceived([entry])
+        }
+        try OpenFile.creating(folder("spool/.a.ferry-in")).write([UInt8](repeating: 0, count: size))
+        let left = try spool.unfinished(spool.scan()).arrivals
+        #expect(left == [".a.ferry-in"])
+        let short = try spool.shortArrivals(among: left)
+        #expect(short.map(\.logged) == (size == 80 ? [] : [ByteCount(80)]))
+    }
+
     @Test("What was gathered for long enough becomes pending in the rounds of others, too")
     func rounds() async throws {
         let hub = try folder.spool("hub")

@@ -46,6 +46,16 @@ struct VerifyCommand: ParsableCommand {
                 note(error)
             }
         }
+        do throws(FileError) {
+            if selection.isEverythingPending {
+                for short in try spool.shortArrivals(among: spool.unfinished(spool.scan()).arrivals) {
+                    damaged += 1
+                    log.warn("\(short): copy it again with the receiver stopped")
+                }
+            }
+        } catch {
+            note(error)
+        }
         if !output.json, !spoolOptions.quiet {
             try StandardOutput.print(
                 "sound: \(counted(sound, "segment")) with \(counted(events, "event")); damaged: \(damaged)\(failures.isEmpty ? "" : "; unreadable: \(failures.count)")"

@@ -15,6 +15,9 @@ struct SegmentSelection: ParsableArguments {
     @Option(help: "Only this stream.")
     var stream: String?
 
+    /// Whether no segments are named, and none left out.
+    var isEverythingPending: Bool { segments.isEmpty && priority == nil && stream == nil }
+
     /// - Parameter note: Called with each folder that cannot be read.
     func files(_ spool: Spool, note: (FileError) -> Void) throws -> [SegmentFile] {
         do throws(FileError) {
