@@ -379,7 +379,10 @@ struct FullDiskTests {
         let names = try pending()
         let bad = Set(names.prefix(count))
         let server = ScriptedServer.answering { request in
-            ScriptedServer.answer(bad.contains(request["ferry-segment"] ?? "") ? status : 200)
+            // Whole, or lines of several.
+            let names = (request["ferry-segment"] ?? "").split(separator: ",").map { $0.prefix { $0 != ";" } }
+            let isBad = names.contains { bad.contains(String($0.drop { $0 == " " })) }
+            return ScriptedServer.answer(isBad ? status : 200)
         }
         return (names, bad, "\"$FERRY\" upload --spool \"$DIR/m/s\" --to \(server.url)", server)
     }
@@ -431,6 +434,60 @@ struct FullDiskTests {
             #expect(last.status == 73)
             #expect(pending.count == disk.names.count, "\(last.output) \(last.errors)")
         }
+        #expect(try await shell("umount \"$DIR/m\"").status == 0)
+    }
+
+    @Test("On a disk without a free block segments in parts that are refused take no room from those that can be sent")
+    func refusedInParts() async throws {
+        guard let disk = try await fill(600, lines: 1500, reserve: "", bad: 20, answer: 400) else { return }
+        var (passes, left) = ("", disk.names)
+        for _ in 0..<10 where !Set(left).isSubset(of: disk.bad) {
+            let pass = try await shell("\(disk.upload) --body json-array --request-events 20 --retry-now")
+            passes += "\(pass.status) \(pass.errors)"
+            left = try pending()
+        }
+        #expect(Set(left).isSubset(of: disk.bad), "\(passes)")
+        #expect(try await shell("umount \"$DIR/m\"").status == 0)
+    }
+
+    @Test("On a disk with room for no new file delivered segments give way to those that go out in parts")
+    func noFilesInParts() async throws {
+        try await makeInput()
+        let mounted = try await shell("mkdir -p \"$DIR/m\" && mount -t tmpfs -o size=2m,nr_inodes=60 none \"$DIR/m\"")
+        guard mounted.status == 0 else { return print("NOT TESTED: mounting a tmpfs is not allowed here: \(mounted.errors)") }
+        let server = ScriptedServer.answering { _ in ScriptedServer.answer(200) }
+        let result = try await shell(
+            """
+            head -n 90 "$DIR/in" | "$FERRY" write -q --create --spool "$DIR/m/s" --roll-events 30
+            "$FERRY" upload -q --spool "$DIR/m/s" --to \(server.url)
+            sed -n 91,390p "$DIR/in" | "$FERRY" write -q --spool "$DIR/m/s" --roll-events 30
+            i=0
+            while touch "$DIR/m/filler.$i" 2>/dev/null; do i=$((i + 1)); done
+            "$FERRY" upload --spool "$DIR/m/s" --to \(server.url) --body json-array --request-events 20
+            """)
+        #expect(result.status == 0, "\(result.output) \(result.errors)")
+        #expect(try pending().isEmpty)
+        #expect(try await shell("umount \"$DIR/m\"").status == 0)
+    }
+
+    @Test("On a disk with room for no new file delivered segments give way to rejected/", arguments: ["", "--order strict"])
+    func noFilesForRejected(order: String) async throws {
+        try await makeInput()
+        let mounted = try await shell("mkdir -p \"$DIR/m\" && mount -t tmpfs -o size=2m,nr_inodes=60 none \"$DIR/m\"")
+        guard mounted.status == 0 else { return print("NOT TESTED: mounting a tmpfs is not allowed here: \(mounted.errors)") }
+        let server = ScriptedServer.answering { ScriptedServer.answer($0.line.contains("/refused") ? 400 : 200) }
+        let result = try await shell(
+            """
+            head -n 300 "$DIR/in" | "$FERRY" write -q --create --spool "$DIR/m/s" --roll-events 30
+            "$FERRY" upload -q --spool "$DIR/m/s" --to \(server.url)
+            sed -n 301,390p "$DIR/in" | "$FERRY" write -q --spool "$DIR/m/s" --roll-events 30
+            i=0
+            while touch "$DIR/m/filler.$i" 2>/dev/null; do i=$((i + 1)); done
+            "$FERRY" upload --spool "$DIR/m/s" --to \(server.url)/refused \(order)
+            """)
+        #expect(result.status == 65, "\(result.output) \(result.errors)")
+        #expect(try pending().isEmpty)
+        #expect(try Spool.open(folder("m/s"), access: .read).rejected().count == 3)
         #expect(try await shell("umount \"$DIR/m\"").status == 0)
     }
 

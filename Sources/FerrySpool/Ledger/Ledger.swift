@@ -49,6 +49,12 @@ extension Spool {
     /// Makes the day's ledger, where there is none that could take its lines.
     func makeFirstLedger(at now: Timestamp) throws(FileError) { if try ledgerNames().isEmpty { try makeLedger(at: now) } }
 
+    /// Makes an empty ledger for what is sent when there may be no room for a file, where there is none.
+    static func makeFirstLedger(in state: Directory) {
+        guard let names = try? state.names(), !names.contains(where: { $0.hasPrefix("ledger-") }) else { return }
+        _ = try? state.openLog(ledgerName(Timestamp.now().compactDay))
+    }
+
     /// Makes the day's ledger, where it is not there yet.
     func makeLedger(at now: Timestamp) throws(FileError) {
         guard let stateDirectory else { throw FileError("write ledger of", path, code: EROFS) }

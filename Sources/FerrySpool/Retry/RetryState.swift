@@ -118,6 +118,12 @@ public struct RetryState: Codable, Equatable, Sendable {
 
     private static let inPartsKind = "in-parts"
 
+    /// Whether it says of a segment no more than that it is to go out in parts.
+    package var isOfNothing: Bool {
+        attempts == 0 && failures == 0 && lastError.kind == Self.inPartsKind && delivered?.lines ?? 0 == 0 && broken == nil
+            && request == nil && requestEvents == nil && interrupted != true
+    }
+
     /// The other side may have whole what was tried, and know it by its key.
     ///
     /// - Parameters:

@@ -89,6 +89,9 @@ extension Spool {
     /// Whether the file system has room for more than so many bytes, or does not tell. A quota may have less.
     package func hasRoom(for bytes: ByteCount) -> Bool { stateDirectory.flatMap(Self.room).map { $0 > bytes.bytes } ?? true }
 
+    /// What may be stored before the next look.
+    private static let roomOfLargeSegments = ByteCount.mebibytes(64)
+
     /// For the lines and the names of as many segments as may be under way.
     private static let roomToKeep: Int64 = 1 << 18
 
@@ -111,7 +114,8 @@ extension Spool {
     ///
     /// - Parameter leavesRoom: Where the disk is full, what is rejected waits: others may leave before it.
     public func probeRejected(leavesRoom: Bool = true) throws(FileError) {
-        try directory.requireMoves(into: directory.makeDirectory(Self.rejectedName))
+        let rejected = try lendingMostOfReserve { () throws(FileError) in try directory.makeDirectory(Self.rejectedName) }
+        try directory.requireMoves(into: rejected)
         guard leavesRoom else { return }
         // It frees nothing, and what can be sent needs the reserve for its lines.
         func isShort(_ state: Directory) -> Bool {
@@ -185,7 +189,10 @@ extension Spool {
     /// Sees that the reserve is whole before more is stored. What comes in would take each block that an ending gives back, and what cannot be
     /// written down cannot be sent: the disk would stay full for ever.
     func requireReserve() throws(FileError) {
-        guard let stateDirectory, Self.keepReserve(in: stateDirectory) else { return }
+        guard let stateDirectory else { return }
+        // XFS wants more room to make a file than the reserve has: the first line is not to depend on it.
+        if !hasRoom(for: Self.roomOfLargeSegments) { Self.makeFirstLedger(in: stateDirectory) }
+        guard Self.keepReserve(in: stateDirectory) else { return }
         throw FileError("set room aside for the ledger in", stateDirectory.path, code: ENOSPC)
     }
 
@@ -281,7 +288,11 @@ extension Spool {
     /// Does something that needs a block, while many want one; where the disk is full, with one block of the reserve after the other. The ledger keeps
     /// what it has in its file, or else its share of the reserve: without either nothing is done, though a block be free.
     package func lendingBlocksOfReserve<Result>(_ body: () throws(FileError) -> Result) throws(FileError) -> Result {
-        guard let stateDirectory, isNearlyFull else { return try body() }
+        guard let stateDirectory else { return try body() }
+        if !isNearlyFull {
+            // There may be no room for new files, or a quota, which the file system does not tell of.
+            do throws(FileError) { return try body() } catch { guard error.isDiskFull else { throw error } }
+        }
         let now = Timestamp.now()
         try? setRoomInLedgerAside(at: now)
         let share = hasRoomInLedger(at: now) ? 0 : Self.lentSize

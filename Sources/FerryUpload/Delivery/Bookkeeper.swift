@@ -340,7 +340,10 @@ struct Bookkeeper: Sendable {
         } catch {
             // A line in the ledger would say that it is where it is not.
             if settler.noteUnrejectable(error) { warn("\(error); what is to be rejected stays where it is, \(claim.name) first") }
-            if error.isDiskFull { return now() + Lane.longestPatience }
+            if error.isDiskFull {
+                giveBackBlock(of: claim)
+                return now() + Lane.longestPatience
+            }
             let message = "is to be rejected (\(message)), and cannot be: \(error)"
             // It may have arrived whole.
             return try backOff(claim, kind: "rejected", message, attempts: attempts, nil) { _ in nil }
@@ -351,6 +354,12 @@ struct Bookkeeper: Sendable {
         try settler.submit(
             Ending(claim, .rejected(reason), entry(claim, .rejected, status: status, attempts: attempts, detail: message)))
         return nil
+    }
+
+    /// On a full disk a segment that cannot be rejected waits, and the block of a sidecar that says nothing is for one that can be sent.
+    private func giveBackBlock(of claim: Claim) {
+        guard let spool = try? lease.spool(), ((try? spool.sidecar(of: claim)) ?? nil)?.isOfNothing == true else { return }
+        try? spool.removeSidecar(of: claim.name)
     }
 
     private func backOff(
