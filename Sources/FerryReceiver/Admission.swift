@@ -186,15 +186,19 @@ actor Admission {
     ) async throws(FileError) -> [AdmissionResult] {
         guard !candidates.isEmpty else { return [] }
         let candidates = candidates.map(judged)
+        // However large what lies here is.
+        if vouchesForNames, candidates.contains(where: { recognition.mayBeHere($0.identity.name) }) {
+            let areJudgeable = await blocking { [spool, recognition] in
+                Result { () throws(FileError) in try Self.adoptKin(of: candidates, in: spool, recognition) }
+            }
+            guard try areJudgeable.get() else { return candidates.map { _ in .unsoundThere } }
+        }
         let size = candidates.reduce(.zero) { $0 + ByteCount($1.entry.bytes) }
         let approach = size <= Self.mostWaitedFor ? await committer.approach() : nil
-        let isReady = await blocking { [spool, recognition] in
-            Result { () throws(FileError) in try Self.prepare(candidates, vouchesForNames, in: spool, recognition) }
-        }
-        guard case .success(true) = isReady else {
+        let forced = await blocking { [spool] in Result { () throws(FileError) in try Self.force(candidates, in: spool) } }
+        if case .failure(let error) = forced {
             if let approach { await committer.end(approach) }
-            _ = try isReady.get()
-            return candidates.map { _ in .unsoundThere }
+            throw error
         }
         let commitments = try await committer.commit(candidates, ending: approach).get()
         var results: [AdmissionResult] = []
@@ -228,20 +232,25 @@ actor Admission {
         return judged
     }
 
-    /// Forces the candidates' files to the disk, of those that are not gathered.
+    /// Makes known what is here of the candidates, and came another way.
     ///
     /// - Returns: `false` when a copy of one of them is just coming, and cannot be judged yet; then, and with an error, they are removed.
-    private static func prepare(
-        _ candidates: [Candidate], _ vouchesForNames: Bool, in spool: Spool, _ recognition: Recognition
+    private static func adoptKin(
+        of candidates: [Candidate], in spool: Spool, _ recognition: Recognition
     ) throws(FileError) -> Bool {
         var isKept = false
         defer { if !isKept { for candidate in candidates { spool.discard(candidate.arrival) } } }
-        if vouchesForNames {
-            for candidate in candidates where try !recognition.adoptKin(of: candidate.identity.name) { return false }
-        }
-        for candidate in candidates where !candidate.isToBeGathered { try candidate.arrival.file.sync() }
+        for candidate in candidates where try !recognition.adoptKin(of: candidate.identity.name) { return false }
         isKept = true
         return true
+    }
+
+    /// Forces the candidates' files to the disk, of those that are not gathered. With an error they are removed.
+    private static func force(_ candidates: [Candidate], in spool: Spool) throws(FileError) {
+        var isKept = false
+        defer { if !isKept { for candidate in candidates { spool.discard(candidate.arrival) } } }
+        for candidate in candidates where !candidate.isToBeGathered { try candidate.arrival.file.sync() }
+        isKept = true
     }
 
     /// What a candidate is whose name a pending file has: one that came another way, by rsync say, or that came before and comes again.

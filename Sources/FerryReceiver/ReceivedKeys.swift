@@ -24,22 +24,23 @@ final class ReceivedKeys: Sendable {
     init(_ spool: Spool, mostInMemory: Int = 8192, mostLearned: Int64 = 2 << 20) throws(FileError) {
         self.spool = spool
         self.mostInMemory = mostInMemory
-        let (keys, place) = try Self.read(spool)
+        // It may have been told of lines that are cut off again, where a disk is full.
+        let (keys, place) = try Self.read(spool, upTo: spool.settledReceived())
         let index = Index(keys)
         self.index = index
         log = ReceivedLogFollower(after: place, mostLearned: mostLearned) { entries in
             index.keys.withLock { keys in for entry in entries { keys.add(entry) } }
-        } readAll: { () throws(FileError) in
-            let (keys, place) = try Self.read(spool)
+        } readAll: { end throws(FileError) in
+            let (keys, place) = try Self.read(spool, upTo: end)
             return ReceivedLogFollower.ReadAnew(to: place) { index.keys.withLock { $0 = keys } }
         }
     }
 
-    private static func read(_ spool: Spool) throws(FileError) -> (KeyIndex, ReceivedLogPlace) {
-        let runs = try KeyRuns(of: spool)
+    private static func read(_ spool: Spool, upTo end: ReceivedLogPlace?) throws(FileError) -> (KeyIndex, ReceivedLogPlace) {
+        let runs = try KeyRuns(of: spool, upTo: end)
         var place = runs.place
         var keys = KeyIndex(older: runs)
-        try spool.forEachReceived(after: &place) { keys.add($0) }
+        try spool.forEachReceived(after: &place, upTo: end) { keys.add($0) }
         try spool.syncReceived()
         return (keys, place)
     }
@@ -74,7 +75,7 @@ final class ReceivedKeys: Sendable {
                 case .unusable(let name): KeyRuns.remove(name, of: spool)
                 }
             }
-            keys = try Self.read(spool).0
+            keys = try Self.read(spool, upTo: log.read).0
             do throws(KeyRunError) { return try body(keys) } catch {
                 switch error {
                 case .file(let error): throw error
@@ -89,7 +90,7 @@ final class ReceivedKeys: Sendable {
     private func readAnew(without name: String) {
         KeyRuns.remove(name, of: spool)
         index.keys.withLock { keys in
-            do throws(FileError) { keys = try Self.read(spool).0 } catch {}
+            do throws(FileError) { keys = try Self.read(spool, upTo: log.read).0 } catch {}
         }
     }
 

@@ -1,4 +1,5 @@
 import Foundation
+import Glibc
 import Synchronization
 import TestSupport
 import Testing
@@ -208,6 +209,32 @@ struct KeyRunsTests {
         #expect(try idle.known("key-100", segment: nil) == nil)
     }
 
+    @Test("A starting receiver learns no line that a process is about to cut off again")
+    func cutLine() async throws {
+        let spool = try folder.spool()
+        try spool.logReceived([entry("whole")])
+        let state = try #require(spool.stateDirectory)
+        let log = try #require(try spool.receivedNames().first)
+        let size = try #require(try state.status(log)).size
+        let held = try state.lock("received.lock")
+        // The disk was full behind it.
+        let file = try state.open(log, flags: O_WRONLY | O_APPEND)
+        try file.write(JSONLine.encode(entry("cut")))
+        let (known, continuation) = AsyncStream.makeStream(of: Set<String>.self)
+        Thread.detachNewThread {
+            let keys = try? ReceivedKeys(spool)
+            let found = ["whole", "cut"].filter { (try? keys?.known($0, segment: nil)) != nil }
+            continuation.yield(Set(found))
+            continuation.finish()
+        }
+        // Without a break: it waits for ten seconds, and this task may have its next turn later.
+        for _ in 0..<5000 where try Self.opened(folder("spool/.ferry/received.lock")) < 2 { usleep(1000) }
+        #expect(try Self.opened(folder("spool/.ferry/received.lock")) == 2)
+        try file.truncate(to: size.bytes)
+        held.unlock()
+        for await names in known { #expect(names == ["whole"]) }
+    }
+
     @Test("Lines that another program has written in another form of JSON are known, with a run and without")
     func otherForm() throws {
         let spool = try folder.spool()
@@ -278,6 +305,13 @@ struct KeyRunsTests {
             #expect(try keys.known("key-0-0", segment: nil)?.key == .came(BodyDigest(hashing: "key-0-0")))
             #expect(try keys.known("key-4-99", segment: nil) != nil)
             #expect(try keys.known("key-5-0", segment: nil) == nil)
+        }
+    }
+
+    /// How often this process has a file open.
+    private static func opened(_ path: String) throws -> Int {
+        try FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd").count {
+            (try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/fd/\($0)")) == path
         }
     }
 }

@@ -21,9 +21,13 @@ public struct KeyRuns: Sendable {
     private static let fanOut = 8
 
     /// Opens the runs of a spool's logs, and makes those that are worth it. Where the disk is full, they are made another time.
-    public init(of spool: Spool) throws(FileError) { try self.init(of: spool, Sizes()) }
+    ///
+    /// - Parameter end: They tell about nothing behind it; `nil`: about whole logs.
+    public init(of spool: Spool, upTo end: ReceivedLogPlace? = nil) throws(FileError) {
+        try self.init(of: spool, Sizes(), upTo: end)
+    }
 
-    init(of spool: Spool, _ sizes: Sizes) throws(FileError) {
+    init(of spool: Spool, _ sizes: Sizes, upTo last: ReceivedLogPlace? = nil) throws(FileError) {
         self.sizes = sizes
         folder = spool.stateDirectory
         guard let folder else { return }
@@ -35,7 +39,9 @@ public struct KeyRuns: Sendable {
         }
         let logs = Set(runs.map(\.log))
         for name in names { if let name = KeyRunName(name), !logs.contains(name.log) { try? folder.remove(name.fileName) } }
-        let ends = try runs.map { (log, runs) throws(FileError) in (log, try folder.status(log)?.size.bytes ?? 0) }
+        let ends = try runs.map { (log, runs) throws(FileError) in
+            (log, min(try folder.status(log)?.size.bytes ?? 0, last.map { $0.offsets[log] ?? 0 } ?? .max))
+        }
         let due = ends.filter { $0.1 - end(of: $0.0) > sizes.unread }
         do throws(KeyRunError) { try cover(to: ReceivedLogPlace(offsets: Dictionary(due) { first, _ in first })) } catch {}
     }

@@ -90,17 +90,17 @@ extension Spool {
         on time: Timestamp, following follower: ReceivedLogFollower?, within patience: Duration = OpenFile.patience,
         _ lines: () throws(FileError) -> [UInt8]
     ) throws(FileError) {
-        if try appendReceived(on: time, following: follower, after: nil, within: patience, lines) { return }
+        guard let end = try appendReceived(on: time, following: follower, after: nil, within: patience, lines) else { return }
         // All others would wait for that under the lock.
-        let anew = try follower?.readAnew()
+        let anew = try follower?.readAnew(upTo: end)
         _ = try appendReceived(on: time, following: follower, after: anew, within: patience, lines)
     }
 
-    /// - Returns: `false` when others have logged so much that it is to be read anew before. Nothing is appended then.
+    /// - Returns: `nil`, or up to where all is to be read anew before, when others have logged so much. Nothing is appended then.
     private func appendReceived(
         on time: Timestamp, following follower: ReceivedLogFollower?, after anew: ReceivedLogFollower.ReadAnew?,
         within patience: Duration, _ lines: () throws(FileError) -> [UInt8]
-    ) throws(FileError) -> Bool {
+    ) throws(FileError) -> ReceivedLogPlace? {
         guard let stateDirectory else { throw FileError("write log of", path, code: EROFS) }
         let name = Self.receivedName(time.compactDay)
         // Over midnight, or when a clock is set, processes log into different files: one lock for all of them.
@@ -108,13 +108,13 @@ extension Spool {
         defer { turn.end() }
         var (start, end): (Int64, Int64?) = (0, nil)
         var appended: [UInt8] = []
-        var isCaughtUp = true
+        var isBehind: ReceivedLogPlace?
         try stateDirectory.appendLines(to: name) { size throws(FileError) -> [UInt8] in
             start = size
             if let anew { follower?.use(anew) }
             let days = Self.receivedNames(about: [time, .now()])
-            isCaughtUp = try follower?.catchUp(self, name, size: size, days, turn.number, howeverMuch: anew != nil) ?? true
-            appended = isCaughtUp ? try lines() : []
+            isBehind = try follower?.catchUp(self, name, size: size, days, turn.number, howeverMuch: anew != nil)
+            appended = isBehind == nil ? try lines() : []
             // The others need not wait for the disk as well.
             if appended.isEmpty { turn.end() } else { try turn.count() }
             return appended
@@ -124,7 +124,7 @@ extension Spool {
         }
         // Lines whose forced write failed may be there: they are read as if others had logged them.
         if let end { follower?.pass(appended, of: name, from: start, to: end, turn.number) }
-        return isCaughtUp
+        return isBehind
     }
 
     /// Forces what the logs of received keys have by now to the disk: what is known from them is answered for.

@@ -7,7 +7,7 @@ public final class ReceivedLogFollower: Sendable {
     /// The number of the turn whose logs it knows.
     private let turn = Mutex<Int64?>(nil)
     private let learn: @Sendable ([ReceivedEntry]) -> Void
-    private let readAll: (@Sendable () throws(FileError) -> ReadAnew)?
+    private let readAll: (@Sendable (ReceivedLogPlace) throws(FileError) -> ReadAnew)?
 
     /// What was read anew from the logs' beginnings.
     public struct ReadAnew {
@@ -30,10 +30,11 @@ public final class ReceivedLogFollower: Sendable {
     ///   - place: What was read before.
     ///   - mostLearned: More bytes than this are read anew, which takes a fraction of the time and the memory: some 8,000 lines.
     ///   - learn: Called with what another process has logged.
-    ///   - readAll: Reads the logs anew, where much was logged. Called without the lock of the logs: the others go on meanwhile. `nil`: all is learned.
+    ///   - readAll: Reads the logs anew, where much was logged, up to a place: what is behind it may be cut off again. Called without the lock of the
+    ///     logs: the others go on meanwhile. `nil`: all is learned.
     public init(
         after place: ReceivedLogPlace, mostLearned: Int64 = 2 << 20, learn: @escaping @Sendable ([ReceivedEntry]) -> Void,
-        readAll: (@Sendable () throws(FileError) -> ReadAnew)? = nil
+        readAll: (@Sendable (ReceivedLogPlace) throws(FileError) -> ReadAnew)? = nil
     ) {
         self.place = Mutex(place)
         self.mostLearned = mostLearned
@@ -44,7 +45,7 @@ public final class ReceivedLogFollower: Sendable {
     /// How far it has learned what the logs say.
     public var read: ReceivedLogPlace { place.withLock { $0 } }
 
-    func readAnew() throws(FileError) -> ReadAnew? { try readAll?() }
+    func readAnew(upTo end: ReceivedLogPlace) throws(FileError) -> ReadAnew? { try readAll?(end) }
 
     /// Goes on behind what was read anew, under the lock of the logs.
     func use(_ anew: ReadAnew) {
@@ -60,25 +61,23 @@ public final class ReceivedLogFollower: Sendable {
     ///   - days: The logs that processes of earlier versions may write now. They need not be there.
     ///   - number: The turn's: another one than at the last look, and any log may have got something.
     ///   - howeverMuch: Whether it reads also what would take long.
-    /// - Returns: `false` when there is so much that it is to be read anew.
+    /// - Returns: `nil`, or up to where all is to be read anew, when there is so much.
     func catchUp(
         _ spool: Spool, _ name: String, size: Int64, _ days: Set<String>, _ number: Int64, howeverMuch: Bool
-    ) throws(FileError) -> Bool {
+    ) throws(FileError) -> ReceivedLogPlace? {
         var place = place.withLock { $0 }
         let isBehind = number != turn.withLock { $0 } || place.offsets[name] == nil
-        var longer: [String] = []
+        var longer: [(name: String, file: OpenFile)] = []
         var amount: Int64 = 0
         for log in isBehind ? Set(try spool.receivedNames()) : days.union([name]) {
             let now = log == name ? size : try spool.stateDirectory?.status(log)?.size.bytes ?? 0
-            let before = place.offsets[log] ?? 0
-            guard now != before else { continue }
-            longer.append(log)
-            amount += now > before ? now - before : now
+            guard now != place.offsets[log] ?? 0, let file = try spool.stateDirectory?.open(log) else { continue }
+            longer.append((log, file))
+            amount += try now - place.start(in: log, file, size: now)
         }
-        if amount > mostLearned, !howeverMuch, readAll != nil { return false }
+        if amount > mostLearned, !howeverMuch, readAll != nil { return try spool.receivedEnds() }
         var news: [ReceivedEntry] = []
-        for log in longer {
-            guard let file = try spool.stateDirectory?.open(log) else { continue }
+        for (log, file) in longer {
             try file.forEachReceived(log, after: &place) {
                 news.append($0)
                 guard news.count == Self.learnedAtOnce else { return }
@@ -91,7 +90,7 @@ public final class ReceivedLogFollower: Sendable {
         self.place.withLock { $0 = place }
         turn.withLock { $0 = number }
         if !news.isEmpty { learn(news) }
-        return true
+        return nil
     }
 
     /// Passes over the lines that this process has appended.

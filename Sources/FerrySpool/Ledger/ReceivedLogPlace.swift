@@ -3,12 +3,22 @@ import FoundationEssentials
 /// How far the logs of received keys were read.
 public struct ReceivedLogPlace: Sendable {
     /// By the logs' names the offsets where the next line begins.
-    package private(set) var offsets: [String: Int64] = [:]
-    /// The last bytes before them: another log that took the place of one, from a backup say, has others there.
-    private var ends: [String: [UInt8]] = [:]
+    package fileprivate(set) var offsets: [String: Int64] = [:]
+    /// What is before them, of some last lines: another log that took the place of one, from a backup say, has other keys and times there.
+    private var ends: [String: End] = [:]
 
-    /// The end of a line: a part of a digest, a name and a way at least.
-    private static let endLength = 96
+    private struct End: Equatable, Sendable {
+        let length: Int
+        let hash: Int
+
+        init(_ bytes: some Collection<UInt8>) {
+            let last = Array(bytes.suffix(Self.most))
+            (length, hash) = (last.count, last.hashValue)
+        }
+
+        /// More than the longest lines have.
+        static let most = 4096
+    }
 
     public init() {}
 
@@ -19,44 +29,63 @@ public struct ReceivedLogPlace: Sendable {
     /// - Parameter last: The bytes before it, as many as there are.
     mutating func move(in log: String, to offset: Int64, behind last: some Collection<UInt8>) {
         offsets[log] = offset
-        ends[log] = Array(last.suffix(Self.endLength))
+        ends[log] = End(last)
     }
 
     /// Where to go on in a log: at its beginning where it is another one by now.
-    fileprivate func start(in log: String, _ file: OpenFile, size: Int64) throws(FileError) -> Int64 {
+    func start(in log: String, _ file: OpenFile, size: Int64) throws(FileError) -> Int64 {
         guard let offset = offsets[log], offset <= size else { return 0 }
         guard let end = ends[log] else { return offset }
-        return try file.readBytes(end.count, at: offset - Int64(end.count)) == end ? offset : 0
+        return End(try file.readBytes(end.length, at: offset - Int64(end.length))) == end ? offset : 0
     }
 
     fileprivate mutating func move(in log: String, _ file: OpenFile, to offset: Int64) throws(FileError) {
-        let length = min(offset, Int64(Self.endLength))
+        let length = min(offset, Int64(End.most))
         move(in: log, to: offset, behind: try file.readBytes(Int(length), at: offset - length))
     }
 }
 
 extension Spool {
     /// Every key that was logged behind a place, which moves to the end of the last whole line.
+    ///
+    /// - Parameter end: Where to stop; `nil`: at the ends of the logs.
     public func forEachReceived(
-        after place: inout ReceivedLogPlace, _ body: (ReceivedEntry) -> Void
+        after place: inout ReceivedLogPlace, upTo end: ReceivedLogPlace? = nil, _ body: (ReceivedEntry) -> Void
     ) throws(FileError) {
         for name in try receivedNames() {
             guard let file = try stateDirectory?.open(name) else { continue }
-            try file.forEachReceived(name, after: &place, body)
+            try file.forEachReceived(name, after: &place, before: end.map { $0.offsets[name] ?? 0 } ?? .max, body)
         }
+    }
+
+    /// How far the logs reach that no process is writing into: what it cannot write whole it cuts off again. `nil` where its turn cannot be had.
+    package func settledReceived() -> ReceivedLogPlace? {
+        guard let stateDirectory, let turn = try? ReceivedLogTurn(in: stateDirectory, within: OpenFile.patience) else {
+            return nil
+        }
+        defer { turn.end() }
+        return try? receivedEnds()
+    }
+
+    /// The ends of all logs, to be asked for under their lock.
+    func receivedEnds() throws(FileError) -> ReceivedLogPlace {
+        var place = ReceivedLogPlace()
+        for name in try receivedNames() { place.offsets[name] = try stateDirectory?.status(name)?.size.bytes ?? 0 }
+        return place
     }
 }
 
 extension OpenFile {
     /// - Parameter name: The log's name, in the place.
     func forEachReceived(
-        _ name: String, after place: inout ReceivedLogPlace, _ body: (ReceivedEntry) -> Void
+        _ name: String, after place: inout ReceivedLogPlace, before end: Int64 = .max, _ body: (ReceivedEntry) -> Void
     ) throws(FileError) {
         let start = try place.start(in: name, self, size: status().size.bytes)
         let decoder = JSONDecoder()
-        let end = try forEachPlacedLine(from: start) { line, _ in
+        guard start < end else { return }
+        let reached = try forEachPlacedLine(from: start, before: end) { line, _ in
             if let entry = try? decoder.decode(ReceivedEntry.self, from: Data(line)) { body(entry) }
         }
-        try place.move(in: name, self, to: end)
+        try place.move(in: name, self, to: reached)
     }
 }
