@@ -450,6 +450,23 @@ struct FullDiskTests {
         #expect(try await shell("umount \"$DIR/m\"").status == 0)
     }
 
+    @Test("On a disk without a free block it is kept how much was delivered of what is rejected then")
+    func deliveredOfRejected() async throws {
+        guard let disk = try await fill(400, lines: 900, reserve: "", bad: 0, answer: 400) else {
+            return
+        }
+        // The second part of each.
+        let server = ScriptedServer.answering { request in
+            ScriptedServer.answer((request["ferry-segment"] ?? "").contains("lines=\"21-30\"") ? 400 : 200)
+        }
+        let upload = disk.upload.replacingOccurrences(of: disk.server.url, with: server.url)
+        let pass = try await shell("\(upload) --body json-array --request-events 20 --order strict --parallel 1")
+        let rejected = try Spool.open(folder("m/s"), access: .read).rejected()
+        #expect(rejected.count > 5, "\(pass.status) \(pass.output) \(pass.errors)")
+        #expect(rejected.allSatisfy { $0.reason?.delivered?.lines == 20 }, "\(rejected.map(\.reason))")
+        #expect(try await shell("umount \"$DIR/m\"").status == 0)
+    }
+
     @Test("On a disk with room for no new file delivered segments give way to those that go out in parts")
     func noFilesInParts() async throws {
         try await makeInput()

@@ -138,7 +138,9 @@ extension Spool {
             } catch {
                 // The ledger has the reason too, and a move needs no room.
                 guard error.isDiskFull else { throw error }
-                try directory.moveAside(name, into: rejected)
+                var kept = name
+                try directory.moveAside(name, into: rejected) { kept = $0 }
+                if reason.delivered != nil { makeReason(reason, of: kept, fromSidecarOf: name, in: rejected) }
             }
             changed.rejected = rejected
         case .sent(keep: false), .expired, .evicted, .split:
@@ -146,6 +148,20 @@ extension Spool {
         }
         if ending.hasSidecar { try removeSidecar(of: name) }
     }
+
+    /// On a full disk the sidecar becomes the reason: it has a block, and tells what was delivered, which is not to be sent again.
+    private func makeReason(_ reason: RejectionReason, of kept: String, fromSidecarOf name: String, in rejected: Directory) {
+        let reasonName = Self.reasonName(of: kept)
+        guard (try? directory.renameWithoutReplacing(Self.sidecarName(of: name), to: reasonName, in: rejected)) == true else {
+            return
+        }
+        var short = reason
+        (short.body, short.message) = (nil, String(reason.message.prefix(Self.mostOfMessage)))
+        _ = try? rejected.overwriteState(short, in: reasonName)
+    }
+
+    /// With it, what is written in place is no longer than that may be.
+    private static let mostOfMessage = 120
 
     private func keep(_ name: String, at time: Timestamp, _ changed: inout ChangedFolders) throws(FileError) {
         var tries = 1
