@@ -24,7 +24,7 @@ final class ReceivedKeys: Sendable {
     init(_ spool: Spool, mostInMemory: Int = 8192, mostLearned: Int64 = 2 << 20) throws(FileError) {
         self.spool = spool
         self.mostInMemory = mostInMemory
-        // It may have been told of lines that are cut off again, where a disk is full.
+        // Lines behind that may be cut off again, where a disk is full.
         let (keys, place) = try Self.read(spool, upTo: spool.settledReceived())
         let index = Index(keys)
         self.index = index

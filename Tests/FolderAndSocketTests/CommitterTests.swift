@@ -9,19 +9,6 @@ import Testing
 struct CommitterTests {
     private let folder = TemporaryFolder()
 
-    private func candidate(_ second: Int, in spool: Spool) throws -> Admission.Candidate {
-        let (arrival, name) = (try spool.beginArrival(), Segments.name(second: second))
-        let bytes = Segments.gzip("\(second)\n")
-        try arrival.file.write(bytes)
-        return Admission.Candidate(
-            arrival: arrival,
-            entry: ReceivedEntry(
-                at: .now(), key: name.id, sha256: "", segment: name.fileName, bytes: Int64(bytes.count), events: 1,
-                file: arrival.fileName),
-            identity: SegmentIdentity(name), way: .none, isOriginal: true,
-            body: .init(digest: try arrival.file.digest().digest, inflated: .kibibytes(1), endsLine: true))
-    }
-
     private final class Progress: Sendable {
         let begun = Mutex(0)
         let done = Mutex(0)
@@ -37,10 +24,10 @@ struct CommitterTests {
     func approach() async throws {
         let spool = try folder.spool()
         let committer = Committer(spool, try Recognition(spool, nil))
-        _ = await committer.commit([try candidate(0, in: spool)])
+        _ = await committer.commit([try candidate("0\n", second: 0, in: spool)])
         let before = try turns(of: spool)
         let (comes, fails) = (await committer.approach(), await committer.approach())
-        let (first, second) = (try candidate(1, in: spool), try candidate(2, in: spool))
+        let (first, second) = (try candidate("1\n", second: 1, in: spool), try candidate("2\n", second: 2, in: spool))
         try await withThrowingTaskGroup(of: Void.self) { group in
             group.addTask { _ = await committer.commit([first]) }
             group.addTask {

@@ -106,23 +106,6 @@ struct GatheringTests {
         #expect(try hub.events(in: [.pending]).count == 160)
     }
 
-    private func candidate(
-        _ text: String, in spool: Spool, inflated: ByteCount? = nil
-    ) throws -> Admission.Candidate {
-        let (arrival, name) = (try spool.beginArrival(), Segments.name(second: 1))
-        let bytes = Segments.gzip(text)
-        try arrival.file.write(bytes)
-        return Admission.Candidate(
-            arrival: arrival,
-            entry: ReceivedEntry(
-                at: .now(), key: name.id, sha256: "", segment: name.fileName, bytes: Int64(bytes.count), events: 1,
-                file: arrival.fileName),
-            identity: SegmentIdentity(name), way: .none, isOriginal: true,
-            body: .init(
-                digest: try arrival.file.digest().digest, inflated: inflated ?? ByteCount(Int64(text.utf8.count)), endsLine: true)
-        )
-    }
-
     @Test("However much comes in one round, none is longer than the size")
     func oneRound() throws {
         let spool = try folder.spool()
@@ -348,9 +331,9 @@ struct GatheringTests {
         let hub = try folder.spool("hub")
         let recognition = try Recognition(hub, nil)
         let committer = Committer(hub, recognition, gathering: GatherRules(size: .mebibytes(1), patience: .zero))
-        var candidate = try candidate("1\n", in: hub)
-        candidate.isToBeGathered = true
-        _ = await committer.commit([candidate])
+        var small = try candidate("1\n", in: hub)
+        small.isToBeGathered = true
+        _ = await committer.commit([small])
         #expect(try hub.events(in: [.pending]) == ["1"])
     }
 }

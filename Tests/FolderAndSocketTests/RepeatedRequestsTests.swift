@@ -206,8 +206,8 @@ struct RepeatedRequestsTests {
     }
 
     @Test(
-        "So it is where a plain sender's second try told nothing, or there was nobody to try it with",
-        arguments: ["503", "401", "nobody"], [true, false])
+        "So it is where a plain sender's second try told nothing, or could not be made",
+        arguments: ["503", "401", "gone"], [true, false])
     func secondTryInVain(second: String, isJoined: Bool) async throws {
         let spool = try folder.spool()
         func put(_ seconds: Range<Int>) throws {
@@ -218,7 +218,7 @@ struct RepeatedRequestsTests {
         let port = place.open { peer in
             while let request = peer.request() {
                 let answer = server.answer(request)
-                if server.keys.count == 1 { return second == "nobody" ? place.close() : () }
+                if server.keys.count == 1 { return second == "gone" ? place.close() : () }
                 peer.send(answer.replacingOccurrences(of: "503 X", with: "503 X\r\nRetry-After: 1"))
             }
         }
@@ -232,18 +232,18 @@ struct RepeatedRequestsTests {
         try put(1..<5)
         try await upload()
         let again =
-            second == "nobody"
+            second == "gone"
             ? ScriptedServer(port: port) { peer in
                 while let request = peer.request() { peer.send(server.answer(request)) }
             } : nil
-        #expect(server.keys.count == (second == "nobody" ? 1 : 2))
+        #expect(server.keys.count == (second == "gone" ? 1 : 2))
         try put(5..<8)
         try await upload()
         withExtendedLifetime(again) {}
         #expect(try spool.pending().isEmpty)
         let requests = server.requests.withLock { $0 }
         #expect(requests.count { $0.key == requests[0].key } > 1)
-        // Whoever goes by keys has each event once.
+        // A server that goes by keys has each event once.
         let counts = Dictionary(requests.map { ($0.key, Int($0.events) ?? 0) }, uniquingKeysWith: max)
         #expect(counts.values.reduce(0, +) == 7, "\(requests.map { ($0.key, $0.events) })")
     }
