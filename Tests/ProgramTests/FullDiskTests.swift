@@ -462,7 +462,7 @@ struct FullDiskTests {
         let upload = disk.upload.replacingOccurrences(of: disk.server.url, with: server.url)
         let pass = try await shell("\(upload) --body json-array --request-events 20 --order strict --parallel 1")
         let rejected = try Spool.open(folder("m/s"), access: .read).rejected()
-        #expect(rejected.count > 5, "\(pass.status) \(pass.output) \(pass.errors)")
+        #expect(!rejected.isEmpty, "\(pass.status) \(pass.output) \(pass.errors)")
         #expect(rejected.allSatisfy { $0.reason?.delivered?.lines == 20 }, "\(rejected.map(\.reason))")
         #expect(try await shell("umount \"$DIR/m\"").status == 0)
     }
