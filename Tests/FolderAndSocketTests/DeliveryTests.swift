@@ -270,7 +270,7 @@ struct DeliveryTests {
     func refusedConnection() async throws {
         let spool = try folder.spool()
         let names = try fill(spool, 2)
-        let port = ScriptedServer { _ in }.port
+        let port = LoopbackPort.own()
         let report = try await UploadPass(spool, options: try options("http://127.0.0.1:\(port)/")).run()
         guard case .unwell(let reason, _) = report.stopReason else {
             Issue.record("went on")

@@ -26,7 +26,7 @@ struct RepeatedRequestsTests {
         /// - Returns: The port.
         func open(_ script: @escaping @Sendable (Peer) -> Void) -> Int {
             server.withLock {
-                let server = ScriptedServer(script)
+                let server = ScriptedServer(port: LoopbackPort.own(), script)
                 $0 = server
                 return server.port
             }

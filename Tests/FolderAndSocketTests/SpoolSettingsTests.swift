@@ -31,7 +31,7 @@ struct SpoolSettingsTests {
     /// Runs an uploader with limits whose server is dead, while `body` runs.
     private func whileRunning(_ limits: ConfiguredLimits, _ body: @escaping @Sendable () async throws -> Void) async throws {
         let dead = ScriptedServer { $0.shutDown() }
-        var upload = UploadOptions(destination: try DestinationURL(dead.url))
+        var upload = UploadOptions(destination: try DestinationURL("http://127.0.0.1:\(LoopbackPort.own())/"))
         upload.retention = limits.retention
         var options = RunOptions(upload: upload, schedule: SchedulePolicy(interval: .seconds(60), events: 1))
         options.limits = limits
@@ -127,9 +127,9 @@ struct SpoolSettingsTests {
     @Test("A spool that was away for a moment keeps the limits that it was told since the uploader began")
     func backAgain() async throws {
         let spool = try folder.spool()
-        let dead = ScriptedServer { _ in }
         var options = RunOptions(
-            upload: UploadOptions(destination: try DestinationURL(dead.url)), schedule: SchedulePolicy(interval: .seconds(60)))
+            upload: UploadOptions(destination: try DestinationURL("http://127.0.0.1:\(LoopbackPort.own())/")),
+            schedule: SchedulePolicy(interval: .seconds(60)))
         options.limits = ConfiguredLimits(RetentionLimits(maxBytes: ByteCount(5000)), isSet: true, program: "ferry run")
         let seen = Mutex((isAway: false, isBack: false))
         let runner = try Runner(

@@ -67,16 +67,13 @@ struct MachineProgramTests {
 
     @Test("A machine that has filled the hub's disk can be revoked")
     func fullDisk() async throws {
-        let mounted = try await shell("mkdir \"$DIR/hub\" && mount -t tmpfs -o size=512k none \"$DIR/hub\"")
-        guard mounted.status == 0 else { return print("NOT TESTED: mounting a tmpfs is not allowed here: \(mounted.errors)") }
+        guard folder.mount("size=512k", at: "hub") else { return }
         _ = try await add("evil")
         _ = try await add("good")
         let filled = try await shell("head -c 600000 /dev/zero > \"$DIR/hub/evil/flood\"")
         #expect(filled.status != 0)
         let revoked = try await machine("revoke", "evil")
         let list = try await machine("list")
-        let unmounted = try await shell("umount \"$DIR/hub\"")
-        #expect(unmounted.status == 0)
         #expect(revoked.status == 0, "\(revoked.errors)")
         #expect(list.output.split(separator: "\n").contains { $0.contains("evil") && $0.contains("revoked") }, "\(list.output)")
     }

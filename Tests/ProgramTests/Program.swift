@@ -93,7 +93,7 @@ final class Running: Sendable {
     }
 }
 
-/// `ferry receive` on a port of its own.
+/// `ferry receive` on a port that stays its own when it ends.
 struct Hub {
     let running: Running
     let port: Int
@@ -101,7 +101,7 @@ struct Hub {
 
     var url: String { "http://127.0.0.1:\(port)/v1/segments" }
 
-    init(_ spool: String, port: Int = 0, _ more: [String] = []) async throws {
+    init(_ spool: String, port: Int = LoopbackPort.own(), _ more: [String] = []) async throws {
         self.spool = spool
         running = try Program().start(["receive", "--listen", "127.0.0.1:\(port)", "--spool", spool] + more)
         let line = try await running.waitFor("listening on http://127.0.0.1:")

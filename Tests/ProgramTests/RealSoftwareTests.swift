@@ -15,8 +15,7 @@ struct RealSoftwareTests {
     func nginx() async throws {
         guard let nginx = Program.find("nginx") else { return missing("nginx") }
         let socket = folder("nginx.sock")
-        // A port that was free a moment ago.
-        let port = ScriptedServer { _ in }.port
+        let port = LoopbackPort.own()
         try FileManager.default.createDirectory(atPath: folder("www/in"), withIntermediateDirectories: true)
         try """
         daemon off; worker_processes 1; pid \(folder("pid")); error_log \(folder("error.log")); user root;

@@ -9,7 +9,7 @@ struct ReceiveTests {
 
     private func upload(_ hub: Hub) async throws -> Program.Result {
         try await Program().run(
-            "upload", "--spool", folder("source"), "--to", "http://127.0.0.1:\(hub.port)/v1/segments", "--retry-now")
+            "upload", "--spool", folder("source"), "--to", "\(hub.url)", "--retry-now")
     }
 
     @Test(

@@ -116,10 +116,7 @@ struct TrackerProgramTests {
     func disks() async throws {
         let path = folder("m")
         let shell = Program("/bin/sh")
-        guard try await shell.run("-c", "mkdir \(path) && mount -t tmpfs -o size=1m none \(path)").status == 0 else {
-            print("NOT TESTED: mounting a tmpfs is not allowed here")
-            return
-        }
+        guard folder.mount("size=1m") else { return }
         // Several times, so that the disk is full in the middle of a line: that one must not be in the way of the next.
         for round in 0..<4 {
             #expect(
@@ -141,7 +138,6 @@ struct TrackerProgramTests {
         let readOnly = await (try host("count", path + "/spool", "10")).end()
         #expect(
             readOnly.output.split(separator: "\n").count { $0.hasPrefix("failed") && $0.contains("Read-only file system") } == 10)
-        #expect(try await shell.run("-c", "umount \(path)").status == 0)
     }
 
     private static let library = (Program.ferry as NSString).deletingLastPathComponent + "/libferrytracker.so"

@@ -24,9 +24,7 @@ struct WriteTests {
 
     @Test("Going on as told keeps every skipped line whole, also behind one that a full disk cut off")
     func keptWhole() async throws {
-        guard try await shell("mkdir \"$DIR/m\" && mount -t tmpfs -o size=16k none \"$DIR/m\"").status == 0 else {
-            return print("NOT TESTED: mounting a tmpfs is not allowed here")
-        }
+        guard folder.mount("size=16k") else { return }
         let result = try await shell(
             """
             head -c 8192 /dev/zero >"$DIR/m/fill"
@@ -40,7 +38,6 @@ struct WriteTests {
             grep bad "$DIR/in" >"$DIR/bad"; grep -Fxf "$DIR/bad" "$DIR/m/inv" | cmp - "$DIR/bad" && echo whole
             grep -v bad "$DIR/in" >"$DIR/good"; "$FERRY" cat --spool "$DIR/s" | cmp - "$DIR/good" && echo stored
             """)
-        #expect(try await shell("umount \"$DIR/m\"").status == 0)
         #expect(result.output == "first 73\nsecond 65\nwhole\nstored\n", "\(result.errors)")
     }
 
