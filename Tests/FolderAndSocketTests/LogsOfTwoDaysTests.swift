@@ -145,6 +145,23 @@ struct LogsOfTwoDaysTests {
         #expect(try !second.take(beat(5)))
     }
 
+    @Test("A log that lost its last line and got another one as long is known, whatever its length says")
+    func sameLength() throws {
+        let spool = try folder.spool()
+        let state = try #require(spool.stateDirectory)
+        let (first, second) = (try Process(spool), try Process(Spool.open(spool.path, access: .write)))
+        let name = try { try #require(try spool.receivedNames().first) }
+        #expect(try second.take(entry("key-1", at: .now())))
+        #expect(try first.take(entry("key-2", at: .now())))
+        let before = try #require(try state.contents(of: name()))
+        #expect(try first.take(entry("key-3", at: .now())))
+        let length = try state.contents(of: name())?.count
+        try state.replace(name(), with: before, durable: false)
+        #expect(try second.take(entry("key-4", at: .now())))
+        #expect(try state.contents(of: name())?.count == length)
+        #expect(try !first.take(entry("key-4", at: .now())))
+    }
+
     @Test("What others have logged in large numbers is read anew while they go on")
     func farBehind() throws {
         let spool = try folder.spool()
@@ -170,6 +187,24 @@ struct LogsOfTwoDaysTests {
         // Nothing is behind what was appended itself.
         try spool.follow(follower, at: .now())
         #expect(known.withLock { !$0.contains("own") })
+    }
+
+    @Test("What one has learned, however much, is in the logs before the place up to which it says to have read them")
+    func placeFirst() throws {
+        let spool = try folder.spool()
+        let follower = Mutex<ReceivedLogFollower?>(nil)
+        let known = Mutex<Set<String>>([])
+        let made = ReceivedLogFollower(after: ReceivedLogPlace()) { entries in
+            // Whoever takes keys out of the memory in this moment looks for them in the logs, up to that place.
+            guard let end = follower.withLock({ $0?.read }) else { return }
+            var (place, there): (ReceivedLogPlace, Set<String>) = (ReceivedLogPlace(), [])
+            try? spool.forEachReceived(after: &place, upTo: end) { there.insert($0.key) }
+            known.withLock { known in for entry in entries where there.contains(entry.key) { known.insert(entry.key) } }
+        }
+        follower.withLock { $0 = made }
+        try spool.logReceived((0..<3000).map { entry("key-\($0)", at: .now()) })
+        try spool.follow(made, at: .now())
+        #expect(known.withLock(\.count) == 3000)
     }
 
     @Test("While one decides on a key, none of another day's log decides")

@@ -24,12 +24,12 @@ public final class ReceivedLogFollower: Sendable {
     }
 
     private let mostLearned: Int64
-    private static let learnedAtOnce = 1024
 
     /// - Parameters:
     ///   - place: What was read before.
     ///   - mostLearned: More bytes than this are read anew, which takes a fraction of the time and the memory: some 8,000 lines.
-    ///   - learn: Called with what another process has logged.
+    ///   - learn: Called under the lock of the logs with what another process has logged, which is before ``read`` then: whoever takes keys out of the
+    ///     memory that are in the logs up to there may do so at any time.
     ///   - readAll: Reads the logs anew, where much was logged, up to a place: what is behind it may be cut off again. Called without the lock of the
     ///     logs: the others go on meanwhile. `nil`: all is learned.
     public init(
@@ -71,19 +71,19 @@ public final class ReceivedLogFollower: Sendable {
         var amount: Int64 = 0
         for log in isBehind ? Set(try spool.receivedNames()) : days.union([name]) {
             let now = log == name ? size : try spool.stateDirectory?.status(log)?.size.bytes ?? 0
-            guard now != place.offsets[log] ?? 0, let file = try spool.stateDirectory?.open(log) else { continue }
+            // One that was cut off, and has other lines now, may be as long as before.
+            guard now != place.offsets[log] ?? 0 || isBehind && days.contains(log),
+                let file = try spool.stateDirectory?.open(log)
+            else { continue }
+            let start = try place.start(in: log, file, size: now)
+            guard start < now else { continue }
             longer.append((log, file))
-            amount += try now - place.start(in: log, file, size: now)
+            amount += now - start
         }
         if amount > mostLearned, !howeverMuch, readAll != nil { return try spool.receivedEnds() }
         var news: [ReceivedEntry] = []
         for (log, file) in longer {
-            try file.forEachReceived(log, after: &place) {
-                news.append($0)
-                guard news.count == Self.learnedAtOnce else { return }
-                learn(news)
-                news = []
-            }
+            try file.forEachReceived(log, after: &place) { news.append($0) }
             // What is known is answered for.
             if log != name { try file.sync() }
         }
