@@ -43,8 +43,8 @@ struct SegmentHandler: Sendable {
         }
         let largest = min(options.maxBody, guest?.largestBody ?? options.maxBody)
         let isTooLarge = request.headers[.contentLength].flatMap(Int64.init).map { $0 > largest.bytes } ?? false
+        let received: [ReceivedSegment]
         do throws(IntakeRefusal) {
-            let received: [ReceivedSegment]
             // The key before the size: a sender that is told 413 sends the same events again, in halves with keys of their own.
             if let known = try await known(parts, from: sender, looksAround: false) {
                 received = try await compare(request, known, from: guest)
@@ -56,8 +56,6 @@ struct SegmentHandler: Sendable {
                 received = try await take(request, parts, from: sender, guest)
             }
             if received.contains(where: \.isDuplicate) { try await noteAnswers(to: parts, as: received, from: sender) }
-            for segment in received { onEvent(.received(segment, from: guest?.machine.name)) }
-            return Answer.accepted(received, in: spool.id, mostJoined: options.mostJoined)
         } catch {
             switch error {
             case .file(let failure), .notAdmitted(let failure):
@@ -67,6 +65,13 @@ struct SegmentHandler: Sendable {
             }
             throw RefusedRequest(error)
         }
+        // Whoever moved it meanwhile may be about to remove it: what is acknowledged must be where it is looked for.
+        guard spool.isAtItsPath else {
+            throw RefusedRequest(
+                .serviceUnavailable, "the spool's folder was moved away, or is another one", retryAfter: .seconds(5))
+        }
+        for segment in received { onEvent(.received(segment, from: guest?.machine.name)) }
+        return Answer.accepted(received, in: spool.id, mostJoined: options.mostJoined)
     }
 
     /// Delivered segments make room for the sender's next try.

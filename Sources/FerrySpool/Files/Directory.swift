@@ -170,6 +170,15 @@ public final class Directory: Sendable {
         return FileStatus(status).identity
     }
 
+    /// Whether its path leads to it.
+    var isAtItsPath: Bool {
+        get throws(FileError) {
+            var status = stat()
+            guard stat(path, &status) == 0 else { throw FileError("examine", path) }
+            return try FileStatus(status).identity == identity()
+        }
+    }
+
     /// Whether the folder has been removed: what is written into it goes with its descriptor.
     public var isRemoved: Bool {
         var status = stat()

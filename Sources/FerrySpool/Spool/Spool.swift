@@ -40,13 +40,10 @@ public final class Spool: Sendable {
     /// Whether its path leads to it: the folder may have been moved away or made anew, or its file system unmounted.
     public var isAtItsPath: Bool {
         do throws(FileError) {
-            let there = try Directory.open(path)
-            guard try there.identity() == directory.identity() else { return false }
-            let state = try there.directory(Self.stateFolderName)
-            guard let stateDirectory else { return true }
-            return try state.identity() == stateDirectory.identity()
+            guard try directory.isAtItsPath else { return false }
+            return try stateDirectory?.isAtItsPath ?? true
         } catch {
-            // Of another failure, too many open files perhaps, nothing follows.
+            // Of another failure nothing follows.
             return ![ENOENT, ENOTDIR].contains(error.code)
         }
     }
