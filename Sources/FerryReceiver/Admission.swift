@@ -1,7 +1,6 @@
 import FerryIntake
 import FerrySpool
 import Glibc
-import NIOPosix
 
 /// What became of a body that is complete and sound.
 enum AdmissionResult: Equatable, Sendable {
@@ -274,13 +273,5 @@ actor Admission {
         try file.sync()
         try spool.directory.sync()
         return .duplicate
-    }
-}
-
-/// Runs file work that may take long on a thread that may block. It is done even if the task is cancelled: half-done books are worse than
-/// a late end.
-func blocking<Value: Sendable>(_ body: @escaping @Sendable () -> Value) async -> Value {
-    await withCheckedContinuation { continuation in
-        NIOThreadPool.singleton.submit { _ in continuation.resume(returning: body()) }
     }
 }

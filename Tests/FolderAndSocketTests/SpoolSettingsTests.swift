@@ -30,8 +30,8 @@ struct SpoolSettingsTests {
 
     /// Runs an uploader with limits whose server is dead, while `body` runs.
     private func whileRunning(_ limits: ConfiguredLimits, _ body: @escaping @Sendable () async throws -> Void) async throws {
-        let dead = ScriptedServer { $0.shutDown() }
-        var upload = UploadOptions(destination: try DestinationURL("http://127.0.0.1:\(LoopbackPort.own())/"))
+        let dead = "http://127.0.0.1:\(LoopbackPort.own())/"
+        var upload = UploadOptions(destination: try DestinationURL(dead))
         upload.retention = limits.retention
         var options = RunOptions(upload: upload, schedule: SchedulePolicy(interval: .seconds(60), events: 1))
         options.limits = limits

@@ -1,0 +1,19 @@
+import NIOPosix
+
+/// Runs file work that may take long on a thread that may block. It is done even if the task is cancelled: half-done books are worse than
+/// a late end.
+func blocking<Value: Sendable>(_ body: @escaping @Sendable () -> Value) async -> Value {
+    await withCheckedContinuation { continuation in
+        BlockingThreads.pool.submit { _ in continuation.resume(returning: body()) }
+    }
+}
+
+private enum BlockingThreads {
+    /// Many more than there are cores, as they wait more than they work: for the disk, and for up to 10 s for what another process holds. The rounds of
+    /// some machines whose locks an import holds that stands still must leave threads to the others.
+    static let pool = {
+        let pool = NIOThreadPool(numberOfThreads: 16)
+        pool.start()
+        return pool
+    }()
+}
