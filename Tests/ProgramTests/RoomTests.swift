@@ -295,6 +295,7 @@ struct RoomTests {
         #include <stdarg.h>
         #include <string.h>
         #include <stdlib.h>
+        #include <unistd.h>
         int openat(int folder, const char *path, int flags, ...) {
             static int (*real)(int, const char *, int, ...);
             if (!real) real = dlsym(RTLD_NEXT, "openat");
@@ -302,7 +303,10 @@ struct RoomTests {
             va_start(arguments, flags);
             int mode = va_arg(arguments, int);
             va_end(arguments);
-            int isFull = getenv("FULL") && (strstr(path, "probe") || (strstr(path, "ferry-tmp")));
+            int isFull = getenv("FULL") && (strstr(path, "probe") || strstr(path, "ferry-tmp") || !strcmp(path, "reserve"));
+            // The inode of a file that was removed is there for another one.
+            const char *reserve = getenv("UNTIL_GONE");
+            isFull |= reserve && (strstr(path, "ferry-tmp") ? !access(reserve, F_OK) : !strcmp(path, "reserve"));
             if ((flags & O_CREAT) && (strstr(path, "ledger-") || isFull)) {
                 if (real(folder, path, flags & ~O_CREAT) < 0) return errno = ENOSPC, -1;
             }
@@ -312,9 +316,9 @@ struct RoomTests {
         """
 
     @Test(
-        "Where there is no room for the day's ledger the last one takes its lines; without any nothing is sent",
-        arguments: [true, false])
-    func noNewLedger(hasOne: Bool) async throws {
+        "Where there is no room for the day's ledger the last one takes its lines, or the reserve becomes it; without both nothing is sent",
+        arguments: ["echo '{}' > s/.ferry/ledger-20261101.jsonl", "export FULL=1", "rm s/.ferry/reserve; export FULL=1"])
+    func noNewLedger(state: String) async throws {
         guard let library = try await Preload.build(Self.noNewLedger, in: folder) else { return }
         let requests = Mutex(0)
         let server = ScriptedServer.answering { _ in
@@ -324,13 +328,28 @@ struct RoomTests {
         let result = try await shell(
             """
             cd "$DIR"; seq 3 | "$FERRY" write -q --create --spool s --roll-events 1
-            \(hasOne ? "echo '{}' > s/.ferry/ledger-20261101.jsonl" : "export FULL=1")
+            \(state)
             LD_PRELOAD="\(library)" "$FERRY" upload --spool s --delete-sent --to \(server.url)
             """)
-        #expect(result.status == (hasOne ? 0 : 73), "\(result.errors)")
-        #expect(requests.withLock { $0 } == (hasOne ? 3 : 0), "\(result.errors)")
+        let hasRoom = !state.hasPrefix("rm")
+        #expect(result.status == (hasRoom ? 0 : 73), "\(result.errors)")
+        #expect(requests.withLock { $0 } == (hasRoom ? 3 : 0), "\(result.errors)")
         let spool = try folder.spool("s")
-        #expect(try spool.ledgerTotals()[.sent].segments == (hasOne ? 3 : 0))
-        #expect(try spool.pending().count == (hasOne ? 0 : 3))
+        #expect(try spool.ledgerTotals()[.sent].segments == (hasRoom ? 3 : 0))
+        #expect(try spool.pending().count == (hasRoom ? 0 : 3))
+    }
+
+    @Test("Where there is room for no file but the reserve's, segments go out in parts: it becomes the first sidecar's")
+    func sidecarForReserve() async throws {
+        guard let library = try await Preload.build(Self.noNewLedger, in: folder) else { return }
+        let server = ScriptedServer.answering { _ in ScriptedServer.answer(200) }
+        let upload = "upload -q --body json-array --request-events 20 --parallel 1 --spool s --delete-sent --to \(server.url)"
+        let result = try await shell(
+            """
+            cd "$DIR"; seq 300 | "$FERRY" write -q --create --spool s --roll-events 50
+            echo '{}' > s/.ferry/ledger-20261101.jsonl
+            UNTIL_GONE="$DIR/s/.ferry/reserve" LD_PRELOAD="\(library)" "$FERRY" \(upload); echo $?; ls s/*.gz 2>/dev/null | wc -l
+            """)
+        #expect(result.output == "0\n0\n", "\(result.errors)")
     }
 }

@@ -83,7 +83,7 @@ extension Spool {
         return sent
     }
 
-    private static func ledgerName(_ day: String) -> String { "ledger-\(day).jsonl" }
+    static func ledgerName(_ day: String) -> String { "ledger-\(day).jsonl" }
 
     /// The names of the ledger's files, oldest first.
     func ledgerNames() throws(FileError) -> [String] {

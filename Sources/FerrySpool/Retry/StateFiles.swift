@@ -71,7 +71,7 @@ extension Directory {
     /// The smallest that file systems give to a file, but for what they keep beside its name.
     private static let block = 512
 
-    private static func encode(_ state: some Encodable) -> [UInt8] {
+    static func encode(_ state: some Encodable) -> [UInt8] {
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
         guard let data = try? encoder.encode(state) else { preconditionFailure("state files hold nothing but text and numbers") }
@@ -152,7 +152,9 @@ extension Spool {
             }
         } catch {
             // One that is there needs no room.
-            guard error.isDiskFull, (try? directory.overwriteState(state, in: name)) == true else { throw error }
+            guard error.isDiskFull else { throw error }
+            if (try? directory.overwriteState(state, in: name)) == true { return }
+            guard room == .blocks, turnReserveIntoSidecar(name, Directory.encode(state)) else { throw error }
         }
     }
 

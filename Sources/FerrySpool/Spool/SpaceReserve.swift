@@ -46,9 +46,12 @@ extension Spool {
                 }
             } catch {
                 // The reserve is a file, too.
-                guard error.mayLackFiles, Self.giveUpReserve(in: stateDirectory) else { throw error }
-                defer { Self.keepReserve(in: stateDirectory) }
-                try makeFirstLedger(at: now)
+                if error.mayLackFiles, Self.giveUpReserve(in: stateDirectory) {
+                    defer { Self.keepReserve(in: stateDirectory) }
+                    try makeFirstLedger(at: now)
+                } else if try !turnReserveIntoLedger(at: now) {
+                    throw error
+                }
             }
             do throws(FileError) {
                 _ = try makingRoom(sentGivesWay: keepsSent && sentGivesWay) { () throws(FileError) in
@@ -144,7 +147,7 @@ extension Spool {
         } catch {
             return error.isDiskFull
         }
-        return alone(with: file) { keep(file, of: $0, in: state) } ?? false
+        return alone(with: file, in: state) { keep(file, of: $0, in: state) } ?? false
     }
 
     /// - Parameter size: How much is set aside now.
@@ -173,7 +176,7 @@ extension Spool {
     ///
     /// - Parameter body: Gets how much is set aside.
     /// - Returns: `nil` when it is no file.
-    private static func alone<Result>(with file: OpenFile, _ body: (Int64) -> Result) -> Result? {
+    private static func alone<Result>(with file: OpenFile, in folder: Directory, _ body: (Int64) -> Result) -> Result? {
         // Where another holds it that was stopped, there is none for now; where there are no locks, one at a time is hoped for.
         var isLocked = true
         do throws(FileError) { try file.lock(within: .seconds(2)) } catch {
@@ -183,7 +186,47 @@ extension Spool {
         // Not by closing alone: a child that was just forked holds the lock too.
         defer { if isLocked { file.unlock() } }
         guard let status = try? file.status(), status.isRegular else { return nil }
+        // What had its name may be another file by now.
+        guard (try? folder.status(reserveName))??.identity == status.identity else { return nil }
         return body(min(status.size, status.allocated).bytes)
+    }
+
+    /// Turns the reserve into a small file with a name of its own. On XFS a full disk has room for lines, and for no file: that wants 32 KiB in a row.
+    ///
+    /// - Returns: Whether there was one, and the name was free.
+    private static func turnReserve(of state: Directory, into name: String, in folder: Directory, _ content: [UInt8]) -> Bool {
+        guard let file = try? state.open(reserveName, flags: O_RDWR | O_NONBLOCK) else { return false }
+        return alone(with: file, in: state) { size in
+            guard content.count <= size else { return false }
+            do throws(FileError) {
+                try file.write(content, at: 0)
+                try file.truncate(to: Int64(content.count))
+                return try state.renameWithoutReplacing(reserveName, to: name, in: folder)
+            } catch {
+                return false
+            }
+        } ?? false
+    }
+
+    /// Does so for a sidecar. The ledger must have room of its own.
+    func turnReserveIntoSidecar(_ name: String, _ content: [UInt8]) -> Bool {
+        guard let stateDirectory, hasRoomInLedger(at: .now()) else { return false }
+        defer { Self.keepReserve(in: stateDirectory) }
+        return Self.turnReserve(of: stateDirectory, into: name, in: directory, content)
+    }
+
+    /// Where there is no reserve, a sidecar that is done with becomes one: its file may be the only one that there is room for.
+    func turnSidecarIntoReserve(_ name: String) -> Bool {
+        guard let stateDirectory, (try? stateDirectory.contains(Self.reserveName)) == false,
+            (try? directory.renameWithoutReplacing(name, to: Self.reserveName, in: stateDirectory)) == true
+        else { return false }
+        Self.keepReserve(in: stateDirectory)
+        return true
+    }
+
+    private func turnReserveIntoLedger(at now: Timestamp) throws(FileError) -> Bool {
+        guard let stateDirectory, try ledgerNames().isEmpty else { return false }
+        return Self.turnReserve(of: stateDirectory, into: Self.ledgerName(now.compactDay), in: stateDirectory, [])
     }
 
     /// Sees that the reserve is whole before more is stored. What comes in would take each block that an ending gives back, and what cannot be
@@ -322,7 +365,8 @@ extension Spool {
 
     private static func lendBlock(in state: Directory, leaving share: Int64) -> Bool {
         guard let file = try? state.open(reserveName, flags: O_RDWR | O_NONBLOCK) else { return false }
-        return alone(with: file) { size in size >= share + block && (try? file.truncate(to: size - block)) != nil } ?? false
+        return alone(with: file, in: state) { size in size >= share + block && (try? file.truncate(to: size - block)) != nil }
+            ?? false
     }
 
     /// Gives back a part of the reserve, or the last of it with its file. Returns whether there was any.
@@ -330,19 +374,21 @@ extension Spool {
     /// - Parameter share: What is left at least.
     private static func lendPart(in state: Directory, leaving share: Int64) -> Bool {
         guard let file = try? state.open(reserveName, flags: O_RDWR | O_NONBLOCK) else { return false }
-        let isLent = alone(with: file) { size in size > lentSize + share && (try? file.truncate(to: size - lentSize)) != nil }
+        let isLent = alone(with: file, in: state) { size in
+            size > lentSize + share && (try? file.truncate(to: size - lentSize)) != nil
+        }
         return isLent == true || share == 0 && giveUpReserve(in: state)
     }
 
     /// - Parameter share: What is left at least.
     private static func lendMost(in state: Directory, leaving share: Int64) -> Bool {
         guard let file = try? state.open(reserveName, flags: O_RDWR | O_NONBLOCK) else { return false }
-        return alone(with: file) { size in size > share && (try? file.truncate(to: share)) != nil } ?? false
+        return alone(with: file, in: state) { size in size > share && (try? file.truncate(to: share)) != nil } ?? false
     }
 
     private func lendReserve(in state: Directory, leaving share: Int64) -> Bool {
         guard let file = try? state.open(Self.reserveName, flags: O_RDWR | O_NONBLOCK) else { return false }
-        let isLent = Self.alone(with: file) { size in
+        let isLent = Self.alone(with: file, in: state) { size in
             let rest = size - Self.lentSize
             // As long as there is nothing to send, there is nothing to write into the ledger.
             guard rest >= share || rest == 0 && (try? scan())?.entries.isEmpty == true else { return false }

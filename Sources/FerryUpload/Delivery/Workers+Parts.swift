@@ -59,7 +59,13 @@ extension Workers {
             case .failure(let failure): return end(left, failure)
             }
             if hasSent, isMoreWaiting, isShort(part, of: left) { return putBack(left) }
-            guard canNote(part, &left) else { return }
+            if let unnotable = await unnotable(part, &left) {
+                // Those before it end with their last lines: what they free may be what it wants. What may have arrived is not cut shorter.
+                guard unnotable.place > 0, tried == nil else { return skip(unnotable, of: left) }
+                left = cut(left, after: unnotable.place)
+                isMoreWaiting = false
+                continue
+            }
             let sent = part.slices.map { left.segments[$0.segment - left.first] }
             if let problem = template.followSecrets() { left.job.tools.onEvent(.warning(problem)) }
             let shipment = Courier.Shipment(
@@ -158,24 +164,46 @@ extension Workers {
         return true
     }
 
-    /// Whether it can be noted how far a segment is delivered, if a request carries a part of it: what cannot be noted would be sent again. What
-    /// cannot is set aside, and the others are put back.
-    private func canNote(_ part: RequestPart, _ left: inout Remainder) -> Bool {
-        guard let slice = part.slices.last, !slice.isLast, slice.segment > left.noted else { return true }
+    /// What cannot be noted would be sent again.
+    private struct Unnotable {
+        let place: Int
+        let error: FileError
+    }
+
+    /// Sees whether it can be noted how far a segment is delivered of which a request carries a part. Returns the segment where it cannot.
+    private func unnotable(_ part: RequestPart, _ left: inout Remainder) async -> Unnotable? {
+        guard let slice = part.slices.last, !slice.isLast, slice.segment > left.noted else { return nil }
         let place = slice.segment - left.first
-        let bookkeeper = left.job.tools.bookkeeper
-        do throws(FileError) {
-            let before = left.segments[place].delivered(to: bookkeeper.destinationID)
-            left.segments[place].sidecar = try bookkeeper.noteDelivery(of: left.segments[place], lines: before)
-            left.noted = slice.segment
-            return true
-        } catch {
-            let item = left.job.items[place]
-            left.job.tools.onEvent(
-                .warning("\(error); \(item.name) goes out in parts, and how far cannot be noted: it stays pending"))
-            skip(item, of: left, .unusable(error))
-            return false
+        let (bookkeeper, settler) = (left.job.tools.bookkeeper, left.job.tools.settler)
+        let before = left.segments[place].delivered(to: bookkeeper.destinationID)
+        var hasWaited = false
+        while true {
+            do throws(FileError) {
+                left.segments[place].sidecar = try bookkeeper.noteDelivery(of: left.segments[place], lines: before)
+                left.noted = slice.segment
+                return nil
+            } catch {
+                // What is being settled makes room.
+                guard error.isOutOfSpace, !hasWaited, !settler.isIdle else { return Unnotable(place: place, error: error) }
+                await settler.flush()
+                hasWaited = true
+            }
         }
+    }
+
+    private func skip(_ unnotable: Unnotable, of left: Remainder) {
+        let item = left.job.items[unnotable.place]
+        left.job.tools.onEvent(
+            .warning("\(unnotable.error); \(item.name) goes out in parts, and how far cannot be noted: it stays pending"))
+        skip(item, of: left, .unusable(unnotable.error))
+    }
+
+    /// Puts back all segments of a job but the first ones. Returns what is left.
+    private func cut(_ left: Remainder, after count: Int) -> Remainder {
+        dispatcher.putBack(Array(left.job.items.dropFirst(count)), of: left.job)
+        let job = Dispatcher.Job(
+            id: left.job.id, lane: left.job.lane, tools: left.job.tools, items: Array(left.job.items.prefix(count)))
+        return Remainder(job, Array(left.segments.prefix(count)), left.limits, options)
     }
 
     /// One segment of a job is set aside. Those before it are delivered, or put back with the others.
