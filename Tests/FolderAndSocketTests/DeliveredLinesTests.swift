@@ -56,6 +56,28 @@ struct DeliveredLinesTests {
         #expect(try numbers(in: server.requests.withLock { try #require($0.last).body }) == Array(20..<30))
     }
 
+    @Test(
+        "So it does where a full disk had no room for the reason, and its sidecar is in the reason's place, or where it was",
+        arguments: [true, false])
+    func withoutReason(isMoved: Bool) async throws {
+        let spool = try folder.spool()
+        let refused = try spool.put(Segments.gzip(Segments.lines(0..<30)), as: Segments.name())
+        let server = RequestServer([2: 500])
+        let listener = ScriptedServer.answering { server.answer($0) }
+        _ = try await uploadRequests(of: spool, to: listener.url, events: 20)
+        let rejected = try spool.directory.makeDirectory("rejected")
+        #expect(try spool.directory.renameWithoutReplacing(refused, to: refused, in: rejected))
+        let sidecar = "\(refused).retry.json"
+        if isMoved {
+            #expect(try spool.directory.renameWithoutReplacing(sidecar, to: "\(refused).reason.json", in: rejected))
+        }
+        _ = spool.cleanUp(try spool.scan())
+        #expect(try spool.retryRejected(refused, at: .now()) == .pending)
+        _ = try await uploadRequests(of: spool, to: listener.url, events: 20) { $0.ignoresWaits = true }
+        #expect(try numbers(in: server.requests.withLock { try #require($0.last).body }) == Array(20..<30))
+        #expect(try spool.pending().isEmpty)
+    }
+
     @Test("No event of a segment is delivered before the checksums at its members' ends are read")
     func altered() async throws {
         let spool = try folder.spool()

@@ -140,7 +140,9 @@ extension Spool {
                 guard error.isDiskFull else { throw error }
                 var kept = name
                 try directory.moveAside(name, into: rejected) { kept = $0 }
-                if reason.delivered != nil { makeReason(reason, of: kept, fromSidecarOf: name, in: rejected) }
+                changed.rejected = rejected
+                // Without room for its name it stays where it is, for a retry.
+                if reason.delivered != nil, !makeReason(reason, of: kept, fromSidecarOf: name, in: rejected) { return }
             }
             changed.rejected = rejected
         case .sent(keep: false), .expired, .evicted, .split:
@@ -150,18 +152,22 @@ extension Spool {
     }
 
     /// On a full disk the sidecar becomes the reason: it has a block, and tells what was delivered, which is not to be sent again.
-    private func makeReason(_ reason: RejectionReason, of kept: String, fromSidecarOf name: String, in rejected: Directory) {
+    ///
+    /// - Returns: Whether there is room for its name.
+    private func makeReason(
+        _ reason: RejectionReason, of kept: String, fromSidecarOf name: String, in rejected: Directory
+    ) -> Bool {
         let reasonName = Self.reasonName(of: kept)
         guard (try? directory.renameWithoutReplacing(Self.sidecarName(of: name), to: reasonName, in: rejected)) == true else {
-            return
+            return false
         }
         var short = reason
-        (short.body, short.message) = (nil, String(reason.message.prefix(Self.mostOfMessage)))
-        _ = try? rejected.overwriteState(short, in: reasonName)
+        short.body = nil
+        while (try? rejected.overwriteState(short, in: reasonName)) == false, !short.message.isEmpty {
+            short.message = String(short.message.prefix(short.message.count / 2))
+        }
+        return true
     }
-
-    /// With it, what is written in place is no longer than that may be.
-    private static let mostOfMessage = 120
 
     private func keep(_ name: String, at time: Timestamp, _ changed: inout ChangedFolders) throws(FileError) {
         var tries = 1

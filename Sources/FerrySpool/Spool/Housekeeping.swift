@@ -5,11 +5,15 @@ extension Spool {
     /// - Returns: How many files were removed.
     public func cleanUp(_ listing: SpoolListing, now: Timestamp = .now()) -> Int {
         var removed = 0
-        for stem in listing.orphanSidecars where (try? directory.contains(stem)) == false && isSidecar(of: stem) {
+        let rejected = try? rejectedFolder()
+        // One may tell what was delivered of a rejected segment, where a full disk had no room for a reason.
+        let kept = listing.orphanSidecars.isEmpty ? [] : Set(((try? rejected?.names()) ?? []).map { ForeignName.stem(of: $0) })
+        for stem in listing.orphanSidecars
+        where !kept.contains(stem) && (try? directory.contains(stem)) == false && isSidecar(of: stem) {
             if (try? directory.remove("\(stem)\(EntryKind.sidecarSuffix)")) != nil { removed += 1 }
         }
         for name in listing.temporaries where (try? removeIfLeft(name)) == true { removed += 1 }
-        for folder in [stateDirectory, try? rejectedFolder()] {
+        for folder in [stateDirectory, rejected] {
             if let folder { removed += removeOldTemporaries(in: folder, now: now) }
         }
         try? removeEndedWays(listing)

@@ -69,9 +69,11 @@ extension Spool {
         let line = LedgerEntry(at: now, segment: original, outcome: .retried, bytes: try file.status().size)
         try lendingReserve { () throws(FileError) in try appendToLedger([line]) }
         // Before the segment itself: who finds that sends it.
-        if let delivered = reason?.delivered {
+        if let delivered = try delivered(ofRejected: name, reason, in: folder) {
             let sidecar = RetryState.inParts(at: now).with(delivered: delivered)
             try lendingReserve { () throws(FileError) in try directory.writeState(sidecar, to: Self.sidecarName(of: original)) }
+        } else {
+            try removeSidecar(of: original)
         }
         guard try folder.renameWithoutReplacing(name, to: original, in: directory) else { return .nameTaken }
         do throws(FileError) {
@@ -82,6 +84,20 @@ extension Spool {
         }
         try directory.sync()
         return .pending
+    }
+
+    /// How much of a rejected segment was delivered before. Where a full disk had no room for its reason, its sidecar tells: in the reason's place, or
+    /// where it was.
+    func delivered(
+        ofRejected name: String, _ reason: RejectionReason?, in folder: Directory
+    ) throws(FileError) -> RetryState.Delivered? {
+        if let reason { return reason.delivered }
+        if let sidecar = try folder.readStateOfAnyKind(RetryState.self, from: Self.reasonName(of: name), warn: { _ in }) {
+            return sidecar.delivered
+        }
+        let original = name.withoutCopyNumber
+        guard try !directory.contains(original) else { return nil }
+        return try directory.readStateOfAnyKind(RetryState.self, from: Self.sidecarName(of: original)) { _ in }?.delivered
     }
 }
 

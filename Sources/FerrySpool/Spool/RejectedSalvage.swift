@@ -38,9 +38,9 @@ extension Spool {
         case .locked(let opened): file = opened
         }
         let reasonName = Self.reasonName(of: name)
-        var reason =
-            try folder.readStateOfAnyKind(RejectionReason.self, from: reasonName) { _ in }
-            ?? RejectionReason(at: now, kind: "unknown", message: "no reason was found beside it", attempts: 0)
+        let found = try folder.readStateOfAnyKind(RejectionReason.self, from: reasonName) { _ in }
+        var reason = found ?? RejectionReason(at: now, kind: "unknown", message: "no reason was found beside it", attempts: 0)
+        reason.delivered = try delivered(ofRejected: name, found, in: folder)
         func remember(_ segment: String, isPublished: Bool) throws(FileError) {
             reason.salvagedAs = isPublished ? segment : nil
             reason.salvagingAs = isPublished ? nil : segment
