@@ -222,13 +222,7 @@ struct RepeatedRequestsTests {
                 peer.send(answer.replacingOccurrences(of: "503 X", with: "503 X\r\nRetry-After: 1"))
             }
         }
-        func upload() async throws {
-            var options = UploadOptions(destination: try DestinationURL("http://127.0.0.1:\(port)/"))
-            (options.ignoresWaits, options.parallel) = (true, 1)
-            if isJoined { options.coalesce = .upTo(.mebibytes(1)) } else { options.body = .jsonArray }
-            if !isJoined { options.requestLimits = RequestLimits(events: 30) }
-            _ = try await UploadPass(spool, options: options).run()
-        }
+        func upload() async throws { try await uploadTogether(spool, to: "http://127.0.0.1:\(port)/", isJoined: isJoined) }
         try put(1..<5)
         try await upload()
         let again =
@@ -246,6 +240,35 @@ struct RepeatedRequestsTests {
         // A server that goes by keys has each event once.
         let counts = Dictionary(requests.map { ($0.key, Int($0.events) ?? 0) }, uniquingKeysWith: max)
         #expect(counts.values.reduce(0, +) == 7, "\(requests.map { ($0.key, $0.events) })")
+    }
+
+    /// Sends as a plain sender does.
+    private func uploadTogether(_ spool: Spool, to url: String, isJoined: Bool) async throws {
+        var options = UploadOptions(destination: try DestinationURL(url))
+        (options.ignoresWaits, options.parallel) = (true, 1)
+        if isJoined { options.coalesce = .upTo(.mebibytes(1)) } else { options.body = .jsonArray }
+        if !isJoined { options.requestLimits = RequestLimits(events: 30) }
+        _ = try await UploadPass(spool, options: options).run()
+    }
+
+    @Test(
+        "So it is where the first answer tells nothing, and when to come back",
+        arguments: [408, 409, 425, 500, 502, 504], [true, false])
+    func comesBackLater(status: Int, isJoined: Bool) async throws {
+        let spool = try folder.spool()
+        for second in 1..<5 { try spool.put(Segments.gzip("{\"n\":\(second)}\n"), as: Segments.name(second: second)) }
+        let server = RequestServer([1: status])
+        let listener = ScriptedServer.answering {
+            server.answer($0).replacingOccurrences(of: "\(status) X", with: "\(status) X\r\nRetry-After: 1")
+        }
+        try await uploadTogether(spool, to: listener.url, isJoined: isJoined)
+        // Not before that time.
+        #expect(server.keys.count == 1)
+        try spool.put(Segments.gzip("{\"n\":5}\n"), as: Segments.name(second: 5))
+        try await uploadTogether(spool, to: listener.url, isJoined: isJoined)
+        #expect(try spool.pending().isEmpty)
+        let keys = server.keys
+        #expect(keys.count == 3 && keys.count { $0 == keys[0] } == 2, "\(keys)")
     }
 
     @Test("So it is with segments that were joined as they are", arguments: [CoalescePolicy.off, .upTo(.mebibytes(1))])

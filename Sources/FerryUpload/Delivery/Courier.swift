@@ -198,6 +198,7 @@ struct Courier: ~Copyable {
             trace.receiver = isCoded ? nil : Self.receiver(answer.header("ferry-spool"), answer.body)
         }
         if !verdict.leavesBody { trace.departure = max(trace.departure, answer.departure) }
+        if verdict.tellsOnlyWhenToComeBack { trace.mayHaveArrived = true }
         return verdict
     }
 
@@ -253,5 +254,12 @@ extension Verdict {
         case .misconfigured, .moved: true
         case .delivered, .unwell, .doubtful, .circling, .tooLarge, .brokenOff, .refused, .withdrawn: false
         }
+    }
+
+    /// Whether the answer says when to come back, and nothing of what became of the body, as a gateway's that waited in vain. 429, 503 and 507 say that
+    /// nothing was taken in.
+    fileprivate var tellsOnlyWhenToComeBack: Bool {
+        guard case .unwell(let reason, retryAfter: .some) = self, let status = reason.status else { return false }
+        return status >= 400 && ![429, 503, 507].contains(status)
     }
 }
