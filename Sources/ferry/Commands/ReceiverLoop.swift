@@ -84,7 +84,7 @@ struct ReceiverLoop {
         let state = Mutex((end: End.lost, port: options.port))
         do {
             try await receiver.run { [log, options] in
-                guard await Self.first(signals, { isThere() ? nil : End.lost }) == nil else { return }
+                guard await Self.first(signals, { isThere() ? nil : End.lost }) == nil, !Task.isCancelled else { return }
                 state.withLock { $0.end = .signal }
                 log.note("ending: what has begun is finished, for \(options.endPatience.forPeople) at most")
                 // A second one ends the process at once: what was answered is on the disk.
