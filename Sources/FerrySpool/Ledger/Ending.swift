@@ -148,7 +148,7 @@ extension Spool {
         case .sent(keep: false), .expired, .evicted, .split:
             try directory.remove(name)
         }
-        if ending.hasSidecar, !turnSidecarIntoReserve(Self.sidecarName(of: name)) { try removeSidecar(of: name) }
+        if ending.hasSidecar, !turnSidecarIntoReserve(of: name) { try removeSidecar(of: name) }
     }
 
     /// On a full disk the sidecar becomes the reason: it has a block, and tells what was delivered, which is not to be sent again.

@@ -72,7 +72,7 @@ public final class Spool: Sendable {
             // A medium may become writable again: until then, writing says that it is not.
             if error.code != EROFS { throw error }
         }
-        keepReserve(in: state, looksForHoles: true)
+        Reserve(in: state).keep(looksForHoles: true)
         return Spool(directory: directory, stateDirectory: state, id: id)
     }
 
