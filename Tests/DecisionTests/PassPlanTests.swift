@@ -35,6 +35,17 @@ struct PassPlanTests {
         #expect(plan.isProvenWell)
     }
 
+    @Test("A destination that a segment reached, and that is not there for the next one, is told by what came to the first")
+    func goneSince() {
+        var plan = plan()
+        plan.start(1)
+        #expect(plan.finish(1, doubtful) == [])
+        plan.start(2, isProbe: true)
+        let refused = Verdict.Reason(kind: "connect", message: "refused")
+        #expect(plan.finish(2, .unwell(refused, retryAfter: nil)) == [.victim(1), .victim(2)])
+        #expect(plan.stopReason == .unwell(reason, retryAfter: nil))
+    }
+
     @Test("A clear refusal of the probe shows as well that the destination works")
     func refusalProves() {
         var plan = plan()

@@ -271,6 +271,41 @@ struct RepeatedRequestsTests {
         #expect(keys.count == 3 && keys.count { $0 == keys[0] } == 2, "\(keys)")
     }
 
+    @Test("It is so once: a segment that is always answered so keeps no other back", arguments: [true, false])
+    func comesBackOnce(isJoined: Bool) async throws {
+        let spool = try folder.spool()
+        let names = try (1..<5).map { try spool.put(Segments.gzip("{\"n\":\($0)}\n"), as: Segments.name(second: $0)) }
+        let listener = ScriptedServer.answering { request in
+            let isBad = (request["ferry-segment"] ?? "").contains(names[0])
+            return ScriptedServer.answer(isBad ? 504 : 200, isBad ? "Retry-After: 1\r\n" : "")
+        }
+        // Each such answer ends a pass.
+        for _ in 0..<8 { try await uploadTogether(spool, to: listener.url, isJoined: isJoined) }
+        #expect(try spool.pending() == [names[0]])
+    }
+
+    @Test("A segment that a server dies of keeps no other back: what was lost again is sent in parts", arguments: [true, false])
+    func lostAgain(isJoined: Bool) async throws {
+        let spool = try folder.spool()
+        let names = try (1..<5).map { try spool.put(Segments.gzip("{\"n\":\($0)}\n"), as: Segments.name(second: $0)) }
+        // The gateway before it says so until it is there again.
+        let isGone = Flag(false)
+        let listener = ScriptedServer { peer in
+            while let request = peer.request() {
+                if isGone.isSet {
+                    isGone.set(false)
+                    peer.send(ScriptedServer.answer(503, "Retry-After: 1\r\n"))
+                } else if (request["ferry-segment"] ?? "").contains(names[0]) {
+                    return isGone.set(true)
+                } else {
+                    peer.send(ScriptedServer.answer(200))
+                }
+            }
+        }
+        for _ in 0..<12 { try await uploadTogether(spool, to: listener.url, isJoined: isJoined) }
+        #expect(try spool.pending() == [names[0]])
+    }
+
     @Test("So it is with segments that were joined as they are", arguments: [CoalescePolicy.off, .upTo(.mebibytes(1))])
     func joinedTakenOver(coalesce: CoalescePolicy) async throws {
         let spool = try folder.spool()

@@ -132,11 +132,12 @@ struct Bookkeeper: Sendable {
     /// Whether the repetition of an interrupted request had no answer that tells whether the first one had arrived: then it is made once more.
     private func leavesOpen(_ previous: RetryState, _ outcome: Courier.Outcome) -> Bool {
         guard previous.isInterrupted, previous.request == outcome.request else { return false }
+        if outcome.wasLostAgain { return options.repeatsWhole }
         switch outcome.verdict {
         // What is cut off by the end of its time would be so each time.
         case .withdrawn(let reason) where reason.kind == "stopped": return options.repeatsWhole
+        case .unwell where outcome.verdict.tellsOnlyWhenToComeBack, .doubtful, .circling: return options.repeatsWhole
         case .unwell, .withdrawn, .misconfigured, .moved: return true
-        case .doubtful, .circling: return options.repeatsWhole
         case .delivered, .refused, .tooLarge, .brokenOff: return false
         }
     }

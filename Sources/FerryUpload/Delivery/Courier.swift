@@ -64,6 +64,8 @@ struct Courier: ~Copyable {
         var requestEvents: Int64?
         /// How often it was tried since nothing was known of it, where each request has retries of its own.
         var tries: Int?
+        /// Its answer was lost once more, when it was repeated as it was.
+        private(set) var wasLostAgain = false
         /// Which of its segments, by their place in it, were written into by now; `nil`: that is to be looked at.
         var changed: Set<Int>?
 
@@ -86,11 +88,19 @@ struct Courier: ~Copyable {
             leavesDoubt && (repeatsWhole || trace.mayHaveArrived && !verdict.isDoubtful)
         }
 
+        /// A first try was answered with nothing but when to come back: the request is made once more as it was.
+        mutating func noteFirstTry() {
+            if verdict.tellsOnlyWhenToComeBack { trace.mayHaveArrived = true }
+        }
+
         /// The request was made before: what that left in doubt is so still, if this tells nothing of it. A server that dies with the first one's answer
         /// is not there for the second.
-        mutating func follows(_ earlier: Outcome) {
+        ///
+        /// - Parameter sidecar: What was known before both: one that was lost so before is no more in doubt. It may be what the server dies of.
+        mutating func follows(_ earlier: Outcome, _ sidecar: RetryState?) {
             guard earlier.leavesDoubt, !verdict.isDoubtful else { return }
-            (trace.mayHaveArrived, trace.departure) = (true, .whole)
+            wasLostAgain = sidecar.map { $0.isInterrupted && $0.attempts > 0 } ?? false
+            if !wasLostAgain { (trace.mayHaveArrived, trace.departure) = (true, .whole) }
         }
     }
 
@@ -198,7 +208,6 @@ struct Courier: ~Copyable {
             trace.receiver = isCoded ? nil : Self.receiver(answer.header("ferry-spool"), answer.body)
         }
         if !verdict.leavesBody { trace.departure = max(trace.departure, answer.departure) }
-        if verdict.tellsOnlyWhenToComeBack { trace.mayHaveArrived = true }
         return verdict
     }
 
@@ -258,7 +267,7 @@ extension Verdict {
 
     /// Whether the answer says when to come back, and nothing of what became of the body, as a gateway's that waited in vain. 429, 503 and 507 say that
     /// nothing was taken in.
-    fileprivate var tellsOnlyWhenToComeBack: Bool {
+    var tellsOnlyWhenToComeBack: Bool {
         guard case .unwell(let reason, retryAfter: .some) = self, let status = reason.status else { return false }
         return status >= 400 && ![429, 503, 507].contains(status)
     }

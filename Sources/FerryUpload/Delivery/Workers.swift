@@ -121,8 +121,9 @@ final class Workers: Sendable {
         if isKnownByRequest, !isKept, outcome.verdict.isDoubtful {
             let first = outcome
             outcome = await send(segments, job.tools, &courier)
-            outcome.follows(first)
+            outcome.follows(first, segments[0].sidecar)
         }
+        if isKnownByRequest, segments[0].sidecar?.isInterrupted != true { outcome.noteFirstTry() }
         if segments.count > 1, !isKept, outcome.verdict.isAboutSegments {
             // Together they were refused, or failed: which of them is to blame shows one by one.
             noteArrival(of: &segments, outcome, job)
