@@ -26,6 +26,8 @@ actor Admission {
     private let spool: Spool
     nonisolated let recognition: Recognition
     private let committer: Committer
+    /// Work that may wait for what other processes hold.
+    private let patient = OneAtATime()
     private var underWay = KeysUnderWay()
     private var waiters: [CheckedContinuation<Void, Never>] = []
 
@@ -69,14 +71,14 @@ actor Admission {
         _ parts: [JoinedSegments.Part], from sender: String?, looksAround: Bool
     ) async throws(FileError) -> [KnownBody.Part]? {
         if looksAround, try !recognition.areVouchedFor(parts, from: sender) {
-            await followOthers()
+            try await followOthers()
         }
         var known: [KnownBody.Part] = []
         for part in parts {
             var before = try recognition.vouchedFor(part, from: sender)
             // A look at the whole folder, on threads that others need, too.
             if before == nil, looksAround, sender != nil, part.identity.key != nil, recognition.mayBeHere(part.identity.name) {
-                let looked = await blocking { [spool, recognition] in
+                let looked = await patient.run { [spool, recognition] in
                     Result { () throws(FileError) in
                         // What it is a half of may leave before there is room: it is known then by its line alone.
                         _ = try recognition.adoptKin(of: part.identity.name)
@@ -92,7 +94,9 @@ actor Admission {
     }
 
     /// Learns what other processes have logged. Where one keeps its turn, no thread waits for it: they are all machines'. What cannot be read is not known.
-    private nonisolated func followOthers() async {
+    ///
+    /// - Throws: ``FileError`` where the turn cannot be had.
+    private nonisolated func followOthers() async throws(FileError) {
         let end = ContinuousClock.now + OpenFile.patience
         while true {
             let failure = await blocking { [spool, recognition] () -> FileError? in
@@ -103,8 +107,9 @@ actor Admission {
                     return error
                 }
             }
-            guard failure?.code == ETIMEDOUT, ContinuousClock.now < end else { return }
-            do { try await Task.sleep(for: .milliseconds(20)) } catch { return }
+            guard let failure, failure.code == ETIMEDOUT else { return }
+            if ContinuousClock.now >= end || Task.isCancelled { throw failure }
+            try? await Task.sleep(for: .milliseconds(20))
         }
     }
 
@@ -187,7 +192,11 @@ actor Admission {
         let candidates = candidates.map(judged)
         // However large what lies here is.
         if vouchesForNames, candidates.contains(where: { recognition.mayBeHere($0.identity.name) }) {
-            let areJudgeable = await blocking { [spool, recognition] in
+            do throws(FileError) { try await followOthers() } catch {
+                for candidate in candidates { spool.discard(candidate.arrival) }
+                throw error
+            }
+            let areJudgeable = await patient.run { [spool, recognition] in
                 Result { () throws(FileError) in try Self.adoptKin(of: candidates, in: spool, recognition) }
             }
             guard try areJudgeable.get() else { return candidates.map { _ in .unsoundThere } }
@@ -208,7 +217,8 @@ actor Admission {
             case .admitted(.left(let error)): results.append(.left(error))
             case .admitted(.known): results.append(.conflict)
             case .admitted(.nameTaken):
-                let taken = await blocking { [spool, recognition] in
+                try await followOthers()
+                let taken = await patient.run { [spool, recognition] in
                     Result { () throws(FileError) in try Self.takeOver(candidate, in: spool, recognition, vouchesForNames) }
                 }
                 results.append(try taken.get())

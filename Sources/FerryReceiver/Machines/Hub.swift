@@ -9,20 +9,14 @@ struct Hub: Sendable {
 
     /// Takes a request's segments into the spool of the machine that it shows itself to be. Nothing in its names, keys or headers has a say in that.
     func handle(_ request: Request, _ credentials: MachineAccess.Credentials, at address: String) async -> Response {
-        let looked = await blocking { [access, stations] in
-            Result { () throws(FileError) -> Visit in
-                switch try access.visitor(showing: credentials, at: .now()) {
-                case .machine(let machine): .known(machine, try stations.station(of: machine.name))
-                case .nobody: .unknown
-                case .perhapsKnown: .perhapsKnown
-                }
-            }
-        }
-        switch looked {
+        switch await visit(credentials) {
         case .failure(let error):
             let reason = "the receiver cannot look machines up: \(error.reason)"
             return refuse(
                 RefusedRequest(.serviceUnavailable, reason, retryAfter: .seconds(60)), nil, address, logging: "\(error)")
+        case .success(.isOpening(let machine)):
+            let reason = "the spool of \(machine.name) is being opened, and another process holds its locks"
+            return refuse(RefusedRequest(.serviceUnavailable, reason, retryAfter: .seconds(5)), machine.name, address)
         case .success(.perhapsKnown):
             let reason = "the receiver's list of machines is damaged, and has no sound line for what was shown"
             return refuse(RefusedRequest(.serviceUnavailable, reason, retryAfter: .seconds(60)), nil, address)
@@ -47,8 +41,28 @@ struct Hub: Sendable {
 
     private enum Visit {
         case known(Machine, Station)
+        case isOpening(Machine)
         case unknown
         case perhapsKnown
+    }
+
+    /// Looks up who asks. While another request's thread opens the machine's spool, no thread waits.
+    private func visit(_ credentials: MachineAccess.Credentials) async -> Result<Visit, FileError> {
+        let end = ContinuousClock.now + OpenFile.patience
+        while true {
+            let looked = await blocking { [access, stations] in
+                Result { () throws(FileError) -> Visit in
+                    switch try access.visitor(showing: credentials, at: .now()) {
+                    case .machine(let machine):
+                        try stations.station(of: machine.name).map { .known(machine, $0) } ?? .isOpening(machine)
+                    case .nobody: .unknown
+                    case .perhapsKnown: .perhapsKnown
+                    }
+                }
+            }
+            guard case .success(.isOpening) = looked, ContinuousClock.now < end else { return looked }
+            do { try await Task.sleep(for: .milliseconds(20)) } catch { return looked }
+        }
     }
 
     /// - Parameter reason: What the log gets instead of what the client is told.

@@ -9,6 +9,8 @@ final class Stations: Sendable {
         var used: [MachineName: UInt64] = [:]
         var requests: UInt64 = 0
         var accounts: [MachineName: MachineAccount] = [:]
+        /// No spool is opened twice at once.
+        var opening: Set<MachineName> = []
 
         mutating func use(_ name: MachineName) -> Station? {
             guard let station = open[name] else { return nil }
@@ -24,8 +26,6 @@ final class Stations: Sendable {
     }
 
     private let state = Mutex(State())
-    /// Held while a spool is opened: no spool is opened twice.
-    private let opening = Mutex(())
     private let folder: MachineFolder
     private let mostOpen: Int
     private let make: @Sendable (Spool) throws(FileError) -> SegmentHandler
@@ -43,27 +43,29 @@ final class Stations: Sendable {
 
     /// The place of a machine's segments. One whose folder was moved away, or made anew, is opened again.
     ///
+    /// - Returns: `nil` while another thread opens it, which may wait for what other processes hold: nothing else is to wait with it.
     /// - Throws: ``FileError`` when there is no spool: `ferry machine add` makes it, and an empty folder may be the place of a file system that is not mounted.
-    func station(of name: MachineName) throws(FileError) -> Station {
+    func station(of name: MachineName) throws(FileError) -> Station? {
         if let station = state.withLock({ $0.use(name) }), station.spool.isAtItsPath { return station }
-        return try opening.withLock { _ throws(FileError) in
-            if let station = state.withLock({ $0.use(name) }), station.spool.isAtItsPath { return station }
-            let account = state.withLock { state in
-                state.close(name)
-                let account = state.accounts[name] ?? MachineAccount()
-                state.accounts[name] = account
-                return account
-            }
-            closeSome()
-            let path = folder.spoolPath(of: name)
-            try Spool.requireSpool(at: path)
-            let spool = try Spool.open(path, access: .write)
-            _ = try spool.recover()
-            let station = Station(handler: try make(spool), account: account)
-            return state.withLock { state in
-                state.open[name] = station
-                return state.use(name) ?? station
-            }
+        guard state.withLock({ $0.opening.insert(name).inserted }) else { return nil }
+        defer { state.withLock { _ = $0.opening.remove(name) } }
+        // It may be open since.
+        if let station = state.withLock({ $0.use(name) }), station.spool.isAtItsPath { return station }
+        let account = state.withLock { state in
+            state.close(name)
+            let account = state.accounts[name] ?? MachineAccount()
+            state.accounts[name] = account
+            return account
+        }
+        closeSome()
+        let path = folder.spoolPath(of: name)
+        try Spool.requireSpool(at: path)
+        let spool = try Spool.open(path, access: .write)
+        _ = try spool.recover()
+        let station = Station(handler: try make(spool), account: account)
+        return state.withLock { state in
+            state.open[name] = station
+            return state.use(name) ?? station
         }
     }
 
