@@ -24,15 +24,18 @@ struct RepeatedRequestsTests {
         private let server = Mutex<ScriptedServer?>(nil)
 
         /// - Returns: The port.
-        func open(_ script: @escaping @Sendable (Peer) -> Void) -> Int {
+        @discardableResult
+        func open(at port: Int = LoopbackPort.own(), _ script: @escaping @Sendable (Peer) -> Void) -> Int {
             server.withLock {
-                let server = ScriptedServer(port: LoopbackPort.own(), script)
+                let server = ScriptedServer(port: port, script)
                 $0 = server
                 return server.port
             }
         }
 
         func close() { server.withLock { $0 = nil } }
+
+        var isOpen: Bool { server.withLock { $0 != nil } }
     }
 
     @Test(
@@ -284,25 +287,32 @@ struct RepeatedRequestsTests {
         #expect(try spool.pending() == [names[0]])
     }
 
-    @Test("A segment that a server dies of keeps no other back: what was lost again is sent in parts", arguments: [true, false])
-    func lostAgain(isJoined: Bool) async throws {
+    @Test(
+        "A segment that a server dies of keeps no other back: what was lost again goes out one by one",
+        arguments: [true, false], [true, false])
+    func lostAgain(isJoined: Bool, hasGateway: Bool) async throws {
         let spool = try folder.spool()
         let names = try (1..<5).map { try spool.put(Segments.gzip("{\"n\":\($0)}\n"), as: Segments.name(second: $0)) }
-        // The gateway before it says so until it is there again.
+        let place = Place()
         let isGone = Flag(false)
-        let listener = ScriptedServer { peer in
+        let serve: @Sendable (Peer) -> Void = { peer in
             while let request = peer.request() {
                 if isGone.isSet {
+                    // A gateway says so until the server is there again.
                     isGone.set(false)
                     peer.send(ScriptedServer.answer(503, "Retry-After: 1\r\n"))
                 } else if (request["ferry-segment"] ?? "").contains(names[0]) {
-                    return isGone.set(true)
+                    return hasGateway ? isGone.set(true) : place.close()
                 } else {
                     peer.send(ScriptedServer.answer(200))
                 }
             }
         }
-        for _ in 0..<12 { try await uploadTogether(spool, to: listener.url, isJoined: isJoined) }
+        let port = place.open(serve)
+        for _ in 0..<16 {
+            try await uploadTogether(spool, to: "http://127.0.0.1:\(port)/", isJoined: isJoined)
+            if !place.isOpen { place.open(at: port, serve) }
+        }
         #expect(try spool.pending() == [names[0]])
     }
 

@@ -99,8 +99,9 @@ struct Courier: ~Copyable {
         /// - Parameter sidecar: What was known before both: one that was lost so before is no more in doubt. It may be what the server dies of.
         mutating func follows(_ earlier: Outcome, _ sidecar: RetryState?) {
             guard earlier.leavesDoubt, !verdict.isDoubtful else { return }
-            wasLostAgain = sidecar.map { $0.isInterrupted && $0.attempts > 0 } ?? false
-            if !wasLostAgain { (trace.mayHaveArrived, trace.departure) = (true, .whole) }
+            // Of what was under way when its process died nothing is known.
+            wasLostAgain = sidecar.map { $0.isInterrupted && $0.lastError != .interrupted } ?? false
+            (trace.mayHaveArrived, trace.departure) = (!wasLostAgain, .whole)
         }
     }
 
