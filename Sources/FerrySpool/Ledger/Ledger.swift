@@ -34,6 +34,9 @@ extension Spool {
         guard let stateDirectory, try stateDirectory.contains(Self.ledgerName(now.compactDay)) else { return }
         let file = try stateDirectory.openLog(Self.ledgerName(now.compactDay))
         if case .refused(let error) = file.tryLocking() { throw error }
+        guard try file.status().size.bytes.adding(Reserve.block) <= Reserve.largestFile else {
+            throw FileError("write ledger", file.path, code: EFBIG)
+        }
     }
 
     /// The ledger that takes the lines of a day, on a full disk as well; `nil` when there is none.

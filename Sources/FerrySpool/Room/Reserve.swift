@@ -61,7 +61,7 @@ struct Reserve {
     }
 
     /// The largest file that the process may write (`ulimit -f`).
-    private static var largestFile: Int64 {
+    static var largestFile: Int64 {
         var limit = rlimit()
         guard getrlimit(__rlimit_resource_t(RLIMIT_FSIZE.rawValue), &limit) == 0 else { return .max }
         return Int64(clamping: limit.rlim_cur)
