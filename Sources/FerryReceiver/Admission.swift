@@ -27,7 +27,7 @@ actor Admission {
     nonisolated let recognition: Recognition
     private let committer: Committer
     /// Work that may wait for what other processes hold.
-    private let patient = OneAtATime()
+    nonisolated let patient = OneAtATime()
     private var underWay = KeysUnderWay()
     private var waiters: [CheckedContinuation<Void, Never>] = []
 
