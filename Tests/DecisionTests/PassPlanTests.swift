@@ -43,7 +43,8 @@ struct PassPlanTests {
         plan.start(2, isProbe: true)
         let refused = Verdict.Reason(kind: "connect", message: "refused")
         #expect(plan.finish(2, .unwell(refused, retryAfter: nil)) == [.victim(1), .victim(2)])
-        #expect(plan.stopReason == .unwell(reason, retryAfter: nil))
+        let both = Verdict.Reason(kind: "status", status: 500, message: "HTTP 500; then refused")
+        #expect(plan.stopReason == .unwell(both, retryAfter: nil))
     }
 
     @Test("A clear refusal of the probe shows as well that the destination works")

@@ -287,33 +287,61 @@ struct RepeatedRequestsTests {
         #expect(try spool.pending() == [names[0]])
     }
 
+    /// When the server dies of a segment.
+    enum Death: CaseIterable {
+        case behindGateway, whenAllIsRead, onIdleConnection, beforeTheBody
+    }
+
     @Test(
         "A segment that a server dies of keeps no other back: what was lost again goes out one by one",
-        arguments: [true, false], [true, false])
-    func lostAgain(isJoined: Bool, hasGateway: Bool) async throws {
+        arguments: [true, false], Death.allCases)
+    func lostAgain(isJoined: Bool, death: Death) async throws {
         let spool = try folder.spool()
-        let names = try (1..<5).map { try spool.put(Segments.gzip("{\"n\":\($0)}\n"), as: Segments.name(second: $0)) }
+        // Too much for the buffers on the way.
+        let text = try death == .beforeTheBody ? Segments.noise(200_000).map { String($0, radix: 16) }.joined() : "x"
+        let names = try (1..<5).map {
+            try spool.put(Segments.gzip("{\"n\":\($0),\"x\":\"\(text)\"}\n"), as: Segments.name(second: $0))
+        }
         let place = Place()
         let isGone = Flag(false)
         let serve: @Sendable (Peer) -> Void = { peer in
+            if death == .beforeTheBody {
+                // One request a connection.
+                guard let (_, headers, rest) = peer.head() else { return }
+                if (headers["ferry-segment"] ?? "").contains(names[0]) {
+                    place.close()
+                    return peer.reset()
+                }
+                var left = (headers["content-length"].flatMap { Int($0) } ?? 0) - rest.count
+                while left > 0, let bytes = peer.read(), !bytes.isEmpty { left -= bytes.count }
+                _ = peer.send(ScriptedServer.answer(200, "Connection: close\r\n"))
+                return
+            }
             while let request = peer.request() {
                 if isGone.isSet {
                     // A gateway says so until the server is there again.
                     isGone.set(false)
                     peer.send(ScriptedServer.answer(503, "Retry-After: 1\r\n"))
                 } else if (request["ferry-segment"] ?? "").contains(names[0]) {
-                    return hasGateway ? isGone.set(true) : place.close()
+                    return death == .behindGateway ? isGone.set(true) : place.close()
                 } else {
                     peer.send(ScriptedServer.answer(200))
                 }
             }
         }
         let port = place.open(serve)
-        for _ in 0..<16 {
+        for second in 10..<30 {
+            if death == .onIdleConnection { try spool.put(Segments.gzip("{}\n"), as: Segments.name(0, second: second)) }
             try await uploadTogether(spool, to: "http://127.0.0.1:\(port)/", isJoined: isJoined)
             if !place.isOpen { place.open(at: port, serve) }
         }
-        #expect(try spool.pending() == [names[0]])
+        let left = try spool.pending().filter { names.contains($0) }
+        // Over one connection, what comes before it each time says that the destination is well, and the first in line goes first again.
+        if death == .onIdleConnection {
+            #expect(try left.dropFirst().allSatisfy { try spool.sidecar(of: $0)?.isInterrupted != true })
+        } else {
+            #expect(left == [names[0]])
+        }
     }
 
     @Test("So it is with segments that were joined as they are", arguments: [CoalescePolicy.off, .upTo(.mebibytes(1))])

@@ -154,8 +154,8 @@ public struct PassPlan: Sendable {
             return settleIfOver() + [.split(id)]
         case .unwell(let reason, let retryAfter):
             // It was reached before: what that came to says more than that it is not there since, which the segment may be to blame for.
-            let first = reason.kind == "connect" ? suspects.first?.reason : nil
-            stop(.unwell(first ?? reason, retryAfter: retryAfter))
+            let told = suspects.first.map { verdict.after($0.reason) } ?? verdict
+            stop(.unwell(told.reason ?? reason, retryAfter: retryAfter))
             // Told to come back, it came back, another passed, and it was told so again. It waits by itself, and that is not counted as a
             // failure of its own: a limit of requests a minute meets whichever comes too many.
             let isOwn = retryAfter != nil && tries > 1 && isProvenWell && order != .strict

@@ -132,7 +132,7 @@ struct Bookkeeper: Sendable {
     /// Whether the repetition of an interrupted request had no answer that tells whether the first one had arrived: then it is made once more.
     private func leavesOpen(_ previous: RetryState, _ outcome: Courier.Outcome) -> Bool {
         guard previous.isInterrupted, previous.request == outcome.request else { return false }
-        if outcome.wasLostAgain { return options.repeatsWhole }
+        if outcome.wasLostAgain { return false }
         switch outcome.verdict {
         // What is cut off by the end of its time would be so each time.
         case .withdrawn(let reason) where reason.kind == "stopped": return options.repeatsWhole

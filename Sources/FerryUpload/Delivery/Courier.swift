@@ -18,6 +18,9 @@ struct Courier: ~Copyable {
 
     deinit { open?.connection.close() }
 
+    private static let lost = Verdict.Reason(
+        kind: "closed", message: "the destination closed the connection without an answer")
+
     /// RFC 9110 leaves the number to the client.
     private static let redirectsFollowed = 3
 
@@ -88,20 +91,24 @@ struct Courier: ~Copyable {
             leavesDoubt && (repeatsWhole || trace.mayHaveArrived && !verdict.isDoubtful)
         }
 
-        /// A first try was answered with nothing but when to come back: the request is made once more as it was.
-        mutating func noteFirstTry() {
-            if verdict.tellsOnlyWhenToComeBack { trace.mayHaveArrived = true }
-        }
-
         /// The request was made before: what that left in doubt is so still, if this tells nothing of it. A server that dies with the first one's answer
         /// is not there for the second.
+        mutating func follows(_ earlier: Outcome) {
+            guard !verdict.isDoubtful else { return }
+            if let reason = earlier.verdict.reason { verdict = verdict.after(reason) }
+            if earlier.leavesDoubt { (trace.mayHaveArrived, trace.departure) = (true, .whole) }
+        }
+
+        /// What may have arrived is made once more as it was; then it is no more in doubt: it may be what the server dies of.
         ///
-        /// - Parameter sidecar: What was known before both: one that was lost so before is no more in doubt. It may be what the server dies of.
-        mutating func follows(_ earlier: Outcome, _ sidecar: RetryState?) {
-            guard earlier.leavesDoubt, !verdict.isDoubtful else { return }
+        /// - Parameter sidecar: What was known before.
+        mutating func settleDoubt(_ sidecar: RetryState?) {
+            let isRepeated = sidecar?.isInterrupted ?? false
+            if !isRepeated, verdict.tellsOnlyWhenToComeBack { trace.mayHaveArrived = true }
             // Of what was under way when its process died nothing is known.
-            wasLostAgain = sidecar.map { $0.isInterrupted && $0.lastError != .interrupted } ?? false
-            (trace.mayHaveArrived, trace.departure) = (!wasLostAgain, .whole)
+            if isRepeated, trace.mayHaveArrived, sidecar?.lastError != .interrupted {
+                (trace.mayHaveArrived, wasLostAgain) = (false, true)
+            }
         }
     }
 
@@ -127,7 +134,8 @@ struct Courier: ~Copyable {
     mutating func deliver(_ shipment: Shipment) async -> Outcome {
         let start = ContinuousClock.now
         var trace = Trace()
-        let verdict = await deliver(shipment, &trace)
+        var verdict = await deliver(shipment, &trace)
+        if trace.mayHaveArrived { verdict = verdict.after(Self.lost) }
         return Outcome(
             verdict: verdict, trace: trace, duration: ContinuousClock.now - start,
             load: (shipment.body.size, shipment.events),
@@ -264,6 +272,12 @@ extension Verdict {
         case .misconfigured, .moved: true
         case .delivered, .unwell, .doubtful, .circling, .tooLarge, .brokenOff, .refused, .withdrawn: false
         }
+    }
+
+    /// Where there is no connection any more, what a try came to before that says more: the destination was reached, and the segment may be to blame.
+    func after(_ earlier: Reason) -> Verdict {
+        guard case .unwell(let reason, retryAfter: nil) = self, ["connect", "proxy"].contains(reason.kind) else { return self }
+        return .unwell(earlier.with("; then \(reason.message)"), retryAfter: nil)
     }
 
     /// Whether the answer says when to come back, and nothing of what became of the body, as a gateway's that waited in vain. 429, 503 and 507 say that

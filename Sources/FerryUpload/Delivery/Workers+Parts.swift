@@ -77,9 +77,9 @@ extension Workers {
             if sent.count > 1, !isKept, outcome.verdict.isDoubtful {
                 let first = outcome
                 outcome = await deliver(shipment, &courier)
-                outcome.follows(first, sent[0].sidecar)
+                outcome.follows(first)
             }
-            if sent.count > 1, sent[0].sidecar?.isInterrupted != true { outcome.noteFirstTry() }
+            if sent.count > 1, !options.repeatsWhole { outcome.settleDoubt(sent[0].sidecar) }
             if left.limits != limits || outcome.isToBeRepeated(options.repeatsWhole) { outcome.requestEvents = part.events }
             if case .delivered = outcome.verdict {
                 guard await goOn(&left, part, outcome) else { return }

@@ -121,9 +121,9 @@ final class Workers: Sendable {
         if isKnownByRequest, !isKept, outcome.verdict.isDoubtful {
             let first = outcome
             outcome = await send(segments, job.tools, &courier)
-            outcome.follows(first, segments[0].sidecar)
+            outcome.follows(first)
         }
-        if isKnownByRequest, segments[0].sidecar?.isInterrupted != true { outcome.noteFirstTry() }
+        if isKnownByRequest, !options.repeatsWhole { outcome.settleDoubt(segments[0].sidecar) }
         if segments.count > 1, !isKept, outcome.verdict.isAboutSegments {
             // Together they were refused, or failed: which of them is to blame shows one by one.
             noteArrival(of: &segments, outcome, job)
