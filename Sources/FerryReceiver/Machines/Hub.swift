@@ -15,7 +15,7 @@ struct Hub: Sendable {
             return refuse(
                 RefusedRequest(.serviceUnavailable, reason, retryAfter: .seconds(60)), nil, address, logging: "\(error)")
         case .success(.isOpening(let machine)):
-            let reason = "the spool of \(machine.name) is being opened, and another process holds its locks"
+            let reason = "the spool of \(machine.name) is still being opened: it is large, or another process holds its locks"
             return refuse(RefusedRequest(.serviceUnavailable, reason, retryAfter: .seconds(5)), machine.name, address)
         case .success(.perhapsKnown):
             let reason = "the receiver's list of machines is damaged, and has no sound line for what was shown"
