@@ -3,6 +3,7 @@
 import errno
 import hashlib
 import http.server
+import random
 import re
 import signal
 import socket
@@ -60,10 +61,16 @@ class Hub:
         return self.stop()
 
 
-def free_port():
-    with socket.socket() as opened:
-        opened.bind(("127.0.0.1", 0))
-        return opened.getsockname()[1]
+def free_port(rng=random):
+    """A port below those that the kernel gives to clients, so that it is still free after a restart."""
+    while True:
+        port = rng.randrange(10_000, 32_000)
+        with socket.socket() as probe:
+            try:
+                probe.bind(("127.0.0.1", port))
+                return port
+            except OSError:
+                continue
 
 
 def bound(make):

@@ -6,9 +6,11 @@ import random
 import time
 import traceback
 
+from common.servers import free_port
+
 from . import account, carry, deliver, disturb, files, produce, reading
 from .hub import Hub
-from .link import Link, free_port
+from .link import Link
 from .plan import profile_of, steps_of
 from .steps import STEPS
 from .world import Violation, World

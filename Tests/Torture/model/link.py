@@ -7,6 +7,8 @@ import threading
 import time
 import zlib
 
+from common.servers import free_port
+
 
 class Link:
     """Listens on a port of its own and passes requests on to the hub, or does not."""
@@ -167,15 +169,3 @@ def reset(connection):
     except OSError:
         pass
     return False
-
-
-def free_port(rng):
-    """A port below those that the kernel gives to clients, so that it is still free after a restart."""
-    while True:
-        port = rng.randrange(10_000, 32_000)
-        with socket.socket() as probe:
-            try:
-                probe.bind(("127.0.0.1", port))
-                return port
-            except OSError:
-                continue
