@@ -26,8 +26,10 @@ actor Admission {
     private let spool: Spool
     nonisolated let recognition: Recognition
     private let committer: Committer
-    /// Work that may wait for what other processes hold.
-    nonisolated let patient = OneAtATime()
+    /// For looks at what came another way, which may take long, or wait for what other processes hold.
+    private let looks = Turnstile(width: 1)
+    /// For notes beside answers, which wait for that alone.
+    nonisolated let notes = Turnstile(width: 4)
     private var underWay = KeysUnderWay()
     private var waiters: [CheckedContinuation<Void, Never>] = []
 
@@ -78,7 +80,7 @@ actor Admission {
             var before = try recognition.vouchedFor(part, from: sender)
             // A look at the whole folder, on threads that others need, too.
             if before == nil, looksAround, sender != nil, part.identity.key != nil, recognition.mayBeHere(part.identity.name) {
-                let looked = await patient.run { [spool, recognition] in
+                let looked = await looks.run { [spool, recognition] in
                     Result { () throws(FileError) in
                         // What it is a half of may leave before there is room: it is known then by its line alone.
                         _ = try recognition.adoptKin(of: part.identity.name)
@@ -196,7 +198,7 @@ actor Admission {
                 for candidate in candidates { spool.discard(candidate.arrival) }
                 throw error
             }
-            let areJudgeable = await patient.run { [spool, recognition] in
+            let areJudgeable = await looks.run { [spool, recognition] in
                 Result { () throws(FileError) in try Self.adoptKin(of: candidates, in: spool, recognition) }
             }
             guard try areJudgeable.get() else { return candidates.map { _ in .unsoundThere } }
@@ -218,7 +220,7 @@ actor Admission {
             case .admitted(.known): results.append(.conflict)
             case .admitted(.nameTaken):
                 try await followOthers()
-                let taken = await patient.run { [spool, recognition] in
+                let taken = await looks.run { [spool, recognition] in
                     Result { () throws(FileError) in try Self.takeOver(candidate, in: spool, recognition, vouchesForNames) }
                 }
                 results.append(try taken.get())

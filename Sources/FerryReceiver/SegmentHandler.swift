@@ -116,7 +116,7 @@ struct SegmentHandler: Sendable {
         guard sender != nil, parts.count == 1, parts[0].identity.key != nil,
             let length = request.headers[.contentLength].flatMap(Int64.init)
         else { return .tooLarge(limit: limit) }
-        return await admission.patient.run { [recognition = admission.recognition] in
+        return await admission.notes.run { [recognition = admission.recognition] in
             do throws(FileError) {
                 return try recognition.bar(splitting: parts[0], of: ByteCount(max(0, length)), limit: limit)
                     ?? .tooLarge(limit: limit)
@@ -130,7 +130,7 @@ struct SegmentHandler: Sendable {
     private func noteAnswers(
         to parts: [JoinedSegments.Part], as received: [ReceivedSegment], from sender: String?
     ) async throws(IntakeRefusal) {
-        let failure = await admission.patient.run { [recognition = admission.recognition] () -> FileError? in
+        let failure = await admission.notes.run { [recognition = admission.recognition] () -> FileError? in
             do throws(FileError) {
                 try recognition.note(zip(parts, received).filter { $0.1.isDuplicate }.map { ($0, $1) }, from: sender)
                 return nil

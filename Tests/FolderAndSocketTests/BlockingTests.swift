@@ -27,7 +27,7 @@ struct BlockingTests {
 }
 
 @Suite("What may wait for other processes")
-struct OneAtATimeTests {
+struct TurnstileTests {
     private final class Running: Sendable {
         let count = Atomic(0)
     }
@@ -35,7 +35,7 @@ struct OneAtATimeTests {
     @Test("Whatever waits for one spool takes one thread, and all of it is done, one after the other", .timeLimit(.minutes(1)))
     func one() async {
         let isReleased = DispatchSemaphore(value: 0)
-        let patient = OneAtATime()
+        let patient = Turnstile(width: 1)
         let running = Running()
         await withTaskGroup(of: Bool.self) { tasks in
             for _ in 0..<40 {
