@@ -344,6 +344,37 @@ struct RepeatedRequestsTests {
         }
     }
 
+    @Test(
+        "A bad segment at the head of the line keeps back no request of others that is to be repeated", arguments: [true, false])
+    func repeatedBehindTheHead(isJoined: Bool) async throws {
+        let spool = try folder.spool()
+        func put(_ stream: String) throws -> [String] {
+            try (0..<4).map {
+                try spool.put(
+                    Segments.gzip("{\"n\":\($0)}\n"), as: Segments.name(second: $0 + (stream == "b" ? 10 : 0), stream: stream))
+            }
+        }
+        let first = try put("b")
+        // Lost, and kept to be repeated.
+        let hasLost = Flag(false)
+        let names = Mutex<[String]>([])
+        let listener = ScriptedServer.answering { request in
+            if !hasLost.isSet {
+                hasLost.set(true)
+                return ScriptedServer.answer(504, "Retry-After: 1\r\n")
+            }
+            let isBad = names.withLock { $0.first.map { (request["ferry-segment"] ?? "").contains($0) } ?? false }
+            return ScriptedServer.answer(isBad ? 504 : 200, isBad ? "Retry-After: 1\r\n" : "")
+        }
+        try await uploadTogether(spool, to: listener.url, isJoined: isJoined)
+        let bad = try put("a")
+        names.withLock { $0 = bad }
+        for _ in 0..<12 { try await uploadTogether(spool, to: listener.url, isJoined: isJoined) }
+        let left = try spool.pending()
+        #expect(left.allSatisfy { !first.contains($0) }, "\(left)")
+        #expect(left == [bad[0]])
+    }
+
     @Test("So it is with segments that were joined as they are", arguments: [CoalescePolicy.off, .upTo(.mebibytes(1))])
     func joinedTakenOver(coalesce: CoalescePolicy) async throws {
         let spool = try folder.spool()

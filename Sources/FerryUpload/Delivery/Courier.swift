@@ -120,6 +120,8 @@ struct Courier: ~Copyable {
         var departure = Departure.nothing
         /// All of it went out on a connection that ended without an answer, and it was made again at once: what that was told is of the second alone.
         var mayHaveArrived = false
+        /// Some of it went out on such a connection.
+        var wasReached = false
         /// Which of the segments the destination said it knew already, by their place in the request.
         var duplicates: Set<Int> = []
         /// The ID of the spool that Ferry's receiver put them into.
@@ -135,7 +137,7 @@ struct Courier: ~Copyable {
         let start = ContinuousClock.now
         var trace = Trace()
         var verdict = await deliver(shipment, &trace)
-        if trace.mayHaveArrived { verdict = verdict.after(Self.lost) }
+        if trace.wasReached { verdict = verdict.after(Self.lost) }
         return Outcome(
             verdict: verdict, trace: trace, duration: ContinuousClock.now - start,
             load: (shipment.body.size, shipment.events),
@@ -180,6 +182,7 @@ struct Courier: ~Copyable {
         } catch .closed(_, isStale: true) {
             // The server closed the idle connection just as the request went out (RFC 9112, section 9.3.1): no attempt, and no sign of a
             // bad link.
+            trace.wasReached = trace.departure != .nothing
             if trace.departure == .part { trace.departure = .nothing }
             if trace.departure == .whole { trace.mayHaveArrived = true }
             open = nil

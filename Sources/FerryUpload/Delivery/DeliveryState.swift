@@ -157,7 +157,10 @@ struct DeliveryState {
         guard !item.goesAlone, isInterrupted(item, in: best.lane) else { return (best.lane, item) }
         // Alone it would be another request than it was: those go out together, from the first one on.
         lanes[best.lane].putBack(item, hasSidecar: true)
-        return lanes[best.lane].takeNext(sized: joinLimit != nil).map { (best.lane, $0) }
+        let request = lanes[best.lane].sidecar(of: item.name)?.interruptedRequest
+        let first = lanes[best.lane].kin(of: item.name, atMost: 1) { $0.interruptedRequest == request }
+        let taken = lanes[best.lane].takeKin(first).first ?? lanes[best.lane].takeNext(sized: joinLimit != nil)
+        return taken.map { (best.lane, $0) }
     }
 
     /// All lanes, beginning behind the one that was served last.

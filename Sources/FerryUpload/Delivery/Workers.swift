@@ -123,7 +123,7 @@ final class Workers: Sendable {
             outcome = await send(segments, job.tools, &courier)
             outcome.follows(first)
         }
-        if isKnownByRequest, !options.repeatsWhole { outcome.settleDoubt(segments[0].sidecar) }
+        if segments.count > 1, !options.repeatsWhole { outcome.settleDoubt(segments[0].sidecar) }
         if segments.count > 1, !isKept, outcome.verdict.isAboutSegments {
             // Together they were refused, or failed: which of them is to blame shows one by one.
             noteArrival(of: &segments, outcome, job)
