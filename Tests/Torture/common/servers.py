@@ -18,6 +18,8 @@ class Hub:
     """`ferry receive` on a port of its own."""
 
     def __init__(self, ferry, spool, port=0, environment=None, more=()):
+        # It may be started again at the same one.
+        port = port or free_port()
         self.process = machine.Process(
             [ferry, "receive", "--listen", f"127.0.0.1:{port}", "--spool", spool, *more], environment)
         self.port = port
