@@ -37,8 +37,14 @@ actor Admission {
     /// What is being gathered, and pending nowhere yet.
     nonisolated var gathered: ByteCount { committer.amount.bytes }
 
-    init(_ spool: Spool, _ news: FolderIDs?, gathering: GatherRules? = nil) throws(FileError) {
+    private let patience: Duration
+
+    /// - Parameter patience: So long requests wait for the turn of other processes to log.
+    init(
+        _ spool: Spool, _ news: FolderIDs?, gathering: GatherRules? = nil, patience: Duration = OpenFile.patience
+    ) throws(FileError) {
         self.spool = spool
+        self.patience = patience
         self.gathering = gathering
         recognition = try Recognition(spool, news)
         committer = Committer(spool, recognition, gathering: gathering)
@@ -99,7 +105,7 @@ actor Admission {
     ///
     /// - Throws: ``FileError`` where the turn cannot be had.
     private nonisolated func followOthers() async throws(FileError) {
-        let end = ContinuousClock.now + OpenFile.patience
+        let end = ContinuousClock.now + patience
         while true {
             let failure = await blocking { [spool, recognition] () -> FileError? in
                 do throws(FileError) {

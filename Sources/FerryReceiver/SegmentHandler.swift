@@ -65,7 +65,7 @@ struct SegmentHandler: Sendable {
             }
             throw RefusedRequest(error)
         }
-        // Whoever moved it meanwhile may be about to remove it: what is acknowledged must be where it is looked for.
+        // A folder that was moved meanwhile may be removed next: what is acknowledged must be where it is looked for.
         guard spool.isAtItsPath else {
             throw RefusedRequest(
                 .serviceUnavailable, "the spool's folder was moved away, or is another one", retryAfter: .seconds(5))

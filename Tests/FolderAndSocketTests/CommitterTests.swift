@@ -44,7 +44,8 @@ struct CommitterTests {
     @Test("While another process keeps its turn to log, no thread waits that others need")
     func heldTurn() async throws {
         let spool = try folder.spool()
-        let admission = try Admission(spool, nil)
+        // However long a busy machine takes.
+        let admission = try Admission(spool, nil, patience: .seconds(600))
         let part = JoinedSegments.Part(identity: SegmentIdentity(Segments.name(second: 1)), bytes: nil)
         let held = try #require(spool.stateDirectory).lock("received.lock")
         let progress = Progress()

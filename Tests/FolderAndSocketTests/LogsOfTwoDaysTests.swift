@@ -195,7 +195,7 @@ struct LogsOfTwoDaysTests {
         let follower = Mutex<ReceivedLogFollower?>(nil)
         let known = Mutex<Set<String>>([])
         let made = ReceivedLogFollower(after: ReceivedLogPlace()) { entries in
-            // Whoever takes keys out of the memory in this moment looks for them in the logs, up to that place.
+            // A key that is taken out of the memory in this moment is looked for in the logs, up to that place.
             guard let end = follower.withLock({ $0?.read }) else { return }
             var (place, there): (ReceivedLogPlace, Set<String>) = (ReceivedLogPlace(), [])
             try? spool.forEachReceived(after: &place, upTo: end) { there.insert($0.key) }

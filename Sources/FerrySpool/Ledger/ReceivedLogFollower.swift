@@ -28,8 +28,8 @@ public final class ReceivedLogFollower: Sendable {
     /// - Parameters:
     ///   - place: What was read before.
     ///   - mostLearned: More bytes than this are read anew, which takes a fraction of the time and the memory: some 8,000 lines.
-    ///   - learn: Called under the lock of the logs with what another process has logged, which is before ``read`` then: whoever takes keys out of the
-    ///     memory that are in the logs up to there may do so at any time.
+    ///   - learn: Called under the lock of the logs with what another process has logged, which is before ``read`` then: keys that are in the
+    ///     logs up to there may be taken out of the memory at any time.
     ///   - readAll: Reads the logs anew, where much was logged, up to a place: what is behind it may be cut off again. Called without the lock of the
     ///     logs: the others go on meanwhile. `nil`: all is learned.
     public init(

@@ -67,10 +67,10 @@ struct Reserve {
         return Int64(clamping: limit.rlim_cur)
     }
 
-    /// Does something with the reserve while nobody else does: of two at once one would give it a length without blocks.
+    /// Does something with the reserve while no other process does: of two at once one would give it a length without blocks.
     ///
     /// - Parameter body: Gets how much is set aside.
-    /// - Returns: `nil` when it is no file.
+    /// - Returns: `nil` when it is no file, or has become another one.
     private func alone<Result>(with file: OpenFile, _ body: (Int64) -> Result) -> Result? {
         // Where another holds it that was stopped, there is none for now; where there are no locks, one at a time is hoped for.
         var isLocked = true

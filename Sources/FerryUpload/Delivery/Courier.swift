@@ -276,17 +276,4 @@ extension Verdict {
         case .delivered, .unwell, .doubtful, .circling, .tooLarge, .brokenOff, .refused, .withdrawn: false
         }
     }
-
-    /// Where there is no connection any more, what a try came to before that says more: the destination was reached, and the segment may be to blame.
-    func after(_ earlier: Reason) -> Verdict {
-        guard case .unwell(let reason, retryAfter: nil) = self, ["connect", "proxy"].contains(reason.kind) else { return self }
-        return .unwell(earlier.with("; then \(reason.message)"), retryAfter: nil)
-    }
-
-    /// Whether the answer says when to come back, and nothing of what became of the body, as a gateway's that waited in vain. 429, 503 and 507 say that
-    /// nothing was taken in.
-    var tellsOnlyWhenToComeBack: Bool {
-        guard case .unwell(let reason, retryAfter: .some) = self, let status = reason.status else { return false }
-        return status >= 400 && ![429, 503, 507].contains(status)
-    }
 }
