@@ -79,6 +79,22 @@ struct DestinationHealthTests {
         #expect(!health.sparesHead)
     }
 
+    @Test("That the destination was reached is known until it takes something, also while it is not there")
+    func wasReached() {
+        var health = DestinationHealth(options)
+        var generator = SystemRandomNumberGenerator()
+        for kind in ["status", "connect", "connect"] {
+            _ = health.failed(.unwell(.init(kind: kind, message: ""), retryAfter: nil), now: now, using: &generator)
+        }
+        #expect(health.sparesHead)
+        #expect(health.state?.lastError.kind == "connect")
+        _ = health.provedWell()
+        for _ in 0..<3 {
+            _ = health.failed(.unwell(.init(kind: "connect", message: ""), retryAfter: nil), now: now, using: &generator)
+        }
+        #expect(!health.sparesHead)
+    }
+
     @Test("What was noted before the network changed, or in a time that has not come, says nothing")
     func void() {
         var health = DestinationHealth(options)

@@ -184,6 +184,19 @@ struct PassPlanTests {
         #expect(plan.next() == .sendNext)
     }
 
+    @Test(
+        "After a pass that the destination ended, more and more go before one that was tried often, and it goes after them",
+        arguments: [(1, 2, 0), (1, 3, 1), (1, 4, 2), (1, 6, 8), (1, 1_000_000_000, 8), (0, 9, 0)])
+    func sparesOften(failures: Int, attempts: Int, expected: Int) {
+        var plan = PassPlan(order: .priority, parallel: 1, isRecovering: failures > 0, failures: failures)
+        var spared = 0
+        while plan.sparesNext(tried: attempts) { spared += 1 }
+        #expect(spared == expected)
+        var strict = PassPlan(order: .strict, parallel: 1, isRecovering: true, failures: 1)
+        let isStrictSpared = strict.sparesNext(tried: attempts)
+        #expect(!isStrictSpared)
+    }
+
     @Test("In strict order the head of the line is tried again after a wait as told, and waits for the destination as before")
     func strictAfterWaitAsTold() {
         var plan = PassPlan(order: .strict, parallel: 1, isRecovering: true, sparesHead: true)

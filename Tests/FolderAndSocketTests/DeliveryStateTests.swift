@@ -43,6 +43,36 @@ struct DeliveryStateTests {
         #expect(besideTaken)
     }
 
+    @Test("What is behind a segment that ended pass after pass goes before it, also when more urgent ones come each time")
+    func behindOneToBlame() throws {
+        var upload = UploadOptions(destination: try DestinationURL("http://hub/"))
+        upload.parallel = 1
+        let spool = try folder.spool()
+        let bad = Segments.name(second: 1)
+        let behind = Segments.name(second: 2)
+        for segment in [Segments.name(0), bad, behind] { try spool.put(Segments.gzip("{}\n"), as: segment) }
+        guard case .claimed(let claim) = spool.claim(bad.fileName) else { throw InVain(what: "a claim") }
+        let error = RetryState.LastError(scope: .destination, kind: "connection", message: "connection reset")
+        var state = RetryState.inParts(at: .now())
+        for _ in 0..<3 { state.noteDeparture(at: .now(), error, request: nil, events: nil) }
+        try spool.writeSidecar(state, of: claim)
+        var lane = Lane(LaneTools(SpoolLease(spool), options: upload, now: { .now() }) { _ in })
+        lane.begin(try spool.scan())
+        state.failures = 1
+        var delivery = DeliveryState(
+            [lane], options: upload, health: DestinationHealth(upload, state: state), isContinuous: true, now: { .now() })
+        guard case .job(let first) = delivery.next() else { throw InVain(what: "the critical one") }
+        #expect(first.items[0].entry.priority == .critical)
+        delivery.skip(first.items[0], of: first, .ended)
+        delivery.abandon(first)
+        guard case .job(let second) = delivery.next() else { throw InVain(what: "the one behind") }
+        #expect(second.items.map(\.name) == [behind.fileName])
+        delivery.skip(second.items[0], of: second, .ended)
+        delivery.abandon(second)
+        guard case .job(let third) = delivery.next() else { throw InVain(what: "the bad one") }
+        #expect(third.items.map(\.name) == [bad.fileName])
+    }
+
     /// A delivery of three segments of which the first and the last are of an interrupted request, and a job for all of them.
     private func torn() throws -> (delivery: DeliveryState, job: Dispatcher.Job) {
         var upload = UploadOptions(destination: try DestinationURL("http://hub/"))

@@ -14,6 +14,9 @@ public struct RetryState: Codable, Equatable, Sendable {
     public var broken: Int?
     /// Whether the destination said itself when to come back (`Retry-After`). Absent when it did not, and in sidecars.
     public var retryAfter: Bool?
+    /// Whether a request came as far as the destination since it took anything last. Absent when none did, in sidecars, and in files of older
+    /// versions.
+    public var reached: Bool?
     /// What was tried, where the name does not tell: the file of another tool may be replaced by one of its name. Absent otherwise, and in sidecars
     /// of older versions.
     public var content: Content?
@@ -29,6 +32,9 @@ public struct RetryState: Codable, Equatable, Sendable {
     /// Whether nothing tells the outcome of that request, which is to be made again as it was, by whatever sender: its process died, or its answer
     /// was lost where requests are repeated. Absent otherwise.
     public var interrupted: Bool?
+
+    /// How often the destination has answered that request since with no more than that it takes nothing now. Absent otherwise.
+    public var putOff: Int?
 
     /// How much of the segment was delivered, where it goes out in parts. Absent until the first part has arrived.
     public var delivered: Delivered?
@@ -133,14 +139,14 @@ public struct RetryState: Codable, Equatable, Sendable {
     package mutating func noteDeparture(at time: Timestamp, _ error: LastError, request: String?, events: Int64?) {
         (attempts, lastAttemptAt, broken) = (min(attempts.adding(1), Self.most), time, nil)
         (lastError, self.request, requestEvents) = (error, request, events)
-        interrupted = error.kind == LastError.interrupted.kind ? true : nil
+        (interrupted, putOff) = (error.kind == LastError.interrupted.kind ? true : nil, nil)
     }
 
     /// The first lines were delivered: what was tried before is not what comes next.
     package mutating func noteDelivery(_ delivered: Delivered, at time: Timestamp) {
         if delivered.lines > self.delivered?.lines ?? 0 {
             (failures, broken, lastError) = (0, nil, RetryState.inParts(at: time).lastError)
-            (request, requestEvents, interrupted) = (nil, nil, nil)
+            (request, requestEvents, interrupted, putOff) = (nil, nil, nil, nil)
         }
         self.delivered = delivered
     }
@@ -152,8 +158,11 @@ public struct RetryState: Codable, Equatable, Sendable {
     package var interruptedRequest: String? { isInterrupted ? request : nil }
 
     /// Takes over what is known of the interrupted request of an earlier state.
-    package mutating func staysInterrupted(as earlier: RetryState) {
+    ///
+    /// - Parameter isPutOff: Whether the destination has answered that it takes nothing now.
+    package mutating func staysInterrupted(as earlier: RetryState, isPutOff: Bool) {
         (request, requestEvents, interrupted) = (earlier.request, earlier.requestEvents, true)
+        putOff = isPutOff ? min((earlier.putOff ?? 0).adding(1), Self.most) : earlier.putOff
     }
 
     /// What is left of the segment has not been tried.
@@ -167,8 +176,8 @@ public struct RetryState: Codable, Equatable, Sendable {
     }
 
     enum CodingKeys: String, CodingKey {
-        case version, attempts, failures, firstAttemptAt, lastAttemptAt, nextAttemptAt, lastError, broken, retryAfter, content,
-            delivered, request, requestEvents, interrupted
+        case version, attempts, failures, firstAttemptAt, lastAttemptAt, nextAttemptAt, lastError, broken, retryAfter, reached,
+            content, delivered, request, requestEvents, interrupted, putOff
     }
 
     /// No segment is tried so often: with the longest pause between two tries it would take 100,000 years.
@@ -186,11 +195,13 @@ public struct RetryState: Codable, Equatable, Sendable {
         // What cannot be read does not say that no try arrived whole.
         broken = try? container.decode(.broken, in: 0...Self.most)
         retryAfter = try? container.decode(Bool.self, forKey: .retryAfter)
+        reached = try? container.decode(Bool.self, forKey: .reached)
         content = try? container.decode(Content.self, forKey: .content)
         delivered = try? container.decode(Delivered.self, forKey: .delivered)
         request = try? container.decode(String.self, forKey: .request)
         requestEvents = (try? container.decode(Int64.self, forKey: .requestEvents)).flatMap { $0 > 0 ? $0 : nil }
         interrupted = try? container.decode(Bool.self, forKey: .interrupted)
+        putOff = try? container.decode(.putOff, in: 0...Self.most)
     }
 
     /// When the wait is over, `nil` when it is over now, or the clock was set back since.

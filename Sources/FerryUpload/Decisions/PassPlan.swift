@@ -83,12 +83,14 @@ public struct PassPlan: Sendable {
     /// How many of the suspects were probes.
     private var failedProbes = 0
     /// How many passes the destination ended before this one.
-    private let failures: Int
+    let failures: Int
     private var probe: ID?
     /// Until the destination is seen to work, what has been tried least goes out.
     private let beginsWithProbe: Bool
     /// Whether the destination has been seen to work in this pass.
     public private(set) var isProvenWell = false
+    /// How many have gone out before a head of the line that was tried often.
+    private var spared = 0
 
     /// - Parameters:
     ///   - isRecovering: The destination failed last time: begin with one at a time.
@@ -115,6 +117,21 @@ public struct PassPlan: Sendable {
         if suspects.isEmpty, isProvenWell || !beginsWithProbe { return underWay.count < window ? .sendNext : .wait }
         return underWay.isEmpty ? .sendProbe : .wait
     }
+
+    /// Whether another goes out before the next segment in order, of which no try had an outcome yet. Pass after pass the destination may take what is
+    /// more urgent, fail at this one, and be gone for all that is behind it: of that 1, 2, 4, at last 8 go first.
+    ///
+    /// - Parameter attempts: How often the next segment was tried.
+    public mutating func sparesNext(tried attempts: Int) -> Bool {
+        guard failures > 0, order != .strict, blame == .judged, attempts >= Self.triesOfSpared,
+            spared < 1 << min(attempts - Self.triesOfSpared, Self.mostSparedDoublings)
+        else { return false }
+        spared += 1
+        return true
+    }
+
+    private static let triesOfSpared = 3
+    private static let mostSparedDoublings = 3
 
     /// - Parameter isProbe: As ``Step/sendProbe`` asked for.
     public mutating func start(_ id: ID, isProbe: Bool = false) {

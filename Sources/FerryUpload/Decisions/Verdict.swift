@@ -57,6 +57,12 @@ extension Verdict {
         return .unwell(earlier.with("; then \(reason.message)"), retryAfter: nil)
     }
 
+    /// Whether it is an answer, and no more than that the destination takes nothing now.
+    var isAnswerOfUnwell: Bool {
+        guard case .unwell(let reason, _) = self else { return false }
+        return reason.status != nil
+    }
+
     /// Whether the answer says when to come back, and nothing of what became of the body, as a gateway's that waited in vain. 429, 503 and 507 say that
     /// nothing was taken in.
     var tellsOnlyWhenToComeBack: Bool {

@@ -113,7 +113,7 @@ struct Bookkeeper: Sendable {
         guard isDecided || previous == nil || previous?.broken != broken || previous?.requestEvents != events else { return nil }
         var state = previous ?? fresh()
         // It was made once more as it was.
-        if isDecided { (state.lastError, state.request, state.interrupted) = (fresh().lastError, nil, nil) }
+        if isDecided { (state.lastError, state.request, state.interrupted, state.putOff) = (fresh().lastError, nil, nil, nil) }
         (state.broken, state.requestEvents) = (broken, events)
         try note(state, of: segment)
         return state
@@ -123,7 +123,7 @@ struct Bookkeeper: Sendable {
     /// lost. Another sender, with other limits or an order of its own, would send the same events under other keys.
     private func keepOpen(_ state: inout RetryState, _ previous: RetryState?, _ outcome: Courier.Outcome) {
         if let previous, leavesOpen(previous, outcome) {
-            state.staysInterrupted(as: previous)
+            state.staysInterrupted(as: previous, isPutOff: outcome.verdict.isAnswerOfUnwell)
         } else if outcome.isToBeRepeated(options.repeatsWhole) {
             state.interrupted = true
         }
@@ -137,10 +137,16 @@ struct Bookkeeper: Sendable {
         // What is cut off by the end of its time would be so each time.
         case .withdrawn(let reason) where reason.kind == "stopped": return options.repeatsWhole
         case .unwell where outcome.verdict.tellsOnlyWhenToComeBack, .doubtful, .circling: return options.repeatsWhole
+        // So it may be answered each time for one of its segments, while the others would pass.
+        case .unwell where outcome.verdict.isAnswerOfUnwell:
+            return options.repeatsWhole || previous.putOff ?? 0 < Self.mostPutOff
         case .unwell, .withdrawn, .misconfigured, .moved: return true
         case .delivered, .refused, .tooLarge, .brokenOff: return false
         }
     }
+
+    /// With the wait between them growing, or as long as the destination asks for, that is many minutes.
+    private static let mostPutOff = 8
 
     /// Notes how far a segment is delivered that goes out in parts: a crash, or a failure of the next part, repeats that alone.
     ///

@@ -74,10 +74,11 @@ struct DeliveryState {
         switch plan.next() {
         case .stop: return idle
         case .wait: return .wait
-        case .sendNext: isProbe = false
+        case .sendNext:
+            if waitsForCritical() || waitsForGathering() { return .wait }
+            isProbe = sparesNext()
         case .sendProbe: isProbe = true
         }
-        if !isProbe, waitsForCritical() || waitsForGathering() { return .wait }
         if let limit = options.limit, started >= limit { return idle }
         guard let (lane, first) = isProbe ? takeProbe() : takeNext() else {
             // Nothing is left that could show who is to blame.
@@ -119,6 +120,12 @@ struct DeliveryState {
             if best.map({ rank < $0.rank }) ?? true { best = (lane, rank) }
         }
         return best
+    }
+
+    /// Whether something else goes before the next segment.
+    private mutating func sparesNext() -> Bool {
+        guard plan.failures > 0, let best = mostUrgent() else { return false }
+        return plan.sparesNext(tried: lanes[best.lane].triesOfNext())
     }
 
     /// Whose request is over, but not judged, may wait for what comes next.

@@ -45,11 +45,16 @@ struct DestinationHealth: Sendable {
     /// passes that reached it.
     var sparesHead: Bool {
         guard let state else { return false }
-        return state.retryAfter ?? false
-            || state.failures >= Self.failuresOfHead && !Verdict.Reason.isOfNoConnection(state.lastError.kind)
+        return state.retryAfter ?? false || state.failures >= Self.failuresOfHead && wasReached
     }
 
     private static let failuresOfHead = 3
+
+    /// Whether it was reached since it took anything last, though it may not be there any more.
+    private var wasReached: Bool {
+        guard let state else { return false }
+        return state.reached ?? false || !Verdict.Reason.isOfNoConnection(state.lastError.kind)
+    }
 
     /// When the destination is due again, `nil` when it is due now.
     func waitsUntil(now: Timestamp) -> Timestamp? { state?.wait(at: now, longestWait: backOff.longestWait) }
@@ -92,11 +97,13 @@ struct DestinationHealth: Sendable {
         case .off, .headWaits, .deadline, .interrupted, .paused, .localFailure: return false
         }
         isProvenWell = false
+        let wasReached = wasReached
         state = RetryState(
             attempts: (state?.attempts ?? 0) + 1, failures: failures, firstAttemptAt: state?.firstAttemptAt ?? now,
             lastAttemptAt: now, nextAttemptAt: now + wait,
             lastError: .init(scope: .destination, kind: reason.kind, status: reason.status, message: reason.message))
         if saidWhen { state?.retryAfter = true }
+        if wasReached || !Verdict.Reason.isOfNoConnection(reason.kind) { state?.reached = true }
         return true
     }
 

@@ -220,6 +220,12 @@ struct Lane {
         static func < (left: Rank, right: Rank) -> Bool { (left.priority, left.urgency) < (right.priority, right.urgency) }
     }
 
+    /// How often the next segment was tried.
+    mutating func triesOfNext() -> Int {
+        guard let index = queue.next(effectiveRules), queue.listing.entries[index].hasSidecar else { return 0 }
+        return sidecar(of: queue.listing.name(of: queue.listing.entries[index]))?.attempts ?? 0
+    }
+
     /// Takes the next segment.
     ///
     /// - Parameter sized: With its size, which the listing may not have.

@@ -66,7 +66,7 @@ extension Workers {
                 isMoreWaiting = false
                 continue
             }
-            let sent = part.slices.map { left.segments[$0.segment - left.first] }
+            var sent = part.slices.map { left.segments[$0.segment - left.first] }
             if let problem = template.followSecrets() { left.job.tools.onEvent(.warning(problem)) }
             let shipment = Courier.Shipment(
                 facts: sent.map(\.facts), body: part.body, attempt: sent[0].attempt, slices: part.slices)
@@ -96,6 +96,8 @@ extension Workers {
             }
             if sent.count > 1, !isKept, outcome.verdict.isAboutSegments {
                 // Which of them is to blame shows one by one.
+                noteArrival(of: &sent, outcome, left.job)
+                for (slice, segment) in zip(part.slices, sent) { left.segments[slice.segment - left.first] = segment }
                 let noted = left.segments.prefix { $0.sidecar != nil }.count
                 for segment in sent { segment.claim.keep(nil) }
                 let single = dispatcher.breakUp(left.job, left.job.items, outcome.verdict, noted: noted)

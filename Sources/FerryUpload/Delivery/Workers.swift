@@ -258,7 +258,7 @@ final class Workers: Sendable {
 
     /// Notes which segments of a joined request may have arrived whole, whatever the answer was: a receiver may store the first ones before
     /// it refuses one behind them, or the rest has come. When the body did not go out whole, it cannot have the last one's end.
-    private func noteArrival(of segments: inout [PreparedSegment], _ outcome: Courier.Outcome, _ job: Dispatcher.Job) {
+    func noteArrival(of segments: inout [PreparedSegment], _ outcome: Courier.Outcome, _ job: Dispatcher.Job) {
         guard outcome.trace.departure != .nothing else { return }
         let arrived = segments.count - (outcome.trace.departure == .whole ? 0 : 1)
         var outcome = outcome
