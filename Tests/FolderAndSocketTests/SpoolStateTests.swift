@@ -50,6 +50,48 @@ struct SpoolStateTests {
         #expect(try spool.files(in: [.sent]).map(\.name) == [first.name])
     }
 
+    @Test(
+        "What a killed process has left of a line in the ledger is removed before the next; a whole line without its end, and what no Ferry wrote, stay",
+        arguments: [
+            ("{\"at\":\"2026-11-21T12:00:00.000Z\",\"segm", ""), ("{\"at\":\"2026\"}", "{\"at\":\"2026\"}\n"),
+            ("\u{0}\u{0}", ""), (String(repeating: "x", count: 70_000), String(repeating: "x", count: 70_000) + "\n"),
+        ])
+    func tornLedger(left: String, stays: String) throws {
+        for before in ["", "{\"outcome\":\"sent\"}\n"] {
+            let spool = try folder.spool(before.isEmpty ? "new" : "old")
+            let path = spool.path + "/.ferry/ledger-20261121.jsonl"
+            try OpenFile.creating(path, appending: true).write(Array((before + left).utf8))
+            let line = LedgerEntry(
+                at: Timestamp(rfc3339: "2026-11-21T12:00:00Z")!, segment: "s", outcome: .sent, bytes: ByteCount(1))
+            try spool.appendToLedger([line])
+            let text = String(decoding: try OpenFile.reading(path).readBytes(1 << 20, at: 0), as: UTF8.self)
+            #expect(text == before + stays + String(decoding: line.line, as: UTF8.self))
+        }
+    }
+
+    @Test("Who follows a ledger reads the line that is as long as what was cut off before it")
+    func followsCutLedger() throws {
+        let spool = try folder.spool()
+        let entry = LedgerEntry(
+            at: Timestamp(rfc3339: "2026-11-21T12:00:00Z")!, segment: "s", outcome: .sent, bytes: ByteCount(1))
+        try spool.appendToLedger([entry])
+        let state = try #require(spool.stateDirectory)
+        let left = String(repeating: "x", count: entry.line.count)
+        try OpenFile.creating(folder("spool/.ferry/ledger-20261121.jsonl"), appending: true).write(Array(left.utf8))
+        var places = LogPlaces()
+        func read() throws -> [String] {
+            var lines: [String] = []
+            try places.forEachNewLine(of: "ledger-20261121.jsonl", in: state) {
+                lines.append(String(decoding: $0, as: UTF8.self))
+            }
+            return lines
+        }
+        #expect(try read().last == left)
+        try spool.appendToLedger([entry])
+        #expect(try read().last == String(decoding: entry.line.dropLast(), as: UTF8.self))
+        #expect(try read().isEmpty)
+    }
+
     @Test("Several uploaders at once write whole lines into one ledger, and nothing between them")
     func sharedLedger() async throws {
         let path = try folder.spool().path

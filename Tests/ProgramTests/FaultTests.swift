@@ -39,6 +39,29 @@ struct FaultTests {
         #expect(writer.status == 73, "\(writer.errors)")
     }
 
+    @Test(
+        "Lines of the ledger that cannot be forced to the disk are not there twice when their endings are tried again",
+        arguments: ["ENOSPC", "EIO"])
+    func unforcedLines(error: String) async throws {
+        guard Program.find("strace") != nil else { return print("NOT TESTED: there is no strace here") }
+        let spool = try folder.spool()
+        let size = Segments.gzip("{}\n").count
+        for _ in 0..<3 { try spool.put(Segments.gzip("{}\n")) }
+        let first = try await shell("\"$FERRY\" prune --spool \"$DIR/spool\" --max-spool-bytes \(2 * size)")
+        #expect(first.status == 0, "\(first.errors)")
+        let failed = try await shell(
+            """
+            strace -f -qq -o "$DIR/calls" -P "$(ls -d "$DIR"/spool/.ferry/ledger-*)" -e inject=fdatasync:error=\(error):when=1 \\
+                "$FERRY" prune --spool "$DIR/spool" --max-spool-bytes \(size)
+            """)
+        let calls = try String(contentsOfFile: folder("calls"), encoding: .utf8)
+        #expect(calls.contains("(INJECTED)"), "\(failed.errors)")
+        _ = try await shell("\"$FERRY\" prune --spool \"$DIR/spool\" --max-spool-bytes \(size)")
+        #expect(try spool.pending().count == 1)
+        let lines = try await shell("cat \"$DIR\"/spool/.ferry/ledger-* | wc -l")
+        #expect(lines.output.filter(\.isNumber) == "2", "\(lines.output)")
+    }
+
     @Test("A spool that may not be written: 74 and one clear line; status still looks")
     func readOnly() async throws {
         let spool = try folder.spool()
