@@ -324,8 +324,8 @@ struct TransferTests {
     func names(_ name: String) throws {
         func segment(_ number: Int, _ name: String) -> BundleManifest.Segment {
             .init(
-                file: BundleManifest.fileName(number), name: name, key: "key\(number)", created: Self.moment, bytes: 30,
-                sha256: String(repeating: "0", count: 64), events: nil)
+                file: BundleManifest.fileName(number), name: name, key: SegmentName(name)?.id ?? "key\(number)",
+                created: Self.moment, bytes: 30, sha256: String(repeating: "0", count: 64), events: nil)
         }
         let manifest = BundleManifest(
             head: .init(
@@ -334,6 +334,20 @@ struct TransferTests {
         let read = try BundleManifest(manifest.bytes)
         #expect(read.flaws.keys.sorted() == [1])
         #expect(read.soundSegments.map(\.name) == [manifest.segments[0].name])
+    }
+
+    @Test("A segment whose key is not the one in its name is not taken: under that it might come again, or be another's")
+    func otherKey() throws {
+        let names = (0..<2).map { Segments.name(second: $0) }
+        let segments = zip(names, [names[0].id, names[0].id]).enumerated().map { index, pair in
+            BundleManifest.Segment(
+                file: BundleManifest.fileName(index + 1), name: pair.0.fileName, key: pair.1, created: Self.moment, bytes: 30,
+                sha256: String(repeating: "0", count: 64), events: nil)
+        }
+        let head = BundleManifest.Head(
+            bundle: "abcdefghijklmnop", spool: "s", createdAt: Self.moment, segments: 2, bytes: 60, isEncrypted: false)
+        let read = try BundleManifest(BundleManifest(head: head, segments: segments).bytes)
+        #expect(read.flaws == [1: "has another key than its name"])
     }
 
     @Test("A receipt does not end what was given away, ended by another bundle's receipt, and came back")

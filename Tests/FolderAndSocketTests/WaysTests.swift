@@ -251,8 +251,9 @@ struct WaysTests {
     @Test("A manifest's trail that is none makes its segment a flaw, and no other")
     func manifest() throws {
         func segment(_ number: Int, trail: String?) -> BundleManifest.Segment {
-            BundleManifest.Segment(
-                file: BundleManifest.fileName(number), name: Segments.name(second: number).fileName, key: "k\(number)",
+            let name = Segments.name(second: number)
+            return BundleManifest.Segment(
+                file: BundleManifest.fileName(number), name: name.fileName, key: name.id,
                 created: .now(), bytes: 1, sha256: String(repeating: "0", count: 64), trail: trail)
         }
         let head = BundleManifest.Head(

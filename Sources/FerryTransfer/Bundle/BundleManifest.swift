@@ -126,6 +126,7 @@ extension BundleManifest.Segment {
         guard bytes > 0, BodyDigest(hexadecimal: sha256) != nil, ForeignName.keyLengths.contains(key.utf8.count),
             key.utf8.allSatisfy({ $0 > 0x20 && $0 < 0x7f })
         else { return "has no proper size, checksum or key" }
+        if let segment = SegmentName(name), segment.id != key { return "has another key than its name" }
         if events ?? 0 < 0 { return "has no proper number of events" }
         return trail.map { Trail($0) == nil } ?? false ? "has no proper trail" : nil
     }
