@@ -1,6 +1,8 @@
 import HTTPTypes
 import NIOCore
+import NIOHTTP1
 import NIOHTTPTypes
+import NIOSSL
 
 /// Keeps a connection from being held for nothing: refuses one too many, and ends one whose answer is there while its body still drips in, whose
 /// body does not end when the receiver does, or that sends many requests and waits for no answer.
@@ -30,7 +32,7 @@ final class ConnectionGuard: ChannelDuplexHandler, RemovableChannelHandler {
     /// - Parameters:
     ///   - patience: How long a body may go on that nothing reads: a sender that does not stop for the answer would never see it.
     ///   - endPatience: How long a body may go on when the receiver ends.
-    ///   - onRefused: Told of a request on a connection too many, with the other side's address.
+    ///   - onRefused: Told of what is refused before it is a request that can be handled, with the other side's address.
     init(
         _ connections: Connections, patience: TimeAmount, endPatience: TimeAmount,
         onRefused: @escaping @Sendable (RefusedRequest, String) -> Void
@@ -64,7 +66,9 @@ final class ConnectionGuard: ChannelDuplexHandler, RemovableChannelHandler {
         case .served: break
         case .refused:
             closing = context.eventLoop.assumeIsolated().scheduleTask(in: Self.headPatience) { context.close(promise: nil) }
-        case .dropped: context.close(promise: nil)
+        case .dropped:
+            context.close(promise: nil)
+            onRefused(RefusedRequest(.serviceUnavailable, "too many connections", closes: true), address)
         }
     }
 
@@ -103,6 +107,32 @@ final class ConnectionGuard: ChannelDuplexHandler, RemovableChannelHandler {
             if isReading { endInTime(context) }
         }
         context.fireUserInboundEventTriggered(event)
+    }
+
+    func errorCaught(context: ChannelHandlerContext, error: any Error) {
+        // What breaks within a body is told of by the one that reads it.
+        if !isReading, let reason = Self.reason(error) {
+            onRefused(RefusedRequest(.badRequest, reason, closes: true), address ?? "")
+        }
+        context.fireErrorCaught(error)
+    }
+
+    /// Why a connection carries no request, which the handlers before this one have answered; `nil`: the client went away.
+    private static func reason(_ error: any Error) -> String? {
+        switch error {
+        case HTTPParserError.invalidEOFState, HTTPParserError.closedConnection: nil
+        case let error as HTTPParserError: "no request of HTTP/1.1: \(error)"
+        case NIOSSLError.handshakeFailed(.sslError(let errors)) where errors != [.eofDuringHandshake]:
+            "no TLS connection: \(errors.map(reason).joined(separator: ", "))"
+        default: nil
+        }
+    }
+
+    /// The name that BoringSSL has for an error, without the place in its source.
+    private static func reason(_ error: BoringSSLInternalError) -> String {
+        let text = "\(error)"
+        guard let start = text.firstRange(of: "OPENSSL_internal:")?.upperBound else { return text }
+        return String(text[start...].prefix { $0 != " " })
     }
 
     func write(context: ChannelHandlerContext, data: NIOAny, promise: EventLoopPromise<Void>?) {

@@ -1,3 +1,4 @@
+import FerrySpool
 import NIOCore
 import NIOPosix
 import Synchronization
@@ -5,20 +6,39 @@ import Synchronization
 /// Runs the work that bodies make, inflating, checking and writing, on as many threads as there are cores; senders take turns.
 ///
 /// The event loops and the tasks are free meanwhile: who asks only whether the receiver is well is answered at once, whatever comes in.
+/// A piece of work takes milliseconds. Where one takes much longer, its sender's disk stands still: another thread takes the place of the one that waits
+/// there, and that sender's other work waits for it.
 final class IntakeTurns: Sendable {
     private typealias Work = @Sendable () -> Void
 
     private struct State {
         var queue = TurnQueue<Work>()
-        var running = 0
+        var underWay: [Int: PieceUnderWay] = [:]
+        var begun = 0
+        var threads = 0
+        /// Whether a look at what takes too long is to come.
+        var isWatched = false
+
+        /// Whose work takes too long, once for each piece.
+        func stuck(at now: ContinuousClock.Instant) -> [String] {
+            underWay.values.lazy.filter { now - $0.since > IntakeTurns.patience }.map(\.sender)
+        }
+    }
+
+    private struct PieceUnderWay {
+        let sender: String
+        let since: ContinuousClock.Instant
     }
 
     private let state = Mutex(State())
     private let width: Int
 
+    private static let patience = Duration.milliseconds(200)
+    private static let mostSpare = 30
+
     /// Threads of its own, for all receivers of a process: on those that force files to the disk it would keep everybody waiting who is done with it.
     private static let threads = {
-        let threads = NIOThreadPool(numberOfThreads: System.coreCount)
+        let threads = NIOThreadPool(numberOfThreads: System.coreCount + mostSpare)
         threads.start()
         return threads
     }()
@@ -33,28 +53,61 @@ final class IntakeTurns: Sendable {
         let cancelled = Cancelled()
         return await withTaskCancellationHandler {
             await withCheckedContinuation { continuation in
-                let isToBegin = state.withLock { state in
-                    state.queue.append({ continuation.resume(returning: cancelled.isSo ? nil : work()) }, for: sender)
-                    guard state.running < width else { return false }
-                    state.running += 1
-                    return true
-                }
-                if isToBegin { Self.threads.submit { [self] _ in workOff() } }
+                state.withLock { $0.queue.append({ continuation.resume(returning: cancelled.isSo ? nil : work()) }, for: sender) }
+                addThreads()
             }
         } onCancel: {
             cancelled.note()
         }
     }
 
-    private func workOff() {
-        func next() -> Work? {
-            state.withLock { state in
-                let work = state.queue.next()
-                if work == nil { state.running -= 1 }
-                return work
-            }
+    /// Gives what waits as many threads as there may be.
+    private func addThreads() {
+        let now = ContinuousClock.now
+        let (new, isToBeWatched) = state.withLock { state in
+            guard !state.queue.isEmpty else { return (0, false) }
+            let stuck = state.stuck(at: now)
+            let most = width + min(stuck.count, Self.mostSpare)
+            let new = max(0, min(most - state.threads, state.queue.owners(besides: Set(stuck))))
+            state.threads += new
+            // What waits for a thread may have to have one that takes the place of another.
+            let isToBeWatched = new == 0 && !state.isWatched
+            state.isWatched = state.isWatched || isToBeWatched
+            return (new, isToBeWatched)
         }
-        while let work = next() { work() }
+        for _ in 0..<new { Self.threads.submit { [self] _ in workOff() } }
+        guard isToBeWatched else { return }
+        _ = MultiThreadedEventLoopGroup.singleton.any().scheduleTask(in: .milliseconds(Self.patience.wholeMilliseconds)) {
+            [self] in
+            state.withLock { $0.isWatched = false }
+            addThreads()
+        }
+    }
+
+    private func workOff() {
+        var ended: Int?
+        while let (id, work) = begin(after: ended) {
+            work()
+            ended = id
+        }
+    }
+
+    /// Takes the next piece of work; `nil` when there is none, or other threads do it.
+    private func begin(after ended: Int?) -> (id: Int, work: Work)? {
+        let now = ContinuousClock.now
+        return state.withLock { state in
+            if let ended { state.underWay[ended] = nil }
+            let stuck = state.stuck(at: now)
+            guard state.threads <= width + min(stuck.count, Self.mostSpare),
+                let (sender, work) = state.queue.next(besides: stuck.isEmpty ? [] : Set(stuck))
+            else {
+                state.threads -= 1
+                return nil
+            }
+            state.begun += 1
+            state.underWay[state.begun] = PieceUnderWay(sender: sender, since: now)
+            return (state.begun, work)
+        }
     }
 }
 
@@ -78,10 +131,17 @@ struct TurnQueue<Item> {
         items[owner, default: []].append(item)
     }
 
-    /// Takes out the next item of who has waited longest.
-    mutating func next() -> Item? {
-        guard let owner = owners.popFirst(), let item = items[owner]?.popFirst() else { return nil }
+    var isEmpty: Bool { owners.isEmpty }
+
+    /// How many have items, but for some.
+    func owners(besides passed: Set<String>) -> Int { owners.count { !passed.contains($0) } }
+
+    /// Takes out the next item of the owner that has waited longest, but for some.
+    mutating func next(besides passed: Set<String> = []) -> (owner: String, item: Item)? {
+        guard let place = owners.firstIndex(where: { !passed.contains($0) }) else { return nil }
+        let owner = owners.remove(at: place)
+        guard let item = items[owner]?.popFirst() else { return nil }
         if items[owner]?.isEmpty ?? true { items[owner] = nil } else { owners.append(owner) }
-        return item
+        return (owner, item)
     }
 }

@@ -10,6 +10,8 @@ struct SegmentHandler: Sendable {
     let options: ReceiverOptions
     let admission: Admission
     let turns: IntakeTurns
+    /// For looks at how much the spool holds.
+    let usageLooks = Turnstile(width: 2)
     let onEvent: @Sendable (ReceiverEvent) -> Void
 
     /// - Parameters:
@@ -171,7 +173,7 @@ struct SegmentHandler: Sendable {
         var stored = ByteCount.zero
         defer { room.end(stored: stored) }
         if room.isLimited, let usage = guest?.usage {
-            let looked = await blocking { [spool] in
+            let looked = await usageLooks.run { [spool] in
                 Result { () throws(FileError) in try usage.look(at: spool, besides: admission.gathered) }
             }
             if case .failure(let error) = looked { throw .file(error) }

@@ -14,11 +14,19 @@ struct IntakeDecisionTests {
         queue.append(3, for: "many")
         queue.append(20, for: "late")
         var order: [Int] = []
-        while let item = queue.next() { order.append(item) }
+        while let next = queue.next() { order.append(next.item) }
         #expect(order == [0, 10, 20, 1, 2, 3])
         queue.append(5, for: "few")
-        #expect(queue.next() == 5)
-        #expect(queue.next() == nil)
+        queue.append(6, for: "many")
+        #expect(queue.owners(besides: ["few"]) == 1)
+        let passing = queue.next(besides: ["few"])
+        #expect(passing?.item == 6)
+        let held = queue.next(besides: ["few"])
+        #expect(held?.item == nil)
+        #expect(!queue.isEmpty)
+        let last = queue.next()
+        #expect(last?.owner == "few")
+        #expect(queue.isEmpty)
     }
 
     @Test("A turn that takes long is followed by shorter ones, and they grow again; neither without end")

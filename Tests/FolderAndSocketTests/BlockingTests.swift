@@ -26,6 +26,39 @@ struct BlockingTests {
     }
 }
 
+@Suite("Work on bodies")
+struct IntakeTurnsTests {
+    @Test(
+        "A sender whose disk stands still keeps no other from its turn, and its own work goes on afterwards",
+        .timeLimit(.minutes(1)))
+    func standstill() async {
+        let turns = IntakeTurns(width: 2)
+        let isReleased = DispatchSemaphore(value: 0)
+        let (begun, continuation) = AsyncStream.makeStream(of: Void.self)
+        await withTaskGroup(of: Int?.self) { tasks in
+            for number in 0..<8 {
+                tasks.addTask {
+                    await turns.run(for: "stands still") {
+                        continuation.yield()
+                        isReleased.wait()
+                        return number
+                    }
+                }
+            }
+            var others = begun.makeAsyncIterator()
+            for _ in 0..<2 { await others.next() }
+            for number in 0..<20 {
+                let done = await turns.run(for: "other \(number % 3)") { number }
+                #expect(done == number)
+            }
+            for _ in 0..<8 { isReleased.signal() }
+            var ended: Set<Int> = []
+            for await number in tasks { if let number { ended.insert(number) } }
+            #expect(ended == Set(0..<8))
+        }
+    }
+}
+
 @Suite("What may wait for other processes")
 struct TurnstileTests {
     private final class Running: Sendable {

@@ -251,6 +251,43 @@ struct ReceiverLimitsTests {
         }
     }
 
+    @Test(
+        "What is no request of HTTP is answered with 400, and told of",
+        arguments: [
+            "NONSENSE\r\n\r\n", "GET / HTTP/9.9\r\n\r\n", "\u{16}\u{3}\u{1}\u{2}\u{0}", "GET / HTTP/1.1\r\na b: c\r\n\r\n",
+        ])
+    func noRequest(bytes: String) async throws {
+        let spool = try folder.spool("hub")
+        let refused = Mutex<[Refusal]>([])
+        try await whileReceiving(into: spool) { _ in
+        } onEvent: { event in
+            if case .refused(let refusal) = event { refused.withLock { $0.append(refusal) } }
+        } _: { (port: Int) async throws in
+            let client = try RawClient(port: port)
+            client.send(bytes)
+            #expect(await client.answer().hasPrefix("HTTP/1.1 400 "))
+            try await eventually("it is told") { refused.withLock { !$0.isEmpty } }
+            #expect(refused.withLock { $0.map(\.status) } == [400])
+            #expect(refused.withLock { $0.first?.address } == "127.0.0.1")
+        }
+    }
+
+    @Test("A client that breaks off in its request is no refusal")
+    func breaksOff() async throws {
+        let spool = try folder.spool("hub")
+        let refused = Mutex<[Refusal]>([])
+        try await whileReceiving(into: spool) { _ in
+        } onEvent: { event in
+            if case .refused(let refusal) = event { refused.withLock { $0.append(refusal) } }
+        } _: { (port: Int) async throws in
+            let client = try RawClient(port: port)
+            client.send("POST /v1/segments HTTP/1.1\r\nHost")
+            client.shutDown()
+            #expect(await client.isClosedByPeer(within: .seconds(30)))
+            #expect(refused.withLock { $0.isEmpty })
+        }
+    }
+
     @Test("Of connections too many some are answered, and the others closed")
     func floodedWithRefused() {
         let connections = Connections(most: 4, perAddress: 2, mostRefused: 3)

@@ -106,6 +106,17 @@ struct RealSoftwareTests {
         let url = "https://localhost:\(port)/v1/segments"
         let unknown = try await Program().run("upload", "--spool", spool.path, "--to", url)
         #expect(unknown.status == 77 && unknown.errors.contains("--ca"), "\(unknown.errors)")
+        // The receiver tells of it too, and of who speaks no TLS.
+        _ = try await receiver.waitFor("no TLS connection: TLSV1_ALERT_UNKNOWN_CA")
+        let other = try folder.spool("other")
+        try other.put(Segments.gzip("{}\n"))
+        // One line a second at most.
+        try await eventually("it is told") {
+            let plain = try await Program().run(
+                "upload", "--spool", other.path, "--to", "http://localhost:\(port)/v1/segments", "--retry-now")
+            #expect(plain.status == 75, "\(plain.errors)")
+            return receiver.errors.contains("no TLS connection: HTTP_REQUEST")
+        }
         let upload = try await Program().run("upload", "--spool", spool.path, "--to", url, "--ca", folder("cert.pem"))
         #expect(upload.status == 0, "\(upload.errors)")
 
