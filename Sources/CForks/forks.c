@@ -40,6 +40,8 @@ static socket_part *sockets[socket_parts];
 // Threads that work, and threads that are about to fork.
 static int working = 0;
 static int forking = 0;
+// Threads that create files whose descriptors are this process's alone.
+static int creating = 0;
 // How often this thread has begun to work, and whether it is counted: it may rest meanwhile.
 static __thread int begun = 0;
 static __thread int is_counted = 0;
@@ -122,6 +124,7 @@ static void note_fork(int is_late) {
     // Of the other threads none is there. What is noticed late may be a thread of the child's own: it is waited for no more.
     __atomic_store_n(&forking, 0, __ATOMIC_SEQ_CST);
     __atomic_store_n(&working, is_counted, __ATOMIC_SEQ_CST);
+    __atomic_store_n(&creating, 0, __ATOMIC_SEQ_CST);
     pthread_mutex_init(&turn, NULL);
     has_turn = 0;
     __atomic_fetch_add(&forks, 1, __ATOMIC_RELAXED);
@@ -135,6 +138,7 @@ static void before_fork(void) {
     int saved = errno;
     __atomic_fetch_add(&forking, 1, __ATOMIC_SEQ_CST);
     for (int waited = 0; __atomic_load_n(&working, __ATOMIC_SEQ_CST) > is_counted && waited < longest_wait; waited++) pause_briefly();
+    for (int waited = 0; __atomic_load_n(&creating, __ATOMIC_SEQ_CST) > 0 && waited < longest_wait; waited++) pause_briefly();
     ferry_hold_forks();
     errno = saved;
 }
@@ -195,14 +199,17 @@ void ferry_hold_forks(void) {
     hold_forks();
 }
 
-int ferry_hold_forks_briefly(void) {
+void ferry_begin_creating(void) {
     notice();
-    for (int waited = 0; pthread_mutex_trylock(&hold) != 0; waited++) {
-        if (waited == longest_wait) return 0;
+    for (int waited = 0;; waited++) {
+        __atomic_fetch_add(&creating, 1, __ATOMIC_SEQ_CST);
+        if (__atomic_load_n(&forking, __ATOMIC_SEQ_CST) == 0 || waited == longest_wait) return;
+        __atomic_fetch_sub(&creating, 1, __ATOMIC_SEQ_CST);
         pause_briefly();
     }
-    return 1;
 }
+
+void ferry_end_creating(void) { __atomic_fetch_sub(&creating, 1, __ATOMIC_SEQ_CST); }
 
 void ferry_allow_forks(void) { allow_forks(); }
 

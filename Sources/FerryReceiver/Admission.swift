@@ -32,6 +32,7 @@ actor Admission {
     private let forces = Turnstile(width: 12)
     /// For notes beside answers, which wait for that alone.
     nonisolated let notes = Turnstile(width: 4)
+    nonisolated let discards: Discards
     private var underWay = KeysUnderWay()
     private var waiters: [CheckedContinuation<Void, Never>] = []
 
@@ -46,6 +47,7 @@ actor Admission {
         _ spool: Spool, _ news: FolderIDs?, gathering: GatherRules? = nil, patience: Duration = OpenFile.patience
     ) throws(FileError) {
         self.spool = spool
+        discards = Discards(spool)
         self.patience = patience
         self.gathering = gathering
         recognition = try Recognition(spool, news)
@@ -156,11 +158,11 @@ actor Admission {
         do throws(FileError) {
             results = try candidates.map { (candidate) throws(FileError) in try recognition.result(withoutLook: candidate) }
         } catch {
-            for candidate in candidates { spool.discard(candidate.arrival) }
+            discards.add(candidates.map(\.arrival))
             throw error
         }
         let new = candidates.indices.filter { results[$0] == nil }
-        for index in candidates.indices where results[index] != nil { spool.discard(candidates[index].arrival) }
+        discards.add(candidates.indices.lazy.filter { results[$0] != nil }.map { candidates[$0].arrival })
         underWay.begin(keys, wholes)
         defer { end(keys, wholes) }
         let stored = try await store(new.map { candidates[$0] }, vouchesForNames)
@@ -185,7 +187,7 @@ actor Admission {
             do throws(FileError) {
                 results += try await admit([candidate], vouchesForNames: vouchesForNames)
             } catch {
-                for left in candidates.dropFirst(results.count + 1) { spool.discard(left.arrival) }
+                discards.add(candidates.dropFirst(results.count + 1).map(\.arrival))
                 throw error
             }
         }
@@ -203,7 +205,7 @@ actor Admission {
         // However large what lies here is.
         if vouchesForNames, candidates.contains(where: { recognition.mayBeHere($0.identity.name) }) {
             do throws(FileError) { try await followOthers() } catch {
-                for candidate in candidates { spool.discard(candidate.arrival) }
+                discards.add(candidates.map(\.arrival))
                 throw error
             }
             let areJudgeable = await looks.run { [spool, recognition] in

@@ -70,10 +70,9 @@ final class IntakeTurns: Sendable {
             let most = width + min(stuck.count, Self.mostSpare)
             let new = max(0, min(most - state.threads, state.queue.owners(besides: Set(stuck))))
             state.threads += new
-            // What waits for a thread may have to have one that takes the place of another.
-            let isToBeWatched = new == 0 && !state.isWatched
-            state.isWatched = state.isWatched || isToBeWatched
-            return (new, isToBeWatched)
+            // Those that are given a thread may hold it as well: as long as work waits, another look is to come.
+            defer { state.isWatched = true }
+            return (new, !state.isWatched)
         }
         for _ in 0..<new { Self.threads.submit { [self] _ in workOff() } }
         guard isToBeWatched else { return }

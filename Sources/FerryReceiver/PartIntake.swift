@@ -9,15 +9,16 @@ struct PartIntake: ~Copyable {
     private let isOriginal: Bool
     /// `nil`: everything that comes.
     private let length: ByteCount?
-    private let spool: Spool
+    private let discards: Discards
     private let arrival: Arrival
     private var intake: BodyIntake
     private var isHandedOut = false
 
     init(
-        _ part: JoinedSegments.Part, from sender: String?, spool: Spool, _ allowance: InflateAllowance, longestLine: ByteCount
+        _ part: JoinedSegments.Part, from sender: String?, spool: Spool, _ discards: Discards, _ allowance: InflateAllowance,
+        longestLine: ByteCount
     ) throws(IntakeRefusal) {
-        self.spool = spool
+        self.discards = discards
         identity = part.identity
         way = part.trail.adding(sender)
         isOriginal = part.trail == .none
@@ -32,7 +33,7 @@ struct PartIntake: ~Copyable {
     /// What is left of the request's.
     var allowance: InflateAllowance { intake.allowance }
 
-    deinit { if !isHandedOut { spool.discard(arrival) } }
+    deinit { if !isHandedOut { discards.add([arrival]) } }
 
     /// Takes what belongs to this segment.
     mutating func take(_ buffer: inout ByteBuffer) throws(IntakeRefusal) {

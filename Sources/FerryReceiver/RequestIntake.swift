@@ -7,6 +7,7 @@ final class RequestIntake: Sendable {
     private let state: Mutex<State>
     private let sender: String?
     private let spool: Spool
+    private let discards: Discards
     private let longestLine: ByteCount
 
     /// Used by one piece of work at a time.
@@ -25,12 +26,15 @@ final class RequestIntake: Sendable {
     }
 
     // What is not handed over is forgotten.
-    deinit { for candidate in handOver() { spool.discard(candidate.arrival) } }
+    deinit { discards.add(handOver().map(\.arrival)) }
 
     /// - Parameter sender: The ID of the spool that it comes from; `nil` where the request does not tell.
-    init(_ parts: [JoinedSegments.Part], from sender: String?, spool: Spool, options: ReceiverOptions) {
+    init(
+        _ parts: [JoinedSegments.Part], from sender: String?, spool: Spool, _ discards: Discards, options: ReceiverOptions
+    ) {
         self.sender = sender
         self.spool = spool
+        self.discards = discards
         longestLine = options.longestLine
         state = Mutex(State(parts: parts[...], open: nil, allowance: InflateAllowance(limit: options.inflateLimit)))
     }
@@ -54,6 +58,9 @@ final class RequestIntake: Sendable {
         }
     }
 
+    /// Whether the last segment has no file yet: its body is empty.
+    var lacksFile: Bool { state.withLock { $0.open == nil && !$0.parts.isEmpty } }
+
     /// Ends the last segment with the body.
     func finish() throws(IntakeRefusal) {
         try state.withLock { state throws(IntakeRefusal) in
@@ -72,6 +79,6 @@ final class RequestIntake: Sendable {
     }
 
     private func begin(_ part: JoinedSegments.Part, _ allowance: InflateAllowance) throws(IntakeRefusal) -> PartIntake {
-        try PartIntake(part, from: sender, spool: spool, allowance, longestLine: longestLine)
+        try PartIntake(part, from: sender, spool: spool, discards, allowance, longestLine: longestLine)
     }
 }

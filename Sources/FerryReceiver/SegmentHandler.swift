@@ -183,7 +183,7 @@ struct SegmentHandler: Sendable {
                 return try await compareWithWhatCame(request, parts, from: sender, guest) { [error] in error }
             }
         }
-        let intake = RequestIntake(parts, from: sender, spool: spool, options: options)
+        let intake = RequestIntake(parts, from: sender, spool: spool, admission.discards, options: options)
         var received: [ReceivedSegment] = []
         var total = ByteCount.zero
         let turn = TurnLength()
@@ -194,7 +194,11 @@ struct SegmentHandler: Sendable {
             let count = try await work(for: request, from: guest, turn) { () throws(IntakeRefusal) in try intake.take(piece) }
             if count >= Self.batch { received += try await admit(intake.handOver(), from: sender) }
         }
-        try intake.finish()
+        if intake.lacksFile {
+            try await work(for: request, from: guest, turn) { () throws(IntakeRefusal) in try intake.finish() }
+        } else {
+            try intake.finish()
+        }
         received += try await admit(intake.handOver(), from: sender)
         stored = received.reduce(.zero) { $0 + ($1.isDuplicate ? .zero : $1.bytes) }
         return received

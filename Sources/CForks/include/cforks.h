@@ -18,9 +18,11 @@ void ferry_on_fork(void (*handler)(int is_late));
 // instructions, not for a wait.
 void ferry_hold_forks(void);
 void ferry_allow_forks(void);
-// The same, for a second at most; returns whether to allow them again. A fork holds them while the handlers run of a program that registered its own
-// before it loaded this library, and one of these may wait for a lock under which the program calls Ferry.
-int ferry_hold_forks_briefly(void);
+// Around the creation of a file whose descriptor becomes this process's own. Many threads may create at once: one whose disk stands still holds up no
+// other. A fork waits for them, and what would begin waits for the fork, each for a second at most: a handler of the program's may wait for a lock under
+// which the program calls Ferry.
+void ferry_begin_creating(void);
+void ferry_end_creating(void);
 
 // Work in which the Swift runtime may take a lock of its own for the first use of a type: a child that is forked in that moment would wait for it
 // for ever. A fork waits until all other threads' work has ended, and work that would begin waits for the fork, each for a second at most.

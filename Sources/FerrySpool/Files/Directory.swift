@@ -255,8 +255,8 @@ public final class Directory: Sendable {
 
     /// Creates a file that no child process ever has, whenever the process forks.
     func createOwned(_ name: String) throws(FileError) -> OpenFile {
-        let isHeld = ferry_hold_forks_briefly()
-        defer { if isHeld != 0 { ferry_allow_forks() } }
+        ferry_begin_creating()
+        defer { ferry_end_creating() }
         let file = try create(name)
         ferry_own_descriptor(file.descriptor)
         return file
