@@ -86,10 +86,25 @@ struct SpoolStateTests {
             }
             return lines
         }
-        #expect(try read().last == left)
+        let whole = String(decoding: entry.line.dropLast(), as: UTF8.self)
+        #expect(try read() == [whole])
         try spool.appendToLedger([entry])
-        #expect(try read().last == String(decoding: entry.line.dropLast(), as: UTF8.self))
+        #expect(try read().last == whole)
         #expect(try read().isEmpty)
+    }
+
+    @Test("A torn line of the ledger, which is cut off later, is no record that a segment was sent")
+    func tornRecord() throws {
+        let spool = try folder.spool()
+        let line = LedgerEntry(
+            at: Timestamp(rfc3339: "2026-11-21T12:00:00Z")!, segment: "s", outcome: .sent, bytes: ByteCount(1)
+        ).line
+        let file = try OpenFile.creating(folder("spool/.ferry/ledger-20261121.jsonl"), appending: true)
+        try file.write(Array(line.dropLast(2)))
+        let since = Timestamp(rfc3339: "2026-11-21T00:00:00Z")!
+        #expect(try spool.lastSent(of: ["s"], since: since).isEmpty)
+        try file.write(Array(line.suffix(2).dropLast()))
+        #expect(try spool.lastSent(of: ["s"], since: since).count == 1)
     }
 
     @Test("Several uploaders at once write whole lines into one ledger, and nothing between them")

@@ -22,7 +22,8 @@ struct LogPlaces: Sendable {
         var (last, end) = (start, start)
         try file.forEachLine(from: start) { line in
             (last, end) = (end, end + Int64(line.count) + 1)
-            body(line)
+            // What a process that was killed has left of a line says nothing: the next one to append may cut it off.
+            if end <= status.size.bytes || JSONFlaw(in: line) == nil { body(line) }
         }
         places[name] = Place(offset: min(last, status.size.bytes), content: status.content)
     }
