@@ -179,10 +179,13 @@ extension Spool {
     /// `nil` forgets it: the destination is well.
     public func setDestinationState(_ state: RetryState?, _ id: String) throws(FileError) {
         guard let stateDirectory else { return }
-        if let state {
-            try stateDirectory.writeState(state, to: "destination-\(id).json")
-        } else {
-            try stateDirectory.remove("destination-\(id).json")
+        let name = "destination-\(id).json"
+        guard let state else { return try stateDirectory.remove(name) }
+        // On a full disk the next process has to know whom it may have to spare: what is sent makes room.
+        do throws(FileError) {
+            try lendingReserve { () throws(FileError) in try stateDirectory.writeState(state, to: name) }
+        } catch {
+            guard error.isDiskFull, (try? stateDirectory.overwriteState(state, in: name)) == true else { throw error }
         }
     }
 
