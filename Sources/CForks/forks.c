@@ -40,8 +40,10 @@ static socket_part *sockets[socket_parts];
 // Threads that work, and threads that are about to fork.
 static int working = 0;
 static int forking = 0;
-// Threads that create files whose descriptors are this process's alone.
+// Threads that create files whose descriptors are this process's alone, and threads that fork as soon as these have ended. Not yet while they wait for
+// those that work: one of them may create a file.
 static int creating = 0;
+static int forking_next = 0;
 // How often this thread has begun to work, and whether it is counted: it may rest meanwhile.
 static __thread int begun = 0;
 static __thread int is_counted = 0;
@@ -123,6 +125,7 @@ static void give_up_sockets(void) {
 static void note_fork(int is_late) {
     // Of the other threads none is there. What is noticed late may be a thread of the child's own: it is waited for no more.
     __atomic_store_n(&forking, 0, __ATOMIC_SEQ_CST);
+    __atomic_store_n(&forking_next, 0, __ATOMIC_SEQ_CST);
     __atomic_store_n(&working, is_counted, __ATOMIC_SEQ_CST);
     __atomic_store_n(&creating, 0, __ATOMIC_SEQ_CST);
     pthread_mutex_init(&turn, NULL);
@@ -138,12 +141,14 @@ static void before_fork(void) {
     int saved = errno;
     __atomic_fetch_add(&forking, 1, __ATOMIC_SEQ_CST);
     for (int waited = 0; __atomic_load_n(&working, __ATOMIC_SEQ_CST) > is_counted && waited < longest_wait; waited++) pause_briefly();
+    __atomic_fetch_add(&forking_next, 1, __ATOMIC_SEQ_CST);
     for (int waited = 0; __atomic_load_n(&creating, __ATOMIC_SEQ_CST) > 0 && waited < longest_wait; waited++) pause_briefly();
     ferry_hold_forks();
     errno = saved;
 }
 
 static void in_parent(void) {
+    __atomic_fetch_sub(&forking_next, 1, __ATOMIC_SEQ_CST);
     __atomic_fetch_sub(&forking, 1, __ATOMIC_SEQ_CST);
     allow_forks();
 }
@@ -203,7 +208,7 @@ void ferry_begin_creating(void) {
     notice();
     for (int waited = 0;; waited++) {
         __atomic_fetch_add(&creating, 1, __ATOMIC_SEQ_CST);
-        if (__atomic_load_n(&forking, __ATOMIC_SEQ_CST) == 0 || waited == longest_wait) return;
+        if (__atomic_load_n(&forking_next, __ATOMIC_SEQ_CST) == 0 || waited == longest_wait) return;
         __atomic_fetch_sub(&creating, 1, __ATOMIC_SEQ_CST);
         pause_briefly();
     }
