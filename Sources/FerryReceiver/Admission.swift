@@ -29,7 +29,9 @@ actor Admission {
     /// For looks at what came another way, which may take long, or wait for what other processes hold.
     private let looks = Turnstile(width: 1)
     /// For what is forced to the disk, which takes many at once at little more than the cost of one.
-    private let forces = Turnstile(width: 12)
+    private let forces = Turnstile(width: 6)
+    /// For reading what other processes have logged, which forces it to the disk.
+    private nonisolated let follows = Turnstile(width: 2)
     /// For notes beside answers, which wait for that alone.
     nonisolated let notes = Turnstile(width: 4)
     nonisolated let discards: Discards
@@ -111,7 +113,7 @@ actor Admission {
     private nonisolated func followOthers() async throws(FileError) {
         let end = ContinuousClock.now + patience
         while true {
-            let failure = await blocking { [spool, recognition] () -> FileError? in
+            let failure = await follows.run { [spool, recognition] () -> FileError? in
                 do throws(FileError) {
                     try spool.follow(recognition.keys.log, at: .now(), within: .zero)
                     return nil

@@ -15,7 +15,7 @@ private enum BlockingThreads {
     /// Many more than there are cores, as they wait more than they work: for the disk, and for up to 10 s for what another process holds. The rounds of
     /// some machines whose locks an import holds that stands still, or whose disk does, must leave threads to the others.
     static let pool = {
-        let pool = NIOThreadPool(numberOfThreads: 32)
+        let pool = NIOThreadPool(numberOfThreads: 64)
         pool.start()
         return pool
     }()
