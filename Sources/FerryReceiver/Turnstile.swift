@@ -1,4 +1,4 @@
-/// Runs blocking work of one spool, so many pieces at once: what waits there for another process takes no more of the threads that all spools share,
+/// Runs blocking work of one spool, so many pieces at once: what waits there for another process, or for its disk, takes no more of the threads that all spools share,
 /// however many requests come.
 actor Turnstile {
     private let width: Int

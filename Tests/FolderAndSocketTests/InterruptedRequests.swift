@@ -59,6 +59,24 @@ extension InterruptedRequests {
         try spool.put(Segments.gzip(text), as: Segments.name(second: second))
     }
 
+    /// Copies the spool while a request is under way: what a dead process leaves is there, and no process holds its locks.
+    func copyDuringRequest(
+        _ spool: Spool, _ way: Way, _ server: HoldingServer, _ listener: ScriptedServer, to copy: String
+    ) async throws -> Spool {
+        let pass = try UploadPass(spool, options: way.options(to: listener.url))
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            group.addTask { _ = try await pass.run() }
+            group.addTask {
+                defer { server.letGo() }
+                try await eventually("the request is under way") { server.hasRequest }
+                let status = try await ChildProcess("/bin/cp", ["-a", spool.path, copy]).end()
+                #expect(status == 0)
+            }
+            try await group.waitForAll()
+        }
+        return try Spool.open(copy, access: .write)
+    }
+
     func notes(in path: String) -> [String] {
         (try? FileManager.default.contentsOfDirectory(atPath: "\(path)/.ferry/requests"))?.sorted() ?? []
     }

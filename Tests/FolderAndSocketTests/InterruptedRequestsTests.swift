@@ -11,23 +11,10 @@ import Testing
 struct InterruptedRequestsTests: InterruptedRequests {
     private let folder = TemporaryFolder()
 
-    /// Copies the spool while a request is under way: what a dead process leaves is there, and nobody holds its locks.
     private func copyDuringRequest(
-        _ spool: Spool, _ way: Way, _ server: HoldingServer, _ listener: ScriptedServer, to place: String? = nil
+        _ spool: Spool, _ way: Way, _ server: HoldingServer, _ listener: ScriptedServer
     ) async throws -> Spool {
-        let pass = try UploadPass(spool, options: way.options(to: listener.url))
-        let copy = place ?? folder("copy")
-        try await withThrowingTaskGroup(of: Void.self) { group in
-            group.addTask { _ = try await pass.run() }
-            group.addTask {
-                defer { server.letGo() }
-                try await eventually("the request is under way") { server.hasRequest }
-                let status = try await ChildProcess("/bin/cp", ["-a", spool.path, copy]).end()
-                #expect(status == 0)
-            }
-            try await group.waitForAll()
-        }
-        return try Spool.open(copy, access: .write)
+        try await copyDuringRequest(spool, way, server, listener, to: folder("copy"))
     }
 
     /// Three segments, and a request of them that has no outcome.
@@ -197,50 +184,6 @@ struct InterruptedRequestsTests: InterruptedRequests {
         let same = again.filter { $0.key == original.key }
         #expect(same.count == 1 && same.first?.body == original.body, "\(way) \(isOne): \(original.key), \(again.map(\.key))")
         #expect(try copy.pending().isEmpty)
-    }
-
-    @Test(
-        "A request that is put off again and again for one of its segments is taken apart in the end, and the others arrive",
-        arguments: [429, 503, 507], [Way.judged, .joined])
-    func putOff(status: Int, way: Way) async throws {
-        let spool = try folder.spool()
-        for second in 1...4 { try put(spool, second) }
-        let holding = HoldingServer()
-        let first = ScriptedServer.answering { holding.answer($0) }
-        let copy = try await copyDuringRequest(spool, way, holding, first)
-        let bad = try copy.pending()[1]
-        let server = RequestServer()
-        let listener = ScriptedServer.answering { request in
-            let answer = server.answer(request)
-            let isBad = (try? allNumbers(in: request.body).contains(200)) ?? true
-            return isBad ? ScriptedServer.answer(status, "Retry-After: 1\r\n") : answer
-        }
-        for _ in 0..<9 { _ = try await UploadPass(copy, options: way.options(to: listener.url)).run() }
-        #expect(server.requests.withLock { $0.prefix(9).map(\.key) } == Array(repeating: holding.requests.keys[0], count: 9))
-        for _ in 0..<8 { _ = try await UploadPass(copy, options: way.options(to: listener.url)).run() }
-        #expect(try copy.pending() == [bad])
-    }
-
-    @Test(
-        "A request that died and fails twice more goes out one by one, whatever the form of its body",
-        arguments: [Way.judged, .joined])
-    func oneByOne(way: Way) async throws {
-        let spool = try folder.spool()
-        for second in 1...6 { try put(spool, second) }
-        let holding = HoldingServer()
-        let first = ScriptedServer.answering { holding.answer($0) }
-        let copy = try await copyDuringRequest(spool, way, holding, first)
-        let bad = try copy.pending()[2]
-        let counts = Mutex<[Int]>([])
-        let listener = ScriptedServer.answering { request in
-            guard let numbers = try? allNumbers(in: request.body) else { return ScriptedServer.answer(400) }
-            counts.withLock { $0.append(numbers.count) }
-            return ScriptedServer.answer(numbers.contains(300) ? 500 : 200)
-        }
-        _ = try await UploadPass(copy, options: way.options(to: listener.url)).run()
-        #expect(counts.withLock { $0.prefix(3) } == [6, 6, 1])
-        #expect(counts.withLock { $0.dropFirst(2).allSatisfy { $0 == 1 } }, "\(counts.withLock { $0 })")
-        #expect(try copy.pending() == [bad])
     }
 
     @Test("Nothing is noted where each segment has a request and a key of its own")

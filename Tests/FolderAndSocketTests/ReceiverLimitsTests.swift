@@ -6,6 +6,17 @@ import Testing
 @testable import FerryReceiver
 @testable import FerrySpool
 
+/// What a receiver told that it refused.
+private final class Refusals: Sendable {
+    private let noted = Mutex<[Refusal]>([])
+
+    var all: [Refusal] { noted.withLock(\.self) }
+
+    func note(_ event: ReceiverEvent) {
+        if case .refused(let refusal) = event { noted.withLock { $0.append(refusal) } }
+    }
+}
+
 @Suite("A receiver under attack and under load")
 struct ReceiverLimitsTests {
     private let folder = TemporaryFolder()
@@ -159,11 +170,11 @@ struct ReceiverLimitsTests {
     @Test("One connection too many is told so, and when to come again; the others are served")
     func tooMany() async throws {
         let spool = try folder.spool("hub")
-        let refused = Mutex<[Refusal]>([])
+        let refused = Refusals()
         try await whileReceiving(into: spool) {
             $0.mostConnections = 4
-        } onEvent: { event in
-            if case .refused(let refusal) = event { refused.withLock { $0.append(refusal) } }
+        } onEvent: {
+            refused.note($0)
         } _: { (port: Int) async throws in
             let body = Segments.gzip("{}\n")
             let head = "POST /v1/segments HTTP/1.1\r\nHost: x\r\nContent-Length: \(body.count)\r\n\r\n"
@@ -186,7 +197,7 @@ struct ReceiverLimitsTests {
             second?.shutDown()
             second = nil
             try await eventually("there is room again") { try await RawClient.post(body, port: port).status == 200 }
-            let told = refused.withLock { $0.filter { $0.status == 503 } }
+            let told = refused.all.filter { $0.status == 503 }
             #expect(told.count >= 2, "each is told")
             #expect(told.allSatisfy { $0.address == "127.0.0.1" })
         }
@@ -211,33 +222,33 @@ struct ReceiverLimitsTests {
     @Test("A client that sends many requests and waits for no answer is cut off, and told of; a few are answered")
     func impatient() async throws {
         let spool = try folder.spool("hub")
-        let refused = Mutex<[Refusal]>([])
+        let refused = Refusals()
         let get = "GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n"
         try await whileReceiving(into: spool) { _ in
-        } onEvent: { event in
-            if case .refused(let refusal) = event { refused.withLock { $0.append(refusal) } }
+        } onEvent: {
+            refused.note($0)
         } _: { (port: Int) async throws in
             let patient = try RawClient(port: port)
             let last = get.replacingOccurrences(of: "Host", with: "Connection: close\r\nHost")
             patient.send(String(repeating: get, count: 7) + last)
             #expect(await patient.answer().components(separatedBy: "HTTP/1.1 200 ").count == 9)
-            #expect(refused.withLock { $0.isEmpty })
+            #expect(refused.all.isEmpty)
             let impatient = try RawClient(port: port)
             impatient.send(String(repeating: get, count: 3999) + last)
             let answers = await impatient.answer()
             #expect(answers.components(separatedBy: "HTTP/1.1 ").count < 4000)
-            try await eventually("it is told") { refused.withLock(\.count) == 1 }
-            #expect(refused.withLock { $0.first?.status } == 429)
+            try await eventually("it is told") { refused.all.count == 1 }
+            #expect(refused.all.first?.status == 429)
         }
     }
 
     @Test("A request to a path that is none is answered with the right one, and told of")
     func wrongPlace() async throws {
         let spool = try folder.spool("hub")
-        let refused = Mutex<[Refusal]>([])
+        let refused = Refusals()
         try await whileReceiving(into: spool) { _ in
-        } onEvent: { event in
-            if case .refused(let refusal) = event { refused.withLock { $0.append(refusal) } }
+        } onEvent: {
+            refused.note($0)
         } _: { (port: Int) async throws in
             let client = try RawClient(port: port)
             client.send("PUT /v1/segments HTTP/1.1\r\nHost: x\r\nContent-Length: 0\r\nConnection: close\r\n\r\n")
@@ -247,7 +258,7 @@ struct ReceiverLimitsTests {
             let asker = try RawClient(port: port)
             asker.send("HEAD /healthz HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n")
             #expect(await asker.answer().hasSuffix("\r\n\r\n"))
-            #expect(refused.withLock { $0.map(\.status) } == [404, 404])
+            #expect(refused.all.map(\.status) == [404, 404])
         }
     }
 
@@ -258,33 +269,33 @@ struct ReceiverLimitsTests {
         ])
     func noRequest(bytes: String) async throws {
         let spool = try folder.spool("hub")
-        let refused = Mutex<[Refusal]>([])
+        let refused = Refusals()
         try await whileReceiving(into: spool) { _ in
-        } onEvent: { event in
-            if case .refused(let refusal) = event { refused.withLock { $0.append(refusal) } }
+        } onEvent: {
+            refused.note($0)
         } _: { (port: Int) async throws in
             let client = try RawClient(port: port)
             client.send(bytes)
             #expect(await client.answer().hasPrefix("HTTP/1.1 400 "))
-            try await eventually("it is told") { refused.withLock { !$0.isEmpty } }
-            #expect(refused.withLock { $0.map(\.status) } == [400])
-            #expect(refused.withLock { $0.first?.address } == "127.0.0.1")
+            try await eventually("it is told") { !refused.all.isEmpty }
+            #expect(refused.all.map(\.status) == [400])
+            #expect(refused.all.first?.address == "127.0.0.1")
         }
     }
 
     @Test("A client that breaks off in its request is no refusal")
     func breaksOff() async throws {
         let spool = try folder.spool("hub")
-        let refused = Mutex<[Refusal]>([])
+        let refused = Refusals()
         try await whileReceiving(into: spool) { _ in
-        } onEvent: { event in
-            if case .refused(let refusal) = event { refused.withLock { $0.append(refusal) } }
+        } onEvent: {
+            refused.note($0)
         } _: { (port: Int) async throws in
             let client = try RawClient(port: port)
             client.send("POST /v1/segments HTTP/1.1\r\nHost")
             client.shutDown()
             #expect(await client.isClosedByPeer(within: .seconds(30)))
-            #expect(refused.withLock { $0.isEmpty })
+            #expect(refused.all.isEmpty)
         }
     }
 

@@ -1,4 +1,4 @@
-/// How far logs that only grow were read, by their names.
+/// How far logs were read, by their names.
 struct LogPlaces: Sendable {
     private struct Place {
         /// Where the last line begins.

@@ -58,7 +58,7 @@ extension Verdict {
     }
 
     /// Whether it is an answer, and no more than that the destination takes nothing now.
-    var isAnswerOfUnwell: Bool {
+    var putsOff: Bool {
         guard case .unwell(let reason, _) = self else { return false }
         return reason.status != nil
     }

@@ -123,7 +123,7 @@ struct Bookkeeper: Sendable {
     /// lost. Another sender, with other limits or an order of its own, would send the same events under other keys.
     private func keepOpen(_ state: inout RetryState, _ previous: RetryState?, _ outcome: Courier.Outcome) {
         if let previous, leavesOpen(previous, outcome) {
-            state.staysInterrupted(as: previous, isPutOff: outcome.verdict.isAnswerOfUnwell)
+            state.staysInterrupted(as: previous, isPutOff: outcome.verdict.putsOff)
         } else if outcome.isToBeRepeated(options.repeatsWhole) {
             state.interrupted = true
         }
@@ -138,7 +138,7 @@ struct Bookkeeper: Sendable {
         case .withdrawn(let reason) where reason.kind == "stopped": return options.repeatsWhole
         case .unwell where outcome.verdict.tellsOnlyWhenToComeBack, .doubtful, .circling: return options.repeatsWhole
         // So it may be answered each time for one of its segments, while the others would pass.
-        case .unwell where outcome.verdict.isAnswerOfUnwell:
+        case .unwell where outcome.verdict.putsOff:
             return options.repeatsWhole || previous.putOff ?? 0 < Self.mostPutOff
         case .unwell, .withdrawn, .misconfigured, .moved: return true
         case .delivered, .refused, .tooLarge, .brokenOff: return false

@@ -222,8 +222,12 @@ struct Lane {
 
     /// How often the next segment was tried.
     mutating func triesOfNext() -> Int {
-        guard let index = queue.next(effectiveRules), queue.listing.entries[index].hasSidecar else { return 0 }
-        return sidecar(of: queue.listing.name(of: queue.listing.entries[index]))?.attempts ?? 0
+        queue.next(effectiveRules).map { Self.tries(of: queue.listing.entries[$0], in: queue.listing, tools.lease) } ?? 0
+    }
+
+    private static func tries(of entry: SpoolListing.Entry, in listing: SpoolListing, _ lease: SpoolLease) -> Int {
+        guard entry.hasSidecar else { return 0 }
+        return ((try? lease.spool().sidecar(of: listing.name(of: entry))) ?? nil)?.attempts ?? 0
     }
 
     /// Takes the next segment.
@@ -268,10 +272,7 @@ struct Lane {
     mutating func probe(using generator: inout some RandomNumberGenerator) -> SegmentQueue.Probe? {
         let lease = tools.lease
         let listing = queue.listing
-        return queue.probe(effectiveRules, using: &generator) { index in
-            guard listing.entries[index].hasSidecar else { return 0 }
-            return ((try? lease.spool().sidecar(of: listing.name(of: listing.entries[index]))) ?? nil)?.attempts ?? 0
-        }
+        return queue.probe(effectiveRules, using: &generator) { Self.tries(of: listing.entries[$0], in: listing, lease) }
     }
 
     mutating func take(_ probe: SegmentQueue.Probe) -> Dispatcher.Item { take(probe.index, queue.listing.entries[probe.index]) }
