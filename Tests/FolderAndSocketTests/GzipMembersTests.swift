@@ -7,9 +7,11 @@ import Testing
 /// Members that are inflated whole, beside zlib, which has the last word.
 @Suite("Gzip members, written and inflated whole")
 struct GzipMembersTests {
-    private func written(_ text: [UInt8], level: CompressionLevel = .fastest, pieces: Int = .max) throws -> [UInt8] {
+    private func written(
+        _ text: [UInt8], level: CompressionLevel = .fastest, pieces: Int = .max, length: Int? = nil
+    ) throws -> [UInt8] {
         let file = try OpenFile.inMemory()
-        var writer = try GzipWriter(file: file, level: level)
+        var writer = try GzipWriter(file: file, level: level, length: length.map(Int64.init))
         try text.withUnsafeBytes { all in
             for start in stride(from: 0, to: all.count, by: min(pieces, max(all.count, 1))) {
                 try writer.write(UnsafeRawBufferPointer(rebasing: all[start...].prefix(pieces)))
@@ -88,6 +90,24 @@ struct GzipMembersTests {
         if length > 0 { text[length - 1] = 10 }
         let bytes = try written(text, pieces: 70_000)
         #expect(try Inflated(bytes).text == text)
+        let note = try #require(try GzipHeader(bytes.prefix(64)).note)
+        #expect(note.memberLength == Int64(bytes.count))
+        #expect(note.uncompressed == Int64(text.count))
+        #expect(note.events == Int64(text.count { $0 == 10 }))
+    }
+
+    @Test(
+        "Text of known length is one member as well, also where it turns out to be longer or shorter",
+        arguments: [0, 60, GzipWriter.mostHeld + 1, GzipWriter.mostHeldOfKnownLength, GzipWriter.mostHeldOfKnownLength + 1],
+        [-50, 0, 50])
+    func knownLength(length: Int, excess: Int) throws {
+        let some = lines(20_000, seed: 13)
+        var text: [UInt8] = []
+        while text.count < length { text += some.prefix(length - text.count) }
+        if length > 0 { text[length - 1] = 10 }
+        let bytes = try written(text, pieces: 70_000, length: max(0, length + excess))
+        let isSame = try Inflated(bytes, limit: .mebibytes(32), byZlib: true).text == text
+        #expect(isSame)
         let note = try #require(try GzipHeader(bytes.prefix(64)).note)
         #expect(note.memberLength == Int64(bytes.count))
         #expect(note.uncompressed == Int64(text.count))

@@ -6,13 +6,16 @@
 /// Equal lines at an equal level give equal bytes, whatever pieces they come in, so that a segment that is sealed or split a second time after a
 /// crash is the same segment to a receiver.
 public struct GzipWriter: ~Copyable {
-    /// Text that is compressed at once.
+    /// Text that is compressed at once where its length is not known beforehand.
     static let mostHeld = MemberInflater.longestText
+    /// The same where it is known: what segments hold at most by default.
+    static let mostHeldOfKnownLength = 1 << 24
 
     private let file: OpenFile
     private let level: CompressionLevel
     /// Where in the file the member begins.
     private let start: Int64
+    private let mostHeld: Int
     /// What came so far, while it is held.
     private var text: [UInt8] = []
     /// Takes what came once it is more than is held.
@@ -22,10 +25,17 @@ public struct GzipWriter: ~Copyable {
     /// - Parameters:
     ///   - file: Open for reading and writing, and positioned at its end.
     ///   - start: The file's length: 0 for a new one.
-    public init(file: OpenFile, level: CompressionLevel, at start: Int64 = 0) throws(FileError) {
+    ///   - length: The length of the text, where that is known.
+    public init(file: OpenFile, level: CompressionLevel, at start: Int64 = 0, length: Int64? = nil) throws(FileError) {
         self.file = file
         self.level = level
         self.start = start
+        guard let length, length <= Int64(Self.mostHeldOfKnownLength) else {
+            mostHeld = Self.mostHeld
+            return
+        }
+        mostHeld = max(Int(length), Self.mostHeld)
+        text.reserveCapacity(Int(length))
     }
 
     /// Lines so far that are not blank and have a line feed.
@@ -35,7 +45,7 @@ public struct GzipWriter: ~Copyable {
     public mutating func write(_ bytes: UnsafeRawBufferPointer) throws(FileError) {
         let events = counter.count(bytes)
         if stream == nil {
-            guard bytes.count > Self.mostHeld - text.count else {
+            guard bytes.count > mostHeld - text.count else {
                 text += bytes
                 return
             }

@@ -149,7 +149,8 @@ extension OpenFile {
     func compress(
         _ range: Range<Int64>, into target: OpenFile, at start: Int64 = 0, level: CompressionLevel
     ) throws(FileError) -> Int64 {
-        var writer = try GzipWriter(file: target, level: level, at: start)
+        var writer = try GzipWriter(
+            file: target, level: level, at: start, length: range.upperBound - range.lowerBound)
         let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: 1 << 16, alignment: 16)
         defer { buffer.deallocate() }
         var position = range.lowerBound

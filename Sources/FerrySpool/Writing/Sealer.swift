@@ -5,8 +5,8 @@ import Synchronization
 final class Sealer: Sendable {
     private let spool: Spool
     private let queue = DispatchQueue(label: "ferry.sealer", attributes: .concurrent)
-    /// Two compress while a third waits to publish; a faster writer waits, so that journals do not pile up.
-    private let slots = DispatchSemaphore(value: 3)
+    /// Two at a time: each may hold its whole text (``GzipWriter``). A faster writer waits, so that journals do not pile up.
+    private let slots = DispatchSemaphore(value: 2)
     private let state = Mutex(State())
 
     private struct State {
