@@ -36,8 +36,10 @@ final class ReceivedKeys: Sendable {
         }
     }
 
-    private static func read(_ spool: Spool, upTo end: ReceivedLogPlace?) throws(FileError) -> (KeyIndex, ReceivedLogPlace) {
-        let runs = try KeyRuns(of: spool, upTo: end)
+    private static func read(
+        _ spool: Spool, upTo end: ReceivedLogPlace?, leavingOut unusable: Set<String> = []
+    ) throws(FileError) -> (KeyIndex, ReceivedLogPlace) {
+        let runs = try KeyRuns(of: spool, upTo: end, leavingOut: unusable)
         var place = runs.place
         var keys = KeyIndex(older: runs)
         try spool.forEachReceived(after: &place, upTo: end) { keys.add($0) }
@@ -69,19 +71,20 @@ final class ReceivedKeys: Sendable {
         _ body: (KeyIndex) throws(KeyRunError) -> KnownSegment?
     ) throws(FileError) -> KnownSegment? {
         try index.keys.withLock { keys throws(FileError) in
-            do throws(KeyRunError) { return try body(keys) } catch {
-                switch error {
-                case .file(let error): throw error
-                case .unusable(let name): KeyRuns.remove(name, of: spool)
+            // Also those that cannot be removed: the log says what they say.
+            var unusable: Set<String> = []
+            while true {
+                do throws(KeyRunError) { return try body(keys) } catch {
+                    switch error {
+                    case .file(let error): throw error
+                    case .unusable(let name):
+                        KeyRuns.remove(name, of: spool)
+                        guard unusable.insert(name).inserted else {
+                            throw FileError("read", "\(spool.path)/.ferry/\(name), which changes all the time", code: EIO)
+                        }
+                    }
                 }
-            }
-            keys = try Self.read(spool, upTo: log.read).0
-            do throws(KeyRunError) { return try body(keys) } catch {
-                switch error {
-                case .file(let error): throw error
-                case .unusable(let name):
-                    throw FileError("read", "\(spool.path)/.ferry/\(name), which changes all the time", code: EIO)
-                }
+                keys = try Self.read(spool, upTo: log.read, leavingOut: unusable).0
             }
         }
     }
@@ -90,7 +93,7 @@ final class ReceivedKeys: Sendable {
     private func readAnew(without name: String) {
         KeyRuns.remove(name, of: spool)
         index.keys.withLock { keys in
-            do throws(FileError) { keys = try Self.read(spool, upTo: log.read).0 } catch {}
+            do throws(FileError) { keys = try Self.read(spool, upTo: log.read, leavingOut: [name]).0 } catch {}
         }
     }
 

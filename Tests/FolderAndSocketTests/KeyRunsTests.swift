@@ -133,6 +133,25 @@ struct KeyRunsTests {
         #expect(try keys.known("key-300", segment: nil) == nil)
     }
 
+    @Test("Runs that change places under a running receiver hide no key")
+    func swapped() throws {
+        let spool = try folder.spool()
+        for day in 0..<2 {
+            try spool.logReceived((0..<300).map { entry("key-\(day)-\($0)", at: noon + .seconds(86_400 * day)) })
+        }
+        _ = try KeyRuns(of: spool, KeyRuns.Sizes(unread: 0))
+        let keys = try ReceivedKeys(spool)
+        let names = try runNames(spool)
+        try #require(names.count == 2)
+        let paths = names.map { folder("spool/.ferry/\($0)") }
+        #expect(rename(paths[0], folder("aside")) == 0)
+        #expect(rename(paths[1], paths[0]) == 0)
+        #expect(rename(folder("aside"), paths[1]) == 0)
+        for day in 0..<2 {
+            for number in 0..<300 { #expect(try keys.known("key-\(day)-\(number)", segment: nil) != nil) }
+        }
+    }
+
     @Test(
         "What is no file in the place of a run hides no key, when it is there before a receiver starts and after",
         arguments: ["link", "folder", "pipe"])
@@ -151,6 +170,25 @@ struct KeyRunsTests {
         for keys in [running, try ReceivedKeys(spool)] {
             for number in 0..<300 { #expect(try keys.known("key-\(number)", segment: nil) != nil) }
         }
+    }
+
+    @Test("A damaged run that cannot be removed is left out, and the log says what it would")
+    func damagedForGood() throws {
+        let spool = try folder.spool()
+        try spool.logReceived((0..<300).map { entry("key-\($0)") })
+        _ = try KeyRuns(of: spool, KeyRuns.Sizes(unread: 0))
+        let path = folder("spool/.ferry/\(try #require(try runNames(spool).first))")
+        var bytes = try OpenFile.reading(path).readBytes(1 << 20, at: 0)
+        for offset in stride(from: 100, to: bytes.count - 3000, by: 1000) { bytes[offset] ^= 1 }
+        try OpenFile.creating(path).write(bytes)
+        // A file that is mounted in its place stays, whatever is tried.
+        guard path.withCString({ Glibc.mount($0, $0, nil, UInt(MS_BIND), nil) }) == 0 else {
+            return print("NOT TESTED: mounting is not allowed here")
+        }
+        defer { umount2(path, Int32(MNT_DETACH)) }
+        let keys = try ReceivedKeys(spool)
+        for number in 0..<300 { #expect(try keys.known("key-\(number)", segment: nil) != nil) }
+        #expect(try runNames(spool).count == 1)
     }
 
     @Test("Runs that another process has removed are not missed")

@@ -57,7 +57,10 @@ struct KeyRun: Sendable {
         var places: [KeyPlace] = []
         var block = firstBlock(of: hash)
         while block < fences.count, fences[block] <= hash.high {
-            guard let read = KeyBlock(try file.readBytes(KeyBlock.size, at: KeyBlock.start(of: block))) else { return nil }
+            // One that begins with another hash is of a file that took this one's place.
+            guard let read = KeyBlock(try file.readBytes(KeyBlock.size, at: KeyBlock.start(of: block))),
+                read.records.first?.hash.high == fences[block]
+            else { return nil }
             places += read.places(of: hash)
             block += 1
         }

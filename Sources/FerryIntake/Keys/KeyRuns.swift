@@ -22,19 +22,23 @@ public struct KeyRuns: Sendable {
 
     /// Opens the runs of a spool's logs, and makes those that are worth it. Where the disk is full, they are made another time.
     ///
-    /// - Parameter end: They tell about nothing behind it; `nil`: about whole logs.
-    public init(of spool: Spool, upTo end: ReceivedLogPlace? = nil) throws(FileError) {
-        try self.init(of: spool, Sizes(), upTo: end)
+    /// - Parameters:
+    ///   - end: They tell about nothing behind it; `nil`: about whole logs.
+    ///   - unusable: Files that are left out.
+    public init(of spool: Spool, upTo end: ReceivedLogPlace? = nil, leavingOut unusable: Set<String> = []) throws(FileError) {
+        try self.init(of: spool, Sizes(), upTo: end, leavingOut: unusable)
     }
 
-    init(of spool: Spool, _ sizes: Sizes, upTo last: ReceivedLogPlace? = nil) throws(FileError) {
+    init(
+        of spool: Spool, _ sizes: Sizes, upTo last: ReceivedLogPlace? = nil, leavingOut unusable: Set<String> = []
+    ) throws(FileError) {
         self.sizes = sizes
         folder = spool.stateDirectory
         guard let folder else { return }
         let names = try folder.names()
         for log in names.filter(spool.isReceivedLog).sorted() {
             guard let file = try folder.open(log) else { continue }
-            let candidates = names.compactMap { KeyRunName($0) }.filter { $0.log == log }
+            let candidates = names.compactMap { unusable.contains($0) ? nil : KeyRunName($0) }.filter { $0.log == log }
             runs.append((log, try Self.chain(candidates, in: folder, of: file)))
         }
         let logs = Set(runs.map(\.log))
