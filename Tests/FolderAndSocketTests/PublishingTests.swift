@@ -27,6 +27,16 @@ struct PublishingTests {
         #expect(try spool.directory.names().filter { $0.hasSuffix("ferry-tmp") }.isEmpty)
     }
 
+    @Test("What a full disk takes a part of fails for want of room, and for no other reason, wherever in the file it is written")
+    func partOfAWrite() throws {
+        guard folder.mount("size=64k") else { return }
+        let file = try OpenFile.creating(folder("m/file"))
+        // What an earlier call left behind is no reason.
+        errno = EACCES
+        let failure = #expect(throws: FileError.self) { try file.write([UInt8](repeating: 1, count: 100_000), at: 5000) }
+        #expect(failure?.isDiskFull == true, "\(String(describing: failure))")
+    }
+
     @Test("A claimed segment can be claimed by nobody else, until the claim goes")
     func claims() throws {
         let spool = try folder.spool()

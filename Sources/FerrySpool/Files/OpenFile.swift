@@ -156,9 +156,14 @@ public final class OpenFile: Sendable {
         }
     }
 
+    /// Writes all of it at an offset. A disk that gets full takes a part, and says so only when it is asked for the rest.
     package func write(_ bytes: [UInt8], at offset: Int64) throws(FileError) {
-        guard pwrite(descriptor, bytes, bytes.count, off_t(offset)) == bytes.count else {
-            throw FileError("write", path)
+        var written = 0
+        while written < bytes.count {
+            let count = bytes.withUnsafeBytes {
+                pwrite(descriptor, $0.baseAddress! + written, $0.count - written, off_t(offset) + off_t(written))
+            }
+            if count >= 0 { written += count } else if errno != EINTR { throw FileError("write", path) }
         }
     }
 
