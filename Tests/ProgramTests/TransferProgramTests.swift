@@ -386,6 +386,17 @@ struct TransferProgramTests {
             chart.status == 0 && chart.output.contains("100 events of 10 sources would be sent, 0 left out"), "\(chart.output)")
     }
 
+    @Test("A replay that finds nothing says so")
+    func nothingToReplay() async throws {
+        _ = try folder.spool("hub/press-7")
+        for dryRun in [[], ["--dry-run"]] {
+            let replay = try await Program().start(
+                ["replay", folder("hub"), "--to", "http://127.0.0.1:9/", "--state", folder("state")] + dryRun
+            ).end()
+            #expect(replay.status == 0 && replay.errors.contains("no segment was found"), "\(replay.errors)")
+        }
+    }
+
     @Test("A run goes on from any folder, with the token of the one where it began, and tells what it had left out")
     func replayElsewhere() async throws {
         let (work, other) = try (makeFolder("work"), makeFolder("other"))

@@ -11,8 +11,12 @@ struct ReplaySummary {
     /// Where its run's folder lies.
     let state: String
 
+    fileprivate static let nothingFound =
+        "no segment was found in the paths that are given and within the options; of a hub's folder give the spools in it (hub/*)"
+
     func print() throws {
         let log = Log(isQuiet: isQuiet)
+        if report.sources == 0 { log.error(Self.nothingFound) }
         for (path, reason) in report.damaged { log.error("\(path) is left out: \(reason)") }
         if report.damagedUnnamed > 0 { log.error("\(counted(report.damagedUnnamed, "more file")) left out earlier in this run") }
         for (path, reason) in report.unread { log.error("\(path) could not be read: \(reason)") }
@@ -99,6 +103,7 @@ struct HourChart {
             )
         }
         let log = Log(isQuiet: false)
+        if report.sources == 0 { log.error(ReplaySummary.nothingFound) }
         for (path, reason) in report.damaged { log.error("\(path): \(reason)") }
         if report.unreadable > 0 { log.error("\(counted(report.unreadable, "line")) cannot be read, and would not be sent") }
         try StandardOutput.flush()
