@@ -81,9 +81,17 @@ extension Spool {
                 return false
             }
         } catch {
-            // A part of the lines may be there, on a disk that is full.
+            // The lines, or a part of them, may be there: on a disk that is full, or that could not be forced. Their sender learns at its next try that
+            // they are known, so they become segments now, with names that are on the disk.
             if let logged = try? loggedArrivals(ofDayOf: entries[0]) {
-                for item in arrivals where !logged.contains(item.arrival.fileName) { discard(item.arrival) }
+                for item in arrivals {
+                    if logged.contains(item.arrival.fileName) {
+                        _ = finish(item.arrival, as: item.entry.segment)
+                    } else {
+                        discard(item.arrival)
+                    }
+                }
+                try? directory.sync()
             }
             throw error
         }
