@@ -1,0 +1,92 @@
+import Glibc
+import Synchronization
+
+/// What some small files say, read again when one of them changes: secrets and certificates, which are replaced while a program runs.
+package final class FollowedFiles<Value: Equatable & Sendable>: Sendable {
+    private struct State {
+        var value: Value
+        var stamps: [FileStamp?]
+        var lookedAt = ContinuousClock.now
+    }
+
+    private let paths: [String]
+    private let read: @Sendable () throws -> Value
+    private let state: Mutex<State>
+
+    /// - Parameter read: Reads the files, from any thread.
+    /// - Throws: What `read` throws.
+    package init(_ paths: [String], read: @escaping @Sendable () throws -> Value) throws {
+        self.paths = paths
+        self.read = read
+        // Before they are read: what changes meanwhile is read again.
+        let stamps = paths.map { FileStamp($0) }
+        state = Mutex(State(value: try read(), stamps: stamps))
+    }
+
+    /// As it was read last.
+    package var value: Value { state.withLock(\.value) }
+
+    /// Whether ``look(at:)`` would look, and so may wait for a disk.
+    package func isDue(at now: ContinuousClock.Instant) -> Bool { state.withLock { now - $0.lookedAt >= Self.interval } }
+
+    /// Looks whether a file has changed, once a second at most, and reads them if so.
+    package func look(at now: ContinuousClock.Instant) -> FileNews {
+        let seen: [FileStamp?]? = state.withLock { state in
+            guard now - state.lookedAt >= Self.interval else { return nil }
+            state.lookedAt = now
+            return state.stamps
+        }
+        let stamps = paths.map { FileStamp($0) }
+        // Of a file that is gone the last content stays.
+        guard let seen, stamps != seen, !stamps.contains(nil) else { return .same }
+        return take(stamps)
+    }
+
+    /// Reads the files, even if they seem unchanged. A pipe holds nothing a second time, and is left alone.
+    package func readAgain() -> FileNews {
+        let stamps = paths.map { FileStamp($0) }
+        return stamps.contains(nil) ? .same : take(stamps)
+    }
+
+    private static var interval: Duration { .seconds(1) }
+
+    private func take(_ stamps: [FileStamp?]) -> FileNews {
+        let found = Result { try read() }
+        return state.withLock { state in
+            // Also of files that cannot be used, which is then told once.
+            state.stamps = stamps
+            switch found {
+            case .success(let value):
+                defer { state.value = value }
+                return value == state.value ? .same : .new
+            case .failure(let error):
+                let names = paths.joined(separator: " or ")
+                return .unusable("\(names) has changed and cannot be used, the old one stays: \(error)")
+            }
+        }
+    }
+}
+
+/// What a look at followed files brought.
+package enum FileNews: Equatable, Sendable {
+    case same
+    /// They say something else now.
+    case new
+    /// One has changed, and cannot be used: what was read before stays.
+    case unusable(String)
+}
+
+/// What shows that a file has changed.
+private struct FileStamp: Equatable {
+    private let numbers: [Int64]
+
+    /// - Returns: `nil` when there is no regular file of that name.
+    init?(_ path: String) {
+        var status = stat()
+        guard stat(path, &status) == 0, status.st_mode & S_IFMT == S_IFREG else { return nil }
+        numbers = [
+            Int64(truncatingIfNeeded: status.st_dev), Int64(truncatingIfNeeded: status.st_ino), Int64(status.st_size),
+            status.st_mtim.seconds, status.st_mtim.nanoseconds, status.st_ctim.seconds, status.st_ctim.nanoseconds,
+        ]
+    }
+}
