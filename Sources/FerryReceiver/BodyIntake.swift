@@ -6,6 +6,10 @@ import NIOCore
 /// Why a body is not taken.
 enum IntakeRefusal: Error, Equatable {
     case tooLarge(limit: ByteCount)
+    /// It is larger than all that the machine's spool may hold.
+    case largerThanQuota(ByteCount)
+    /// It inflates to more than so many times its size.
+    case tooDense(ratio: Int64)
     case damaged(GzipDamage)
     case notJSONLines(JSONLineProblem)
     /// The key came before, with other bytes.
@@ -111,6 +115,7 @@ extension UnsafeRawBufferPointer {
 extension IntakeRefusal {
     fileprivate init(_ error: any Error) {
         switch error {
+        case let refusal as IntakeRefusal: self = refusal
         case let damage as GzipDamage: self = .damaged(damage)
         case let problem as JSONLineProblem: self = .notJSONLines(problem)
         case let error as FileError: self = .file(error)

@@ -19,10 +19,10 @@ struct InflateAllowance: Sendable {
 
     /// Counts what comes out.
     ///
-    /// - Throws: ``GzipDamage`` when it is too much.
-    mutating func take(_ bytes: Int) throws(GzipDamage) {
+    /// - Throws: ``IntakeRefusal`` when it is too much.
+    mutating func take(_ bytes: Int) throws(IntakeRefusal) {
         inflated = inflated.adding(Int64(bytes))
-        let isBomb = inflated > Self.free && inflated / Self.highestRatio > compressed
-        if inflated > limit.bytes || isBomb { throw GzipDamage(kind: .tooLarge, offset: compressed) }
+        if inflated > limit.bytes { throw .damaged(GzipDamage(kind: .tooLarge, offset: compressed)) }
+        if inflated > Self.free && inflated / Self.highestRatio > compressed { throw .tooDense(ratio: Self.highestRatio) }
     }
 }

@@ -78,7 +78,9 @@ public struct Receiver: Sendable {
                 turns: turns,
                 onEvent: onEvent)
         }
-        reception = .hub(Hub(access: access, stations: stations, onEvent: onEvent))
+        // No machine takes all connections, from however many addresses.
+        let mostRequests = min(RequestCount.most, max(1, options.mostConnections / 2))
+        reception = .hub(Hub(access: access, stations: stations, mostRequests: mostRequests, onEvent: onEvent))
     }
 
     /// Serves until the task is cancelled.
@@ -114,6 +116,7 @@ public struct Receiver: Sendable {
             }
             if let age = options.remembersFor { tasks.addTask { await forget(olderThan: age) } }
             if let rules = options.gathering { tasks.addTask { await publishGathered(rules) } }
+            tasks.addTask { await finishLeft() }
             defer { tasks.cancelAll() }
             do { try await group.run() } catch {
                 await publishGathered(all: true)
@@ -140,6 +143,27 @@ public struct Receiver: Sendable {
         }
     }
 
+    /// Gives their names to segments whose keys are logged and that another process left without them when it died, now and then: who brings them again is
+    /// told that they are here.
+    private func finishLeft() async {
+        var pause = options.leftPause
+        while true {
+            do { try await Task.sleep(for: pause) } catch { return }
+            let spools =
+                switch reception {
+                case .spool(let handler): [handler.spool]
+                case .hub(let hub): hub.stations.open.values.map(\.spool)
+                }
+            let start = ContinuousClock.now
+            for spool in spools where !Task.isCancelled {
+                // What could not be finished is looked at again, and told by the command that opens the spool next.
+                _ = await blocking { try? spool.finishArrivals() }
+            }
+            // It takes a hundredth of the time at most.
+            pause = max(options.leftPause, (ContinuousClock.now - start) * 100)
+        }
+    }
+
     /// Forgets old keys, now and every hour, until the task is cancelled. An age limit waits until the clock has been steady for an hour.
     private func forget(olderThan age: Duration) async {
         repeat {
@@ -163,7 +187,7 @@ public struct Receiver: Sendable {
     private func answer(_ request: Request, _ context: PeerContext) async -> Response {
         switch reception {
         case .spool(let handler):
-            if let token = options.token, !BearerToken.matches(request.headers[.authorization], token) {
+            if let token = await token(), !BearerToken.matches(request.headers[.authorization], token) {
                 let refused = RefusedRequest(.unauthorized, "a valid bearer token is needed")
                 onEvent(.refused(Refusal(refused, machine: nil, address: context.address)))
                 return refused.response
@@ -177,30 +201,35 @@ public struct Receiver: Sendable {
         }
     }
 
+    /// The token that requests must show now.
+    private func token() async -> String? {
+        guard let file = options.tokenFile else { return options.token }
+        let now = ContinuousClock.now
+        if file.isDue(at: now), case .unusable(let reason) = await blocking({ file.look(at: now) }) { onEvent(.warning(reason)) }
+        return file.value
+    }
+
     /// How long the other side has to confirm the end of a TLS connection.
     private static let farewell = TimeAmount.seconds(1)
 
     private func server() throws -> HTTPServerBuilder {
-        let idleTimeout = TimeAmount.milliseconds(min(options.idleTimeout.wholeMilliseconds, Duration.century.wholeMilliseconds))
-        let bodiesEnd = TimeAmount.milliseconds(options.bodiesEndPatience.wholeMilliseconds)
         let onEvent = onEvent
-        let connections = Connections(most: options.mostConnections, perAddress: options.mostConnectionsPerAddress)
-        let plain = HTTPServerBuilder.http1(
-            configuration: .init(
-                additionalChannelHandlers: [
-                    ConnectionGuard(connections, patience: idleTimeout, endPatience: bodiesEnd) { refused, address in
-                        onEvent(.refused(Refusal(refused, machine: nil, address: address)))
-                    }, ContinueHandler(),
-                ],
-                idleTimeout: idleTimeout))
+        let limits = ConnectionLimits(
+            most: options.mostConnections, mostPerAddress: options.mostConnectionsPerAddress,
+            idleTimeout: options.idleTimeout, bodiesEndPatience: options.bodiesEndPatience)
+        let plain = HTTPServerBuilder.guarded(limits) { onEvent(.refused($0)) }
         guard let certificate = options.certificate, let key = options.privateKey else { return plain }
-        for path in [certificate, key] where access(path, R_OK) != 0 {
-            throw ReceiverError.certificate("\(FileError("read", path))")
-        }
         do {
-            var configuration = TLSConfiguration.makeServerConfiguration(
-                certificateChain: try NIOSSLCertificate.fromPEMFile(certificate).map { .certificate($0) },
-                privateKey: .privateKey(try NIOSSLPrivateKey(file: key, format: .pem)))
+            let identity = try ServerIdentity.followed(certificate: certificate, key: key)
+            var configuration = identity.value.configuration
+            configuration.sslContextCallback = { _, handshake in
+                let now = ContinuousClock.now
+                guard identity.isDue(at: now) else { return handshake.succeed(identity.value.override) }
+                onBlockingThread {
+                    if case .unusable(let reason) = identity.look(at: now) { onEvent(.warning(reason)) }
+                    handshake.succeed(identity.value.override)
+                }
+            }
             configuration.shutdownTimeout = Self.farewell
             guard case .hub = reception else { return try .tls(plain, tlsConfiguration: configuration) }
             // Asked for, not required. Whose it is, the list of machines tells, not who signed it: TLS has shown that the other side has its key.
@@ -210,9 +239,10 @@ public struct Receiver: Sendable {
                 configuration: TLSChannelConfiguration(
                     tlsConfiguration: configuration,
                     customVerificationCallback: { _, promise in promise.succeed(.certificateVerified) }))
+        } catch let error as ReceiverError {
+            throw error
         } catch {
-            throw ReceiverError.certificate(
-                "cannot use certificate \(certificate) and key \(key): \(error); both must be PEM files")
+            throw ReceiverError.certificate("cannot use certificate \(certificate) and key \(key): \(error)")
         }
     }
 }

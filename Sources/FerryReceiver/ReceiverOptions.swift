@@ -19,11 +19,16 @@ public struct ReceiverOptions: Sendable {
     public var gathering: GatherRules?
     /// The bearer token that clients must show; `nil` lets everybody in.
     public var token: String?
-    /// PEM files for https.
+    /// In place of ``token``: what a file says, which may change.
+    package var tokenFile: FollowedFiles<String>?
+    /// PEM files for https, read again when they change.
     public var certificate: String?
     public var privateKey: String?
     /// A client that sends nothing for this long is disconnected.
     public var idleTimeout = Duration.seconds(30)
+
+    /// How soon what another process left is looked for, and finished.
+    package var leftPause = Duration.seconds(30)
 
     /// The most connections at once, and from one address: half of them, so that no address takes all.
     public var mostConnections = 2048

@@ -42,6 +42,11 @@ struct RefusedRequest: Error {
     init(_ refusal: IntakeRefusal) {
         switch refusal {
         case .tooLarge(let limit): self.init(.contentTooLarge, "the body is larger than \(limit)")
+        case .largerThanQuota(let limit):
+            self.init(.contentTooLarge, "the body is larger than the \(limit) that this machine may have here")
+        case .tooDense(let ratio):
+            self.init(
+                .contentTooLarge, "the body inflates to more than \(ratio) times its size: send it in halves, or compressed less")
         case .damaged(let damage) where damage.kind == .tooLarge: self.init(.contentTooLarge, "\(damage)")
         case .damaged(let damage): self.init(.badRequest, "\(damage)", more: ",\"offset\":\(damage.offset)")
         case .notJSONLines(let problem):
@@ -69,7 +74,10 @@ struct RefusedRequest: Error {
                 Self.insufficientStorage, "this machine may have \(limit) here, and has no room left for it",
                 retryAfter: .seconds(60))
         // The link's fault: the sender tries again. Nothing more can be read from a connection that broke.
-        case .aborted: self.init(.requestTimeout, "the connection broke within the body", closes: true)
+        case .aborted:
+            self.init(
+                .requestTimeout, "the connection broke within the body, or stood still for longer than the receiver waits",
+                closes: true)
         case .tooSlow: self.init(.requestTimeout, "the body comes too slowly")
         // Where its files lie is the receiver's own affair: its log names them.
         case .file(let error) where error.isOutOfSpace, .notAdmitted(let error) where error.isOutOfSpace:

@@ -115,13 +115,14 @@ struct SegmentHandler: Sendable {
     private func tooLarge(
         _ request: Request, _ parts: [JoinedSegments.Part], from sender: String?, _ limit: ByteCount
     ) async -> IntakeRefusal {
+        let refusal: IntakeRefusal = limit < options.maxBody ? .largerThanQuota(limit) : .tooLarge(limit: limit)
         guard sender != nil, parts.count == 1, parts[0].identity.key != nil,
             let length = request.headers[.contentLength].flatMap(Int64.init)
-        else { return .tooLarge(limit: limit) }
+        else { return refusal }
         return await admission.notes.run { [recognition = admission.recognition] in
             do throws(FileError) {
                 return try recognition.bar(splitting: parts[0], of: ByteCount(max(0, length)), limit: limit)
-                    ?? .tooLarge(limit: limit)
+                    ?? refusal
             } catch {
                 return .file(error)
             }
@@ -163,13 +164,11 @@ struct SegmentHandler: Sendable {
         _ request: Request, _ parts: [JoinedSegments.Part], from sender: String?, _ guest: Guest?
     ) async throws(IntakeRefusal) -> [ReceivedSegment] {
         // What came before takes no room, and its sender is to learn that it is here.
-        var isLimited = guest != nil
+        var isKnown = false
         if guest != nil {
-            do throws(FileError) { if try admission.recognition.areKnown(parts) { isLimited = false } } catch {
-                throw .file(error)
-            }
+            do throws(FileError) { isKnown = try admission.recognition.areKnown(parts) } catch { throw .file(error) }
         }
-        var room = RequestRoom(of: guest, isLimited: isLimited)
+        var room = RequestRoom(of: guest, isKnown: isKnown)
         var stored = ByteCount.zero
         defer { room.end(stored: stored) }
         if room.isLimited, let usage = guest?.usage {

@@ -48,11 +48,11 @@ struct IntakeDecisionTests {
         var allowance = InflateAllowance(limit: .mebibytes(3))
         allowance.begin(1000)
         try allowance.take(1 << 20)
-        #expect(throws: GzipDamage(kind: .tooLarge, offset: 1000)) { try allowance.take(1) }
+        #expect(throws: IntakeRefusal.tooDense(ratio: 1000)) { try allowance.take(1) }
         var dense = InflateAllowance(limit: .mebibytes(3))
         dense.begin(1 << 20)
         try dense.take(3 << 20)
-        #expect(throws: GzipDamage(kind: .tooLarge, offset: 1 << 20)) { try dense.take(1) }
+        #expect(throws: IntakeRefusal.damaged(GzipDamage(kind: .tooLarge, offset: 1 << 20))) { try dense.take(1) }
     }
 
     @Test("Neither a key, nor a half of it, nor what it is a half of is under way at once")

@@ -38,15 +38,40 @@ struct MachineDecisionTests {
         var machine = Machine(try #require(MachineName("m")), since: now)
         #expect(machine.isRevoked)
         let tokens = (0..<3).map { _ in MachineToken(using: &generator) }
-        machine.rotate(to: tokens[0], oldEndAt: nil)
-        machine.rotate(to: tokens[1], oldEndAt: now + .seconds(60))
+        machine.rotate(to: tokens[0], oldEndAt: nil, now: now)
+        machine.rotate(to: tokens[1], oldEndAt: now + .seconds(60), now: now)
         #expect(machine.tokens == [.init(digest: tokens[0].digest, until: now + .seconds(60)), .init(digest: tokens[1].digest)])
-        machine.rotate(to: tokens[2], oldEndAt: now + .seconds(600))
+        machine.rotate(to: tokens[2], oldEndAt: now + .seconds(600), now: now)
         #expect(machine.tokens[0].until == now + .seconds(60))
-        machine.rotate(to: tokens[0], oldEndAt: nil)
+        machine.rotate(to: tokens[0], oldEndAt: nil, now: now)
         #expect(machine.tokens == [.init(digest: tokens[0].digest)])
         machine.revoke()
         #expect(machine.isRevoked)
+    }
+
+    @Test("Tokens that have ended are forgotten with the next one")
+    func forgets() throws {
+        var generator = Seeded(seed: 8)
+        var machine = Machine(try #require(MachineName("m")), since: now)
+        for minute in 0..<30 {
+            let time = now + .seconds(60 * minute)
+            machine.rotate(to: MachineToken(using: &generator), oldEndAt: time + .seconds(60), now: time)
+            #expect(machine.tokens.count <= 2)
+        }
+    }
+
+    @Test("A machine that is at its limit repeats two segments at once without room for them, and no more")
+    func repeated() throws {
+        var machine = Machine(try #require(MachineName("m")), since: now)
+        machine.limits.bytes = .kibibytes(1)
+        let guest = Guest(machine: machine, usage: SpoolUsage(), meter: RateMeter())
+        var rooms = (0..<3).map { _ in RequestRoom(of: guest, isKnown: true) }
+        #expect(rooms.map(\.isLimited) == [false, false, true])
+        try rooms[0].take(.mebibytes(64))
+        #expect(throws: IntakeRefusal.overQuota(.kibibytes(1))) { try rooms[2].take(.kibibytes(2)) }
+        rooms[0].end(stored: .zero)
+        #expect(!RequestRoom(of: guest, isKnown: true).isLimited)
+        #expect(RequestRoom(of: guest, isKnown: false).isLimited)
     }
 
     @Test("A list is read as it was written")
@@ -56,7 +81,7 @@ struct MachineDecisionTests {
         for text in ["a", "b", "c"] {
             let name = try #require(MachineName(text))
             var machine = Machine(name, since: now)
-            machine.rotate(to: MachineToken(using: &generator), oldEndAt: nil)
+            machine.rotate(to: MachineToken(using: &generator), oldEndAt: nil, now: now)
             list[name] = machine
         }
         let name = try #require(MachineName("b"))

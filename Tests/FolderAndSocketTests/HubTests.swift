@@ -1,10 +1,10 @@
-import FerryReceiver
 import FerryUpload
 import Foundation
 import Synchronization
 import TestSupport
 import Testing
 
+@testable import FerryReceiver
 @testable import FerrySpool
 
 @Suite("A hub of many machines")
@@ -100,6 +100,52 @@ struct HubTests {
         #expect(try pending("a").count == 1)
     }
 
+    @Test("A list whose time lies ahead is read once, and no more often than another")
+    func timeAhead() throws {
+        _ = try add("a")
+        let path = folder("hub/.machines.jsonl")
+        let list = try String(contentsOfFile: path, encoding: .utf8)
+        try (list + "no machine\n").write(toFile: path, atomically: false, encoding: .utf8)
+        try FileManager.default.setAttributes([.modificationDate: Date(timeIntervalSinceNow: 86_400)], ofItemAtPath: path)
+        let problems = Mutex(0)
+        let access = MachineAccess(machines) { _ in problems.withLock { $0 += 1 } }
+        for _ in 0..<5 { _ = try access.visitor(showing: .init(), at: .now()) }
+        #expect(problems.withLock(\.self) == 1)
+    }
+
+    @Test("A machine whose spool is gone is told so, by its name, and no other is in its way")
+    func lostSpool() async throws {
+        let (a, b) = (try add("a"), try add("b"))
+        try FileManager.default.removeItem(atPath: folder("hub/a"))
+        let refusals = Mutex<[Refusal]>([])
+        try await whileReceiving(machines) { event in
+            if case .refused(let refusal) = event { refusals.withLock { $0.append(refusal) } }
+        } _: { (port: Int) async throws in
+            let answer = try await Self.post(Segments.name(), a, port)
+            #expect(answer.status == 503 && answer.body.contains("the spool of a cannot be opened"), "\(answer)")
+            #expect(try await Self.post(Segments.name(), b, port).status == 200)
+        }
+        #expect(refusals.withLock { $0.map { $0.machine?.text } } == ["a"])
+    }
+
+    @Test("A machine has half of the connections at most, from however many addresses")
+    func connectionsOfOne() async throws {
+        let (a, b) = (try add("a"), try add("b"))
+        try await whileReceiving(machines, mostConnections: 8) { (port: Int) async throws in
+            let stalled = try (2..<6).map { number in
+                let client = try RawClient(port: port, from: "127.0.0.\(number)")
+                client.send(
+                    "POST /v1/segments HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer \(a.text)\r\nContent-Length: 1000\r\n\r\nx")
+                return client
+            }
+            try await eventually("as many are under way as may be") {
+                try await Self.post(Segments.name(), a, port).status == 503
+            }
+            #expect(try await Self.post(Segments.name(), b, port).status == 200)
+            withExtendedLifetime(stalled) {}
+        }
+    }
+
     @Test("What is revoked, rotated or added counts from the next request on, on connections that are open")
     func atOnce() async throws {
         let token = try add("a")
@@ -107,10 +153,10 @@ struct HubTests {
         let second = MachineToken(using: &generator)
         try await whileReceiving(machines) { port in
             #expect(try await Self.post(Segments.name(second: 1), token, port).status == 200)
-            try change("a") { $0.rotate(to: second, oldEndAt: .now() + .seconds(3600)) }
+            try change("a") { $0.rotate(to: second, oldEndAt: .now() + .seconds(3600), now: .now()) }
             #expect(try await Self.post(Segments.name(second: 2), token, port).status == 200)
             #expect(try await Self.post(Segments.name(second: 3), second, port).status == 200)
-            try change("a") { $0.rotate(to: second, oldEndAt: nil) }
+            try change("a") { $0.rotate(to: second, oldEndAt: nil, now: .now()) }
             #expect(try await Self.post(Segments.name(second: 4), token, port).status == 401)
             try change("a") { $0.tokens[0].until = .now() }
             #expect(try await Self.post(Segments.name(second: 5), second, port).status == 401)
@@ -452,19 +498,27 @@ struct HubTests {
 
 /// Runs a hub meanwhile.
 private func whileReceiving(
-    _ machines: MachineFolder, mostOpenSpools: Int = 8192, onEvent: @escaping @Sendable (ReceiverEvent) -> Void = { _ in },
+    _ machines: MachineFolder, mostOpenSpools: Int = 8192, mostConnections: Int = 2048,
+    onEvent: @escaping @Sendable (ReceiverEvent) -> Void = { _ in },
     _ body: @escaping @Sendable (Int) async throws -> Void
 ) async throws {
     var options = ReceiverOptions()
-    (options.port, options.mostOpenSpools) = (0, mostOpenSpools)
+    (options.port, options.mostOpenSpools, options.mostConnections) = (0, mostOpenSpools, mostConnections)
+    // What a test leaves open is cut off.
+    options.endPatience = .seconds(1)
     let receiver = try Receiver(machines: machines, options: options, onEvent: onEvent)
     let (ports, continuation) = AsyncStream.makeStream(of: Int.self)
+    let (ends, end) = AsyncStream.makeStream(of: Void.self)
     try await withThrowingTaskGroup(of: Void.self) { group in
-        group.addTask { try await receiver.run(onRunning: { continuation.yield($0) }) }
         group.addTask {
+            // Cancelled instead, the server would trap where it has taken a connection that it does not serve yet (swift-nio, issue 2637).
+            try await receiver.run(until: { for await _ in ends {} }, onRunning: { continuation.yield($0) })
+        }
+        group.addTask {
+            defer { end.finish() }
             for await port in ports { return try await body(port) }
         }
         defer { group.cancelAll() }
-        try await group.next()
+        try await group.waitForAll()
     }
 }

@@ -502,6 +502,26 @@ struct ReceiverTests {
         }
     }
 
+    @Test("What another process logged before it died becomes a segment while a receiver runs")
+    func leftByAnother() async throws {
+        let spool = try folder.spool("hub")
+        let name = Segments.name().fileName
+        try await whileReceiving(into: spool) {
+            $0.leftPause = .milliseconds(20)
+        } _: { (port: Int) async throws in
+            // Its lock goes with the process, here with the file.
+            let other = try Spool.open(spool.path, access: .write)
+            let arrival = try other.beginArrival()
+            try arrival.file.write(Segments.gzip("1\n"))
+            let zeros = String(repeating: "0", count: 64)
+            var entry = ReceivedEntry(at: .now(), key: name, sha256: zeros, segment: name, bytes: 1, events: 1)
+            entry.file = arrival.fileName
+            try other.logReceived([entry])
+            arrival.file.unlock()
+            try await eventually("it has its name") { try spool.pending() == [name] }
+        }
+    }
+
     @Test("A segment that came by rsync before is known by its name")
     func cameByRsync() async throws {
         let spool = try folder.spool("hub")

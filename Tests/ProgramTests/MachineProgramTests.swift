@@ -48,6 +48,12 @@ struct MachineProgramTests {
                 result.errors.contains("cannot write standard output: No space left on device: nothing is changed"),
                 "\(result.errors)")
         }
+        for place in [">/dev/null", ">&-"] {
+            for command in ["rotate press", "add other"] {
+                let result = try await shell.run("-c", "\"$FERRY\" machine \(command) --machines \"$HUB\" \(place)")
+                #expect(result.status == 64 && result.errors.contains("nothing is changed"), "\(result.errors)")
+            }
+        }
         let press = try String(contentsOfFile: folder("hub/.machines.jsonl"), encoding: .utf8)
         #expect(try await machine("list", "--json").output == list, "\(press)")
     }
@@ -135,6 +141,18 @@ struct MachineProgramTests {
         #expect(!FileManager.default.fileExists(atPath: folder("hub/x")))
     }
 
+    @Test("A hub whose list is gone gets no new one that would lock the others out")
+    func lostList() async throws {
+        _ = try await add("press-7")
+        try FileManager.default.removeItem(atPath: folder("hub/.machines.jsonl"))
+        let refused = try await machine("add", "press-8")
+        #expect(refused.status == 78 && refused.output.isEmpty)
+        #expect(refused.errors.contains(".machines.jsonl is gone"), "\(refused.errors)")
+        #expect(!FileManager.default.fileExists(atPath: folder("hub/press-8")))
+        try Data().write(to: URL(filePath: folder("hub/.machines.jsonl")))
+        #expect(try await machine("add", "press-8").status == 0)
+    }
+
     @Test(
         "A listener beyond this machine that lets anybody in, or anybody read, does not start unless told to",
         arguments: [
@@ -182,6 +200,9 @@ struct MachineProgramTests {
         }
         let made = try await machine("add", "press-7", "--certificate", folder("client.pem"))
         #expect(made.status == 0 && made.output.isEmpty, "\(made.errors)")
+        let again = try await machine("add", "press-9", "--certificate", folder("client.pem"))
+        #expect(again.status == 78 && again.errors.contains("press-7 is known by this certificate already"), "\(again.errors)")
+        #expect(!FileManager.default.fileExists(atPath: folder("hub/press-9")))
         let token = try await add("press-8")
         let (hub, port) = try await start("--tls-cert", folder("server.pem"), "--tls-key", folder("server.key"))
         let source = try folder.spool("source")
@@ -204,6 +225,103 @@ struct MachineProgramTests {
         _ = await hub.end()
         #expect(try Spool.open(folder("hub/press-7"), access: .read).events(in: [.pending]) == ["1"])
         #expect(try Spool.open(folder("hub/press-8"), access: .read).events(in: [.pending]) == ["2"])
+    }
+
+    @Test("Metrics beyond this machine are served when that is asked for twice")
+    func openMetrics() async throws {
+        _ = try await add("a")
+        let options = ["receive", "--machines", folder("hub"), "--listen", "127.0.0.1:0", "--metrics", "0.0.0.0:0"]
+        let refused = try await Program().start(options).end()
+        #expect(
+            refused.status == 64 && refused.errors.contains("--metrics 0.0.0.0:0 is beyond this machine"), "\(refused.errors)")
+        let allowed = try Program().start(options + ["--insecure"])
+        _ = try await allowed.waitFor("metrics at ")
+        allowed.send(SIGTERM)
+        _ = await allowed.end()
+    }
+
+    @Test("With few descriptors, idle connections to both ports end nothing: segments and metrics go on")
+    func fewDescriptors() async throws {
+        let token = try await add("a")
+        let hub = try Program("/bin/sh", environment: ["FERRY": Program.ferry, "HUB": folder("hub")]).start([
+            "-c",
+            "ulimit -n 256; exec \"$FERRY\" receive --machines \"$HUB\" --listen 127.0.0.1:0 --metrics 127.0.0.1:0 --timeout 2s",
+        ])
+        let metrics = try #require(Int(try await hub.waitFor("metrics at http://127.0.0.1:").prefix { $0.isNumber }))
+        let port = try await hub.waitFor("listening on http://127.0.0.1:").prefix { $0.isNumber }
+        let listening = try #require(Int(port))
+        let idle = try (0..<400).map { number in
+            let client = try RawClient(port: number % 2 == 0 ? metrics : listening)
+            client.send("GET /metrics HTTP/1.1\r\nHo")
+            return client
+        }
+        let source = try folder.spool("source")
+        try source.put(Segments.gzip("1\n"))
+        try await eventually("the segment is taken: \(hub.errors)") { try await upload(source, port, token).status == 0 }
+        let curl = try #require(Program.find("curl"))
+        try await eventually("the metrics are served: \(hub.errors)") {
+            try await Program(curl).run("-s", "http://127.0.0.1:\(metrics)/metrics").output.contains("{machine=\"a\"} 1\n")
+        }
+        withExtendedLifetime(idle) {}
+        hub.send(SIGTERM)
+        #expect(await hub.end().status == 0)
+        #expect(hub.errors.contains("raise the limit (ulimit -n)"), "\(hub.errors)")
+    }
+
+    @Test(
+        "A token and a certificate that are replaced count without a restart; what cannot be used is told of, and changes nothing"
+    )
+    func replacedFiles() async throws {
+        guard let openssl = Program.find("openssl"), let curl = Program.find("curl") else {
+            return print("NOT TESTED: needs openssl and curl")
+        }
+        func make(_ name: String) async throws {
+            let made = try await Program(openssl).run(
+                "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-keyout", folder("\(name).key"), "-out", folder("\(name).pem"),
+                "-days", "2", "-subj", "/CN=localhost", "-addext", "subjectAltName=DNS:localhost,IP:127.0.0.1")
+            #expect(made.status == 0, "\(made.errors)")
+        }
+        for name in ["server", "old", "new"] { try await make(name) }
+        func replace(_ name: String, _ content: String) throws {
+            try content.write(toFile: folder(name), atomically: true, encoding: .utf8)
+        }
+        try replace("token", "first\n")
+        try replace("server.pem", String(contentsOfFile: folder("old.pem"), encoding: .utf8))
+        try replace("server.key", String(contentsOfFile: folder("old.key"), encoding: .utf8))
+        let hub = try Program().start([
+            "receive", "--listen", "127.0.0.1:0", "--spool", folder("hub"), "--token-file", folder("token"), "--tls-cert",
+            folder("server.pem"), "--tls-key", folder("server.key"),
+        ])
+        let port = try await hub.waitFor("/127.0.0.1:").prefix { $0.isNumber }
+        /// The status of an empty request, which gets as far as the token.
+        func status(_ token: String, _ certificate: String) async throws -> String {
+            try await Program(curl).run(
+                "-s", "-o", "/dev/null", "-w", "%{http_code}", "--cacert", folder("\(certificate).pem"), "-H",
+                "Authorization: Bearer \(token)", "-d", "", "https://localhost:\(port)/v1/segments"
+            ).output
+        }
+        #expect(try await status("first", "old") == "400")
+        #expect(try await status("second", "old") == "401")
+        try replace("token", "second\n")
+        try await eventually("the new token counts") { try await status("second", "old") == "400" }
+        #expect(try await status("first", "old") == "401")
+        try replace("token", "")
+        try await eventually("the empty file is told of: \(hub.errors)") {
+            _ = try await status("second", "old")
+            return hub.errors.contains("has changed and cannot be used")
+        }
+        #expect(try await status("second", "old") == "400")
+        // For a moment they do not belong together.
+        try replace("server.pem", String(contentsOfFile: folder("new.pem"), encoding: .utf8))
+        try await eventually("the certificate without its key is told of: \(hub.errors)") {
+            _ = try await status("second", "old")
+            return hub.errors.contains("server.key has changed and cannot be used")
+        }
+        #expect(try await status("second", "old") == "400")
+        try replace("server.key", String(contentsOfFile: folder("new.key"), encoding: .utf8))
+        try await eventually("the new certificate is shown") { try await status("second", "new") == "400" }
+        hub.send(SIGTERM)
+        #expect(await hub.end().status == 0)
     }
 
     @Test("What each machine sent, and what was refused, is in the metrics")

@@ -181,7 +181,7 @@ struct WordsTests {
                 "receive", "--spool", folder("rx"), "--listen", "127.0.0.1:0", "--tls-cert", folder("no"), "--tls-key",
                 folder("no"),
             ],
-            78, ["cannot read \(folder("no")): No such file or directory"])
+            78, ["cannot open \(folder("no")): No such file or directory"])
         for wrong in [["--user", "a b"], ["--config", "c.yaml"], ["--to", "not a url"]] {
             try await expect(["service", "print", "--timer"] + wrong, 64, [wrong[0]])
         }

@@ -12,11 +12,15 @@ public enum ClientCertificate {
 
     /// Returns the SHA-256 of the first certificate of a PEM file, in its binary form (DER).
     public static func digest(_ path: String) throws(UnusableError) -> BodyDigest {
+        let text: [UInt8]
+        do throws(GivenFileError) { text = try GivenFile.bytes(path, limit: .mebibytes(1)) } catch {
+            throw UnusableError(description: error.description)
+        }
         let digest: BodyDigest?
         do {
-            digest = try NIOSSLCertificate.fromPEMFile(path).first.map { try Self.digest($0) }
+            digest = try NIOSSLCertificate.fromPEMBytes(text).first.map { try Self.digest($0) }
         } catch {
-            throw UnusableError(description: "cannot use certificate \(path): \(error); it must be a PEM file")
+            throw UnusableError(description: "\(path) is no certificate that can be read: it must be a PEM file")
         }
         guard let digest else { throw UnusableError(description: "there is no certificate in \(path)") }
         return digest

@@ -22,13 +22,17 @@ struct RequestRoom {
     private let guest: Guest?
     private let limit: ByteCount?
     private var taken = ByteCount.zero
+    /// It is one of those that take no room.
+    private let isRepeated: Bool
 
     /// - Parameters:
     ///   - guest: `nil`: there are no limits.
-    ///   - isLimited: `false` for what came before: it takes no room.
-    init(of guest: Guest?, isLimited: Bool) {
+    ///   - isKnown: It came before, and takes no room, unless others of the machine do so at this moment: what its body turns out to be is known only
+    ///     when the whole of it is on the disk.
+    init(of guest: Guest?, isKnown: Bool) {
         self.guest = guest
-        limit = isLimited ? guest?.machine.limits.bytes : nil
+        isRepeated = isKnown && guest?.machine.limits.bytes != nil && guest?.usage.beginRepeated() ?? false
+        limit = isRepeated ? nil : guest?.machine.limits.bytes
     }
 
     var isLimited: Bool { limit != nil }
@@ -43,5 +47,8 @@ struct RequestRoom {
     }
 
     /// The request has ended.
-    func end(stored: ByteCount) { guest?.usage.end(taken, stored: stored) }
+    func end(stored: ByteCount) {
+        guest?.usage.end(taken, stored: stored)
+        if isRepeated { guest?.usage.endRepeated() }
+    }
 }

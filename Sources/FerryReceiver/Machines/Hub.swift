@@ -5,6 +5,8 @@ import Hummingbird
 struct Hub: Sendable {
     let access: MachineAccess
     let stations: Stations
+    /// Of one machine, at once.
+    let mostRequests: Int
     let onEvent: @Sendable (ReceiverEvent) -> Void
 
     /// Takes a request's segments into the spool of the machine that it shows itself to be. Nothing in its names, keys or headers has a say in that.
@@ -17,18 +19,23 @@ struct Hub: Sendable {
         case .success(.isOpening(let machine)):
             let reason = "the spool of \(machine.name) is still being opened: it is large, or another process holds its locks"
             return refuse(RefusedRequest(.serviceUnavailable, reason, retryAfter: .seconds(5)), machine.name, address)
+        case .success(.lacksSpool(let machine, let error)):
+            let reason = "the spool of \(machine.name) cannot be opened: \(error.reason)"
+            return refuse(
+                RefusedRequest(.serviceUnavailable, reason, retryAfter: .seconds(60)), machine.name, address, logging: "\(error)")
         case .success(.perhapsKnown):
             let reason = "the receiver's list of machines is damaged, and has no sound line for what was shown"
             return refuse(RefusedRequest(.serviceUnavailable, reason, retryAfter: .seconds(60)), nil, address)
         case .success(.unknown):
-            return refuse(RefusedRequest(.unauthorized, "a machine's token or certificate is needed"), nil, address)
+            let reason = "a machine's token or certificate is needed; where both are shown, both must be the same machine's"
+            return refuse(RefusedRequest(.unauthorized, reason), nil, address)
         case .success(.known(let machine, let station)):
             if let wait = station.meter.wait(machine.limits.rate) {
                 let reason = "\(machine.name) sends more than \(machine.limits.rate ?? .zero) a second"
                 return refuse(
                     RefusedRequest(.tooManyRequests, reason, retryAfter: wait, closes: true), machine.name, address)
             }
-            guard station.requests.begin() else {
+            guard station.requests.begin(most: mostRequests) else {
                 let reason = "\(machine.name) has too many requests under way"
                 return refuse(
                     RefusedRequest(.serviceUnavailable, reason, retryAfter: .seconds(1), closes: true), machine.name, address)
@@ -42,6 +49,7 @@ struct Hub: Sendable {
     private enum Visit {
         case known(Machine, Station)
         case isOpening(Machine)
+        case lacksSpool(Machine, FileError)
         case unknown
         case perhapsKnown
     }
@@ -53,8 +61,7 @@ struct Hub: Sendable {
             let looked = await blocking { [access, stations] in
                 Result { () throws(FileError) -> Visit in
                     switch try access.visitor(showing: credentials, at: .now()) {
-                    case .machine(let machine):
-                        try stations.station(of: machine.name).map { .known(machine, $0) } ?? .isOpening(machine)
+                    case .machine(let machine): Self.visit(of: machine, stations)
                     case .nobody: .unknown
                     case .perhapsKnown: .perhapsKnown
                     }
@@ -62,6 +69,14 @@ struct Hub: Sendable {
             }
             guard case .success(.isOpening) = looked, ContinuousClock.now < end else { return looked }
             do { try await Task.sleep(for: .milliseconds(20)) } catch { return looked }
+        }
+    }
+
+    private static func visit(of machine: Machine, _ stations: Stations) -> Visit {
+        do throws(FileError) {
+            return try stations.station(of: machine.name).map { .known(machine, $0) } ?? .isOpening(machine)
+        } catch {
+            return .lacksSpool(machine, error)
         }
     }
 

@@ -41,8 +41,9 @@ public struct Machine: Equatable, Sendable {
     /// Nothing that it could show is taken.
     public var isRevoked: Bool { tokens.isEmpty && certificates.isEmpty }
 
-    /// Takes a new token. Those before it end, at a time or at once.
-    public mutating func rotate(to token: MachineToken, oldEndAt end: Timestamp?) {
+    /// Takes a new token. Those before it end, at a time or at once; those that have ended are forgotten.
+    public mutating func rotate(to token: MachineToken, oldEndAt end: Timestamp?, now: Timestamp) {
+        tokens.removeAll { $0.until.map { $0 <= now } ?? false }
         if let end {
             for index in tokens.indices { tokens[index].until = min(tokens[index].until ?? end, end) }
         } else {

@@ -88,8 +88,9 @@ final class MachineAccess: Sendable {
         let status = try file.status()
         let list = MachineList(try MachineFolder.read(file, folder.listPath), path: folder.listPath)
         state.file = file
-        // Within a tick of the kernel's clock another change would not show.
-        if Timestamp.now() - status.modified > Self.tick { state.content = status.content }
+        // Within a tick of the kernel's clock another change would not show. A time that lies ahead is none of now, and another change gets another.
+        let age = Timestamp.now() - status.modified
+        if age > Self.tick || age < .zero - Self.tick { state.content = status.content }
         state.machines = list.machines
         state.isDamaged = !list.problems.isEmpty
         for (place, machine) in list.machines.enumerated() {

@@ -23,6 +23,16 @@ public struct MachineFolder: Sendable {
         return MachineList(try Self.read(file, listPath), path: listPath)
     }
 
+    /// Whether there is no list, although machines have spools here: what they were known by is lost.
+    public func hasLostList() throws(FileError) -> Bool {
+        let directory = try Directory.open(path)
+        guard try !directory.contains(MachineList.fileName) else { return false }
+        for name in try directory.names() where MachineName(name) != nil {
+            if try directory.contains("\(name)/.ferry") { return true }
+        }
+        return false
+    }
+
     static func read(_ file: OpenFile, _ path: String) throws(FileError) -> [UInt8] {
         let size = try file.status().size
         guard size <= MachineList.longest else { throw FileError("read", path, code: EFBIG) }

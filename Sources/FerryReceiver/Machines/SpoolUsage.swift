@@ -7,6 +7,8 @@ final class SpoolUsage: Sendable {
         var bytes = ByteCount.zero
         /// Of requests that have not ended.
         var underWay = ByteCount.zero
+        /// Requests under way for which no room is set aside.
+        var repeated = 0
         /// From then on another look is worth its time.
         var looksAgainAt: ContinuousClock.Instant?
     }
@@ -41,6 +43,21 @@ final class SpoolUsage: Sendable {
             return true
         }
     }
+
+    /// As many of a machine's requests as may be under way beyond its limit.
+    private static let mostRepeated = 2
+
+    /// Begins a request for which no room is set aside. Returns `false` where there are enough of them.
+    func beginRepeated() -> Bool {
+        state.withLock { state in
+            guard state.repeated < Self.mostRepeated else { return false }
+            state.repeated += 1
+            return true
+        }
+    }
+
+    /// Such a request has ended.
+    func endRepeated() { state.withLock { $0.repeated -= 1 } }
 
     /// A request has ended.
     ///

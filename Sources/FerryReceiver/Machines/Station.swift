@@ -45,12 +45,12 @@ final class RequestCount: Sendable {
     private let count = Mutex(0)
 
     /// As many as an uploader makes at once, at most (`--parallel`).
-    private static let most = 256
+    static let most = 256
 
     /// - Returns: `false`: there are enough.
-    func begin() -> Bool {
+    func begin(most: Int) -> Bool {
         count.withLock { count in
-            guard count < Self.most else { return false }
+            guard count < most else { return false }
             count += 1
             return true
         }

@@ -10,7 +10,8 @@ struct ReceiveCommand: AsyncParsableCommand {
         discussion: """
             POST /v1/segments answers 200 when the segment is checked and safe on the disk, with "duplicate":true when it was there \
             already. GET /healthz answers 200. After SIGTERM what has begun is finished, for 8 s at most: bodies that are not \
-            complete after 6 s are cut off, and sent again by their senders. When the spool's folder is gone or another one, it waits for \
+            complete after 6 s are cut off, and sent again by their senders. The files of --token-file, --tls-cert and --tls-key are read \
+            again when they change; one that is gone or unusable then changes nothing. When the spool's folder is gone or another one, it waits for \
             one and opens it.
 
             A key that came is known for ever, unless --remember ends that: a segment that comes again after it is forgotten is taken \
@@ -76,7 +77,7 @@ struct ReceiveCommand: AsyncParsableCommand {
     @Option(help: ArgumentHelp("The key of --tls-cert (PEM).", valueName: "file"))
     var tlsKey: String?
 
-    @Flag(help: "Listen beyond this machine although anybody there may send, or read what is sent.")
+    @Flag(help: "Listen beyond this machine although anybody there may send, or read what is sent, or the metrics.")
     var insecure = false
 
     @Option(help: ArgumentHelp("Serve metrics to Prometheus at this address.", valueName: "host:port"))
@@ -112,12 +113,17 @@ struct ReceiveCommand: AsyncParsableCommand {
         options.maxBody = maxBody
         options.inflateLimit = inflateLimit
         options.longestLine = maxLine
-        options.mostConnections = maxConnections
-        options.mostOpenSpools = DescriptorLimit.raise(
-            connections: maxConnections, spools: machines == nil ? 1 : options.mostOpenSpools)
+        let open = DescriptorLimit.raise(connections: maxConnections, spools: machines == nil ? 1 : options.mostOpenSpools)
+        if open.connections < maxConnections {
+            spoolOptions.log.warn(
+                "too few files may be open for \(maxConnections) connections: \(open.connections) at once are served; raise the limit (ulimit -n)"
+            )
+        }
+        options.mostConnections = open.connections
+        options.mostOpenSpools = open.spools
         options.remembersFor = remember.age
         options.gathering = gather.map { GatherRules(size: $0, patience: gatherAfter ?? .seconds(10)) }
-        options.token = try tokenFile.map(SecretFile.token)
+        options.tokenFile = try tokenFile.map { path in try FollowedFiles([path]) { try SecretFile.token(path) } }
         options.certificate = tlsCert
         options.privateKey = tlsKey
         options.idleTimeout = timeout
@@ -134,7 +140,14 @@ struct ReceiveCommand: AsyncParsableCommand {
 
     /// What listens beyond this machine must know who sends, and must not let others read the tokens.
     private func requireSecurity(_ address: ListenAddress) throws {
-        guard !insecure, !address.isOfThisMachine else { return }
+        guard !insecure else { return }
+        if let metrics, let place = ListenAddress(parsing: metrics), !place.isOfThisMachine {
+            throw CommandFailure(
+                .usage,
+                "--metrics \(metrics) is beyond this machine, and anybody there may read the machines' names and counts; --insecure allows it all the same"
+            )
+        }
+        guard !address.isOfThisMachine else { return }
         var missing: [String] = []
         if machines == nil, tokenFile == nil { missing.append("anybody who reaches it may send (--machines, --token-file)") }
         if tlsCert == nil { missing.append("what is sent, and the tokens, can be read on the way (--tls-cert, --tls-key)") }

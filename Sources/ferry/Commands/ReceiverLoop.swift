@@ -61,7 +61,7 @@ struct ReceiverLoop {
                     try Receiver(spool, options: options, onEvent: reports.add)
                 }
                 let end = try await serve(receiver, storingInto: spool.path, &options, signals) { [spool] in spool.isAtItsPath }
-                guard end == .lost else { return }
+                guard end == .lost, !Task.isCancelled else { return }
                 log.warn(
                     "the folder of the spool \(spool.path) is gone, or another one: nothing is received until a spool is there")
                 guard let found = await Self.first(signals, { Self.reopen(spoolOptions) }) else { return }

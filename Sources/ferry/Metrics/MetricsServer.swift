@@ -1,3 +1,4 @@
+import FerryReceiver
 import FerrySpool
 import HTTPTypes
 import Hummingbird
@@ -7,6 +8,10 @@ import NIOCore
 
 /// Serves metrics to Prometheus.
 enum MetricsServer {
+    /// So few programs read them that no more connections are needed: each takes a descriptor of those that segments need.
+    private static let limits = ConnectionLimits(
+        most: 32, mostPerAddress: 16, idleTimeout: .seconds(30), bodiesEndPatience: .seconds(1))
+
     /// Serves until the task is cancelled.
     ///
     /// - Parameters:
@@ -28,7 +33,7 @@ enum MetricsServer {
         var logger = Logger(label: "ferry.metrics")
         logger.logLevel = .critical
         let application = Application(
-            router: router,
+            router: router, server: .guarded(limits),
             configuration: .init(
                 address: .hostname(address.host, port: address.port), serverName: "ferry/\(FerryVersion.current)"),
             onServerRunning: { channel in

@@ -18,15 +18,37 @@ enum DescriptorLimit {
     /// - Throws: ``CommandFailure``.
     static func requireForWriting() throws { try require(ofWriting) }
 
-    /// Raises the limit, as far as the user may, for what so many connections may have open: themselves, and a file that each writes. So much again
-    /// may be spools.
-    ///
-    /// - Returns: How many spools may be open at once: each takes two descriptors.
-    static func raise(connections: Int, spools: Int) -> Int {
-        let wanted = sensible + 2 * rlim_t(max(0, connections)) + 2 * rlim_t(max(0, spools))
-        let limit = min(raise(to: wanted)?.rlim_cur ?? sensible, wanted)
-        return min(spools, Int(limit / 4))
+    /// What a receiver may have open at once.
+    struct Receiving: Equatable {
+        let connections: Int
+        let spools: Int
+
+        /// - Parameters:
+        ///   - connections: As many as are wanted.
+        ///   - spools: As many as are wanted.
+        ///   - limit: How many descriptors there may be. Some are left over: a process that has none is ended by what runs its threads, without a word.
+        init(connections: Int, spools: Int, within limit: Int) {
+            let shared = max(0, limit - othersOfReceiving - min(limit / 8, 160))
+            self.spools = max(1, min(spools, shared / 2 / descriptorsPerSpool))
+            self.connections = max(1, min(connections, (shared - descriptorsPerSpool * self.spools) / descriptorsPerConnection))
+        }
     }
+
+    /// Raises the limit, as far as the user may, for what a receiver may have open.
+    ///
+    /// - Returns: What fits into the limit.
+    static func raise(connections: Int, spools: Int) -> Receiving {
+        let wanted = Int(sensible) + descriptorsPerConnection * connections + descriptorsPerSpool * spools
+        let limit = min(raise(to: rlim_t(wanted))?.rlim_cur ?? sensible, rlim_t(wanted))
+        return Receiving(connections: connections, spools: spools, within: Int(limit))
+    }
+
+    /// Itself, the file that its body goes into, and two at a time of the list of machines, a log, its lock, and the keys.
+    private static let descriptorsPerConnection = 4
+    /// Its folders.
+    private static let descriptorsPerSpool = 2
+    /// Event loops, signals, a listener, and metrics with their connections.
+    private static let othersOfReceiving = 96
 
     /// - Returns: The limit now; `nil` when it cannot be read.
     private static func raise(to wanted: rlim_t) -> rlimit? {

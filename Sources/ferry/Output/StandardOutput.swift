@@ -21,6 +21,13 @@ enum StandardOutput {
         }
     }
 
+    /// Whether what is printed is thrown away.
+    static var isNullDevice: Bool {
+        var (output, null) = (stat(), stat())
+        guard fstat(1, &output) == 0, stat("/dev/null", &null) == 0 else { return false }
+        return output.st_mode & S_IFMT == S_IFCHR && output.st_rdev == null.st_rdev
+    }
+
     static func flush() throws {
         try buffer.withLock { try empty(&$0) }
     }

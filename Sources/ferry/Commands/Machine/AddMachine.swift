@@ -22,8 +22,23 @@ struct AddMachine: ParsableCommand {
         let name = try machine.machineName()
         let digest = try knownCertificate()
         let token = digest == nil ? newToken() : nil
+        let isListLost: Bool
         do throws(FileError) {
             try machine.hub.folder.make()
+            isListLost = try machine.hub.folder.hasLostList()
+        } catch {
+            throw CommandFailure(error)
+        }
+        let list = machine.hub.folder.listPath
+        guard !isListLost else {
+            throw CommandFailure(
+                .badConfiguration,
+                "\(list) is gone, although machines have spools here: bring it back, or make an empty one (: >\(list)), and each of them is to be added anew"
+            )
+        }
+        // Before the spool is made. Under the lock of the list it is looked at again.
+        if let refusal = try refusal(of: name, digest, machine.hub.list()) { throw CommandFailure(refusal) }
+        do throws(FileError) {
             // Before the name: what sends must find it.
             _ = try Spool.open(machine.hub.folder.spoolPath(of: name), access: .create)
         } catch {
@@ -42,18 +57,22 @@ struct AddMachine: ParsableCommand {
 
     private func add(_ name: MachineName, _ token: MachineToken?, _ digest: BodyDigest?) throws {
         try machine.hub.change { list throws(MachineChangeError) in
+            if let refusal = refusal(of: name, digest, list) { throw refusal }
             var new = list[name] ?? Machine(name, since: .now())
-            guard new.isRevoked else {
-                throw .refused("there is a machine \(name) already; ferry machine rotate \(name) gives it another token")
-            }
-            if let digest, let other = list.machines.first(where: { $0.certificates.contains(digest) }) {
-                throw .refused("\(other.name) is known by this certificate already")
-            }
             limits.apply(to: &new.limits)
             if let token { new.tokens = [.init(digest: token.digest)] }
             if let digest { new.certificates = [digest] }
             list[name] = new
         }
+    }
+
+    /// Why a list takes no such machine.
+    private func refusal(of name: MachineName, _ digest: BodyDigest?, _ list: MachineList) -> MachineChangeError? {
+        if let machine = list[name], !machine.isRevoked {
+            return .refused("there is a machine \(name) already; ferry machine rotate \(name) gives it another token")
+        }
+        guard let digest, let other = list.machines.first(where: { $0.certificates.contains(digest) }) else { return nil }
+        return .refused("\(other.name) is known by this certificate already")
     }
 
     private func knownCertificate() throws -> BodyDigest? {

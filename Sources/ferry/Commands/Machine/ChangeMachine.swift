@@ -18,7 +18,8 @@ struct RotateMachine: ParsableCommand {
 
     func run() throws {
         let token = newToken()
-        let end = grace > .zero ? Timestamp.now() + grace : nil
+        let now = Timestamp.now()
+        let end = grace > .zero ? now + grace : nil
         // Where no such machine may send the change says so.
         let isShown = try machine.hub.list()[machine.machineName()].map { !$0.isRevoked } ?? false
         if isShown { try show(token) }
@@ -27,7 +28,7 @@ struct RotateMachine: ParsableCommand {
                 guard !machine.isRevoked else {
                     throw .refused("\(machine.name) is revoked; ferry machine add \(machine.name) lets it send again")
                 }
-                machine.rotate(to: token, oldEndAt: end)
+                machine.rotate(to: token, oldEndAt: end, now: now)
             }
         }
     }

@@ -76,6 +76,10 @@ extension CommandFailure {
 
 /// Prints a token before the list knows it: where it finds no room, as in a file on a full disk, nothing is changed.
 func show(_ token: MachineToken) throws {
+    // Also where standard output was closed, as some supervisors start programs.
+    guard !StandardOutput.isNullDevice else {
+        throw CommandFailure(.usage, "standard output is closed, or /dev/null: nothing is changed, for the token would be lost")
+    }
     do {
         try StandardOutput.print(token.text)
         try StandardOutput.flush()

@@ -1,0 +1,49 @@
+package import FerrySpool
+package import HummingbirdCore
+import NIOCore
+
+/// What connections a server takes, and for how long.
+package struct ConnectionLimits: Sendable {
+    /// The most at once, and from one address.
+    package var most: Int
+    package var mostPerAddress: Int
+    /// What stands still for so long is closed.
+    package var idleTimeout: Duration
+    /// How long a body may go on when the server ends.
+    package var bodiesEndPatience: Duration
+
+    package init(most: Int, mostPerAddress: Int, idleTimeout: Duration, bodiesEndPatience: Duration) {
+        self.most = most
+        self.mostPerAddress = mostPerAddress
+        self.idleTimeout = idleTimeout
+        self.bodiesEndPatience = bodiesEndPatience
+    }
+}
+
+extension HTTPServerBuilder {
+    /// A server of HTTP/1.1 whose connections are limited (``ConnectionGuard``).
+    ///
+    /// - Parameter onRefused: Told of each connection and request that is refused before it can be handled, from any thread.
+    package static func guarded(
+        _ limits: ConnectionLimits, onRefused: @escaping @Sendable (Refusal) -> Void = { _ in }
+    ) -> HTTPServerBuilder {
+        let connections = Connections(most: limits.most, perAddress: limits.mostPerAddress)
+        let idleTimeout = TimeAmount(limits.idleTimeout)
+        let bodiesEnd = TimeAmount(limits.bodiesEndPatience)
+        return .http1(
+            configuration: .init(
+                additionalChannelHandlers: [
+                    ConnectionGuard(connections, patience: idleTimeout, endPatience: bodiesEnd) { refused, address in
+                        onRefused(Refusal(refused, machine: nil, address: address))
+                    }, ContinueHandler(),
+                ],
+                idleTimeout: idleTimeout))
+    }
+}
+
+extension TimeAmount {
+    /// A century at most.
+    fileprivate init(_ duration: Duration) {
+        self = .milliseconds(min(duration.wholeMilliseconds, Duration.century.wholeMilliseconds))
+    }
+}
