@@ -301,9 +301,9 @@ struct ReceiverLimitsTests {
 
     @Test("Of connections too many some are answered, and the others closed")
     func floodedWithRefused() {
-        let connections = Connections(most: 4, perAddress: 2, mostRefused: 3)
+        let connections = Connections(most: 4, perAddress: 2)
         let fates = (0..<7).map { _ in connections.begin(from: "a") }
-        #expect(fates == [.served, .served, .refused, .refused, .refused, .dropped, .dropped])
+        #expect(fates == [.served, .served, .refused, .refused, .dropped, .dropped, .dropped])
         #expect(connections.begin(from: "b") == .served)
         connections.end(.dropped, from: "a")
         connections.end(.refused, from: "a")

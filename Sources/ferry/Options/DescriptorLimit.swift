@@ -43,12 +43,12 @@ enum DescriptorLimit {
         return Receiving(connections: connections, spools: spools, within: Int(limit))
     }
 
-    /// Itself, the file that its body goes into, and two at a time of the list of machines, a log, its lock, and the keys.
-    private static let descriptorsPerConnection = 4
+    /// Itself, half of one that is refused, the file that its body goes into, and two at a time of the list of machines, a log, its lock, and the keys.
+    private static let descriptorsPerConnection = 5
     /// Its folders.
     private static let descriptorsPerSpool = 2
     /// Event loops, signals, a listener, and metrics with their connections.
-    private static let othersOfReceiving = 96
+    private static let othersOfReceiving = 112
 
     /// - Returns: The limit now; `nil` when it cannot be read.
     private static func raise(to wanted: rlim_t) -> rlimit? {
