@@ -1,4 +1,5 @@
 import FerrySpool
+import Glibc
 
 /// Finds the values of some paths in a line of JSON, in one walk over its bytes that skips everything else.
 struct FieldExtractor {
@@ -6,12 +7,27 @@ struct FieldExtractor {
     static let mostPaths = 64
 
     let paths: [FieldPath]
-    private let components: [[[UInt8]]]
+    /// The keys of all paths, one behind the other: arrays of arrays would be counted at each look.
+    private let text: [UInt8]
+    /// Where each key is in ``text``.
+    private let keys: [Range<Int>]
+    /// The keys of each path among ``keys``.
+    private let parts: [Range<Int>]
 
     init(_ paths: [FieldPath]) {
         precondition(paths.count <= Self.mostPaths, "callers look before: the paths are a person's")
         self.paths = paths
-        components = paths.map { $0.components.map { Array($0.utf8) } }
+        var (text, keys, parts): ([UInt8], [Range<Int>], [Range<Int>]) = ([], [], [])
+        for path in paths {
+            let first = keys.count
+            for component in path.components {
+                let start = text.count
+                text += component.utf8
+                keys.append(start..<text.count)
+            }
+            parts.append(first..<keys.count)
+        }
+        (self.text, self.keys, self.parts) = (text, keys, parts)
     }
 
     /// - Parameter fields: One for each path; `nil` where the line has no such value. Of keys that are there twice the last counts.
@@ -41,9 +57,9 @@ struct FieldExtractor {
             while rest != 0 {
                 let index = rest.trailingZeroBitCount
                 rest &= rest - 1
-                let path = components[index]
-                guard key.equals(path[depth], walker.line) else { continue }
-                if path.count == depth + 1 { matching |= 1 << UInt64(index) } else { deeper |= 1 << UInt64(index) }
+                let part = parts[index]
+                guard isKey(keys[part.lowerBound + depth], key, walker.line) else { continue }
+                if part.count == depth + 1 { matching |= 1 << UInt64(index) } else { deeper |= 1 << UInt64(index) }
             }
             let start = walker.position
             if deeper != 0, walker.take(UInt8(ascii: "{")) {
@@ -56,6 +72,14 @@ struct FieldExtractor {
             walker.skipSpace()
             if walker.take(UInt8(ascii: "}")) { return true }
             guard walker.take(UInt8(ascii: ",")) else { return false }
+        }
+    }
+
+    private func isKey(_ wanted: Range<Int>, _ key: JSONField, _ line: UnsafeBufferPointer<UInt8>) -> Bool {
+        if key.isEscaped { return key.equals(Array(text[wanted]), line) }
+        guard key.range.count == wanted.count, let start = line.baseAddress else { return false }
+        return text.withUnsafeBufferPointer { text in
+            wanted.isEmpty || memcmp(start + key.range.lowerBound, text.baseAddress! + wanted.lowerBound, wanted.count) == 0
         }
     }
 

@@ -1,3 +1,5 @@
+import CJSONLines
+
 /// Goes through the bytes of a line of JSON from value to value. What is inside values that are passed over is not looked at.
 package struct JSONWalker {
     package let line: UnsafeBufferPointer<UInt8>
@@ -8,10 +10,12 @@ package struct JSONWalker {
         self.position = position
     }
 
+    @inline(__always)
     package mutating func skipSpace() {
         while position < line.count, line[position] <= 0x20 { position += 1 }
     }
 
+    @inline(__always)
     package mutating func take(_ byte: UInt8) -> Bool {
         guard position < line.count, line[position] == byte else { return false }
         position += 1
@@ -19,23 +23,17 @@ package struct JSONWalker {
     }
 
     /// A string; the position is behind it.
+    @inline(__always)
     package mutating func string() -> JSONField? {
-        guard take(UInt8(ascii: "\"")) else { return nil }
+        guard take(UInt8(ascii: "\"")), let base = line.baseAddress else { return nil }
         let start = position
-        var isEscaped = false
-        while position < line.count {
-            let byte = line[position]
-            if byte == UInt8(ascii: "\"") {
-                position += 1
-                return JSONField(kind: .string, range: start..<position - 1, isEscaped: isEscaped)
-            }
-            if byte == UInt8(ascii: "\\") {
-                isEscaped = true
-                position += 1
-            }
-            position += 1
+        var isEscaped: Int32 = 0
+        guard let end = ferry_json_string_end(base + start, base + line.count, &isEscaped) else {
+            position = line.count
+            return nil
         }
-        return nil
+        position = end - base + 1
+        return JSONField(kind: .string, range: start..<position - 1, isEscaped: isEscaped != 0)
     }
 
     /// Any value.
@@ -68,25 +66,12 @@ package struct JSONWalker {
 
     /// An object or array, by its brackets; strings are passed over.
     private mutating func nested() -> Range<Int>? {
-        let start = position
-        var depth = 0
-        while position < line.count {
-            switch line[position] {
-            case UInt8(ascii: "\""):
-                guard string() != nil else { return nil }
-                continue
-            case UInt8(ascii: "{"), UInt8(ascii: "["): depth += 1
-            case UInt8(ascii: "}"), UInt8(ascii: "]"):
-                depth -= 1
-                if depth == 0 {
-                    position += 1
-                    return start..<position
-                }
-            default: break
-            }
-            position += 1
+        guard let base = line.baseAddress, let end = ferry_json_nested_end(base + position, base + line.count) else {
+            position = line.count
+            return nil
         }
-        return nil
+        defer { position = end - base }
+        return position..<end - base
     }
 
     /// Goes through an object's members, from its brace to the one that closes it.
