@@ -57,7 +57,7 @@ struct GatheredSegments: Sendable {
         var isOver = false
     }
 
-    /// Each holds a descriptor.
+    /// Each holds a descriptor. Where those are scarce, one is left of them.
     private static let mostOpen = 64
 
     let rules: GatherRules
@@ -89,7 +89,8 @@ struct GatheredSegments: Sendable {
         }
         defer {
             // The oldest first, beyond the number.
-            let surplus = max(0, open.count - Self.mostOpen)
+            let isScarce = gatherings.last.map { DescriptorNumbers.areScarce(beside: $0.arrival.file) } ?? false
+            let surplus = max(0, open.count - (isScarce ? 1 : Self.mostOpen))
             let last = surplus > 0 ? open.map(\.since).sorted()[surplus - 1] : nil
             publish(in: spool) { [rules] gathering, since in
                 gathering.length >= rules.size || last.map { since <= $0 } ?? false

@@ -82,6 +82,9 @@ struct RefusedRequest: Error {
         // Where its files lie is the receiver's own affair: its log names them.
         case .file(let error) where error.isOutOfSpace, .notAdmitted(let error) where error.isOutOfSpace:
             self.init(Self.insufficientStorage, "the receiver cannot store it: \(error.reason)")
+        // A state that passes, and is not the segment's.
+        case .file(let error) where error.isOutOfFiles, .notAdmitted(let error) where error.isOutOfFiles:
+            self.init(.serviceUnavailable, "the receiver has too many files open", retryAfter: .seconds(1))
         case .file(let error), .notAdmitted(let error):
             self.init(.internalServerError, "the receiver cannot store it: \(error.reason)")
         }

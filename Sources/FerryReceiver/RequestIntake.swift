@@ -16,12 +16,17 @@ final class RequestIntake: Sendable {
         var open: PartIntake?
         var allowance: InflateAllowance
         var whole: [Admission.Candidate] = []
+        /// Others may need what these hold open.
+        var isScarce = false
+        /// As many as may be held before they are handed over.
+        var isFull: Bool { whole.count >= RequestIntake.mostHeld || isScarce }
 
         /// The segment that is open has ended.
         mutating func end(_ candidate: Admission.Candidate) {
             if let left = open?.allowance { allowance = left }
             open = nil
             whole.append(candidate)
+            isScarce = isScarce || DescriptorNumbers.areScarce(beside: candidate.arrival.file)
         }
     }
 
@@ -39,13 +44,16 @@ final class RequestIntake: Sendable {
         state = Mutex(State(parts: parts[...], open: nil, allowance: InflateAllowance(limit: options.inflateLimit)))
     }
 
-    /// Takes a piece of the body.
+    /// As many segments of one request share their forced writes; more would be as many open files.
+    private static let mostHeld = 16
+
+    /// Takes a piece of the body, as far as no more segments are held than may be.
     ///
-    /// - Returns: How many segments are whole and not handed over.
-    func take(_ piece: ByteBuffer) throws(IntakeRefusal) -> Int {
+    /// - Returns: What is left of it until those that are whole are handed over; `nil` when all of it was taken, and no more are held.
+    func take(_ piece: ByteBuffer) throws(IntakeRefusal) -> ByteBuffer? {
         try state.withLock { state throws(IntakeRefusal) in
             var piece = piece
-            while piece.readableBytes > 0 {
+            while piece.readableBytes > 0, !state.isFull {
                 if state.open == nil {
                     guard let part = state.parts.popFirst() else { throw .longerThanNamed }
                     state.open = try begin(part, state.allowance)
@@ -54,7 +62,7 @@ final class RequestIntake: Sendable {
                 try state.open?.take(&piece)
                 if let candidate = try state.open?.candidateIfWhole() { state.end(candidate) }
             }
-            return state.whole.count
+            return state.isFull ? piece : nil
         }
     }
 
@@ -73,7 +81,7 @@ final class RequestIntake: Sendable {
     /// Hands over the segments that are whole: what becomes of their files is the caller's to decide.
     func handOver() -> [Admission.Candidate] {
         state.withLock { state in
-            defer { state.whole = [] }
+            defer { (state.whole, state.isScarce) = ([], false) }
             return state.whole
         }
     }

@@ -156,9 +156,6 @@ struct SegmentHandler: Sendable {
         return try body.finish()
     }
 
-    /// As many segments of one request share their forced writes; more would be as many open files.
-    private static let batch = 16
-
     /// - Parameter sender: The ID of the spool that it comes from; `nil` where the request does not tell.
     private func take(
         _ request: Request, _ parts: [JoinedSegments.Part], from sender: String?, _ guest: Guest?
@@ -190,8 +187,11 @@ struct SegmentHandler: Sendable {
             total += ByteCount(Int64(piece.readableBytes))
             guard total <= options.maxBody else { throw IntakeRefusal.tooLarge(limit: options.maxBody) }
             try room.take(total)
-            let count = try await work(for: request, from: guest, turn) { () throws(IntakeRefusal) in try intake.take(piece) }
-            if count >= Self.batch { received += try await admit(intake.handOver(), from: sender) }
+            var left: ByteBuffer? = piece
+            while let rest = left {
+                left = try await work(for: request, from: guest, turn) { () throws(IntakeRefusal) in try intake.take(rest) }
+                if left != nil { received += try await admit(intake.handOver(), from: sender) }
+            }
         }
         if intake.lacksFile {
             try await work(for: request, from: guest, turn) { () throws(IntakeRefusal) in try intake.finish() }

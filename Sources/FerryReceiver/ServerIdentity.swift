@@ -22,7 +22,7 @@ struct ServerIdentity: Equatable, Sendable {
 
     /// Follows the files.
     static func followed(certificate: String, key: String) throws -> FollowedFiles<ServerIdentity> {
-        try FollowedFiles([certificate, key]) { try ServerIdentity(certificate: certificate, key: key) }
+        try FollowedFiles([certificate, key], waitsUntilQuiet: true) { try ServerIdentity(certificate: certificate, key: key) }
     }
 
     var configuration: TLSConfiguration {

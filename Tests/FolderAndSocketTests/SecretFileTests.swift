@@ -1,9 +1,9 @@
-import FerrySpool
 import Foundation
 import Synchronization
 import TestSupport
 import Testing
 
+@testable import FerrySpool
 @testable import FerryUpload
 
 @Suite("Files with secrets that change")
@@ -42,6 +42,26 @@ struct SecretFileTests {
             onRefusal()
             return ScriptedServer.answer(401)
         }
+    }
+
+    @Test("Where half of a file must not count, it is read when two looks have found it the same")
+    func quiet() throws {
+        try write("first")
+        let path = folder("token")
+        let file = try FollowedFiles([path], waitsUntilQuiet: true) { try String(contentsOfFile: path, encoding: .utf8) }
+        var now = ContinuousClock.now
+        func look() -> FileNews {
+            now += .seconds(1)
+            return file.look(at: now)
+        }
+        try write("sec")
+        #expect(look() == .same)
+        try write("second")
+        #expect(look() == .same)
+        #expect(file.value == "first")
+        #expect(look() == .new)
+        #expect(file.value == "second")
+        #expect(look() == .same)
     }
 
     @Test("A changed file is noticed after a second, and told once when it cannot be used")

@@ -240,13 +240,17 @@ struct MachineProgramTests {
         _ = await allowed.end()
     }
 
-    @Test("With few descriptors, idle connections to both ports end nothing: segments and metrics go on")
-    func fewDescriptors() async throws {
+    @Test(
+        "With few descriptors, idle connections to both ports end nothing: joined segments of many hours and metrics go on",
+        arguments: [[], ["--gather", "1MiB", "--gather-after", "1s"]])
+    func fewDescriptors(more: [String]) async throws {
         let token = try await add("a")
-        let hub = try Program("/bin/sh", environment: ["FERRY": Program.ferry, "HUB": folder("hub")]).start([
-            "-c",
-            "ulimit -n 256; exec \"$FERRY\" receive --machines \"$HUB\" --listen 127.0.0.1:0 --metrics 127.0.0.1:0 --timeout 2s",
-        ])
+        let hub = try Program("/bin/sh", environment: ["FERRY": Program.ferry, "HUB": folder("hub")]).start(
+            [
+                "-c",
+                "ulimit -n 256; exec \"$FERRY\" receive --machines \"$HUB\" --listen 127.0.0.1:0 --metrics 127.0.0.1:0 --timeout 2s \"$@\"",
+                "sh",
+            ] + more)
         let metrics = try #require(Int(try await hub.waitFor("metrics at http://127.0.0.1:").prefix { $0.isNumber }))
         let port = try await hub.waitFor("listening on http://127.0.0.1:").prefix { $0.isNumber }
         let listening = try #require(Int(port))
@@ -256,16 +260,48 @@ struct MachineProgramTests {
             return client
         }
         let source = try folder.spool("source")
-        try source.put(Segments.gzip("1\n"))
-        try await eventually("the segment is taken: \(hub.errors)") { try await upload(source, port, token).status == 0 }
+        for hour in 0..<300 {
+            try source.put(Segments.gzip("\(hour)\n"), as: Segments.name(second: hour * 3600))
+        }
+        try await eventually("all is taken: \(hub.errors)") {
+            _ = try await upload(source, port, token)
+            return try source.pending().isEmpty
+        }
         let curl = try #require(Program.find("curl"))
         try await eventually("the metrics are served: \(hub.errors)") {
-            try await Program(curl).run("-s", "http://127.0.0.1:\(metrics)/metrics").output.contains("{machine=\"a\"} 1\n")
+            try await Program(curl).run("-s", "http://127.0.0.1:\(metrics)/metrics").output.contains("{machine=\"a\"} 300\n")
         }
         withExtendedLifetime(idle) {}
         hub.send(SIGTERM)
         #expect(await hub.end().status == 0)
         #expect(hub.errors.contains("raise the limit (ulimit -n)"), "\(hub.errors)")
+        #expect(try Spool.open(folder("hub/a"), access: .read).events(in: [.pending]).count == 300)
+    }
+
+    @Test("With too few descriptors a receiver does not start; with few it finishes any number of segments that another left")
+    func leastDescriptors() async throws {
+        let spool = try folder.spool("spool")
+        for second in 0..<300 {
+            let arrival = try spool.beginArrival()
+            try arrival.file.write(Segments.gzip("\(second)\n"))
+            let name = Segments.name(second: second)
+            let zeros = String(repeating: "0", count: 64)
+            var entry = ReceivedEntry(at: .now(), key: name.id, sha256: zeros, segment: name.fileName, bytes: 1, events: 1)
+            entry.file = arrival.fileName
+            try spool.logReceived([entry])
+        }
+        func start(_ limit: Int) throws -> Running {
+            try Program("/bin/sh", environment: ["FERRY": Program.ferry, "SPOOL": spool.path]).start([
+                "-c", "ulimit -n \(limit); exec \"$FERRY\" receive --spool \"$SPOOL\" --listen 127.0.0.1:0",
+            ])
+        }
+        let refused = try await start(64).end()
+        #expect(refused.status == 74 && refused.errors.contains("only 64 files may be open"), "\(refused.errors)")
+        let receiver = try start(200)
+        _ = try await receiver.waitFor("listening on ")
+        receiver.send(SIGTERM)
+        #expect(await receiver.end().status == 0)
+        #expect(try spool.pending().count == 300)
     }
 
     @Test(

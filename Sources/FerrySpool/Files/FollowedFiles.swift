@@ -6,17 +6,23 @@ package final class FollowedFiles<Value: Equatable & Sendable>: Sendable {
     private struct State {
         var value: Value
         var stamps: [FileStamp?]
+        /// At the look before.
+        var lastStamps: [FileStamp?] = []
         var lookedAt = ContinuousClock.now
     }
 
     private let paths: [String]
+    private let waitsUntilQuiet: Bool
     private let read: @Sendable () throws -> Value
     private let state: Mutex<State>
 
-    /// - Parameter read: Reads the files, from any thread.
+    /// - Parameters:
+    ///   - waitsUntilQuiet: Whether a file is read only when two looks have found it the same: half of a token that is just being written lets nothing in.
+    ///   - read: Reads the files, from any thread.
     /// - Throws: What `read` throws.
-    package init(_ paths: [String], read: @escaping @Sendable () throws -> Value) throws {
+    package init(_ paths: [String], waitsUntilQuiet: Bool = false, read: @escaping @Sendable () throws -> Value) throws {
         self.paths = paths
+        self.waitsUntilQuiet = waitsUntilQuiet
         self.read = read
         // Before they are read: what changes meanwhile is read again.
         let stamps = paths.map { FileStamp($0) }
@@ -39,6 +45,13 @@ package final class FollowedFiles<Value: Equatable & Sendable>: Sendable {
         let stamps = paths.map { FileStamp($0) }
         // Of a file that is gone the last content stays.
         guard let seen, stamps != seen, !stamps.contains(nil) else { return .same }
+        if waitsUntilQuiet {
+            let before = state.withLock { state in
+                defer { state.lastStamps = stamps }
+                return state.lastStamps
+            }
+            guard before == stamps else { return .same }
+        }
         return take(stamps)
     }
 

@@ -33,23 +33,33 @@ extension Spool {
         var arrivals = names.filter { $0.hasSuffix("\(EntryKind.arrivalSuffix)") }[...]
         // Each is open until its line is found.
         while !arrivals.isEmpty {
-            finishSome(arrivals.prefix(Self.mostAtOnce), &recovery)
-            arrivals = arrivals.dropFirst(Self.mostAtOnce)
+            arrivals = arrivals.dropFirst(finishSome(arrivals.prefix(Self.mostAtOnce), &recovery))
         }
     }
 
     private static let mostAtOnce = 256
 
-    private func finishSome(_ names: ArraySlice<String>, _ recovery: inout Recovery) {
+    /// - Returns: How many of the names it has looked at: one at least, and not all where no more files may be open.
+    private func finishSome(_ names: ArraySlice<String>, _ recovery: inout Recovery) -> Int {
         var left: [String: OpenFile] = [:]
+        var looked = 0
         for name in names {
             do throws(FileError) {
-                if case .locked(let file) = try directory.openLocked(name) { left[name] = file }
+                if case .locked(let file) = try directory.openLocked(name) {
+                    left[name] = file
+                    // The log takes some more.
+                    if DescriptorNumbers.areScarce(beside: file) {
+                        looked += 1
+                        break
+                    }
+                }
             } catch {
+                if error.isOutOfFiles, !left.isEmpty { break }
                 recovery.note(name, error)
             }
+            looked += 1
         }
-        guard !left.isEmpty else { return }
+        guard !left.isEmpty else { return looked }
         var logged: [String: Logged] = [:]
         do throws(FileError) {
             try forEachReceived { entry in
@@ -59,7 +69,7 @@ extension Spool {
         } catch {
             // Which of them were accepted is not known: none may go.
             for name in left.keys.sorted() { recovery.note(name, error) }
-            return
+            return looked
         }
         for (name, file) in left.sorted(by: { $0.key < $1.key }) {
             do throws(FileError) {
@@ -71,6 +81,7 @@ extension Spool {
             }
         }
         do throws(FileError) { try directory.sync() } catch { recovery.note(Self.stateFolderName, error) }
+        return looked
     }
 
     /// What the log has of a hidden file.

@@ -113,7 +113,7 @@ struct ReceiveCommand: AsyncParsableCommand {
         options.maxBody = maxBody
         options.inflateLimit = inflateLimit
         options.longestLine = maxLine
-        let open = DescriptorLimit.raise(connections: maxConnections, spools: machines == nil ? 1 : options.mostOpenSpools)
+        let open = try DescriptorLimit.raise(connections: maxConnections, spools: machines == nil ? 1 : options.mostOpenSpools)
         if open.connections < maxConnections {
             spoolOptions.log.warn(
                 "too few files may be open for \(maxConnections) connections: \(open.connections) at once are served; raise the limit (ulimit -n)"
@@ -123,7 +123,9 @@ struct ReceiveCommand: AsyncParsableCommand {
         options.mostOpenSpools = open.spools
         options.remembersFor = remember.age
         options.gathering = gather.map { GatherRules(size: $0, patience: gatherAfter ?? .seconds(10)) }
-        options.tokenFile = try tokenFile.map { path in try FollowedFiles([path]) { try SecretFile.token(path) } }
+        options.tokenFile = try tokenFile.map { path in
+            try FollowedFiles([path], waitsUntilQuiet: true) { try SecretFile.token(path) }
+        }
         options.certificate = tlsCert
         options.privateKey = tlsKey
         options.idleTimeout = timeout

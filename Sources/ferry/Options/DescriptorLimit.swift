@@ -37,9 +37,11 @@ enum DescriptorLimit {
     /// Raises the limit, as far as the user may, for what a receiver may have open.
     ///
     /// - Returns: What fits into the limit.
-    static func raise(connections: Int, spools: Int) -> Receiving {
+    /// - Throws: ``CommandFailure`` where that is too little to receive at all.
+    static func raise(connections: Int, spools: Int) throws -> Receiving {
         let wanted = Int(sensible) + descriptorsPerConnection * connections + descriptorsPerSpool * spools
         let limit = min(raise(to: rlim_t(wanted))?.rlim_cur ?? sensible, rlim_t(wanted))
+        guard limit >= leastOfReceiving else { throw tooFew(limit, needed: Int(leastOfReceiving)) }
         return Receiving(connections: connections, spools: spools, within: Int(limit))
     }
 
@@ -47,6 +49,8 @@ enum DescriptorLimit {
     private static let descriptorsPerConnection = 5
     /// Its folders.
     private static let descriptorsPerSpool = 2
+    /// What others need, and ten connections.
+    private static let leastOfReceiving: rlim_t = 192
     /// Event loops, signals, a listener, and metrics with their connections.
     private static let othersOfReceiving = 112
 
@@ -59,6 +63,8 @@ enum DescriptorLimit {
             limit.rlim_cur = min(limit.rlim_max, wanted)
             _ = setrlimit(resource, &limit)
         }
+        let most = Int(clamping: limit.rlim_cur)
+        DescriptorNumbers.leave(from: most - max(8, min(most / 8, 64)))
         return limit
     }
 
@@ -68,9 +74,13 @@ enum DescriptorLimit {
         let open = (0..<Int32(limit.rlim_cur)).count { fcntl($0, F_GETFD) >= 0 }
         let needed = open + more
         guard limit.rlim_cur < rlim_t(needed) else { return }
-        throw CommandFailure(
+        throw tooFew(limit.rlim_cur, needed: needed)
+    }
+
+    private static func tooFew(_ limit: rlim_t, needed: Int) -> CommandFailure {
+        CommandFailure(
             .localFailure,
-            "only \(limit.rlim_cur) files may be open, and \(needed) are the least that this needs; raise the limit (ulimit -n)")
+            "only \(limit) files may be open, and \(needed) are the least that this needs; raise the limit (ulimit -n)")
     }
 
     private static let sensible: rlim_t = 4096
