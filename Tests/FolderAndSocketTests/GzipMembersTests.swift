@@ -28,8 +28,11 @@ struct GzipMembersTests {
         var soundLength: Int64 = 0
         var soundProduced: Int64 = 0
 
-        init(_ bytes: [UInt8], pieces: Int = .max, limit: ByteCount = .mebibytes(8), byZlib: Bool = false) throws {
-            var reader = GzipReader(limit: limit, strictly: byZlib)
+        init(
+            _ bytes: [UInt8], pieces: Int = .max, limit: ByteCount = .mebibytes(8), byZlib: Bool = false,
+            wholeUpTo largest: MemberInflater.Size = .oneOfMany
+        ) throws {
+            var reader = GzipReader(limit: limit, strictly: byZlib, wholeUpTo: largest)
             do {
                 try bytes.withUnsafeBytes { all in
                     for start in stride(from: 0, to: all.count, by: min(pieces, max(all.count, 1))) {
@@ -112,6 +115,36 @@ struct GzipMembersTests {
         #expect(note.memberLength == Int64(bytes.count))
         #expect(note.uncompressed == Int64(text.count))
         #expect(note.events == Int64(text.count { $0 == 10 }))
+    }
+
+    @Test("Large text that hardly gets smaller is one member as well")
+    func largeNoise() throws {
+        var text = try Segments.noise(3 << 20).map { $0 == 10 ? 11 : $0 }
+        for index in stride(from: 999, to: text.count, by: 1000) { text[index] = 10 }
+        text[text.count - 1] = 10
+        let bytes = try written(text, level: .standard, length: text.count)
+        let isEqual = try bytes == written(text, level: .standard, pieces: 70_000, length: text.count)
+        #expect(isEqual)
+        let isSame = try Inflated(bytes, byZlib: true).text == text
+        #expect(isSame)
+        let note = try #require(try GzipHeader(bytes.prefix(64)).note)
+        #expect(note.memberLength == Int64(bytes.count))
+        #expect(note.events == Int64(text.count { $0 == 10 }))
+    }
+
+    @Test("A large member is inflated whole where one is read at a time, and is what it is by zlib", arguments: [0, 1, 1 << 19])
+    func large(alteredAt offset: Int) throws {
+        let some = lines(20_000, seed: 14)
+        var text: [UInt8] = []
+        while text.count < 5 << 20 { text += some }
+        var bytes = try written(text, length: text.count)
+        if offset > 0 { bytes[offset + 60] ^= 1 }
+        for pieces in [.max, 1 << 16] {
+            let whole = try Inflated(bytes, pieces: pieces, limit: .mebibytes(32), wholeUpTo: .oneAtATime)
+            let isSame = try whole == Inflated(bytes, pieces: pieces, limit: .mebibytes(32), byZlib: true)
+            #expect(isSame)
+            #expect((whole.damage == nil) == (offset == 0))
+        }
     }
 
     @Test("The same lines make the same bytes, whatever pieces they come in")

@@ -15,7 +15,7 @@ extension ReplayFile {
             if let event = bytes.event { try body(event) }
         }
         switch form {
-        case .gzip: try file.inflate(limit: limit) { try cutter.feed($0, line) }
+        case .gzip: try file.inflate(limit: limit, wholeUpTo: .oneAtATime) { try cutter.feed($0, line) }
         case .zstd: try Zstandard.decompress(file) { try cutter.feed($0, line) }
         case .plain:
             let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: 1 << 18, alignment: 16)

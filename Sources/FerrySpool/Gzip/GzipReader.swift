@@ -40,6 +40,8 @@ public struct GzipReader: ~Copyable {
     private var gathering = Gathering.nothing
     /// Members may be inflated whole.
     private let inflatesWhole: Bool
+    /// Those that are not larger than this.
+    private let largest: MemberInflater.Size
 
     private enum Gathering: Equatable {
         case nothing
@@ -58,11 +60,17 @@ public struct GzipReader: ~Copyable {
     ///   - strictly: By zlib alone, for a verdict that others rely on: libdeflate takes codes that RFC 1951 leaves without a meaning (3.2.6), which
     ///     other readers refuse.
     public init(limit: ByteCount, strictly: Bool = false) {
-        stream = GzipStream(limit: limit)
-        inflatesWhole = !strictly
+        self.init(limit: limit, strictly: strictly, wholeUpTo: .oneOfMany)
     }
 
-    /// Inflates a piece of the file and hands on what comes out, in pieces of at most 1 MiB.
+    /// - Parameter largest: The largest members that are inflated whole.
+    package init(limit: ByteCount, strictly: Bool = false, wholeUpTo largest: MemberInflater.Size) {
+        stream = GzipStream(limit: limit)
+        inflatesWhole = !strictly
+        self.largest = largest
+    }
+
+    /// Inflates a piece of the file and hands on what comes out, in pieces no larger than the largest member that is inflated whole.
     ///
     /// - Throws: ``GzipDamage``, or whatever `body` throws.
     public mutating func feed(
@@ -92,7 +100,7 @@ public struct GzipReader: ~Copyable {
     private mutating func begin(
         _ rest: inout UnsafeRawBufferPointer, _ body: (UnsafeRawBufferPointer) throws -> Void
     ) throws {
-        switch MemberInflater.start(rest) {
+        switch MemberInflater.start(rest, largest) {
         case .member(let note) where note.memberLength <= rest.count && stream.mayProduce(note.uncompressed):
             let member = UnsafeRawBufferPointer(rebasing: rest[..<Int(note.memberLength)])
             if try inflate(member, note, body) {
@@ -126,7 +134,7 @@ public struct GzipReader: ~Copyable {
         switch gathering {
         case .nothing: break
         case .header:
-            switch gathered.withUnsafeBytes({ MemberInflater.start($0) }) {
+            switch gathered.withUnsafeBytes({ MemberInflater.start($0, largest) }) {
             case .member(let note) where stream.mayProduce(note.uncompressed): gathering = .member(note)
             case .incomplete: break
             case .member, .unsuitable: try giveUp(body)
@@ -183,14 +191,16 @@ extension OpenFile {
     /// - Parameters:
     ///   - content: The whole file, if the caller has read it already.
     ///   - strictly: For a verdict that others rely on (``GzipReader/init(limit:strictly:)``).
+    ///   - largest: The largest members that are inflated whole.
     ///   - compressed: Called with each piece of the file before what it inflates to.
     /// - Throws: ``GzipDamage``, ``FileError``, or whatever `body` throws.
-    public func inflate(
+    package func inflate(
         limit: ByteCount, content: [UInt8]? = nil, strictly: Bool = false,
+        wholeUpTo largest: MemberInflater.Size = .oneOfMany,
         compressed: (UnsafeRawBufferPointer) -> Void = { _ in },
         _ body: (UnsafeRawBufferPointer) throws -> Void
     ) throws {
-        var reader = GzipReader(limit: limit, strictly: strictly)
+        var reader = GzipReader(limit: limit, strictly: strictly, wholeUpTo: largest)
         if let content {
             try content.withUnsafeBytes { bytes in
                 compressed(bytes)

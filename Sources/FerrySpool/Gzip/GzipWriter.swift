@@ -15,9 +15,8 @@ public struct GzipWriter: ~Copyable {
     private let level: CompressionLevel
     /// Where in the file the member begins.
     private let start: Int64
-    private let mostHeld: Int
     /// What came so far, while it is held.
-    private var text: [UInt8] = []
+    private var text: HeldBytes?
     /// Takes what came once it is more than is held.
     private var stream: MemberStream?
     private var counter = LineCounter()
@@ -30,12 +29,9 @@ public struct GzipWriter: ~Copyable {
         self.file = file
         self.level = level
         self.start = start
-        guard let length, length <= Int64(Self.mostHeldOfKnownLength) else {
-            mostHeld = Self.mostHeld
-            return
-        }
-        mostHeld = max(Int(length), Self.mostHeld)
-        text.reserveCapacity(Int(length))
+        // What is left beyond the length, as of a file that grows, has some room.
+        let known = length.flatMap { $0 <= Int64(Self.mostHeldOfKnownLength) ? Int($0) : nil } ?? 0
+        text = HeldBytes(capacity: max(known, Self.mostHeld))
     }
 
     /// Lines so far that are not blank and have a line feed.
@@ -45,16 +41,21 @@ public struct GzipWriter: ~Copyable {
     public mutating func write(_ bytes: UnsafeRawBufferPointer) throws(FileError) {
         let events = counter.count(bytes)
         if stream == nil {
-            guard bytes.count > mostHeld - text.count else {
-                text += bytes
+            if let room = text?.room.count, let held = text?.count, bytes.count <= room - held {
+                text?.append(bytes)
                 return
             }
-            var stream = try MemberStream(file: file, level: level, at: start)
-            try Self.write(text, events: counter.total - events, to: &stream)
-            text = []
-            self.stream = consume stream
+            try beginStream(events: counter.total - events)
         }
         try stream?.write(bytes, events: events)
+    }
+
+    /// Leaves what is held to zlib, which goes on in constant memory.
+    private mutating func beginStream(events: Int64) throws(FileError) {
+        var stream = try MemberStream(file: file, level: level, at: start)
+        try text?.write(to: &stream, events: events)
+        text = nil
+        self.stream = consume stream
     }
 
     /// Ends the member. The file is complete then, not yet on the disk.
@@ -62,25 +63,29 @@ public struct GzipWriter: ~Copyable {
     /// - Parameter countsRest: A last line without line feed is an event.
     public mutating func finish(countsRest: Bool = false) throws(FileError) {
         let rest: Int64 = countsRest && counter.hasRest ? 1 : 0
-        if stream != nil {
-            if rest > 0 { try stream?.write(UnsafeRawBufferPointer(start: nil, count: 0), events: rest) }
-            try stream?.finish()
-            return
-        }
-        // No line at all is a member too: a file without any is no gzip.
-        let member = text.withUnsafeBytes { MemberDeflater(level).member(of: $0, events: counter.total + rest) }
-        try file.write(member)
+        if stream == nil, try !writeWhole(events: counter.total + rest) { try beginStream(events: counter.total) }
+        guard stream != nil else { return }
+        if rest > 0 { try stream?.write(UnsafeRawBufferPointer(start: nil, count: 0), events: rest) }
+        try stream?.finish()
     }
 
-    private static func write(_ text: [UInt8], events: Int64, to stream: inout MemberStream) throws(FileError) {
-        let failure = text.withUnsafeBytes { bytes -> FileError? in
-            do throws(FileError) {
-                try stream.write(bytes, events: events)
-                return nil
-            } catch {
-                return error
-            }
-        }
-        if let failure { throw failure }
+    /// Compresses what is held at once.
+    ///
+    /// - Returns: `false` where there is not the memory, or a large text hardly gets smaller: it would take as much again.
+    private mutating func writeWhole(events: Int64) throws(FileError) -> Bool {
+        guard let member = text?.member(level, events: events) else { return false }
+        try file.write(member.bytes)
+        return true
+    }
+}
+
+extension HeldBytes {
+    fileprivate func write(to stream: inout MemberStream, events: Int64) throws(FileError) {
+        try stream.write(bytes, events: events)
+    }
+
+    fileprivate func member(_ level: CompressionLevel, events: Int64) -> HeldBytes? {
+        guard let deflater = MemberDeflater(level) else { return nil }
+        return deflater.member(of: bytes, events: events, most: count > GzipWriter.mostHeld ? count / 2 : .max)
     }
 }

@@ -9,9 +9,9 @@ struct MemberDeflater: ~Copyable {
     #if Libdeflate
         private let compressor: OpaquePointer
 
-        init(_ level: CompressionLevel) {
-            // It fails for want of memory alone, where every allocation of Swift's ends the process too: levels are 1 to 9.
-            guard let compressor = libdeflate_alloc_compressor(level.rawValue) else { fatalError("no memory for a compressor") }
+        /// - Returns: `nil` where there is not so much memory.
+        init?(_ level: CompressionLevel) {
+            guard let compressor = libdeflate_alloc_compressor(level.rawValue) else { return nil }
             self.compressor = compressor
         }
 
@@ -28,7 +28,8 @@ struct MemberDeflater: ~Copyable {
     #else
         private let stream: UnsafeMutablePointer<z_stream>
 
-        init(_ level: CompressionLevel) {
+        /// - Returns: Never `nil`: what zlib needs is small.
+        init?(_ level: CompressionLevel) {
             stream = .allocate(capacity: 1)
             stream.initialize(to: z_stream())
             // Raw deflate (negative window bits): the header is ours, because of the note.
@@ -60,22 +61,26 @@ struct MemberDeflater: ~Copyable {
         }
     #endif
 
-    /// Returns the member.
+    /// Returns the member; `nil` where there is not so much memory, or the text becomes larger than `most`.
     ///
-    /// - Parameter text: At most 1 GiB.
-    func member(of text: UnsafeRawBufferPointer, events: Int64) -> [UInt8] {
+    /// - Parameters:
+    ///   - text: At most 1 GiB.
+    ///   - most: The most that the member may take.
+    func member(of text: UnsafeRawBufferPointer, events: Int64, most: Int = .max) -> HeldBytes? {
         let start = MemberNote.headerLength
-        return [UInt8](unsafeUninitializedCapacity: start + bound(text.count) + MemberNote.trailerLength) { buffer, count in
-            let bytes = UnsafeMutableRawBufferPointer(buffer)
-            let room = UnsafeMutableRawBufferPointer(rebasing: bytes[start..<bytes.count - MemberNote.trailerLength])
-            let length = deflate(text, into: room)
-            precondition(length > 0, "the compressor's own bound is too small")
-            count = start + length + MemberNote.trailerLength
-            let note = MemberNote(events: events, uncompressed: Int64(text.count), memberLength: Int64(count))
-            bytes.copyBytes(from: note.headerBytes)
-            let trailer = UnsafeMutableRawBufferPointer(rebasing: bytes[(start + length)..<count])
-            trailer.storeBytes(of: checksum(text).littleEndian, as: UInt32.self)
-            trailer.storeBytes(of: UInt32(truncatingIfNeeded: text.count).littleEndian, toByteOffset: 4, as: UInt32.self)
+        guard var member = HeldBytes(capacity: min(start + bound(text.count) + MemberNote.trailerLength, most)) else {
+            return nil
         }
+        let bytes = member.room
+        let room = UnsafeMutableRawBufferPointer(rebasing: bytes[start..<bytes.count - MemberNote.trailerLength])
+        let length = deflate(text, into: room)
+        guard length > 0 else { return nil }
+        member.count = start + length + MemberNote.trailerLength
+        let note = MemberNote(events: events, uncompressed: Int64(text.count), memberLength: Int64(member.count))
+        bytes.copyBytes(from: note.headerBytes)
+        let trailer = UnsafeMutableRawBufferPointer(rebasing: bytes[(start + length)..<member.count])
+        trailer.storeBytes(of: checksum(text).littleEndian, as: UInt32.self)
+        trailer.storeBytes(of: UInt32(truncatingIfNeeded: text.count).littleEndian, toByteOffset: 4, as: UInt32.self)
+        return member
     }
 }

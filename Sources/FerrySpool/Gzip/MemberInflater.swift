@@ -6,11 +6,20 @@
 /// Inflates gzip members that are whole in memory, as ``GzipWriter`` makes them: by libdeflate, where that is built in.
 ///
 /// It only ever says what a member holds when header, note, checksum and length agree. All else is for zlib, which names damage and its place.
-enum MemberInflater {
-    /// Text in a member. Receivers hold as much for each core.
+package enum MemberInflater {
+    /// How large a member is inflated whole.
+    package struct Size: Sendable {
+        let text: Int
+        /// Text that compresses worse than by half is rare, and inflates by zlib.
+        var member: Int { text / 2 }
+
+        /// Receivers hold so much text for each core, and half as much for each connection.
+        package static let oneOfMany = Size(text: longestText)
+        /// As large as segments are by default: for what reads one file after the other.
+        package static let oneAtATime = Size(text: 1 << 24)
+    }
+
     static let longestText = 1 << 20
-    /// What a member may take: receivers hold as much for each connection. Text that compresses worse is rare, and inflates by zlib.
-    static let longestMember = 1 << 19
     /// Text for a byte of a member. What is denser may be a bomb, and bombs are noticed while they inflate.
     private static let highestRatio: Int64 = 256
 
@@ -24,11 +33,11 @@ enum MemberInflater {
 
     #if Libdeflate
         /// Looks at the first bytes of a member.
-        static func start(_ bytes: UnsafeRawBufferPointer) -> Start {
+        static func start(_ bytes: UnsafeRawBufferPointer, _ largest: Size) -> Start {
             let isOwn = zip(bytes, MemberNote.headerStart).allSatisfy { $0 == $1 }
             guard isOwn else { return .unsuitable }
             guard bytes.count >= MemberNote.headerLength else { return .incomplete }
-            guard let note = MemberNote(ownHeader: bytes), note.uncompressed <= longestText, note.memberLength <= longestMember,
+            guard let note = MemberNote(ownHeader: bytes), note.uncompressed <= largest.text, note.memberLength <= largest.member,
                 note.uncompressed / highestRatio <= note.memberLength
             else { return .unsuitable }
             return .member(note)
@@ -45,7 +54,12 @@ enum MemberInflater {
             let trailer = UnsafeRawBufferPointer(rebasing: member[(member.count - MemberNote.trailerLength)...])
             let workspace = Workspace.take()
             defer { workspace.giveBack() }
-            let text = UnsafeMutableRawBufferPointer(rebasing: workspace.text[..<Int(note.uncompressed)])
+            let length = Int(note.uncompressed)
+            let isLarge = length > workspace.text.count
+            let text =
+                isLarge
+                ? .allocate(byteCount: length, alignment: 64) : UnsafeMutableRawBufferPointer(rebasing: workspace.text[..<length])
+            defer { if isLarge { text.deallocate() } }
             var (consumed, produced) = (0, 0)
             let result = libdeflate_deflate_decompress_ex(
                 workspace.decompressor, data.baseAddress, data.count, text.baseAddress, text.count, &consumed, &produced)
@@ -93,7 +107,7 @@ enum MemberInflater {
             }
         }
     #else
-        static func start(_ bytes: UnsafeRawBufferPointer) -> Start { .unsuitable }
+        static func start(_ bytes: UnsafeRawBufferPointer, _ largest: Size) -> Start { .unsuitable }
 
         static func inflate(
             _ member: UnsafeRawBufferPointer, _ note: MemberNote, _ body: (UnsafeRawBufferPointer) throws -> Void

@@ -31,7 +31,7 @@ struct CatCommand: ParsableCommand {
         for segment in segments {
             var last = UInt8(ascii: "\n")
             do {
-                try open(segment, in: spool, besides: ended)?.inflate(limit: ByteCount(.max)) { bytes in
+                try open(segment, in: spool, besides: ended)?.inflate(limit: ByteCount(.max), wholeUpTo: .oneAtATime) { bytes in
                     try StandardOutput.write(bytes)
                     last = bytes.last ?? last
                 }

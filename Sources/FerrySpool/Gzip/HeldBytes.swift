@@ -1,0 +1,24 @@
+import Glibc
+
+/// Bytes in memory that may not be there: unlike an array, which ends the process then.
+struct HeldBytes: ~Copyable {
+    /// The whole of it, with bytes that mean nothing behind ``count``.
+    let room: UnsafeMutableRawBufferPointer
+    var count = 0
+
+    /// - Returns: `nil` where there is not so much memory.
+    init?(capacity: Int) {
+        guard let start = malloc(max(capacity, 1)) else { return nil }
+        room = UnsafeMutableRawBufferPointer(start: start, count: capacity)
+    }
+
+    deinit { free(room.baseAddress) }
+
+    var bytes: UnsafeRawBufferPointer { UnsafeRawBufferPointer(rebasing: room[..<count]) }
+
+    /// Adds bytes, for which there is room.
+    mutating func append(_ more: UnsafeRawBufferPointer) {
+        UnsafeMutableRawBufferPointer(rebasing: room[count...]).copyMemory(from: more)
+        count += more.count
+    }
+}
