@@ -70,6 +70,7 @@ final class Workers: Sendable {
         var ready: [(item: Dispatcher.Item, segment: PreparedSegment)] = []
         var looksAgain = options.cuts != nil && job.items.count > 1 ? Self.looksAgain : 0
         var isOneTaken = false
+        var isScarce = false
         for (index, item) in job.items.enumerated() {
             var isPassed = false
             var isFilled = false
@@ -78,8 +79,14 @@ final class Workers: Sendable {
                 case .ready(let segment):
                     // Its process may have died since it was listed: what is put back goes out as what it was.
                     ready.append((item.knowing(segment.sidecar), segment))
-                    // Other connections take what follows.
-                    if let limits = options.cuts, options.parallel > 1, isEnough(ready.map(\.segment), for: limits) {
+                    isScarce = DescriptorNumbers.areScarce(beside: segment.claim.file)
+                    // Other connections take what follows, or it comes when fewer files are open. What is repeated as it was stays together.
+                    let isEnough =
+                        if let limits = options.cuts { options.parallel > 1 && isEnough(ready.map(\.segment), for: limits) } else
+                        {
+                            isScarce && segment.sidecar?.request == nil
+                        }
+                    if isEnough {
                         dispatcher.putBack(job.items[(index + 1)...], of: job)
                         isFilled = true
                     }
@@ -146,6 +153,7 @@ final class Workers: Sendable {
             dispatcher.fail(error, job)
         }
         if case .delivered = outcome.verdict { segments[0].claim.noteArrival() }
+        if isScarce { await job.tools.settler.flush() }
         if job.tools.settler.isFull { await job.tools.settler.waitForRoom() }
         noteBrokenOff(&segments, &outcome, job)
         dispatcher.finish(job, segments, outcome)

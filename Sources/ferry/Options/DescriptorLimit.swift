@@ -41,8 +41,11 @@ enum DescriptorLimit {
     static func raise(connections: Int, spools: Int) throws -> Receiving {
         let wanted = Int(sensible) + descriptorsPerConnection * connections + descriptorsPerSpool * spools
         let limit = min(raise(to: rlim_t(wanted))?.rlim_cur ?? sensible, rlim_t(wanted))
-        guard limit >= leastOfReceiving else { throw tooFew(limit, needed: Int(leastOfReceiving)) }
-        return Receiving(connections: connections, spools: spools, within: Int(limit))
+        // What the process was started with, beyond what any has.
+        let inherited = limit < sensible ? max(0, open(below: limit) - ofAny) : 0
+        let needed = leastOfReceiving + inherited
+        guard limit >= needed else { throw tooFew(limit, needed: needed) }
+        return Receiving(connections: connections, spools: spools, within: Int(limit) - inherited)
     }
 
     /// Itself, half of one that is refused, the file that its body goes into, and two at a time of the list of machines, a log, its lock, and the keys.
@@ -50,7 +53,9 @@ enum DescriptorLimit {
     /// Its folders.
     private static let descriptorsPerSpool = 2
     /// What others need, and ten connections.
-    private static let leastOfReceiving: rlim_t = 192
+    private static let leastOfReceiving = 192
+    /// Standard input, output and error, and what the first lines of the program open.
+    private static let ofAny = 12
     /// Event loops, signals, a listener, and metrics with their connections.
     private static let othersOfReceiving = 112
 
@@ -71,11 +76,13 @@ enum DescriptorLimit {
     private static func require(_ more: Int) throws {
         guard let limit = raise(to: sensible) else { return }
         guard limit.rlim_cur < sensible else { return }
-        let open = (0..<Int32(limit.rlim_cur)).count { fcntl($0, F_GETFD) >= 0 }
-        let needed = open + more
+        let needed = open(below: limit.rlim_cur) + more
         guard limit.rlim_cur < rlim_t(needed) else { return }
         throw tooFew(limit.rlim_cur, needed: needed)
     }
+
+    /// How many descriptors are open.
+    private static func open(below limit: rlim_t) -> Int { (0..<Int32(limit)).count { fcntl($0, F_GETFD) >= 0 } }
 
     private static func tooFew(_ limit: rlim_t, needed: Int) -> CommandFailure {
         CommandFailure(
