@@ -40,6 +40,7 @@ struct ReceiverLoop {
                     try await MetricsServer.run(metricsAddress, option: "--metrics", log: log) { reports.metrics.families }
                 }
             }
+            tasks.addTask { [reports] in await reports.tellOfHeldBack() }
             tasks.addTask { try await receive(signals) }
             defer { tasks.cancelAll() }
             // Whichever fails, or is told to end.

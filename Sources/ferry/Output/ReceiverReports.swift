@@ -20,7 +20,7 @@ final class ReceiverReports: Sendable {
             log.note("\(segment.isDuplicate ? "known" : "received") \(segment.name)\(events), \(segment.bytes)\(source)")
         case .refused(let refusal):
             let sender = refusal.machine.map { "\($0) at \(refusal.address)" } ?? refusal.address
-            guard let skipped = refusals.next("\(sender) \(refusal.status)") else { return }
+            guard let skipped = refusals.next("\(sender) with \(refusal.status)") else { return }
             let more = skipped > 0 ? " (and \(skipped) more before)" : ""
             log.warn("refused a request of \(sender) with \(refusal.status): \(refusal.reason.printable(limit: 500))\(more)")
         case .failed(let error):
@@ -34,6 +34,15 @@ final class ReceiverReports: Sendable {
             }
             for problem in forgotten.problems { log.warn("cannot forget old keys\(owner): \(problem)") }
         case .warning(let text): log.warn(text)
+        }
+    }
+
+    /// Says how many refusals were held back whose second is over, until the task is cancelled; then of all.
+    func tellOfHeldBack() async {
+        while !Task.isCancelled {
+            try? await Task.sleep(for: .seconds(1))
+            let isLast = Task.isCancelled
+            for (what, count) in refusals.over(all: isLast) { log.warn("refused \(counted(count, "more request")) of \(what)") }
         }
     }
 }
@@ -62,6 +71,15 @@ private final class Pauses<Kind: Hashable & Sendable>: Sendable {
             if last.count >= mostKinds { last = [:] }
             defer { last[kind] = Last(time: now) }
             return last[kind]?.skipped ?? 0
+        }
+    }
+
+    /// Those of which some were not let through, and whose time is over, with how many.
+    func over(all: Bool, at now: ContinuousClock.Instant = .now) -> [(Kind, Int)] {
+        last.withLock { last in
+            let over = last.filter { $0.value.skipped > 0 && (all || now - $0.value.time >= pause) }
+            for kind in over.keys { last[kind] = Last(time: now) }
+            return over.map { ($0.key, $0.value.skipped) }
         }
     }
 }
