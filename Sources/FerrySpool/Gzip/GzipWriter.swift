@@ -74,7 +74,7 @@ public struct GzipWriter: ~Copyable {
     /// - Returns: `false` where there is not the memory, or a large text hardly gets smaller: it would take as much again.
     private mutating func writeWhole(events: Int64) throws(FileError) -> Bool {
         guard let member = text?.member(level, events: events) else { return false }
-        try file.write(member.bytes)
+        try member.write(to: file)
         return true
     }
 }

@@ -16,6 +16,8 @@ struct HeldBytes: ~Copyable {
 
     var bytes: UnsafeRawBufferPointer { UnsafeRawBufferPointer(rebasing: room[..<count]) }
 
+    func write(to file: OpenFile) throws(FileError) { try file.write(bytes) }
+
     /// Adds bytes, for which there is room.
     mutating func append(_ more: UnsafeRawBufferPointer) {
         UnsafeMutableRawBufferPointer(rebasing: room[count...]).copyMemory(from: more)

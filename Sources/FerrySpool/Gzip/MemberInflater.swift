@@ -56,10 +56,10 @@ package enum MemberInflater {
             defer { workspace.giveBack() }
             let length = Int(note.uncompressed)
             let isLarge = length > workspace.text.count
-            let text =
-                isLarge
-                ? .allocate(byteCount: length, alignment: 64) : UnsafeMutableRawBufferPointer(rebasing: workspace.text[..<length])
-            defer { if isLarge { text.deallocate() } }
+            // Where there is no memory for it, zlib has room enough.
+            guard let held = HeldBytes(capacity: isLarge ? length : 0) else { return false }
+            defer { withExtendedLifetime(held) {} }
+            let text = isLarge ? held.room : UnsafeMutableRawBufferPointer(rebasing: workspace.text[..<length])
             var (consumed, produced) = (0, 0)
             let result = libdeflate_deflate_decompress_ex(
                 workspace.decompressor, data.baseAddress, data.count, text.baseAddress, text.count, &consumed, &produced)
