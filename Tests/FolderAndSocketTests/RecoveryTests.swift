@@ -25,6 +25,17 @@ struct RecoveryTests {
         return arrival.fileName
     }
 
+    @Test("An empty journal that was just made is left alone, and is to be looked at again")
+    func justMade() throws {
+        let spool = try folder.spool()
+        let journal = Segments.name().journalName
+        try spool.directory.replace(journal, with: [], durable: false)
+        let recovery = try spool.recover()
+        #expect(recovery.isUnsure && recovery.problems.isEmpty)
+        #expect(try spool.directory.contains(journal))
+        #expect(try !folder.spool("other").recover().isUnsure)
+    }
+
     @Test("A journal that cannot be opened is noted, and those around it are sealed")
     func unusableJournal() throws {
         let spool = try folder.spool()

@@ -112,7 +112,10 @@ extension Spool {
         _ segment: SegmentName, level: CompressionLevel, _ recovery: inout Recovery
     ) throws(FileError) {
         // No process can make a file and lock it in one step.
-        if try isJustMade(segment.journalName) { return }
+        if try isJustMade(segment.journalName) {
+            recovery.isUnsure = true
+            return
+        }
         guard let journal = try Journal.adopt(segment, in: directory) else { return }
         let result = try seal(journal, level: level)
         if result != .empty { recovery.sealed.append(result) }

@@ -15,6 +15,8 @@ public struct Recovery: Equatable, Sendable {
     public var arrived: [String] = []
     /// Everything else goes on without them, and the next who opens the spool tries again.
     public var problems: [Problem] = []
+    /// An empty journal was just made, by a writer that lives or does not: it is to be looked at again.
+    package var isUnsure = false
 
     public init() {}
 

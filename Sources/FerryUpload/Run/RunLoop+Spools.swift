@@ -114,7 +114,11 @@ extension RunLoop {
             }
             return recovery.followed(by: again)
         }
-        if let recovery { note(recovery, of: number) }
+        if let recovery { note(recovery, of: number) } else { recoverLater(number) }
+    }
+
+    private mutating func recoverLater(_ number: Int) {
+        spools[number].recoversAt = runner.moment().steady + RunningSpool.unfinishedInterval
     }
 
     /// Tells what was published, and what could not be finished: that is tried again, since room may have been made meanwhile.
@@ -125,7 +129,7 @@ extension RunLoop {
             runner.onEvent(.upload(spool: path, .warning("\(problem)")))
         }
         spools[number].unfinished = recovery.problems
-        if !recovery.problems.isEmpty { spools[number].recoversAt = runner.moment().steady + RunningSpool.unfinishedInterval }
+        if recovery.isUnsure || !recovery.problems.isEmpty { recoverLater(number) }
     }
 
     /// Keeps the limits.
