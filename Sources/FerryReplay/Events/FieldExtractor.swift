@@ -79,6 +79,7 @@ struct FieldExtractor {
         if key.isEscaped { return key.equals(Array(text[wanted]), line) }
         guard key.range.count == wanted.count, let start = line.baseAddress else { return false }
         return text.withUnsafeBufferPointer { text in
+            // Bytes of a path are there where some are wanted.
             wanted.isEmpty || memcmp(start + key.range.lowerBound, text.baseAddress! + wanted.lowerBound, wanted.count) == 0
         }
     }

@@ -17,7 +17,7 @@ package final class FollowedFiles<Value: Equatable & Sendable>: Sendable {
     private let state: Mutex<State>
 
     /// - Parameters:
-    ///   - waitsUntilQuiet: Whether a file is read only when two looks have found it the same: half of a token that is just being written lets nothing in.
+    ///   - waitsUntilQuiet: Whether a file that was just written is read only when two looks have found it the same: half of a token that is just being written lets nothing in.
     ///   - read: Reads the files, from any thread.
     /// - Throws: What `read` throws.
     package init(_ paths: [String], waitsUntilQuiet: Bool = false, read: @escaping @Sendable () throws -> Value) throws {
@@ -50,7 +50,8 @@ package final class FollowedFiles<Value: Equatable & Sendable>: Sendable {
                 defer { state.lastStamps = stamps }
                 return state.lastStamps
             }
-            guard before == stamps else { return .same }
+            // At the first look after a long silence the new content counts at once: what was replaced must let nothing more in.
+            guard before == stamps || stamps.allSatisfy({ $0?.isOld ?? false }) else { return .same }
         }
         return take(stamps)
     }
@@ -92,6 +93,11 @@ package enum FileNews: Equatable, Sendable {
 /// What shows that a file has changed.
 private struct FileStamp: Equatable {
     private let numbers: [Int64]
+    /// In seconds since 1970.
+    private let changed: Int64
+
+    /// Whether its last change, which no tool can set, is some seconds ago.
+    var isOld: Bool { Int64(time(nil)) - changed >= 2 }
 
     /// - Returns: `nil` when there is no regular file of that name.
     init?(_ path: String) {
@@ -101,5 +107,6 @@ private struct FileStamp: Equatable {
             Int64(truncatingIfNeeded: status.st_dev), Int64(truncatingIfNeeded: status.st_ino), Int64(status.st_size),
             status.st_mtim.seconds, status.st_mtim.nanoseconds, status.st_ctim.seconds, status.st_ctim.nanoseconds,
         ]
+        changed = status.st_ctim.seconds
     }
 }

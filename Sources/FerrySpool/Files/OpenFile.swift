@@ -160,6 +160,7 @@ public final class OpenFile: Sendable {
     package func write(_ bytes: [UInt8], at offset: Int64) throws(FileError) {
         var written = 0
         while written < bytes.count {
+            // An array with bytes in it has an address.
             let count = bytes.withUnsafeBytes {
                 pwrite(descriptor, $0.baseAddress! + written, $0.count - written, off_t(offset) + off_t(written))
             }
