@@ -181,8 +181,6 @@ extension Spool {
             }
         }
     }
-
-    static func reasonName(of segment: String) -> String { "\(ForeignName.stem(of: segment)).reason.json" }
 }
 
 /// The folders that endings have changed: their names are forced to the disk once for all of them.

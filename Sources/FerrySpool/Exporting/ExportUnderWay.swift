@@ -1,5 +1,3 @@
-import Glibc
-
 /// An export that runs: `.ferry/exports/BUNDLE.making` names its segments, and is locked for as long as the process lives. So no
 /// uploader sends them meanwhile, and a process that dies leaves nothing that counts.
 public final class ExportUnderWay: Sendable {
@@ -112,14 +110,5 @@ extension Spool {
     /// What is noted of a segment before its checksum is known.
     private func marked(_ name: String) throws(FileError) -> ExportMark.Segment {
         ExportMark.Segment(name: name, sha256: ExportUnderWay.noSum, file: try directory.status(name).map { ExportedFile($0) })
-    }
-}
-
-extension OpenFile {
-    /// Whether a process holds the exclusive lock. Asking keeps no other reader from asking. Where there are no locks, the answer is yes.
-    var isHeld: Bool {
-        guard flock(descriptor, LOCK_SH | LOCK_NB) == 0 else { return true }
-        flock(descriptor, LOCK_UN)
-        return false
     }
 }

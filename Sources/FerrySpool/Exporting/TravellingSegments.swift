@@ -15,7 +15,6 @@ public struct ExportedFile: Codable, Hashable, Sendable {
 
     /// Whether the two are one file, written into meanwhile or not.
     func hasInode(of other: ExportedFile) -> Bool { inode == other.inode }
-
 }
 
 /// The segments that travel by hand, known by what they are: another priority or stream in its name makes no other segment, and what has
@@ -192,5 +191,19 @@ extension Spool {
         } catch {
             return true
         }
+    }
+}
+
+extension Spool {
+    /// Whether a pending file is about to leave: a process has claimed it, or it travels in a bundle.
+    public func isLeaving(_ name: String) throws(FileError) -> Bool {
+        do throws(FileError) {
+            if let file = try directory.open(name), file.isHeld { return true }
+        } catch {
+            // A link, a pipe or a folder of its name goes nowhere.
+            guard error.isAboutKind else { throw error }
+        }
+        let travelling = try travelling()
+        return !travelling.isEmpty && entry(of: name, in: travelling) != nil
     }
 }

@@ -339,3 +339,13 @@ extension Directory {
         throw FileError("examine", pathOf(String(decoding: name, as: UTF8.self)))
     }
 }
+
+extension Directory {
+    /// Opens a file; `nil` also where a link, a pipe or a folder lies.
+    package func openIfFile(_ name: String) throws(FileError) -> OpenFile? {
+        do throws(FileError) { return try open(name) } catch {
+            guard error.isAboutKind else { throw error }
+            return nil
+        }
+    }
+}

@@ -113,3 +113,12 @@ extension FileError {
     /// The file system gave no lock. Without locks a segment would be sent by two processes at once.
     public var isLocking: Bool { operation == "lock" }
 }
+
+extension OpenFile {
+    /// Whether a process holds the exclusive lock. Asking keeps no other reader from asking. Where there are no locks, the answer is yes.
+    var isHeld: Bool {
+        guard flock(descriptor, LOCK_SH | LOCK_NB) == 0 else { return true }
+        flock(descriptor, LOCK_UN)
+        return false
+    }
+}

@@ -37,27 +37,3 @@ extension FileStatus.Identity {
         return "\(digits(major)):\(digits(minor))"
     }
 }
-
-/// What processes left unfinished in a spool, seen without touching it.
-public struct Unfinished: Equatable, Sendable {
-    /// Journals that no process of this machine holds.
-    public internal(set) var journals: [String] = []
-    /// Arrivals that no process of this machine holds.
-    public internal(set) var arrivals: [String] = []
-
-    public var isEmpty: Bool { journals.isEmpty && arrivals.isEmpty }
-}
-
-extension Spool {
-    /// What the next who writes or sends would finish.
-    public func unfinished(_ listing: SpoolListing, _ locks: HeldLocks = HeldLocks()) -> Unfinished {
-        func isLeft(_ name: String) -> Bool {
-            guard let status = (try? directory.status(name)) ?? nil else { return false }
-            return !locks.contains(status.identity, in: directory)
-        }
-        var unfinished = Unfinished()
-        unfinished.journals = listing.journals.filter(isLeft).sorted()
-        unfinished.arrivals = listing.arrivals.filter(isLeft).sorted()
-        return unfinished
-    }
-}

@@ -37,13 +37,14 @@ public struct GzipReader: ~Copyable {
     private var stream: GzipStream
     /// The start of a member that is inflated whole when it is complete.
     private var gathered: [UInt8] = []
-    private var gathering = Gathering.nothing
+    private var collecting = Collected.nothing
     /// Members may be inflated whole.
     private let inflatesWhole: Bool
     /// Those that are not larger than this.
     private let largest: MemberInflater.Size
 
-    private enum Gathering: Equatable {
+    /// What the gathered bytes are to become.
+    private enum Collected: Equatable {
         case nothing
         /// Until its header is there.
         case header
@@ -78,7 +79,7 @@ public struct GzipReader: ~Copyable {
     ) throws {
         var rest = bytes
         while !rest.isEmpty {
-            if gathering != .nothing {
+            if collecting != .nothing {
                 try gather(&rest, body)
             } else if !stream.isBetweenMembers || !inflatesWhole {
                 // What follows the member's end may be inflated whole again.
@@ -110,11 +111,11 @@ public struct GzipReader: ~Copyable {
                 rest = UnsafeRawBufferPointer(rebasing: rest[count...])
             }
         case .member(let note) where stream.mayProduce(note.uncompressed):
-            gathering = .member(note)
+            collecting = .member(note)
             gathered += rest
             rest = UnsafeRawBufferPointer(start: nil, count: 0)
         case .incomplete:
-            gathering = .header
+            collecting = .header
             gathered += rest
             rest = UnsafeRawBufferPointer(start: nil, count: 0)
         case .member, .unsuitable:
@@ -127,15 +128,15 @@ public struct GzipReader: ~Copyable {
     private mutating func gather(
         _ rest: inout UnsafeRawBufferPointer, _ body: (UnsafeRawBufferPointer) throws -> Void
     ) throws {
-        let wanted = if case .member(let note) = gathering { Int(note.memberLength) } else { MemberNote.headerLength }
+        let wanted = if case .member(let note) = collecting { Int(note.memberLength) } else { MemberNote.headerLength }
         let piece = UnsafeRawBufferPointer(rebasing: rest.prefix(wanted - gathered.count))
         gathered += piece
         rest = UnsafeRawBufferPointer(rebasing: rest[piece.count...])
-        switch gathering {
+        switch collecting {
         case .nothing: break
         case .header:
             switch gathered.withUnsafeBytes({ MemberInflater.start($0, largest) }) {
-            case .member(let note) where stream.mayProduce(note.uncompressed): gathering = .member(note)
+            case .member(let note) where stream.mayProduce(note.uncompressed): collecting = .member(note)
             case .incomplete: break
             case .member, .unsuitable: try giveUp(body)
             }
@@ -147,7 +148,7 @@ public struct GzipReader: ~Copyable {
                 gathered = member
                 return try giveUp(body)
             }
-            gathering = .nothing
+            collecting = .nothing
             // Its room serves the next one.
             member.removeAll(keepingCapacity: true)
             gathered = member
@@ -169,7 +170,7 @@ public struct GzipReader: ~Copyable {
     /// Leaves what is gathered to zlib.
     private mutating func giveUp(_ body: (UnsafeRawBufferPointer) throws -> Void) throws {
         let bytes = gathered
-        (gathered, gathering) = ([], .nothing)
+        (gathered, collecting) = ([], .nothing)
         try bytes.withUnsafeBytes { bytes in
             var rest = bytes
             while !rest.isEmpty {

@@ -50,3 +50,10 @@ enum EntryKind: Equatable {
         }
     }
 }
+
+extension String {
+    var isSegmentName: Bool {
+        let kind = Array(utf8).withUnsafeBufferPointer { EntryKind($0) }
+        return kind == .segment || kind == .foreign
+    }
+}

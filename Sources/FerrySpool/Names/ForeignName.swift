@@ -48,3 +48,11 @@ public enum ForeignName {
         return start + "~" + String(repeating: "0", count: 16 - digits.utf8.count) + digits
     }
 }
+
+extension String {
+    /// `name~2` is a second file of the same name.
+    package var withoutCopyNumber: String {
+        guard let tilde = lastIndex(of: "~"), self[index(after: tilde)...].allSatisfy(\.isNumber) else { return self }
+        return String(self[..<tilde])
+    }
+}

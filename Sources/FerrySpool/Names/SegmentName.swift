@@ -110,3 +110,11 @@ extension UnsafeBufferPointer<UInt8> {
         return true
     }
 }
+
+extension SegmentName {
+    /// The segment that a hidden file becomes; `nil` when its name is not made of a segment's.
+    init?(hidden name: String, _ suffix: StaticString) {
+        guard name.hasPrefix("."), name.hasSuffix("\(suffix)") else { return nil }
+        self.init("\(name.dropFirst().dropLast(suffix.utf8CodeUnitCount)).jsonl.gz")
+    }
+}

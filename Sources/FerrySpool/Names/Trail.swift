@@ -21,7 +21,9 @@ public struct Trail: Equatable, Sendable {
 
     /// - Returns: `nil` when the numbers are out of bounds, or a text can be no spool's ID.
     public init?(hops: Int, spools: [String] = []) {
-        guard (0...Self.mostHops).contains(hops), spools.count <= Self.longest, spools.allSatisfy(Spool.isID) else { return nil }
+        guard (0...Self.mostHops).contains(hops), spools.count <= Self.longest, spools.allSatisfy(SpoolID.isValid) else {
+            return nil
+        }
         self.init(unchecked: hops, spools)
     }
 
@@ -38,7 +40,7 @@ public struct Trail: Equatable, Sendable {
     ///
     /// - Parameter spool: The ID of the spool that it was sent from; `nil` where that is not known.
     public func adding(_ spool: String?) -> Trail {
-        let spool = spool.flatMap { Spool.isID($0) ? $0 : nil }
+        let spool = spool.flatMap { SpoolID.isValid($0) ? $0 : nil }
         return Trail(unchecked: min(hops + 1, Self.mostHops), (spools + [spool].compactMap(\.self)).suffix(Self.longest))
     }
 

@@ -123,14 +123,6 @@ public struct CopiedContent: Equatable, Sendable {
 }
 
 extension Directory {
-    /// Opens a file; `nil` also where a link, a pipe or a folder lies.
-    package func openIfFile(_ name: String) throws(FileError) -> OpenFile? {
-        do throws(FileError) { return try open(name) } catch {
-            guard error.isAboutKind else { throw error }
-            return nil
-        }
-    }
-
     /// What a look at a file says; `false` for one that goes as one looks, is damaged or may not be read.
     fileprivate func lookable(
         _ name: String, _ look: (OpenFile) throws(FileError) -> Bool
@@ -151,37 +143,4 @@ public enum Adoption: Equatable, Sendable {
     case logged
     /// One of them is not whole, and was written into of late: it may be just being copied in.
     case unfinished
-}
-
-extension OpenFile {
-    /// How many events a segment holds; `nil` where it is damaged, or a part of it is missing: it is inflated, since its events are vouched for.
-    package func soundEvents() throws(FileError) -> Int64? {
-        do { return try countLines(limit: .mebibytes(1024)) } catch {
-            if let error = error as? FileError { throw error }
-            return nil
-        }
-    }
-}
-
-extension SegmentName {
-    /// The IDs that files with the same events may have.
-    package var kinIDs: [SegmentID] {
-        guard let id = SegmentID(id) else { return [] }
-        return [id] + SegmentID.ancestors(of: id.text) + (id.halves.map { [$0.first, $0.second] } ?? [])
-    }
-
-    /// The names that files with the same events may have.
-    fileprivate var kin: [SegmentName] {
-        let ids = kinIDs
-        // Of several versions of one ID the last counts: the one that comes.
-        let names = ids.map { with(id: $0) }.flatMap { [$0.salvaged, $0.beforeSalvage, $0] }
-        return names.flatMap { name in (0..<Priority.levels).compactMap { Priority($0).map(name.with(priority:)) } }
-    }
-
-    /// Whether it is the same segment, whatever priority and stream it has got.
-    fileprivate func isVersion(of other: SegmentName) -> Bool { (id, created) == (other.id, other.created) }
-
-    private func with(priority: Priority) -> SegmentName {
-        SegmentName(priority: priority, created: created, id: id, stream: stream) ?? self
-    }
 }

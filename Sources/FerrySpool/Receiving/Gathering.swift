@@ -162,34 +162,3 @@ extension OpenFile {
         try sync()
     }
 }
-
-/// A file that a receiver gathered segments in, which is shorter than the log of received keys says.
-public struct ShortArrival: Equatable, Sendable, CustomStringConvertible {
-    public let name: String
-    public let size: ByteCount
-    /// How far it is logged.
-    public let logged: ByteCount
-
-    public var description: String {
-        "\(name) has \(size.bytes) of \(logged.bytes) bytes that the log of received keys says, as in a copy that was made while a receiver ran"
-    }
-}
-
-extension Spool {
-    /// Which of some arrivals are shorter than they are logged.
-    ///
-    /// - Parameter names: Those that no process holds.
-    public func shortArrivals(among names: [String]) throws(FileError) -> [ShortArrival] {
-        if names.isEmpty { return [] }
-        var ends = Dictionary(names.map { ($0, Int64(0)) }) { first, _ in first }
-        try forEachReceived { entry in
-            if let file = entry.file, let end = entry.end, let before = ends[file] { ends[file] = max(before, end) }
-        }
-        var short: [ShortArrival] = []
-        for name in names {
-            guard let size = try directory.status(name)?.size, let end = ends[name], end > size.bytes else { continue }
-            short.append(ShortArrival(name: name, size: size, logged: ByteCount(end)))
-        }
-        return short
-    }
-}

@@ -1,4 +1,3 @@
-import FoundationEssentials
 import Glibc
 
 /// One line of `.ferry/received-YYYYMMDD.jsonl`: a key that a receiver has accepted, and what came with it.

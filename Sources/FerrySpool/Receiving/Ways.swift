@@ -187,3 +187,38 @@ extension Spool {
 
     private static let wayAge = Duration.seconds(2 * 24 * 3600)
 }
+
+extension Spool {
+    /// Notes of what is here of a segment that it came another way too, so that it goes back on neither: of what is pending, and of what was
+    /// rejected and may be tried again. What no file takes goes into the spool's own notes.
+    ///
+    /// - Parameter ways: Tell how it came before, where its file does not.
+    /// - Parameter forms: The names that it may have, where they were looked for already.
+    public func note(
+        _ trail: Trail, of segment: SegmentName, besides ways: Ways, forms: SegmentForms? = nil
+    ) throws(FileError) {
+        var (isNoted, isNew) = (true, false)
+        for (folder, known) in [(directory, forms?.pending), (try rejectedFolder(), forms?.rejected)] {
+            guard let folder else { continue }
+            let names = if let known { known[segment.id] ?? [] } else { try folder.forms(of: segment) }
+            for name in names {
+                do throws(FileError) {
+                    guard let file = try folder.open(name) else { continue }
+                    let before = ways.trail(of: file, SegmentName(name.withoutCopyNumber), in: self)
+                    let merged = before.merging(trail)
+                    guard merged != before else { continue }
+                    isNew = true
+                    if !file.setTrail(merged) { isNoted = false }
+                } catch {
+                    isNoted = false
+                }
+            }
+        }
+        if !isNoted {
+            try noteWay(trail, of: segment)
+        } else if isNew {
+            // Copies of the spool may lack the attribute.
+            try? noteWay(trail, of: segment)
+        }
+    }
+}

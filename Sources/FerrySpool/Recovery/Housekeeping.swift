@@ -1,3 +1,5 @@
+import FoundationEssentials
+
 extension Spool {
     /// Removes what killed processes left: sidecars without a segment, and hidden files that no process is writing; and the notes of ways of
     /// segments that have ended. What cannot be removed stays.
@@ -20,19 +22,6 @@ extension Spool {
         return removed
     }
 
-    /// Removes the segments in the making whose makers died, however short a time ago: their locks tell. For a disk that is full.
-    ///
-    /// - Returns: Whether there were any.
-    func removeLeftPublications() -> Bool {
-        var isAny = false
-        for name in (try? directory.hiddenNames()) ?? [] where name.hasSuffix("\(EntryKind.lockedTemporarySuffix)") {
-            guard case .locked(let file)? = try? directory.openLocked(name) else { continue }
-            // Under its lock: one that a process has just made, and not locked yet, is missed by that process then.
-            withExtendedLifetime(file) { if (try? directory.remove(name)) != nil { isAny = true } }
-        }
-        return isAny
-    }
-
     private func removeIfLeft(_ name: String) throws(FileError) -> Bool {
         // Small files are renamed within moments and not locked; segments in the making are locked.
         guard case .locked(let file) = try directory.openLocked(name), !Self.isInGrace(try file.status()) else { return false }
@@ -53,17 +42,22 @@ extension Spool {
 
     private static let temporaryAge = Duration.seconds(86_400)
 
-    /// Whether a hidden file is so new that its maker may not have come to lock or rename it yet.
-    static func isInGrace(_ status: FileStatus) -> Bool {
-        abs((Timestamp.now() - status.changed).wholeMilliseconds) <= grace.wholeMilliseconds
-    }
-
-    private static let grace = Duration.seconds(60)
-
     /// Whether a sidecar without a segment is one: a file of that kind of name may be a user's own.
     private func isSidecar(of stem: String) -> Bool {
         if SegmentName(stem) != nil { return true }
         let name = "\(stem)\(EntryKind.sidecarSuffix)"
         return ((try? directory.readState(RetryState.self, from: name) { _ in }) ?? nil) != nil
+    }
+}
+
+extension Spool {
+    /// Deletes a spool of no further use, unless it still holds segments, rejected ones included.
+    public func removeIfEmpty() throws(FileError) {
+        guard try scan().entries.isEmpty, try rejected().isEmpty else { return }
+        do {
+            try FileManager.default.removeItem(atPath: path)
+        } catch {
+            throw FileError("remove", path)
+        }
     }
 }

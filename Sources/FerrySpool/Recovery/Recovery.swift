@@ -77,3 +77,13 @@ extension Spool {
         }
     }
 }
+
+extension Spool {
+    /// Deletes delivered segments for journals that found no room to be sealed. A segment is no larger than its journal.
+    public func freeSent(forFinishing problems: [Recovery.Problem]) -> LedgerTotals.Count? {
+        let journals = problems.lazy.filter(\.error.isDiskFull).map {
+            ((try? self.directory.status($0.name)) ?? nil)?.size ?? .zero
+        }
+        return freeSent(atLeast: journals.reduce(.zero, +))
+    }
+}

@@ -185,15 +185,3 @@ extension Spool {
         try file.salvage(into: publication().file, limit: limit, takesUnverified: takesUnverified)
     }
 }
-
-extension SegmentName {
-    /// The name of what is salvaged of a segment. The time is another: halves of the whole are no halves of it, whatever the numbers of events.
-    package var salvaged: SegmentName { later(by: .milliseconds(1)) }
-
-    /// The name of what a segment of this name was salvaged of, if it was.
-    package var beforeSalvage: SegmentName { later(by: .milliseconds(-1)) }
-
-    private func later(by time: Duration) -> SegmentName {
-        SegmentID(id).map { with(id: $0, created: created + time) } ?? self
-    }
-}

@@ -1,5 +1,3 @@
-import Glibc
-
 /// A segment in `rejected/`.
 public struct RejectedSegment: Sendable {
     public let name: String
@@ -98,18 +96,5 @@ extension Spool {
         let original = name.withoutCopyNumber
         guard try !directory.contains(original) else { return nil }
         return try directory.readStateOfAnyKind(RetryState.self, from: Self.sidecarName(of: original)) { _ in }?.delivered
-    }
-}
-
-extension String {
-    fileprivate var isSegmentName: Bool {
-        let kind = Array(utf8).withUnsafeBufferPointer { EntryKind($0) }
-        return kind == .segment || kind == .foreign
-    }
-
-    /// `name~2` is a second file of the same name.
-    package var withoutCopyNumber: String {
-        guard let tilde = lastIndex(of: "~"), self[index(after: tilde)...].allSatisfy(\.isNumber) else { return self }
-        return String(self[..<tilde])
     }
 }

@@ -29,16 +29,6 @@ package struct RequestNote: Codable, Equatable, Sendable {
         /// `true` where they are the last of the file; absent otherwise.
         package var last: Bool?
 
-        /// - Parameters:
-        ///   - lines: From 0; `nil`: the file as it is.
-        ///   - isLast: None is behind them.
-        package init(_ claim: Claim, attempts: Int, lines: Range<Int64>?, isLast: Bool = false) throws(FileError) {
-            name = claim.name
-            content = try claim.contentMark()
-            self.attempts = attempts
-            (from, to, last) = (lines?.lowerBound, lines?.upperBound, isLast ? true : nil)
-        }
-
         /// With the request it is delivered to its end.
         var ends: Bool { to == nil || last ?? false }
 
@@ -94,12 +84,12 @@ package struct RequestNote: Codable, Equatable, Sendable {
     private static let mostSegments = 1024
 
     /// A line behind a request's: the request that begins at this byte of the file has arrived.
-    struct Arrival: Codable, Equatable {
+    struct Arrived: Codable, Equatable {
         let arrived: Int64
     }
 
     /// A line behind a request's: what came of it is written down, and the file stays for others.
-    struct Decision: Codable, Equatable {
+    struct Decided: Codable, Equatable {
         let decided: Int64
     }
 
@@ -122,10 +112,10 @@ package struct RequestNote: Codable, Equatable, Sendable {
             while let end = bytes[start...].firstIndex(of: UInt8(ascii: "\n")) {
                 bytes[start..<end].withUnsafeBufferPointer { line in
                     if line.starts(with: Self.arrivalStart) {
-                        let place = JSONLine.decode(Arrival.self, line).flatMap { places[$0.arrived] }
+                        let place = JSONLine.decode(Arrived.self, line).flatMap { places[$0.arrived] }
                         if let place { arrived.insert(place) } else { others += 1 }
                     } else if line.starts(with: Self.decisionStart) {
-                        let place = JSONLine.decode(Decision.self, line).flatMap { places[$0.decided] }
+                        let place = JSONLine.decode(Decided.self, line).flatMap { places[$0.decided] }
                         if let place { decided.insert(place) } else { others += 1 }
                     } else if let note = JSONLine.decode(RequestNote.self, line) {
                         places[Int64(start)] = notes.count

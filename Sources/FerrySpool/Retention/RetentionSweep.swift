@@ -114,16 +114,3 @@ extension RetentionReport {
         if let size { stored[level] = stored[level] - size }
     }
 }
-
-extension LedgerTotals.Count {
-    fileprivate mutating func add(_ size: ByteCount?) {
-        guard let size else { return }
-        segments += 1
-        bytes += size
-    }
-
-    public mutating func add(_ other: LedgerTotals.Count) {
-        segments += other.segments
-        bytes += other.bytes
-    }
-}

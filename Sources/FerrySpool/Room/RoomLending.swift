@@ -187,3 +187,10 @@ extension Spool {
         stateDirectory.map { Reserve(in: $0).take(Self.sidecarName(of: segment), of: directory) } ?? false
     }
 }
+
+extension Spool {
+    /// Makes the folder that segments delivered at `time` are kept in, before what they need of the ledger has taken the room for it.
+    package func prepareSentFolder(at time: Timestamp) throws(FileError) {
+        _ = try lendingMostOfReserve { () throws(FileError) in try sentFolder(at: time) }
+    }
+}

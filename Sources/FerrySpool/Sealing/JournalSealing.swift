@@ -70,63 +70,6 @@ extension Spool {
         return try publish(compress(journal, level: level), of: journal)
     }
 
-    /// Seals the journals that no process holds: their writers died.
-    ///
-    /// - Returns: The segments that were published, with their events.
-    public func sealAbandonedJournals(level: CompressionLevel = .standard) throws(FileError) -> [SealedJournal] {
-        var recovery = Recovery()
-        sealAbandonedJournals(among: try directory.hiddenNames(), level: level, &recovery)
-        if let problem = recovery.problems.first { throw problem.error }
-        return recovery.sealed
-    }
-
-    /// - Parameter names: The hidden names in the folder.
-    func sealAbandonedJournals(among names: [String], level: CompressionLevel, _ recovery: inout Recovery) {
-        var withoutRoom: [(segment: SegmentName, size: ByteCount)] = []
-        // The oldest first: their events are waited for longest.
-        for segment in names.compactMap({ SegmentName(hidden: $0, EntryKind.journalSuffix) }).sorted(by: {
-            $0.fileName < $1.fileName
-        }) {
-            do throws(FileError) {
-                try sealAbandoned(segment, level: level, &recovery)
-            } catch {
-                guard error.isDiskFull else {
-                    recovery.note(segment.journalName, error)
-                    continue
-                }
-                withoutRoom.append((segment, ((try? directory.status(segment.journalName)) ?? nil)?.size ?? .zero))
-            }
-        }
-        // The smallest first: sealing it may make the room that the next one needs.
-        for (segment, _) in withoutRoom.sorted(by: { $0.size < $1.size }) {
-            do throws(FileError) {
-                try lendingReserve { () throws(FileError) in try sealAbandoned(segment, level: level, &recovery) }
-            } catch {
-                recovery.note(segment.journalName, error)
-            }
-        }
-        finishSealing(among: names, &recovery)
-    }
-
-    private func sealAbandoned(
-        _ segment: SegmentName, level: CompressionLevel, _ recovery: inout Recovery
-    ) throws(FileError) {
-        // No process can make a file and lock it in one step.
-        if try isJustMade(segment.journalName) {
-            recovery.isUnsure = true
-            return
-        }
-        guard let journal = try Journal.adopt(segment, in: directory) else { return }
-        let result = try seal(journal, level: level)
-        if result != .empty { recovery.sealed.append(result) }
-    }
-
-    /// Whether a journal is empty and was made a moment ago. Looked at before its lock is tried: its maker may be about to try as well.
-    private func isJustMade(_ journal: String) throws(FileError) -> Bool {
-        guard let status = try directory.status(journal), status.isRegular, status.size == .zero else { return false }
-        return Self.isInGrace(status)
-    }
-
     /// Removes the journal of a segment that is published, unless its writer lives and is about to do so itself.
     func finishSealing(_ segment: SegmentName) throws(FileError) -> Bool {
         guard let journal = try Journal.adopt(segment, in: directory) else {

@@ -71,38 +71,6 @@ extension Spool {
             piece = min(piece * 2, most)
         }
     }
-
-    /// Publishes what is sealed of journals that are there no more: a person has removed them.
-    ///
-    /// - Parameter names: The hidden names in the folder.
-    func finishSealing(among names: [String], _ recovery: inout Recovery) {
-        for segment in names.compactMap({ SegmentName(hidden: $0, EntryKind.sealingSuffix) }) {
-            do throws(FileError) {
-                guard try !directory.contains(segment.journalName), let file = try directory.openAbandonedSealing(segment)
-                else { continue }
-                let sound = try file.soundMembers(limit: ByteCount(.max))
-                try file.truncate(to: sound.length)
-                guard sound.length > 0 else {
-                    try directory.remove(segment.sealingName)
-                    continue
-                }
-                let events = try file.notedEvents() ?? 0
-                if try Publication(of: segment.sealingName, file, in: directory).publish(as: segment.fileName) {
-                    recovery.sealed.append(.published(segment, events: events))
-                }
-            } catch {
-                recovery.note(segment.sealingName, error)
-            }
-        }
-    }
-}
-
-extension SegmentName {
-    /// The segment that a hidden file becomes; `nil` when its name is not made of a segment's.
-    init?(hidden name: String, _ suffix: StaticString) {
-        guard name.hasPrefix("."), name.hasSuffix("\(suffix)") else { return nil }
-        self.init("\(name.dropFirst().dropLast(suffix.utf8CodeUnitCount)).jsonl.gz")
-    }
 }
 
 extension Directory {
@@ -112,17 +80,6 @@ extension Directory {
         guard try file.status().isRegular else { throw FileError("seal into", pathOf(name), code: EINVAL) }
         // For the moment in which it is a segment and the journal is not yet gone.
         _ = file.tryLock()
-        return file
-    }
-
-    /// `nil` when a process has it, or has just finished it.
-    fileprivate func openAbandonedSealing(_ segment: SegmentName) throws(FileError) -> OpenFile? {
-        guard try contains(segment.sealingName) else { return nil }
-        let file = try open(segment.sealingName, flags: O_RDWR | O_NONBLOCK)
-        let status = try file.status()
-        guard status.isRegular, file.tryLock(), try self.status(segment.sealingName)?.identity == status.identity else {
-            return nil
-        }
         return file
     }
 }
@@ -143,7 +100,7 @@ extension Journal {
 
 extension OpenFile {
     /// The gzip members at the start of the file that are whole by their checksums: their length, and what they inflate to.
-    fileprivate func soundMembers(limit: ByteCount) throws(FileError) -> (length: Int64, inflated: Int64) {
+    func soundMembers(limit: ByteCount) throws(FileError) -> (length: Int64, inflated: Int64) {
         var reader = GzipReader(limit: limit)
         let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: 1 << 16, alignment: 16)
         defer { buffer.deallocate() }

@@ -60,14 +60,6 @@ extension Spool {
         return isFolderRemoved || pruning.deleted.segments > 0 ? pruning.deleted : nil
     }
 
-    /// Deletes delivered segments for journals that found no room to be sealed. A segment is no larger than its journal.
-    public func freeSent(forFinishing problems: [Recovery.Problem]) -> LedgerTotals.Count? {
-        let journals = problems.lazy.filter(\.error.isDiskFull).map {
-            ((try? self.directory.status($0.name)) ?? nil)?.size ?? .zero
-        }
-        return freeSent(atLeast: journals.reduce(.zero, +))
-    }
-
     private func deliveryDays(_ pruning: inout SentPruning) -> [DeliveryDay] {
         var problems: [FileError] = []
         let days = sentDays { problems.append($0) }.compactMap(DeliveryDay.init)

@@ -18,51 +18,6 @@ public enum SplitFailure: Error {
     case file(FileError)
 }
 
-extension SegmentName {
-    /// The names of the two halves that a split makes: the IDs are the parent's with `0` and `1` appended. `nil` when there is no room for
-    /// them.
-    package var halves: (first: SegmentName, second: SegmentName)? {
-        SegmentID(id)?.halves.map { (with(id: $0.first), with(id: $0.second)) }
-    }
-
-    /// The file name of the first half, made of the segment's own: each segment is asked for it before it is sent.
-    func firstHalf(ofFile name: String) -> String? {
-        guard id.utf8.count < SegmentID.lengths.upperBound else { return nil }
-        let end = SegmentNameFields.idStart + id.utf8.count
-        return String(unsafeUninitializedCapacity: name.utf8.count + 1) { bytes in
-            var count = 0
-            for byte in name.utf8 {
-                if count == end {
-                    bytes[count] = UInt8(ascii: "0")
-                    count += 1
-                }
-                bytes[count] = byte
-                count += 1
-            }
-            return count
-        }
-    }
-
-    /// Whether this one may be a half of another, or a half of a half.
-    func isPart(of other: SegmentName) -> Bool { SegmentID.ancestors(of: id).contains { $0.text == other.id } }
-
-    /// Whether a segment may have the events of another one, or some of them: by its ID, whatever its time, or as a half by its ID and time. What
-    /// was salvaged is dated a millisecond later. IDs that end in a counter look like a whole and its halves, too.
-    func mayHoldEvents(of other: SegmentName) -> Bool {
-        if id == other.id { return true }
-        return isNear(other) && isPart(of: other)
-    }
-
-    /// Whether the times are those of one segment, or of what was salvaged of it.
-    func isNear(_ other: SegmentName) -> Bool { abs(created.milliseconds.distance(to: other.created.milliseconds)) <= 1 }
-
-    /// The segment that this one may be a half of.
-    var splitParent: SegmentName? {
-        guard id.hasSuffix("0") || id.hasSuffix("1"), let parent = SegmentID(String(id.dropLast())) else { return nil }
-        return with(id: parent)
-    }
-}
-
 extension Spool {
     /// The names that a try of a segment may have left: its sidecar's, and the first half's.
     public static func traces(of claim: Claim) -> [String] {
@@ -177,13 +132,6 @@ extension Spool {
 }
 
 extension OpenFile {
-    /// Counts the lines that are not blank, as a split does.
-    package func countLines(limit: ByteCount) throws -> Int64 {
-        var counter = LineCounter()
-        try inflate(limit: limit, strictly: true) { _ = counter.count($0) }
-        return counter.totalAtEnd
-    }
-
     fileprivate func inflatedDigest(limit: ByteCount) throws -> BodyDigest {
         var hash = ContentHash()
         try inflate(limit: limit) { hash.add($0) }

@@ -87,9 +87,6 @@ public final class Spool: Sendable {
         }
     }
 
-    /// The folder in a spool for what is no segment.
-    public static let stateFolderName = ".ferry"
-
     /// The file whose lock guards what is read, changed and written back: the spool's ID, which is always there.
     static func lockFile(in state: Directory) throws(FileError) -> OpenFile {
         do throws(FileError) {
@@ -115,14 +112,10 @@ public final class Spool: Sendable {
     private static func parseID(_ bytes: [UInt8]?) -> String? {
         guard let bytes else { return nil }
         let text = String(decoding: bytes, as: UTF8.self).trimmingSuffix { $0.isNewline }
-        return isID(text) ? text : nil
+        return SpoolID.isValid(text) ? text : nil
     }
 
-    /// Whether a text can be a spool's ID: it goes into keys and headers, and to terminals.
-    package static func isID(_ text: String) -> Bool {
-        let isSafe = text.utf8.allSatisfy { $0.isStreamByte || (UInt8(ascii: "A")...UInt8(ascii: "Z")).contains($0) }
-        return (1...64).contains(text.utf8.count) && isSafe
-    }
+    package static func isID(_ text: String) -> Bool { SpoolID.isValid(text) }
 
     private static func ensureID(in state: Directory) throws(FileError) -> String {
         let known = try contentsOfID(in: state)

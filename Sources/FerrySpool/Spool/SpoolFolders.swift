@@ -1,9 +1,6 @@
 import Glibc
 
 extension Spool {
-    public static let sentName = "sent"
-    public static let rejectedName = "rejected"
-
     /// `sent/`, `nil` when nothing was ever sent.
     public func sentFolder() throws(FileError) -> Directory? { try folder(Self.sentName) }
 
@@ -76,11 +73,6 @@ extension Spool {
 
     /// How often a folder in `sent/` is made anew that another process has removed.
     static let mostFolderTries = 8
-
-    /// Makes the folder that segments delivered at `time` are kept in, before what they need of the ledger has taken the room for it.
-    package func prepareSentFolder(at time: Timestamp) throws(FileError) {
-        _ = try lendingMostOfReserve { () throws(FileError) in try sentFolder(at: time) }
-    }
 
     /// An empty file on the spool's disk that no other process sees, and that goes with its descriptor.
     package func scratchFile() throws(FileError) -> OpenFile {

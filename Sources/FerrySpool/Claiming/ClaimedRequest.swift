@@ -1,0 +1,11 @@
+extension RequestNote.Segment {
+    /// - Parameters:
+    ///   - lines: From 0; `nil`: the file as it is.
+    ///   - isLast: None is behind them.
+    package init(_ claim: Claim, attempts: Int, lines: Range<Int64>?, isLast: Bool = false) throws(FileError) {
+        name = claim.name
+        content = try claim.contentMark()
+        self.attempts = attempts
+        (from, to, last) = (lines?.lowerBound, lines?.upperBound, isLast ? true : nil)
+    }
+}

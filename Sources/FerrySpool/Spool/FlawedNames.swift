@@ -1,0 +1,39 @@
+/// Names in a spool that are nearly of the format: the first few, and how many there are.
+public struct FlawedNames: Encodable, Sendable {
+    public struct Name: Encodable, Equatable, Sendable {
+        public let segment: String
+        public let problem: String
+    }
+
+    public private(set) var first: [Name] = []
+    public private(set) var count = 0
+    private static let shown = 3
+
+    public init() {}
+
+    public mutating func add(_ name: String, _ flaw: NameFlaw) {
+        count += 1
+        if first.count < Self.shown { first.append(Name(segment: name, problem: "\(flaw)")) }
+    }
+
+    /// For people; empty when there are none.
+    public var lines: [String] {
+        guard count > 0 else { return [] }
+        let what = count == 1 ? "1 name is" : "\(count) names are"
+        let more = count > first.count ? ["… and \(count - first.count) more"] : []
+        return ["\(what) nearly Ferry's, but sent as other tools' files, in the order of their modification:"]
+            + first.map { "  \($0.segment): \($0.problem)" } + more.map { "  " + $0 }
+    }
+}
+
+extension SpoolListing {
+    /// The names that are nearly of the format.
+    public func flawedNames() -> FlawedNames {
+        var flawed = FlawedNames()
+        for entry in entries where entry.isForeign {
+            let name = name(of: entry)
+            if let flaw = NameFlaw(name) { flawed.add(name, flaw) }
+        }
+        return flawed
+    }
+}

@@ -1,0 +1,13 @@
+/// The names of a spool's folders, and of the files beside a segment.
+extension Spool {
+    /// The folder in a spool for what is no segment.
+    public static let stateFolderName = ".ferry"
+
+    public static let sentName = "sent"
+
+    public static let rejectedName = "rejected"
+
+    static func sidecarName(of segment: String) -> String { "\(ForeignName.stem(of: segment))\(EntryKind.sidecarSuffix)" }
+
+    static func reasonName(of segment: String) -> String { "\(ForeignName.stem(of: segment)).reason.json" }
+}
