@@ -1,8 +1,3 @@
-/// Why a time zone cannot be used.
-public struct ZoneError: Error, Equatable, CustomStringConvertible {
-    public let description: String
-}
-
 /// A time zone of the IANA database, from the machine's files (`/usr/share/zoneinfo`).
 ///
 /// Foundation's own would bring ICU, 40 MB, and the binary starts in milliseconds without.
@@ -73,22 +68,6 @@ public struct Zone: Equatable, Sendable {
 
     /// When a day begins.
     public func start(ofDay day: Int64) -> Timestamp { moment(of: LocalTime(day: day, second: 0)) }
-}
-
-/// What a zone's clocks and calendars show.
-public struct LocalTime: Equatable, Sendable {
-    /// Days since 1970-01-01.
-    public var day: Int64
-    /// Seconds since midnight, by the clock's face.
-    public var second: Int64
-
-    public init(day: Int64, second: Int64) {
-        self.day = day
-        self.second = second
-    }
-
-    /// 0 is Monday. 1970-01-01 was a Thursday.
-    public var weekday: Int { Int((day + 3) - (day + 3).floored(by: 7) * 7) }
 }
 
 extension Int64 {

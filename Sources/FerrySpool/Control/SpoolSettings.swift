@@ -15,7 +15,7 @@ public struct SpoolSettings: Codable, Equatable, Sendable {
     private static let longestAge: Int64 = 36_525 * 86_400_000
 
     /// A program's name as one line of at most 128 characters; such a one stays as it is.
-    fileprivate static func name(of program: String) -> String { String(program.printable().unicodeScalars.prefix(128)) }
+    static func name(of program: String) -> String { String(program.printable().unicodeScalars.prefix(128)) }
 
     public init(retention: RetentionLimits, setAt: Timestamp, setBy: String) {
         // As the file will have it, so that what was set and what is read are equal.
@@ -44,35 +44,6 @@ public struct SpoolSettings: Codable, Equatable, Sendable {
         try container.encodeIfPresent(retention.maxAge?.wholeMilliseconds, forKey: .maxAgeMs)
         try container.encode(setAt, forKey: .setAt)
         try container.encode(setBy, forKey: .setBy)
-    }
-}
-
-/// The limits that a program starts with.
-public struct ConfiguredLimits: Equatable, Sendable {
-    public var retention: RetentionLimits
-    /// A person set them for this program. Otherwise they are a profile's, and hold where the spool has none of its own.
-    public var isSet: Bool
-    /// As ``SpoolSettings/setBy`` will have it.
-    public var program: String
-
-    public init(_ retention: RetentionLimits, isSet: Bool, program: String) {
-        self.retention = retention
-        self.isSet = isSet
-        self.program = SpoolSettings.name(of: program)
-    }
-
-    /// What becomes of a spool's settings when the program starts.
-    enum Change: Equatable {
-        case keep
-        case write(SpoolSettings)
-        /// They were this program's, which was told nothing of limits any more.
-        case remove
-    }
-
-    func change(of known: SpoolSettings?, at now: Timestamp) -> Change {
-        guard isSet else { return known?.setBy == program ? .remove : .keep }
-        let wanted = SpoolSettings(retention: retention, setAt: now, setBy: program)
-        return known?.retention == wanted.retention && known?.setBy == wanted.setBy ? .keep : .write(wanted)
     }
 }
 

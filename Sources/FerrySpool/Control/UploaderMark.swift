@@ -101,29 +101,8 @@ public struct UploaderMark: Codable, Equatable, Sendable {
     }
 }
 
-/// The lock on a mark, which says that its uploader uses the spool just now. It can be released while the spool is idle, so that its
-/// file system can be unmounted, and taken again.
-public struct UploaderMarkHolder: Sendable {
-    private let mark: UploaderMark
-    private var file: OpenFile?
-
-    fileprivate init(_ mark: UploaderMark, _ file: OpenFile) {
-        self.mark = mark
-        self.file = file
-    }
-
-    public mutating func release() { file = nil }
-
-    /// Takes the lock again, unless another uploader has left a newer mark.
-    public mutating func hold(_ spool: Spool?) {
-        guard file == nil, let spool, (try? spool.uploaderMark()?.mark) == mark else { return }
-        guard let found = (try? spool.stateDirectory?.open(Spool.markName)) ?? nil, found.tryLock() else { return }
-        file = found
-    }
-}
-
 extension Spool {
-    fileprivate static let markName = "uploader.json"
+    static let markName = "uploader.json"
 
     /// Leaves a mark for as long as the returned holder lives. Of several uploaders the last one's counts.
     ///

@@ -1,22 +1,3 @@
-/// Which file an exported segment is, whatever its name: a rename changes none of it.
-public struct ExportedFile: Codable, Hashable, Sendable {
-    private var inode: UInt
-    fileprivate private(set) var size: Int64
-    private var modified: Timestamp
-
-    public init(_ status: FileStatus) {
-        inode = status.identity.inode
-        size = status.size.bytes
-        modified = status.modified
-    }
-
-    /// Whether one may be a copy of the other, as rsync and cp -p make them.
-    package func mayBeCopy(of other: ExportedFile) -> Bool { size == other.size && modified == other.modified }
-
-    /// Whether the two are one file, written into meanwhile or not.
-    func hasInode(of other: ExportedFile) -> Bool { inode == other.inode }
-}
-
 /// The segments that travel by hand, known by what they are: another priority or stream in its name makes no other segment, and what has
 /// got the name of one from another tool is another segment.
 public struct TravellingSegments: Sendable {

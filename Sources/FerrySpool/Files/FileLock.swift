@@ -1,14 +1,6 @@
 import CForks
 import Glibc
 
-/// What came of trying to lock a file.
-public enum Locking: Equatable, Sendable {
-    case locked
-    case heldByAnother
-    /// The file system has no locks, or gives none to a descriptor that may not write.
-    case refused(FileError)
-}
-
 extension OpenFile {
     /// Takes the exclusive advisory lock unless another process holds it. The kernel gives it back when the process dies.
     public func tryLocking() -> Locking {
@@ -43,14 +35,6 @@ extension OpenFile {
     }
 
     func unlock() { flock(descriptor, LOCK_UN) }
-}
-
-/// What came of opening a file for its lock.
-enum LockedOpening {
-    case locked(OpenFile)
-    case heldByAnother
-    /// There is no such file.
-    case absent
 }
 
 extension Directory {

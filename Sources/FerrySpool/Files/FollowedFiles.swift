@@ -81,15 +81,6 @@ package final class FollowedFiles<Value: Equatable & Sendable>: Sendable {
     }
 }
 
-/// What a look at followed files brought.
-package enum FileNews: Equatable, Sendable {
-    case same
-    /// They say something else now.
-    case new
-    /// One has changed, and cannot be used: what was read before stays.
-    case unusable(String)
-}
-
 /// What shows that a file has changed.
 private struct FileStamp: Equatable {
     private let numbers: [Int64]

@@ -1,10 +1,5 @@
 import Glibc
 
-/// Why a file that the user named cannot be used.
-package struct GivenFileError: Error, CustomStringConvertible {
-    package let description: String
-}
-
 /// Reads a small file that the user named: a regular one, or what a program writes into a pipe, as in `--config <(…)`.
 package enum GivenFile {
     /// How long a program may take to write it.

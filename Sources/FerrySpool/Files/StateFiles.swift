@@ -1,22 +1,6 @@
 import FoundationEssentials
 import Glibc
 
-/// A state file that could not be read, and what it counts as.
-public struct UnreadableState: Equatable, Sendable, CustomStringConvertible {
-    public let path: String
-    public let reason: String
-    public internal(set) var countsAs = Meaning.absent
-
-    /// What stands for the file's content.
-    public enum Meaning: String, Sendable {
-        case absent
-        /// A control file may have been to pause.
-        case paused
-    }
-
-    public var description: String { "\(path) is unreadable and counts as \(countsAs): \(reason)" }
-}
-
 extension Directory {
     /// Reads a JSON state file. A file that is not there, not JSON or not of this form counts as absent, the latter two with a warning.
     func readState<State: Decodable>(

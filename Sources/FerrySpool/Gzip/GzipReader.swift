@@ -1,34 +1,3 @@
-/// What is wrong with a gzip file, and where.
-public struct GzipDamage: Error, Equatable, Sendable, CustomStringConvertible {
-    public enum Kind: String, Sendable {
-        case empty, truncated, corrupt
-        case notGzip = "not-gzip"
-        case trailingGarbage = "trailing-garbage"
-        /// It inflates to more than the limit.
-        case tooLarge = "inflates-too-far"
-    }
-
-    public let kind: Kind
-    /// Bytes of the compressed file before the damage.
-    public let offset: Int64
-
-    package init(kind: Kind, offset: Int64) {
-        self.kind = kind
-        self.offset = offset
-    }
-
-    public var description: String {
-        switch kind {
-        case .empty: "the file is empty"
-        case .notGzip: "not gzip at byte \(offset)"
-        case .truncated: "the gzip data ends early, at byte \(offset)"
-        case .corrupt: "the gzip data is corrupt at byte \(offset)"
-        case .trailingGarbage: "there is something else than gzip after byte \(offset)"
-        case .tooLarge: "inflates to more than the limit, reached at byte \(offset)"
-        }
-    }
-}
-
 /// Inflates gzip of any number of members, fed piece by piece, in constant memory.
 ///
 /// A member with a ``MemberNote`` that says that it is small is gathered and inflated whole (``MemberInflater``). Every other one, and one
@@ -180,46 +149,5 @@ public struct GzipReader: ~Copyable {
                 rest = UnsafeRawBufferPointer(rebasing: rest[count...])
             }
         }
-    }
-}
-
-extension OpenFile {
-    /// How much of a file is read and inflated at a time.
-    static let inflatedPiece = 1 << 16
-
-    /// Inflates the whole file in constant memory.
-    ///
-    /// - Parameters:
-    ///   - content: The whole file, if the caller has read it already.
-    ///   - strictly: For a verdict that others rely on (``GzipReader/init(limit:strictly:)``).
-    ///   - largest: The largest members that are inflated whole.
-    ///   - compressed: Called with each piece of the file before what it inflates to.
-    /// - Throws: ``GzipDamage``, ``FileError``, or whatever `body` throws.
-    package func inflate(
-        limit: ByteCount, content: [UInt8]? = nil, strictly: Bool = false,
-        wholeUpTo largest: MemberInflater.Size = .oneOfMany,
-        compressed: (UnsafeRawBufferPointer) -> Void = { _ in },
-        _ body: (UnsafeRawBufferPointer) throws -> Void
-    ) throws {
-        var reader = GzipReader(limit: limit, strictly: strictly, wholeUpTo: largest)
-        if let content {
-            try content.withUnsafeBytes { bytes in
-                compressed(bytes)
-                try reader.feed(bytes, body)
-            }
-            return try reader.finish(body)
-        }
-        try withUnsafeTemporaryAllocation(byteCount: Self.inflatedPiece, alignment: 16) { buffer in
-            var offset: Int64 = 0
-            while true {
-                let count = try read(into: buffer, at: offset)
-                if count == 0 { break }
-                let piece = UnsafeRawBufferPointer(rebasing: buffer[..<count])
-                compressed(piece)
-                try reader.feed(piece, body)
-                offset += Int64(count)
-            }
-        }
-        try reader.finish(body)
     }
 }

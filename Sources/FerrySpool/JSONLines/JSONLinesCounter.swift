@@ -1,23 +1,3 @@
-import CLinux
-import Glibc
-
-/// A line that is not a JSON value, and where.
-public struct JSONLineProblem: Error, Equatable, Sendable, CustomStringConvertible {
-    /// From 1.
-    public let line: Int64
-    /// In bytes, from 1.
-    public let column: Int
-    public let reason: String
-
-    public init(line: Int64, column: Int, reason: String) {
-        self.line = line
-        self.column = column
-        self.reason = reason
-    }
-
-    public var description: String { "line \(line), column \(column): \(reason)" }
-}
-
 /// Counts and checks JSON lines, fed in any pieces, in constant memory.
 ///
 /// Lines end with `\n` or `\r\n`, the last one may lack its end; blank lines are allowed and not counted.
@@ -86,59 +66,5 @@ public struct JSONLinesCounter {
             events += 1
         }
         scanner.reset()
-    }
-}
-
-/// Checks one whole line at a time.
-public struct JSONLineChecker {
-    /// The longest event, without its line feed, that Ferry writes, and that its receiver takes unless told otherwise.
-    package static let longestLine = ByteCount.mebibytes(1)
-    /// How deep objects and arrays of an event may lie in one another.
-    package static let maximumDepth = JSONScanner.maximumDepth
-
-    private var scanner = JSONScanner()
-    /// The line with a line feed, which ``SoundLines`` wants.
-    private var copy: [UInt8] = []
-
-    public enum Verdict: Equatable, Sendable {
-        case event
-        case blank
-        /// The column counts bytes from 1.
-        case invalid(column: Int, reason: String)
-    }
-
-    public init() {}
-
-    /// - Parameter line: Without its line feed.
-    public mutating func check(_ line: UnsafeBufferPointer<UInt8>) -> Verdict {
-        copy.removeAll(keepingCapacity: true)
-        copy += line
-        copy.append(UInt8(ascii: "\n"))
-        if let sound = copy.withUnsafeBufferPointer({ SoundLines($0) }), sound.lines == 1 {
-            return sound.events == 1 ? .event : .blank
-        }
-        return scan(line)
-    }
-
-    /// The same, without what is fast.
-    mutating func scan(_ line: UnsafeBufferPointer<UInt8>) -> Verdict {
-        scanner.reset()
-        if let bad = scanner.feed(line) { return .invalid(column: bad + 1, reason: scanner.reason) }
-        if scanner.isBlank { return .blank }
-        return scanner.finish() ? .event : .invalid(column: line.count + 1, reason: scanner.reason)
-    }
-}
-
-extension UnsafeBufferPointer<UInt8> {
-    /// The index of the first line feed.
-    public var firstNewline: Int? {
-        guard let baseAddress, let found = memchr(baseAddress, 0x0a, count) else { return nil }
-        return UnsafeRawPointer(found) - UnsafeRawPointer(baseAddress)
-    }
-
-    /// The index of the last line feed.
-    public var lastNewline: Int? {
-        guard let baseAddress, let found = memrchr(baseAddress, 0x0a, count) else { return nil }
-        return UnsafeRawPointer(found) - UnsafeRawPointer(baseAddress)
     }
 }

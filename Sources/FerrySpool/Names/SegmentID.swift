@@ -84,32 +84,9 @@ public struct SegmentID: Hashable, Sendable, CustomStringConvertible {
     static let numberLength = 25
 }
 
-/// A label of segments: 1 to 64 characters `[a-z0-9_-]`.
-public struct StreamLabel: Hashable, Sendable, CustomStringConvertible {
-    public let text: String
-    public var description: String { text }
-
-    /// How many characters a label may have.
-    public static let lengths = 1...64
-
-    /// `nil` for other characters or another length than the format allows.
-    public init?(_ text: String) {
-        guard Self.lengths.contains(text.utf8.count), text.utf8.allSatisfy(\.isStreamByte) else { return nil }
-        self.text = text
-    }
-}
-
 /// Fowler, Noll and Vo's hash, 64 bits, variant 1a: stable in every process, and short to write in any language.
 enum FNV {
     static func hash(_ bytes: some Sequence<UInt8>, start: UInt64 = 0xcbf2_9ce4_8422_2325) -> UInt64 {
         bytes.reduce(start) { ($0 ^ UInt64($1)) &* 0x100_0000_01b3 }
     }
-}
-
-extension UInt8 {
-    var isLowercaseOrDigit: Bool {
-        (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(self) || (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(self)
-    }
-
-    var isStreamByte: Bool { isLowercaseOrDigit || self == UInt8(ascii: "_") || self == UInt8(ascii: "-") }
 }

@@ -1,27 +1,5 @@
 import Glibc
 
-/// What became of an arrival.
-public enum Admitted: Equatable, Sendable {
-    /// It is a segment.
-    case stored
-    /// There is a segment of its name already; the arrival is removed, and its key is not logged with this call.
-    case nameTaken
-    /// Its key was logged while it came in; the arrival is removed.
-    case known
-    /// Its key is logged, but it could not get its name: it stays as it is, and the next process that opens the spool goes on.
-    case left(FileError)
-}
-
-/// What the admission of arrivals forces to the disk before it logs their keys.
-public enum Forcing: Sendable {
-    /// Each file.
-    case files
-    /// The whole file system, in one call, the folder with it.
-    case fileSystem
-    /// The folder alone: whoever wrote the files has forced them.
-    case nothing
-}
-
 extension Spool {
     /// Makes arrivals segments: contents and hidden names to the disk, then their keys into the log, then the names. Several share the forced writes.
     ///

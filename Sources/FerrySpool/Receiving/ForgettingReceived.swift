@@ -1,13 +1,3 @@
-/// What forgetting old keys did.
-public struct KeysForgotten: Sendable {
-    /// The names of the logs that were removed, oldest first.
-    public var logs: [String] = []
-    /// What could not be looked at or removed: it stays, and everything else went on.
-    public var problems: [FileError] = []
-
-    public init() {}
-}
-
 extension Spool {
     /// The shortest time that keys may be remembered for: a sender that is told to come back later does so within a day.
     public static let shortestMemory = Duration.seconds(86_400)

@@ -1,4 +1,3 @@
-import Glibc
 import Synchronization
 
 /// The ways that segments came, where their files do not tell: a file system may keep no extended attributes, a copy by another tool may have
@@ -54,39 +53,6 @@ public final class Ways: Sendable {
     }
 }
 
-/// The names of the logs that tell ways, listed again when their folder has changed.
-private struct WayLogs: Sendable {
-    /// Of the last look; `nil` where what it did not see may have the same time.
-    private var changed: FolderTime?
-    private var stateChanges: Int?
-    private(set) var received: [String] = []
-    private(set) var ways: [String] = []
-
-    /// Whether nothing has come.
-    var isEmpty: Bool { received.isEmpty && ways.isEmpty }
-
-    /// - Returns: Whether the folder could be listed.
-    mutating func look(into spool: Spool, _ folder: Directory, stateChanges: Int?) -> Bool {
-        if let stateChanges, stateChanges == self.stateChanges { return true }
-        do throws(FileError) {
-            let changed = try spool.directory.status(Spool.stateFolderName).map { FolderTime($0) }
-            if let changed, changed == self.changed {
-                self.stateChanges = stateChanges
-                return true
-            }
-            // Looked at first: what is made meanwhile has a later time.
-            let settled = changed?.settled(at: .now())
-            let names = try folder.names().filter { $0.hasSuffix(".jsonl") }
-            received = names.filter { $0.hasPrefix(Spool.receivedPrefix) }
-            ways = names.filter { $0.hasPrefix(Spool.wayPrefix) }
-            (self.changed, self.stateChanges) = (settled, stateChanges)
-            return true
-        } catch {
-            return false
-        }
-    }
-}
-
 extension Ways.State {
     /// - Returns: Whether the log could be read.
     fileprivate mutating func readArrivals(_ name: String, in folder: Directory) -> Bool {
@@ -136,89 +102,6 @@ extension Ways.State {
             return true
         } catch {
             return false
-        }
-    }
-}
-
-extension Spool {
-    /// One line of `.ferry/ways-YYYYMMDD.jsonl`.
-    private struct WayEntry: Codable {
-        let id: String
-        let trail: String
-    }
-
-    /// Notes of a segment that it came another way too, durably.
-    func noteWay(_ trail: Trail, of segment: SegmentName, at now: Timestamp = .now()) throws(FileError) {
-        guard let stateDirectory else { throw FileError("write into", path, code: EROFS) }
-        let line = JSONLine.encode(WayEntry(id: segment.id, trail: trail.text))
-        let name = "\(Self.wayPrefix)\(now.compactDay).jsonl"
-        try lendingReserve { () throws(FileError) in
-            try stateDirectory.appendLines(to: name) { size throws(FileError) -> [UInt8] in
-                // A sender that tries again and again comes the same way each time.
-                let end = min(size, 1 << 16)
-                let recent = try stateDirectory.open(name)?.readBytes(Int(end), at: size - end) ?? []
-                return recent.split(separator: UInt8(ascii: "\n")).contains(line.dropLast()) ? [] : line
-            }
-        }
-    }
-
-    fileprivate static let wayPrefix = "ways-"
-
-    /// Removes the notes of days whose segments have all ended. Today's may be written to, and yesterday's.
-    func removeEndedWays(_ listing: SpoolListing) throws(FileError) {
-        guard let stateDirectory else { return }
-        let names = try stateDirectory.names().filter { $0.hasPrefix(Self.wayPrefix) && $0.hasSuffix(".jsonl") }
-        if names.isEmpty { return }
-        var here: Set<String> = []
-        for name in try listing.entries.map(listing.name) + (rejectedFolder()?.names() ?? []) {
-            guard let id = SegmentName(name.withoutCopyNumber)?.id else { continue }
-            here.formUnion([id] + SegmentID.ancestors(of: id).map(\.text))
-        }
-        for name in names {
-            guard let status = try stateDirectory.status(name), Timestamp.now() - status.modified > Self.wayAge else { continue }
-            var isHere = false
-            var places = LogPlaces()
-            try places.forEachNewLine(of: name, in: stateDirectory) { line in
-                if let id = line.text(after: "\"id\":\""), here.contains(id) { isHere = true }
-            }
-            if !isHere { try stateDirectory.remove(name) }
-        }
-    }
-
-    private static let wayAge = Duration.seconds(2 * 24 * 3600)
-}
-
-extension Spool {
-    /// Notes of what is here of a segment that it came another way too, so that it goes back on neither: of what is pending, and of what was
-    /// rejected and may be tried again. What no file takes goes into the spool's own notes.
-    ///
-    /// - Parameter ways: Tell how it came before, where its file does not.
-    /// - Parameter forms: The names that it may have, where they were looked for already.
-    public func note(
-        _ trail: Trail, of segment: SegmentName, besides ways: Ways, forms: SegmentForms? = nil
-    ) throws(FileError) {
-        var (isNoted, isNew) = (true, false)
-        for (folder, known) in [(directory, forms?.pending), (try rejectedFolder(), forms?.rejected)] {
-            guard let folder else { continue }
-            let names = if let known { known[segment.id] ?? [] } else { try folder.forms(of: segment) }
-            for name in names {
-                do throws(FileError) {
-                    guard let file = try folder.open(name) else { continue }
-                    let before = ways.trail(of: file, SegmentName(name.withoutCopyNumber), in: self)
-                    let merged = before.merging(trail)
-                    guard merged != before else { continue }
-                    isNew = true
-                    if !file.setTrail(merged) { isNoted = false }
-                } catch {
-                    isNoted = false
-                }
-            }
-        }
-        if !isNoted {
-            try noteWay(trail, of: segment)
-        } else if isNew {
-            // Copies of the spool may lack the attribute.
-            try? noteWay(trail, of: segment)
         }
     }
 }

@@ -1,30 +1,3 @@
-/// A segment in `rejected/`.
-public struct RejectedSegment: Sendable {
-    public let name: String
-    public let size: ByteCount
-    /// `nil` when its reason file is missing or unreadable.
-    public let reason: RejectionReason?
-
-    /// Whether a spool would send a file of this name. Anything else was put there by other means.
-    public var isSegment: Bool { name.withoutCopyNumber.isSegmentName }
-}
-
-/// What came of bringing a rejected segment back.
-public enum RetryResult: Equatable, Sendable {
-    case pending
-    case notFound
-    /// No spool would send a file of that name.
-    case noSegment
-    /// A pending segment has its name.
-    case nameTaken
-    /// Another process works on it.
-    case busy
-    /// It is a half of a segment that is pending, or was sent.
-    case wholeCame
-    /// What it holds was salvaged as this segment, and would be sent twice.
-    case salvagedBefore(as: String)
-}
-
 extension Spool {
     /// The segments in `rejected/`, in upload order.
     public func rejected(warn: (UnreadableState) -> Void = { _ in }) throws(FileError) -> [RejectedSegment] {
@@ -42,59 +15,5 @@ extension Spool {
             segments.append(RejectedSegment(name: name, size: status.size, reason: reason))
         }
         return segments
-    }
-
-    /// Makes a rejected segment pending again, as if it had never been tried, but for what was delivered of it. One that was salvaged stays: its events have left already, or
-    /// will.
-    public func retryRejected(_ name: String, at now: Timestamp) throws(FileError) -> RetryResult {
-        guard let folder = try rejectedFolder(), let file = try folder.open(name) else { return .notFound }
-        // A second rejection of one name was kept as `name~1`.
-        let original = name.withoutCopyNumber
-        guard original.isSegmentName else { return .noSegment }
-        guard file.tryLock() else { return .busy }
-        let reasonName = Self.reasonName(of: name)
-        let reason = try folder.readStateOfAnyKind(RejectionReason.self, from: reasonName) { _ in }
-        if let salvaged = try salvaged(reason) { return .salvagedBefore(as: salvaged) }
-        if let segment = SegmentName(original), try hasWholeCome(of: segment) { return .wholeCame }
-        guard try !directory.contains(original) else { return .nameTaken }
-        // What was salvaged of a copy has the ID, and another time.
-        if let segment = SegmentName(original), try hasPendingEvents(of: segment) { return .nameTaken }
-        // What cannot be moved has no line in the ledger.
-        try folder.requireMoves(into: directory)
-        try folder.requireChanges()
-        try folder.requireTaking(name, owner: try file.status().owner)
-        if let status = try folder.status(reasonName) { try folder.requireTaking(reasonName, owner: status.owner) }
-        let line = LedgerEntry(at: now, segment: original, outcome: .retried, bytes: try file.status().size)
-        try lendingReserve { () throws(FileError) in try appendToLedger([line]) }
-        // Before the segment itself: who finds that sends it.
-        if let delivered = try delivered(ofRejected: name, reason, in: folder) {
-            let sidecar = RetryState.inParts(at: now).with(delivered: delivered)
-            try lendingReserve { () throws(FileError) in try directory.writeState(sidecar, to: Self.sidecarName(of: original)) }
-        } else {
-            try removeSidecar(of: original)
-        }
-        guard try folder.renameWithoutReplacing(name, to: original, in: directory) else { return .nameTaken }
-        do throws(FileError) {
-            try folder.remove(reasonName)
-        } catch {
-            // A folder of its name counts as absent.
-            guard error.isAboutKind else { throw error }
-        }
-        try directory.sync()
-        return .pending
-    }
-
-    /// How much of a rejected segment was delivered before. Where a full disk had no room for its reason, its sidecar tells: in the reason's place, or
-    /// where it was.
-    func delivered(
-        ofRejected name: String, _ reason: RejectionReason?, in folder: Directory
-    ) throws(FileError) -> RetryState.Delivered? {
-        if let reason { return reason.delivered }
-        if let sidecar = try folder.readStateOfAnyKind(RetryState.self, from: Self.reasonName(of: name), warn: { _ in }) {
-            return sidecar.delivered
-        }
-        let original = name.withoutCopyNumber
-        guard try !directory.contains(original) else { return nil }
-        return try directory.readStateOfAnyKind(RetryState.self, from: Self.sidecarName(of: original)) { _ in }?.delivered
     }
 }

@@ -64,12 +64,12 @@ package final class RequestNotes: Sendable {
         return true
     }
 
-    fileprivate func noteArrival(at place: Int64) {
+    func noteArrival(at place: Int64) {
         guard file.isOfThisProcess else { return }
         state.withLock { _ = append(JSONLine.encode(RequestNote.Arrived(arrived: place)), &$0) }
     }
 
-    fileprivate func end(at place: Int64) {
+    func end(at place: Int64) {
         guard file.isOfThisProcess else { return }
         state.withLock { state in
             state.open -= 1
@@ -81,22 +81,6 @@ package final class RequestNotes: Sendable {
             }
         }
     }
-}
-
-/// A request that is noted for as long as this lives.
-package final class NotedRequest: Sendable {
-    private let notes: RequestNotes
-    private let place: Int64
-
-    fileprivate init(_ notes: RequestNotes, at place: Int64) {
-        self.notes = notes
-        self.place = place
-    }
-
-    deinit { notes.end(at: place) }
-
-    /// The destination has all that it carries, and the outcome is about to be written down, segment by segment.
-    func noteArrival() { notes.noteArrival(at: place) }
 }
 
 extension Spool {

@@ -1,17 +1,5 @@
 import Glibc
 
-/// What sealing a journal made of it.
-public enum SealedJournal: Equatable, Sendable {
-    case published(SegmentName, events: Int64)
-    /// It held no whole line.
-    case empty
-
-    var segment: SegmentName? {
-        if case .published(let segment, _) = self { return segment }
-        return nil
-    }
-}
-
 extension Spool {
     /// Compresses a journal into a hidden file. The first and longest part of sealing; it may run while other journals are sealed.
     ///
@@ -78,14 +66,6 @@ extension Spool {
         _ = try publish(nil, of: journal)
         return true
     }
-}
-
-/// A journal's content as a finished gzip file that has no name yet.
-public struct CompressedJournal: ~Copyable, Sendable {
-    let publication: Publication
-    public let events: Int64
-
-    consuming func publish(as name: String) throws(FileError) -> Bool { try publication.publish(as: name) }
 }
 
 extension OpenFile {

@@ -1,23 +1,5 @@
 import Glibc
 
-/// What a split made.
-public struct Split: Sendable {
-    /// The segment that the halves replace. It is not the one that was to be split when that had a name from another tool.
-    public let parent: Claim
-    /// The names of the halves.
-    public let halves: [String]
-}
-
-/// Why a segment could not be split.
-public enum SplitFailure: Error {
-    /// It holds one line, which is too large by itself.
-    case singleLine
-    /// Its ID is as long as an ID may be.
-    case noRoom
-    case damaged(GzipDamage)
-    case file(FileError)
-}
-
 extension Spool {
     /// The names that a try of a segment may have left: its sidecar's, and the first half's.
     public static func traces(of claim: Claim) -> [String] {

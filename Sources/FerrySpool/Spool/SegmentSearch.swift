@@ -1,18 +1,3 @@
-/// Where in a spool a segment lies.
-public enum SegmentPlace: String, CaseIterable, Sendable {
-    case pending, sent, rejected
-}
-
-/// A segment's file, wherever in the spool it is.
-public struct SegmentFile: Sendable {
-    public let place: SegmentPlace
-    public let name: String
-    public let folder: Directory
-
-    /// `nil` when it has gone since.
-    public func open() throws(FileError) -> OpenFile? { try folder.open(name) }
-}
-
 extension Spool {
     /// The segments in some places, in upload order in each.
     public func files(in places: Set<SegmentPlace>) throws(FileError) -> [SegmentFile] {

@@ -17,23 +17,3 @@ public enum LevelChoice: Equatable, Sendable {
     /// Compressing less takes some milliseconds at every level.
     private static let least = ByteCount.mebibytes(1)
 }
-
-/// Who waited for whom while a segment's events came in.
-///
-/// Where compression falls behind, the writer waits for it and not for the source; so a pace that asked for the standard level may ask for the
-/// fastest at the next segment, and the other way round.
-public struct SourcePace: Equatable, Sendable {
-    /// For the source.
-    private var waited = Duration.zero
-    private var worked = Duration.zero
-
-    public init() {}
-
-    public mutating func add(waited: Duration, worked: Duration) {
-        self.waited += waited
-        self.worked += worked
-    }
-
-    /// Whether the writer has seldom waited: events come from a file, or from a pipe that is full.
-    var isSourceWaiting: Bool { worked > waited }
-}

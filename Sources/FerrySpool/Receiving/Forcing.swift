@@ -1,0 +1,9 @@
+/// What the admission of arrivals forces to the disk before it logs their keys.
+public enum Forcing: Sendable {
+    /// Each file.
+    case files
+    /// The whole file system, in one call, the folder with it.
+    case fileSystem
+    /// The folder alone: whoever wrote the files has forced them.
+    case nothing
+}

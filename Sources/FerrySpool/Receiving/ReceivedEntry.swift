@@ -1,0 +1,54 @@
+/// One line of `.ferry/received-YYYYMMDD.jsonl`: a key that a receiver has accepted, and what came with it.
+public struct ReceivedEntry: Codable, Equatable, Sendable {
+    public var at: Timestamp
+    /// The idempotency key.
+    public var key: String
+    /// SHA-256 of the body as it came, in hexadecimal.
+    public var sha256: String
+    /// The segment's name in this spool.
+    public var segment: String
+    public var bytes: Int64
+    public var events: Int64
+    /// The hidden file that became the segment.
+    public var file: String?
+    /// The segment that it was gathered in with others, by appending it to ``file``.
+    public var gathered: String?
+    /// How far ``file`` reaches with it, in bytes.
+    public var end: Int64?
+    /// The bundle that brought it, if one did.
+    public var bundle: String?
+    /// The way that it came, as ``Trail/text``, with the spool that sent it.
+    public var trail: String?
+    /// Of what came another way than over a receiver or in a bundle: a sender was told that it is here.
+    public var answered: Bool?
+
+    public init(
+        at: Timestamp, key: String, sha256: String, segment: String, bytes: Int64, events: Int64, file: String? = nil,
+        bundle: String? = nil, trail: Trail? = nil, answered: Bool? = nil
+    ) {
+        self.at = at
+        self.key = key
+        self.sha256 = sha256
+        self.segment = segment
+        self.bytes = bytes
+        self.events = events
+        self.file = file
+        self.bundle = bundle
+        self.trail = trail?.text
+        self.answered = answered
+    }
+}
+
+extension ReceivedEntry {
+    /// It came another way than over a receiver or in a bundle, and no sender was told that it is here: the line is no promise. What a receiver or
+    /// an import takes has a hidden file first; earlier versions noted neither that nor a way.
+    public var isMereNote: Bool { file == nil && trail != nil && answered != true }
+
+    /// The name of the file that has the segment: what it was gathered in, or its own. What an earlier version took in under a name that no file
+    /// can have gets one made from its key.
+    var fileName: String {
+        if let gathered, SegmentName(gathered) != nil { return gathered }
+        if ForeignName.isLegal(segment) { return segment }
+        return SegmentName(priority: .normal, created: at, id: SegmentID(hashing: key.utf8)).fileName
+    }
+}

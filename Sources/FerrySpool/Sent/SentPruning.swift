@@ -1,0 +1,10 @@
+/// What pruning `sent/` did.
+public struct SentPruning: Sendable {
+    public var deleted = LedgerTotals.Count()
+    /// What could not be looked at or deleted: it stays, and everything else went on.
+    public var problems: [FileError] = []
+    /// There were days over the age limit, and they stay, because the clock has not been steady for an hour.
+    public var isClockSettling = false
+
+    public init() {}
+}
