@@ -67,8 +67,7 @@ enum ReplayList {
     private static func isPlain(_ byte: UInt8) -> Bool { byte > 0x20 && byte != 0x7f && byte != UInt8(ascii: "%") }
 
     private static func encoded(_ byte: UInt8) -> [UInt8] {
-        let digits = String(byte, radix: 16)
-        return Array("%\(byte < 16 ? "0" : "")\(digits)".utf8)
+        Array("%\(String(byte, radix: 16, width: 2))".utf8)
     }
 
     private static func decoded(_ bytes: ArraySlice<UInt8>) -> String? {

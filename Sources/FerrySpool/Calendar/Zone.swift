@@ -57,13 +57,9 @@ public struct Zone: Equatable, Sendable {
         for offset in before > after ? [before, after] : [after, before] where file.offset(at: wanted - offset) == offset {
             return Timestamp(milliseconds: (wanted - offset) * 1000)
         }
-        var low = wanted - 86_400 - before
-        var high = wanted + 86_400 - after
-        while high - low > 1 {
-            let middle = (low + high) / 2
-            if file.offset(at: middle) == before { low = middle } else { high = middle }
-        }
-        return Timestamp(milliseconds: high * 1000)
+        let first = wanted - 86_400 - before + 1
+        let change = (first..<max(first, wanted + 86_400 - after)).partitioningIndex { file.offset(at: $0) != before }
+        return Timestamp(milliseconds: change * 1000)
     }
 
     /// When a day begins.

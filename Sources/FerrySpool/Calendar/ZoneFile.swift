@@ -51,13 +51,8 @@ struct ZoneFile: Equatable, Sendable {
     func offset(at second: Int64) -> Int64 {
         guard let last = transitions.last else { return rule?.offset(at: second) ?? offsetBefore }
         if second >= last { return rule?.offset(at: second) ?? offsets[offsets.count - 1] }
-        var low = 0
-        var high = transitions.count
-        while low < high {
-            let middle = (low + high) / 2
-            if transitions[middle] <= second { low = middle + 1 } else { high = middle }
-        }
-        return low == 0 ? offsetBefore : offsets[low - 1]
+        let next = transitions.indices.partitioningIndex { transitions[$0] > second }
+        return next == 0 ? offsetBefore : offsets[next - 1]
     }
 
     private struct Header {

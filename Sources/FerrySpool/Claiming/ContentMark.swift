@@ -43,7 +43,7 @@ extension OpenFile {
     func contentMark() throws(FileError) -> String { try contentMark(size: status().size.bytes) }
 
     fileprivate func contentMark(size: Int64) throws(FileError) -> String {
-        "\(size)-\(try trailer(size: size).map { byte in (byte < 16 ? "0" : "") + String(byte, radix: 16) }.joined())"
+        "\(size)-\(try trailer(size: size).map { String($0, radix: 16, width: 2) }.joined())"
     }
 
     func trailer(size: Int64) throws(FileError) -> [UInt8] {

@@ -33,7 +33,6 @@ extension FileStatus.Identity {
     /// As in `/proc/locks`: major and minor number in hexadecimal.
     fileprivate var deviceNumber: String {
         let (major, minor) = (device >> 8 & 0xfff | device >> 32 & ~0xfff, device & 0xff | device >> 12 & ~0xff)
-        func digits(_ number: UInt) -> String { (number < 16 ? "0" : "") + String(number, radix: 16) }
-        return "\(digits(major)):\(digits(minor))"
+        return "\(String(major, radix: 16, width: 2)):\(String(minor, radix: 16, width: 2))"
     }
 }

@@ -43,7 +43,7 @@ enum EntryKind: Equatable {
             self = .sidecar(nameLength: name.count - Self.sidecarSuffix.utf8CodeUnitCount)
         } else if SegmentNameFields(name) != nil {
             self = .segment
-        } else if name.hasSuffix(".jsonl.gz") || name.hasSuffix(".ndjson.gz") || name.hasSuffix(".json.gz") {
+        } else if ForeignName.hasEnding(name) {
             self = .foreign
         } else {
             self = .other

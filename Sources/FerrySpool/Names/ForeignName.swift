@@ -1,6 +1,7 @@
 /// File names of segments that other tools gave: `*.jsonl.gz`, `*.ndjson.gz`, `*.json.gz`.
 public enum ForeignName {
     static let endings = [".jsonl.gz", ".ndjson.gz", ".json.gz"]
+    private static let endingBytes = endings.map { Array($0.utf8) }
 
     /// The longest name of a file that Linux knows, in bytes.
     static let longest = 255
@@ -9,6 +10,11 @@ public enum ForeignName {
     public static func isLegal(_ name: String) -> Bool {
         (1...longest).contains(name.utf8.count) && name.utf8.first != UInt8(ascii: ".")
             && name.utf8.allSatisfy { $0 >= 0x20 && $0 != 0x7f && $0 != UInt8(ascii: "/") } && ending(of: name) != nil
+    }
+
+    /// Whether a name ends as a segment's.
+    static func hasEnding(_ name: UnsafeBufferPointer<UInt8>) -> Bool {
+        endingBytes.contains { name.suffix($0.count).elementsEqual($0) }
     }
 
     /// Whether a file has a segment's name, or that of a copy of one.
@@ -44,8 +50,7 @@ public enum ForeignName {
             guard start.utf8.count + UTF8.width(scalar) <= 100 else { break }
             start.unicodeScalars.append(scalar)
         }
-        let digits = String(FNV.hash(name.utf8), radix: 16)
-        return start + "~" + String(repeating: "0", count: 16 - digits.utf8.count) + digits
+        return start + "~" + String(StableHash.of(name.utf8), radix: 16, width: 16)
     }
 }
 

@@ -44,19 +44,14 @@ public struct SegmentID: Hashable, Sendable, CustomStringConvertible {
     private static let digits = Array("0123456789abcdefghijklmnopqrstuvwxyz".utf8)
 
     /// The ID that a number of 128 bits stands for, a hash say: 25 characters.
-    public init(_ number: UInt128) { text = Self.base36(number, digits: Self.numberLength) }
+    public init(_ number: UInt128) { text = String(number, radix: 36, width: Self.numberLength) }
 
     /// An ID made from bytes that hold none: the same for the same bytes.
     ///
-    /// FNV-1a, twice with different starts: 128 bits for what needs no secrecy.
+    /// ``StableHash``, twice with different starts: 128 bits for what needs no secrecy.
     init(hashing bytes: some Sequence<UInt8>) {
-        let (first, second) = (FNV.hash(bytes), FNV.hash(bytes, start: 0x8422_2325_cbf2_9ce4))
-        text = Self.base36(first, digits: 13) + Self.base36(second, digits: 13)
-    }
-
-    private static func base36(_ number: some FixedWidthInteger, digits: Int) -> String {
-        let text = String(number, radix: 36)
-        return String(repeating: "0", count: digits - text.utf8.count) + text
+        let (first, second) = (StableHash.of(bytes), StableHash.of(bytes, startingAt: 0x8422_2325_cbf2_9ce4))
+        text = String(first, radix: 36, width: 13) + String(second, radix: 36, width: 13)
     }
 
     /// The IDs of the two halves that a split makes: `0` and `1` appended. `nil` when there is no room for them.
@@ -82,11 +77,4 @@ public struct SegmentID: Hashable, Sendable, CustomStringConvertible {
     public var number: UInt128? { text.utf8.count == Self.numberLength ? UInt128(text, radix: 36) : nil }
 
     static let numberLength = 25
-}
-
-/// Fowler, Noll and Vo's hash, 64 bits, variant 1a: stable in every process, and short to write in any language.
-enum FNV {
-    static func hash(_ bytes: some Sequence<UInt8>, start: UInt64 = 0xcbf2_9ce4_8422_2325) -> UInt64 {
-        bytes.reduce(start) { ($0 ^ UInt64($1)) &* 0x100_0000_01b3 }
-    }
 }

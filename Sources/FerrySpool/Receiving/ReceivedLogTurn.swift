@@ -33,9 +33,8 @@ final class ReceivedLogTurn {
     /// Something is about to be logged.
     func count() throws(FileError) {
         let next = number + 1
-        let digits = String(next)
         // Always as long: no digit of an earlier number is left behind.
-        try file.write(Array((String(repeating: "0", count: Self.mostDigits - 1 - digits.count) + digits + "\n").utf8), at: 0)
+        try file.write(Array("\(String(UInt64(next), width: Self.mostDigits - 1))\n".utf8), at: 0)
         number = next
     }
 

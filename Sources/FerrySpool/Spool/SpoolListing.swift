@@ -91,16 +91,11 @@ public struct SpoolListing: Sendable {
     /// Puts an entry at its place in upload order among those from `start` on. Returns its index.
     mutating func insert(_ entry: Entry, from start: Int) -> Int {
         let index = names.withUnsafeBufferPointer { names in
-            var low = start
-            var high = entries.count
-            while low < high {
-                let middle = (low + high) / 2
-                let other = entries[middle]
-                let isBefore =
-                    other.key != entry.key ? other.key < entry.key : names[other].lexicographicallyPrecedes(names[entry])
-                if isBefore { low = middle + 1 } else { high = middle }
+            (start..<entries.count).partitioningIndex { index in
+                let other = entries[index]
+                return other.key != entry.key
+                    ? other.key > entry.key : !names[other].lexicographicallyPrecedes(names[entry])
             }
-            return low
         }
         entries.insert(entry, at: index)
         return index
@@ -109,13 +104,7 @@ public struct SpoolListing: Sendable {
     /// The first index from `start` on whose entry has this priority or a lower one, and in this priority this time or a later one.
     public func index(of priority: Priority, from time: Timestamp, after start: Int) -> Int {
         let wanted = Entry(priority: priority, created: time, nameStart: 0, nameLength: 0, isForeign: false, size: nil).key
-        var low = start
-        var high = entries.count
-        while low < high {
-            let middle = (low + high) / 2
-            if entries[middle].key < wanted { low = middle + 1 } else { high = middle }
-        }
-        return low
+        return (start..<entries.count).partitioningIndex { entries[$0].key >= wanted }
     }
 
     /// Forgets the entries that are taken, and their names.
@@ -166,15 +155,11 @@ public struct SpoolListing: Sendable {
             priority: name.priority, created: name.created, nameStart: 0, nameLength: 0, isForeign: false, size: nil)
         let bytes = Array(segment.utf8)
         return names.withUnsafeBufferPointer { names in
-            var low = 0
-            var high = entries.count
-            while low < high {
-                let middle = (low + high) / 2
-                let entry = entries[middle]
-                let isBefore = entry.key != wanted.key ? entry.key < wanted.key : names[entry].lexicographicallyPrecedes(bytes)
-                if isBefore { low = middle + 1 } else { high = middle }
+            let index = entries.indices.partitioningIndex { index in
+                let entry = entries[index]
+                return entry.key != wanted.key ? entry.key > wanted.key : !names[entry].lexicographicallyPrecedes(bytes)
             }
-            return low < entries.count && names[entries[low]].elementsEqual(bytes) ? low : nil
+            return index < entries.count && names[entries[index]].elementsEqual(bytes) ? index : nil
         }
     }
 }

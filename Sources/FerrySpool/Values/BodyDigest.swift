@@ -20,10 +20,7 @@ public struct BodyDigest: Hashable, Sendable {
     }
 
     public var hexadecimal: String {
-        (0..<4).map { index in
-            let digits = String(words[index], radix: 16)
-            return String(repeating: "0", count: 16 - digits.count) + digits
-        }.joined()
+        (0..<4).map { String(words[$0], radix: 16, width: 16) }.joined()
     }
 
     public static func == (left: BodyDigest, right: BodyDigest) -> Bool {

@@ -37,8 +37,7 @@ extension Unicode.Scalar {
         case "\n": return "\\n"
         case "\r": return "\\r"
         default:
-            let digits = String(value, radix: 16)
-            return "\\u" + String(repeating: "0", count: 4 - digits.count) + digits
+            return "\\u" + String(value, radix: 16, width: 4)
         }
     }
 }

@@ -44,8 +44,7 @@ public struct BundleManifest: Equatable, Sendable {
 
     /// A file system that knows no more than 8.3 can hold it.
     static func fileName(_ number: Int) -> String {
-        let digits = String(number)
-        return String(repeating: "0", count: max(0, 6 - digits.count)) + digits + ".gz"
+        String(UInt(number), width: 6) + ".gz"
     }
 
     /// Whether an export makes files of this name.

@@ -8,10 +8,7 @@ enum Tar {
     static func header(_ name: String, size: Int64, modified: Timestamp) -> [UInt8] {
         var block = [UInt8](repeating: 0, count: blockSize)
         func put(_ text: String, at offset: Int) { block.replaceSubrange(offset..<offset + text.utf8.count, with: text.utf8) }
-        func octal(_ value: Int64, width: Int) -> String {
-            let digits = String(value, radix: 8)
-            return String(repeating: "0", count: max(0, width - digits.count)) + digits
-        }
+        func octal(_ value: Int64, width: Int) -> String { String(UInt64(value), radix: 8, width: width) }
         put(name, at: 0)
         put("0000600", at: 100)
         put("0000000", at: 108)

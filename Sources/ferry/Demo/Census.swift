@@ -11,15 +11,15 @@ struct Census: Equatable, CustomStringConvertible {
             guard let open = try file.open() else { continue }
             segments += 1
             events += try open.checkDeeply(inflateLimit: .mebibytes(1024))
-            // FNV-1a of each line, added up.
-            var hash: UInt64 = 0xcbf2_9ce4_8422_2325
+            // The hash of each line, added up.
+            var hash = StableHash()
             try open.inflate(limit: .mebibytes(1024)) { bytes in
                 for byte in bytes {
                     if byte == UInt8(ascii: "\n") {
-                        sum &+= hash
-                        hash = 0xcbf2_9ce4_8422_2325
+                        sum &+= hash.value
+                        hash = StableHash()
                     } else {
-                        hash = (hash ^ UInt64(byte)) &* 0x100_0000_01b3
+                        hash.add(byte)
                     }
                 }
             }
@@ -27,8 +27,6 @@ struct Census: Equatable, CustomStringConvertible {
     }
 
     var description: String {
-        let digits = String(sum, radix: 16)
-        return
-            "\(segments) segments, \(events) events, sum of all lines \(String(repeating: "0", count: 16 - digits.count) + digits)"
+        "\(segments) segments, \(events) events, sum of all lines \(String(sum, radix: 16, width: 16))"
     }
 }
