@@ -56,7 +56,9 @@ extension Spool {
         if try stateDirectory.contains(Self.identityName) { try setDamagedIdentityAside() }
         // Several processes may open a new spool at once: whoever comes first decides.
         var isFirst = false
-        try lendingReserve { () throws(FileError) in isFirst = try make(fresh, in: stateDirectory) }
+        try lendingReserve { () throws(FileError) in
+            isFirst = try stateDirectory.createOnce(Self.identityName, with: JSONLine.encode(fresh))
+        }
         return (try stateDirectory.readState(SpoolIdentity.self, from: Self.identityName, warn: warn) ?? fresh, isFirst)
     }
 
@@ -67,25 +69,6 @@ extension Spool {
             guard known == nil, try state.contains(Self.identityName) else { return }
             try state.moveAside(Self.identityName, into: state)
         }
-    }
-
-    /// Returns whether no other process was faster.
-    private func make(_ identity: SpoolIdentity, in stateDirectory: Directory) throws(FileError) -> Bool {
-        let temporary = EntryKind.temporaryName()
-        do throws(FileError) {
-            let file = try stateDirectory.create(temporary)
-            try file.write(JSONLine.encode(identity))
-            try file.sync()
-            guard try stateDirectory.renameWithoutReplacing(temporary, to: Self.identityName) else {
-                try stateDirectory.remove(temporary)
-                return false
-            }
-        } catch {
-            try? stateDirectory.remove(temporary)
-            throw error
-        }
-        try stateDirectory.sync()
-        return true
     }
 
     public func setIdentity(_ identity: SpoolIdentity) throws(FileError) {

@@ -27,6 +27,27 @@ extension Directory {
         if durable { try sync() }
     }
 
+    /// Creates a small file in one step, durably, unless there is one of its name: of several processes the first decides.
+    ///
+    /// - Returns: Whether it was made.
+    func createOnce(_ name: String, with bytes: [UInt8]) throws(FileError) -> Bool {
+        let temporary = EntryKind.temporaryName()
+        do throws(FileError) {
+            let file = try create(temporary)
+            try file.write(bytes)
+            try file.sync()
+            guard try renameWithoutReplacing(temporary, to: name) else {
+                try remove(temporary)
+                return false
+            }
+        } catch {
+            try? remove(temporary)
+            throw error
+        }
+        try sync()
+        return true
+    }
+
     /// Creates a hidden file that is to get another name. What a killed process leaves of it is removed a day after.
     package func createTemporary() throws(FileError) -> (name: String, file: OpenFile) {
         let name = EntryKind.temporaryName()

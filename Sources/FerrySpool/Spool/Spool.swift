@@ -120,23 +120,13 @@ public final class Spool: Sendable {
     private static func ensureID(in state: Directory) throws(FileError) -> String {
         let known = try contentsOfID(in: state)
         if let id = parseID(known) { return id }
-        let temporary = EntryKind.temporaryName()
-        do throws(FileError) {
-            let file = try state.create(temporary)
-            try file.write(Array("\(SegmentID.random())\n".utf8))
-            try file.sync()
-            if known != nil { try state.renameOverAnything(temporary, to: idName) }
-        } catch {
-            try? state.remove(temporary)
-            throw error
-        }
-        // Several processes may open a new spool at once: the first decides.
-        // What is there and is no ID has given way.
-        let isMine = known == nil ? try state.renameWithoutReplacing(temporary, to: idName) : true
-        if isMine {
-            try state.sync()
+        let fresh = Array("\(SegmentID.random())\n".utf8)
+        if known != nil {
+            // What is there and is no ID gives way.
+            try state.replace(idName, with: fresh, durable: true)
         } else {
-            try state.remove(temporary)
+            // Several processes may open a new spool at once: the first decides.
+            _ = try state.createOnce(idName, with: fresh)
         }
         guard let id = parseID(try state.contents(of: idName)) else {
             throw FileError("read", state.pathOf(idName), code: EINVAL)
