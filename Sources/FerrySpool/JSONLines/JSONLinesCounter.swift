@@ -16,11 +16,11 @@ public struct JSONLinesCounter {
     public init(longestLine: ByteCount = ByteCount(.max)) { self.longestLine = longestLine.bytes }
 
     public mutating func feed(_ bytes: UnsafeRawBufferPointer) throws(JSONLineProblem) {
-        var rest = UnsafeBufferPointer(start: bytes.bindMemory(to: UInt8.self).baseAddress, count: bytes.count)
+        var rest = bytes.asText
         while !rest.isEmpty {
             // Whole lines in a block that no line is too long for; or else the rest of a line, or the start of one.
             let block = column == 0 ? rest.wholeLines(within: min(Self.longestBlock, Int(clamping: longestLine))) : nil
-            let piece = block ?? UnsafeBufferPointer(rebasing: rest[..<(rest.firstNewline.map { $0 + 1 } ?? rest.count)])
+            let piece = block ?? rest.throughFirstNewline
             if let block, let sound = SoundLines(block) {
                 events += sound.events
                 line += sound.lines
@@ -35,10 +35,7 @@ public struct JSONLinesCounter {
     private static let longestBlock = 1 << 16
 
     private mutating func scan(_ bytes: UnsafeBufferPointer<UInt8>) throws(JSONLineProblem) {
-        var rest = bytes
-        while !rest.isEmpty {
-            let newline = rest.firstNewline
-            let piece = UnsafeBufferPointer(rebasing: rest[..<(newline ?? rest.count)])
+        try bytes.forEachLine { (piece, isEnded) throws(JSONLineProblem) in
             if let bad = scanner.feed(piece) {
                 throw JSONLineProblem(line: line, column: column + bad + 1, reason: scanner.reason)
             }
@@ -47,11 +44,10 @@ public struct JSONLinesCounter {
                 let column = Int(clamping: longestLine.adding(1))
                 throw JSONLineProblem(line: line, column: column, reason: "the line is longer than \(ByteCount(longestLine))")
             }
-            guard let newline else { return }
+            guard isEnded else { return }
             try endLine()
             line += 1
             column = 0
-            rest = UnsafeBufferPointer(rebasing: rest[(newline + 1)...])
         }
     }
 

@@ -11,8 +11,7 @@ extension String {
             case "\r": quoted += "\\r"
             case "\t": quoted += "\\t"
             case "\u{0}"..<" ":
-                let digits = String(scalar.value, radix: 16)
-                quoted += "\\u" + String(repeating: "0", count: 4 - digits.count) + digits
+                quoted += "\\u" + String(scalar.value, radix: 16, width: 4)
             default: quoted.unicodeScalars.append(scalar)
             }
         }

@@ -7,14 +7,13 @@ struct LineCounter {
 
     /// Returns how many lines end in this piece.
     mutating func count(_ bytes: UnsafeRawBufferPointer) -> Int64 {
-        var rest = UnsafeBufferPointer(start: bytes.bindMemory(to: UInt8.self).baseAddress, count: bytes.count)
         let before = total
-        while let newline = rest.firstNewline {
-            if hasRest || !rest[..<newline].allSatisfy(\.isBlank) { total += 1 }
+        bytes.asText.forEachLine { line, isEnded in
+            if !hasRest { hasRest = !line.allSatisfy(\.isBlank) }
+            guard isEnded else { return }
+            if hasRest { total += 1 }
             hasRest = false
-            rest = UnsafeBufferPointer(rebasing: rest[(newline + 1)...])
         }
-        if !hasRest, !rest.allSatisfy(\.isBlank) { hasRest = true }
         return total - before
     }
 

@@ -6,22 +6,13 @@ package struct LineCutter {
 
     /// Hands on the lines that end in a piece, without their line feeds.
     package mutating func feed(_ piece: UnsafeRawBufferPointer, _ body: (UnsafeBufferPointer<UInt8>) throws -> Void) throws {
-        var bytes = UnsafeBufferPointer(start: piece.bindMemory(to: UInt8.self).baseAddress, count: piece.count)
-        if !rest.isEmpty {
-            guard let end = bytes.firstNewline else {
-                rest += bytes
-                return
-            }
-            rest += bytes[..<end]
+        try piece.asText.forEachLine { line, isEnded in
+            if isEnded, rest.isEmpty { return try body(line) }
+            rest += line
+            guard isEnded else { return }
             try rest.withUnsafeBufferPointer(body)
             rest.removeAll(keepingCapacity: true)
-            bytes = UnsafeBufferPointer(rebasing: bytes[(end + 1)...])
         }
-        while let end = bytes.firstNewline {
-            try body(UnsafeBufferPointer(rebasing: bytes[..<end]))
-            bytes = UnsafeBufferPointer(rebasing: bytes[(end + 1)...])
-        }
-        rest += bytes
     }
 
     /// The last line, if it has no line feed.

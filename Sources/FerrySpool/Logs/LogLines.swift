@@ -8,27 +8,9 @@ extension OpenFile {
     public func forEachLine(
         from start: Int64 = 0, _ body: (UnsafeBufferPointer<UInt8>) -> Void
     ) throws(FileError) {
-        let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: 1 << 20, alignment: 16)
-        defer { buffer.deallocate() }
-        var kept = 0
-        var offset = start
-        while true {
-            let count = try read(into: UnsafeMutableRawBufferPointer(rebasing: buffer[kept...]), at: offset)
-            offset += Int64(count)
-            var rest = UnsafeBufferPointer(start: buffer.bindMemory(to: UInt8.self).baseAddress, count: kept + count)
-            while let newline = rest.firstNewline {
-                body(UnsafeBufferPointer(rebasing: rest[..<newline]))
-                rest = UnsafeBufferPointer(rebasing: rest[(newline + 1)...])
-            }
-            if count == 0 || rest.count == buffer.count {
-                if !rest.isEmpty { body(rest) }
-                if count == 0 { return }
-                kept = 0
-            } else {
-                kept = rest.count
-                // Parts of the buffer above, also when they are empty: their address is never nil.
-                memmove(buffer.baseAddress!, rest.baseAddress!, kept)
-            }
+        try forEachPiece(from: start) { piece in
+            body(piece.bytes)
+            return true
         }
     }
 
@@ -42,33 +24,58 @@ extension OpenFile {
     package func forEachPlacedLine(
         from start: Int64 = 0, before end: Int64 = .max, _ body: (UnsafeBufferPointer<UInt8>, Int64) -> Void
     ) throws(FileError) -> Int64 {
+        var lineStart = start
+        try forEachPiece(from: start) { piece in
+            guard lineStart < end else { return false }
+            if piece.isWhole { body(piece.bytes, lineStart) }
+            if piece.isEnded { lineStart = piece.end }
+            return lineStart < end
+        }
+        return lineStart
+    }
+
+    /// A line, or a part of one that is longer than 1 MiB.
+    private struct LinePiece {
+        let bytes: UnsafeBufferPointer<UInt8>
+        /// Where in the file the next one begins.
+        let end: Int64
+        /// A line feed ends it.
+        let isEnded: Bool
+        /// It is a line from its beginning to its end, which is that of the file where it has no line feed.
+        let isWhole: Bool
+    }
+
+    /// - Parameter body: Returns whether to go on.
+    private func forEachPiece(from start: Int64, _ body: (LinePiece) -> Bool) throws(FileError) {
         let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: 1 << 20, alignment: 16)
         defer { buffer.deallocate() }
-        // Of the line that the buffer begins with, or begins in the midst of where it is too long.
-        var lineStart = start
-        var isTooLong = false
-        var (kept, offset) = (0, start)
+        /// How much of the buffer is of a line whose end was not read yet.
+        var kept = 0
+        /// What the buffer begins with is not a line's beginning.
+        var isInLongLine = false
+        var offset = start
         while true {
             let count = try read(into: UnsafeMutableRawBufferPointer(rebasing: buffer[kept...]), at: offset)
-            if count == 0 {
-                let rest = UnsafeBufferPointer(start: buffer.bindMemory(to: UInt8.self).baseAddress, count: kept)
-                if !rest.isEmpty, lineStart < end { body(rest, lineStart) }
-                return lineStart
-            }
             offset += Int64(count)
-            var rest = UnsafeBufferPointer(start: buffer.bindMemory(to: UInt8.self).baseAddress, count: kept + count)
+            var rest = UnsafeRawBufferPointer(rebasing: buffer[..<(kept + count)]).asText
             while let newline = rest.firstNewline {
-                guard lineStart < end else { return lineStart }
-                if !isTooLong { body(UnsafeBufferPointer(rebasing: rest[..<newline]), lineStart) }
-                isTooLong = false
+                let line = UnsafeBufferPointer(rebasing: rest[..<newline])
                 rest = UnsafeBufferPointer(rebasing: rest[(newline + 1)...])
-                lineStart = offset - Int64(rest.count)
+                let piece = LinePiece(
+                    bytes: line, end: offset - Int64(rest.count), isEnded: true, isWhole: !isInLongLine)
+                isInLongLine = false
+                guard body(piece) else { return }
             }
-            guard lineStart < end else { return lineStart }
-            if rest.count == buffer.count { (isTooLong, rest) = (true, UnsafeBufferPointer(rebasing: rest[..<0])) }
-            kept = rest.count
-            // Parts of the buffer above, also when they are empty: their address is never nil.
-            memmove(buffer.baseAddress!, rest.baseAddress!, kept)
+            if count == 0 || rest.count == buffer.count {
+                let isWhole = count == 0 && !isInLongLine
+                if !rest.isEmpty, !body(LinePiece(bytes: rest, end: offset, isEnded: false, isWhole: isWhole)) { return }
+                if count == 0 { return }
+                (kept, isInLongLine) = (0, true)
+            } else {
+                kept = rest.count
+                // Parts of the buffer above, also when they are empty: their address is never nil.
+                memmove(buffer.baseAddress!, rest.baseAddress!, kept)
+            }
         }
     }
 

@@ -24,21 +24,13 @@ struct LineSalvage: ~Copyable {
     }
 
     mutating func add(_ bytes: UnsafeRawBufferPointer) throws {
-        var bytes = UnsafeBufferPointer(start: bytes.bindMemory(to: UInt8.self).baseAddress, count: bytes.count)
-        defer { trusted -= Int64(bytes.count) }
-        while let end = bytes.firstNewline {
-            let piece = UnsafeBufferPointer(rebasing: bytes[..<end])
+        try bytes.asText.forEachLine { piece, isEnded in
             // With its line feed.
-            trusted -= Int64(end + 1)
-            if rest.isEmpty, !isTooLong, piece.count <= Self.longestLine {
-                try add(line: piece)
-            } else {
-                keep(piece)
-                try endLine()
-            }
-            bytes = UnsafeBufferPointer(rebasing: bytes[(end + 1)...])
+            trusted -= Int64(piece.count + (isEnded ? 1 : 0))
+            if isEnded, rest.isEmpty, !isTooLong, piece.count <= Self.longestLine { return try add(line: piece) }
+            keep(piece)
+            if isEnded { try endLine() }
         }
-        keep(bytes)
     }
 
     /// A sound file may lack its last line feed; a damaged one ends anywhere, and only JSON that is complete counts.

@@ -99,9 +99,7 @@ extension Spool {
         try claim.file.inflate(limit: limit) { bytes in
             var rest = bytes
             while counter.total < firstLines, !rest.isEmpty {
-                let newline = UnsafeBufferPointer(start: rest.bindMemory(to: UInt8.self).baseAddress, count: rest.count)
-                    .firstNewline
-                let piece = UnsafeRawBufferPointer(rebasing: rest[..<(newline.map { $0 + 1 } ?? rest.count)])
+                let piece = UnsafeRawBufferPointer(rest.asText.throughFirstNewline)
                 _ = counter.count(piece)
                 try head.write(piece)
                 rest = UnsafeRawBufferPointer(rebasing: rest[piece.count...])
