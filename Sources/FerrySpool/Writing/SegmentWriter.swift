@@ -22,7 +22,7 @@ public final class SegmentWriter {
     private var open: (journal: Journal, roll: RollState)?
     private var pace = SourcePace()
     private var batch: [UInt8] = []
-    private var lastCreated: Timestamp?
+    private var clock = SegmentClock()
     private var nextControlCheck: ContinuousClock.Instant?
     /// The number of the first event in ``batch``.
     private var batchStart: Int64?
@@ -142,8 +142,7 @@ public final class SegmentWriter {
 
     private func openJournal() throws(WriteFailure) -> Journal {
         let retention: RetentionReport
-        let time = spool.dateSegment(wallClock(), after: lastCreated)
-        lastCreated = time.created
+        let time = clock.date(wallClock(), in: spool)
         let name = SegmentName(priority: options.priority, created: time.created, id: .random(), stream: options.stream)
         do throws(FileError) {
             retention = try spool.applyRetention(options.retention, atMost: options.priority, inVain: false)

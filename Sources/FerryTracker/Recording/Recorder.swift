@@ -38,7 +38,7 @@ final class Recorder: Sendable {
         var unsealed = ByteCount.zero
         /// `nil` without a size limit.
         var room: RoomRule?
-        var lastCreated: Timestamp?
+        var clock = SegmentClock()
         var isClosed = false
         var stored = 0
 
@@ -139,8 +139,7 @@ final class Recorder: Sendable {
         _ priority: Priority, at now: Moment, _ options: Options, _ state: inout State
     ) throws(TrackerFailure) -> Batch {
         guard state.spool.isStillOpen else { throw .file(FileError("open a journal in", state.spool.path, code: EBADF)) }
-        let time = state.spool.dateSegment(now.wall, after: state.lastCreated)
-        state.lastCreated = time.created
+        let time = state.clock.date(now.wall, in: state.spool)
         let name = SegmentName(priority: priority, created: time.created, id: .random(), stream: options.stream)
         do throws(FileError) {
             let journal = try state.spool.openJournal(name, clock: time.clock, isDurable: options.durability == .disk)
