@@ -1,6 +1,7 @@
 import Crypto
 import FerrySpool
 import FoundationEssentials
+import Glibc
 
 /// Encrypts segments to a recipient, piece by piece: HPKE (RFC 9180) with X25519, SHA-256 and ChaCha20-Poly1305.
 ///
@@ -29,7 +30,7 @@ enum Sealing {
         var left = region.size
         repeat {
             let count = try region.read(into: buffer)
-            guard count == min(Int64(piece), left) else { throw FileError("read", region.file.path, code: 5) }
+            guard count == min(Int64(piece), left) else { throw FileError("read", region.file.path, code: EIO) }
             left -= Int64(count)
             let sealed = try sender.seal(Data(buffer[..<count]), authenticating: Data([left == 0 ? 1 : 0]))
             var length = UInt32(sealed.count).littleEndian
