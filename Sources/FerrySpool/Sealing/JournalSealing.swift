@@ -31,7 +31,7 @@ extension Spool {
 
     /// Publishes what ``compress(_:level:)`` made, then removes the journal.
     ///
-    /// In this order a crash loses nothing; ``claim(_:)`` lets nobody send the segment before the journal is gone, so that it is
+    /// In this order a crash loses nothing; ``claim(_:mayBeUnfinished:)`` lets no process send the segment before the journal is gone, so that it is
     /// not made and sent a second time either.
     public func publish(
         _ compressed: consuming CompressedJournal?, of journal: Journal
