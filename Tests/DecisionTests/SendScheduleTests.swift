@@ -1,3 +1,4 @@
+import TestSupport
 import Testing
 
 @testable import FerrySpool
@@ -205,7 +206,7 @@ extension Lane.Newcomer {
     fileprivate init(_ name: String, _ priority: Priority, _ bytes: Int64) {
         let entry = SpoolListing.Entry(
             priority: priority, created: .distantPast, nameStart: 0, nameLength: 0, isForeign: false, size: ByteCount(bytes))
-        self.init(name: name, entry: entry, hasSidecar: false, missedTurn: false)
+        self.init(found: FoundSegment(name: name, entry: entry), hasSidecar: false, missedTurn: false)
     }
 }
 
@@ -216,19 +217,20 @@ struct MisconfigurationTests {
         var upload = UploadOptions(destination: try DestinationURL("http://hub/"))
         upload.backOff = BackOff(intervals: [.seconds(10), .seconds(60)], jitter: 1...1, failuresAllowed: .max)
         var state = RunState(RunOptions(upload: upload, schedule: SchedulePolicy(interval: .seconds(60))))
-        var delivery = DeliveryState([], options: upload, health: DestinationHealth(upload), isContinuous: true, now: { .now() })
+        var delivery = DeliveryState([], options: upload, health: DestinationHealth(upload), isContinuous: true)
+        var generator = Seeded(seed: 1)
         let reason = Verdict.Reason(kind: "status", status: 401, message: "HTTP 401")
         func at(_ seconds: Int) -> Moment {
             Moment(wall: Timestamp(rfc3339: "2026-11-21T12:00:00Z")! + .seconds(seconds), steady: .seconds(seconds))
         }
         delivery.stop(.misconfigured(reason))
-        #expect(state.update(&delivery, at: at(0)) == .seconds(10))
+        #expect(state.update(&delivery, at: at(0), using: &generator) == .seconds(10))
         #expect(delivery.plan.stopReason != nil)
-        _ = state.update(&delivery, at: at(10))
+        _ = state.update(&delivery, at: at(10), using: &generator)
         #expect(delivery.plan.stopReason == nil)
         // The answer is there before the next look.
         delivery.stop(.misconfigured(reason))
-        #expect(state.update(&delivery, at: at(10)) == .seconds(70))
+        #expect(state.update(&delivery, at: at(10), using: &generator) == .seconds(70))
         #expect(delivery.plan.stopReason != nil)
     }
 }

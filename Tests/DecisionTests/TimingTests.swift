@@ -149,7 +149,7 @@ struct BandwidthTests {
 struct DeadlineBudgetTests {
     @Test("Nothing is started when less than the margin is left")
     func margin() {
-        let start = ContinuousClock.now
+        let start = Duration.zero
         let budget = DeadlineBudget(time: .seconds(180), margin: nil, now: start)
         #expect(budget.allows(.zero, now: start + .seconds(149)) && !budget.allows(.zero, now: start + .seconds(151)))
         let short = DeadlineBudget(time: .seconds(20), margin: nil, now: start)
@@ -158,7 +158,7 @@ struct DeadlineBudgetTests {
 
     @Test("A request that would take longer than what is left, by what the others took, is not started")
     func pace() {
-        let start = ContinuousClock.now
+        let start = Duration.zero
         var budget = DeadlineBudget(time: .seconds(100), margin: .zero, now: start)
         budget.observe(.mebibytes(10), events: 100, took: .seconds(10))
         #expect(budget.allows(.mebibytes(50), now: start + .seconds(40)))
@@ -168,7 +168,7 @@ struct DeadlineBudgetTests {
 
     @Test("Of a segment that goes out in parts one request has to arrive in time")
     func parts() {
-        let start = ContinuousClock.now
+        let start = Duration.zero
         var budget = DeadlineBudget(time: .seconds(100), margin: .zero, now: start)
         // 10 KiB and 0.1 s an event.
         budget.observe(.mebibytes(1), events: 100, took: .seconds(10))
@@ -183,7 +183,7 @@ struct DeadlineBudgetTests {
 
     @Test("Small requests tell how long the bytes of those take that are not much larger")
     func slowLink() {
-        let start = ContinuousClock.now
+        let start = Duration.zero
         var budget = DeadlineBudget(time: .seconds(8), margin: .zero, now: start)
         for _ in 0..<10 { budget.observe(ByteCount(5_200), events: 10, took: .milliseconds(500)) }
         #expect(!budget.allows(ByteCount(50_800), now: start + .milliseconds(5_300)))
@@ -192,7 +192,7 @@ struct DeadlineBudgetTests {
 
     @Test("Segments go out together up to what arrives in time by the pace of the others")
     func joined() {
-        let start = ContinuousClock.now
+        let start = Duration.zero
         var budget = DeadlineBudget(time: .seconds(100), margin: .zero, now: start)
         #expect(budget.most(now: start) == nil)
         budget.observe(.mebibytes(1), events: 100, took: .seconds(10))
@@ -207,7 +207,7 @@ struct DeadlineBudgetTests {
 
     @Test("What small requests tell joins no more than they tell of")
     func joinedSmall() {
-        let start = ContinuousClock.now
+        let start = Duration.zero
         var budget = DeadlineBudget(time: .seconds(8), margin: .zero, now: start)
         for _ in 0..<10 { budget.observe(ByteCount(5_000), events: 10, took: .milliseconds(500)) }
         #expect((19_999...20_001).contains(budget.most(now: start + .seconds(6))?.bytes ?? 0))
@@ -218,7 +218,7 @@ struct DeadlineBudgetTests {
     @Test("Whatever was observed: what may go out together is allowed, and hardly more is")
     func joinedProperty() {
         var generator = Seeded(seed: 11)
-        let start = ContinuousClock.now
+        let start = Duration.zero
         for _ in 0..<500 {
             var budget = DeadlineBudget(time: .seconds(60), margin: .zero, now: start)
             for _ in 0..<Int.random(in: 1...8, using: &generator) {
@@ -236,7 +236,7 @@ struct DeadlineBudgetTests {
 
     @Test("A small request tells how long one takes, and not how long many more bytes take")
     func small() {
-        let start = ContinuousClock.now
+        let start = Duration.zero
         var budget = DeadlineBudget(time: .seconds(100), margin: .zero, now: start)
         budget.observe(ByteCount(200), events: 1, took: .seconds(2))
         #expect(budget.allows(.mebibytes(1), now: start + .seconds(90)))

@@ -29,7 +29,7 @@ struct DayTests {
         case produce
         case network(isUp: Bool)
         case hub(isDown: Bool)
-        case answer(life: Int, Dispatcher.Job, [PreparedSegment], lost: Bool)
+        case answer(life: Int, DeliveryJob, [PreparedSegment], lost: Bool)
         case disk(life: Int)
         case look(life: Int)
         case restart
@@ -55,8 +55,7 @@ struct DayTests {
         /// Counts restarts: what was under way in an earlier life never ends.
         var life = 0
         var state: RunState
-        var delivery: DeliveryState
-        var tools: LaneTools
+        var delivery: FolderDelivery
         var underWay = 0
         var requests = 0
         var mostUnderWay = 0
@@ -72,20 +71,18 @@ struct DayTests {
                 upload: upload, schedule: SchedulePolicy(interval: .seconds(120), events: 200, criticalDelay: .seconds(3)))
             options.windows = UploadWindows(parsing: "18:00-16:00", zone: try Zone(named: "Europe/Berlin"))
             self.options = options
-            (state, delivery, tools) = Self.begin(options, spool, clock)
+            (state, delivery) = try Self.begin(options, spool, clock)
         }
 
-        private static func begin(_ options: RunOptions, _ spool: Spool, _ clock: Clock) -> (RunState, DeliveryState, LaneTools) {
-            let tools = LaneTools(SpoolLease(spool), options: options.upload, now: { clock.wall }) { _ in }
-            var delivery = DeliveryState(
-                [Lane(tools)], options: options.upload, health: DestinationHealth(options.upload), isContinuous: true,
-                now: { clock.wall })
+        private static func begin(
+            _ options: RunOptions, _ spool: Spool, _ clock: Clock
+        ) throws -> (RunState, FolderDelivery) {
+            var delivery = try FolderDelivery([spool], options: options.upload, now: { clock.wall })
             let id = DestinationName.id(of: "\(options.upload.destination)")
-            if let known = (try? spool.destinationState(id)) ?? nil { delivery.remember(known) }
+            if let known = (try? spool.destinationState(id)) ?? nil { delivery.state.remember(known, at: clock.wall) }
             var state = RunState(options)
             state.add(SpoolControl())
-            if let listing = try? spool.scan(sizes: true) { delivery.lanes[0].begin(listing) }
-            return (state, delivery, tools)
+            return (state, delivery)
         }
 
         mutating func random(_ range: Range<Int>) -> Int { .random(in: range, using: &generator) }
@@ -116,7 +113,7 @@ struct DayTests {
                     id: .random())
                 try spool.put(Segments.gzip("{\"n\":\(produced.count)}\n"), as: name)
                 produced.insert(name.id)
-                state.appeared(name.fileName, in: 0, &delivery, at: clock.moment)
+                try delivery.appeared(name.fileName, in: &state, at: clock.moment)
                 events.add(.produce, at: clock.now + .seconds(random(5..<120)))
             case .network(let isUp):
                 self.isUp = isUp || isOver
@@ -131,12 +128,12 @@ struct DayTests {
                 delivery.finish(job, segments, answer(segments, lost: lost))
                 // A slow disk: what was answered is written down later, or never, if the machine goes down first.
                 events.add(.disk(life: life), at: clock.now + .milliseconds(random(0..<20_000)))
-            case .disk(let life): if life == self.life { await tools.settler.settleQueue() }
+            case .disk(let life): if life == self.life { await delivery.tools[0].settler.settleQueue() }
             case .look: break
             case .restart:
                 life += 1
                 underWay = 0
-                (state, delivery, tools) = Self.begin(options, spool, clock)
+                (state, delivery) = try Self.begin(options, spool, clock)
                 _ = state.setNetwork(isUp ? .usable(interface: "eth0") : .noRoute, &delivery, at: clock.moment)
                 if !isOver { events.add(.restart, at: clock.now + .seconds(random(600..<8000))) }
             }
@@ -163,17 +160,17 @@ struct DayTests {
             if let next { events.add(.look(life: life), at: max(next, clock.now + .milliseconds(1))) }
             let preparer = Preparer(options: options.upload) { _ in }
             while case .job(let job) = delivery.next() {
-                var ready: [(Dispatcher.Item, PreparedSegment)] = []
+                var ready: [(QueuedSegment, PreparedSegment)] = []
                 for item in job.items {
                     switch preparer.prepare(item, in: spool, now: clock.wall) {
                     case .ready(let segment): ready.append((item, segment))
                     case .waits(let until, _): delivery.skip(item, of: job, .waits(until: until))
                     case .gone: delivery.skip(item, of: job, .ended)
-                    default: delivery.skip(item, of: job, .taken)
+                    default: delivery.skip(item, of: job, .taken())
                     }
                 }
                 guard !ready.isEmpty else {
-                    delivery.abandon(job)
+                    delivery.state.abandon(job)
                     continue
                 }
                 #expect(isUp, "nothing is tried without a route")
@@ -181,7 +178,7 @@ struct DayTests {
                 requests += 1
                 underWay += 1
                 mostUnderWay = max(mostUnderWay, underWay)
-                let left = Dispatcher.Job(id: job.id, lane: 0, tools: tools, items: ready.map(\.0))
+                let left = job.with(ready.map(\.0))
                 events.add(
                     .answer(life: life, left, ready.map(\.1), lost: random(0..<50) == 0),
                     at: clock.now + .milliseconds(random(20..<2000)))

@@ -14,10 +14,7 @@ struct DeliveryStateTests {
         let spool = try folder.spool()
         let segments = (0..<3).map { Segments.name(second: $0) }
         for segment in segments { try spool.put(Segments.gzip("{}\n"), as: segment) }
-        var lane = Lane(LaneTools(SpoolLease(spool), options: upload, now: { .now() }) { _ in })
-        lane.begin(try spool.scan())
-        var delivery = DeliveryState(
-            [lane], options: upload, health: DestinationHealth(upload), isContinuous: true, now: { .now() })
+        var delivery = try FolderDelivery([spool], options: upload)
         guard case .job(let first) = delivery.next() else { throw InVain(what: "a job") }
         let names = first.items.map(\.name)
         #expect(names == [segments[0].fileName])
@@ -36,7 +33,7 @@ struct DeliveryStateTests {
         let besideSent = delivery.mayGetBack(["r"], beside: names, of: first, isOneTaken: false)
         #expect(besideSent)
         delivery.skip(second.items[0], of: second, .ended)
-        delivery.abandon(second)
+        delivery.state.abandon(second)
         let alone = delivery.mayGetBack(["r"], beside: names, of: first, isOneTaken: false)
         #expect(!alone)
         let besideTaken = delivery.mayGetBack(["r"], beside: names, of: first, isOneTaken: true)
@@ -56,25 +53,22 @@ struct DeliveryStateTests {
         var state = RetryState.inParts(at: .now())
         for _ in 0..<3 { state.noteDeparture(at: .now(), error, request: nil, events: nil) }
         try spool.writeSidecar(state, of: claim)
-        var lane = Lane(LaneTools(SpoolLease(spool), options: upload, now: { .now() }) { _ in })
-        lane.begin(try spool.scan())
         state.failures = 1
-        var delivery = DeliveryState(
-            [lane], options: upload, health: DestinationHealth(upload, state: state), isContinuous: true, now: { .now() })
+        var delivery = try FolderDelivery([spool], options: upload, health: DestinationHealth(upload, state: state))
         guard case .job(let first) = delivery.next() else { throw InVain(what: "the critical one") }
         #expect(first.items[0].entry.priority == .critical)
         delivery.skip(first.items[0], of: first, .ended)
-        delivery.abandon(first)
+        delivery.state.abandon(first)
         guard case .job(let second) = delivery.next() else { throw InVain(what: "the one behind") }
         #expect(second.items.map(\.name) == [behind.fileName])
         delivery.skip(second.items[0], of: second, .ended)
-        delivery.abandon(second)
+        delivery.state.abandon(second)
         guard case .job(let third) = delivery.next() else { throw InVain(what: "the bad one") }
         #expect(third.items.map(\.name) == [bad.fileName])
     }
 
     /// A delivery of three segments of which the first and the last are of an interrupted request, and a job for all of them.
-    private func torn() throws -> (delivery: DeliveryState, job: Dispatcher.Job) {
+    private func torn() throws -> (delivery: FolderDelivery, job: DeliveryJob) {
         var upload = UploadOptions(destination: try DestinationURL("http://hub/"))
         upload.coalesce = .upTo(.mebibytes(1))
         let spool = try folder.spool()
@@ -86,12 +80,10 @@ struct DeliveryStateTests {
             state.noteDeparture(at: .now(), .interrupted, request: "\(request)+1-x", events: nil)
             try spool.writeSidecar(state, of: claim)
         }
-        var lane = Lane(LaneTools(SpoolLease(spool), options: upload, now: { .now() }) { _ in })
-        lane.begin(try spool.scan())
-        let items = (0..<3).compactMap { _ in lane.takeNext() }
-        let delivery = DeliveryState(
-            [lane], options: upload, health: DestinationHealth(upload), isContinuous: true, now: { .now() })
-        return (delivery, Dispatcher.Job(id: 1, lane: 0, tools: lane.tools, items: items))
+        var delivery = try FolderDelivery([spool], options: upload)
+        let tools = delivery.tools[0]
+        let items = (0..<3).compactMap { _ in delivery.lanes[0].takeNext(seeing: tools) }
+        return (delivery, DeliveryJob(id: 1, lane: 0, spool: 0, items: items))
     }
 
     @Test("A segment that comes back first waits for those of its request that wait for it")
@@ -110,7 +102,7 @@ struct DeliveryStateTests {
         var (delivery, job) = try torn()
         let names = job.items.map(\.name)
         delivery.skip(job.items[1], of: job, .waits(until: .now() + .seconds(3600), request: "s+1-x"))
-        delivery.skip(job.items[0], of: job, .taken)
+        delivery.skip(job.items[0], of: job, .taken(request: "r+1-x"))
         delivery.skip(job.items[2], of: job, .torn(request: "r+1-x"))
         let waits = names.map { delivery.lanes[0].waiting[FileName($0)]?.wait?.until }
         let (taken, torn) = (try #require(waits[0]), try #require(waits[2]))
@@ -125,7 +117,7 @@ struct DeliveryStateTests {
         upload.coalesce = .upTo(.mebibytes(1))
         let spool = try folder.spool()
         let segments = (0..<2).map { Segments.name(second: $0) }
-        var lane = Lane(LaneTools(SpoolLease(spool), options: upload, now: { .now() }) { _ in })
+        var delivery = try FolderDelivery([spool], options: upload, isScanned: false)
         func interrupt(_ segment: SegmentName) throws {
             guard case .claimed(let claim) = spool.claim(segment.fileName) else { throw InVain(what: "a claim") }
             var state = RetryState.inParts(at: .now())
@@ -136,15 +128,13 @@ struct DeliveryStateTests {
             try spool.put(Segments.gzip("{}\n"), as: segment)
             if isKnown { try interrupt(segment) }
             if segment == segments[0] {
-                lane.begin(try spool.scan())
+                delivery.lanes[0].begin(try spool.scan())
             } else {
-                let found = lane.appeared(segment.fileName)
-                let newcomer = try #require(found)
-                lane.hold(newcomer, events: 1, until: .seconds(3600), isUrgent: false)
+                let found = try #require(try delivery.tools[0].find(segment.fileName))
+                let appeared = delivery.lanes[0].appeared(found)
+                delivery.lanes[0].hold(try #require(appeared), until: .seconds(3600), isUrgent: false)
             }
         }
-        var delivery = DeliveryState(
-            [lane], options: upload, health: DestinationHealth(upload), isContinuous: true, now: { .now() })
         guard case .job(let job) = delivery.next() else { throw InVain(what: "a job") }
         #expect(job.items.map(\.name) == segments.prefix(isKnown ? 2 : 1).map(\.fileName))
         if isKnown { return }

@@ -9,14 +9,14 @@ struct FolderArrivalsTests {
     private let folder = TemporaryFolder()
 
     /// Lists a spool as a pass does, and takes its first segment.
-    private func listed(_ spool: Spool) throws -> (LaneTools, Dispatcher.Item) {
+    private func listed(_ spool: Spool) throws -> (LaneTools, QueuedSegment) {
         let options = UploadOptions(destination: try DestinationURL("http://hub/"))
         let arrivals = try #require(FolderArrivals(spool, from: .zero))
         let tools = LaneTools(SpoolLease(spool), options: options, arrivals: arrivals, now: { .now() }) { _ in }
         arrivals.begin()
-        var lane = Lane(tools)
+        var lane = Lane(longestWait: options.backOff.longestWait, knowsArrivals: true)
         lane.begin(try spool.scan())
-        let next = lane.takeNext()
+        let next = lane.takeNext(seeing: tools)
         return (tools, try #require(next))
     }
 

@@ -213,7 +213,7 @@ struct FolderLossTests {
                 try put(spool, second)
                 try await eventually("segment \(second)") { seen.count == second }
                 try await eventually("it rests") {
-                    runner.workers.dispatcher.read { $0.lanes.first?.tools.lease.openSpool == nil }
+                    runner.workers.dispatcher.spools.first?.lease.openSpool == nil
                 }
                 #expect(try spool.uploaderMark()?.isRunning == true)
             }

@@ -68,7 +68,7 @@ struct InterruptedRequestsTests: InterruptedRequests {
         let preparer = Preparer(options: options) { _ in }
         let listing = try spool.scan(sizes: true)
         return try listing.entries.map { entry in
-            let item = Dispatcher.Item(
+            let item = QueuedSegment(
                 name: listing.name(of: entry), entry: entry, mayBeUnfinished: false, isLate: false, goesAlone: false,
                 forgetsWaitsBefore: nil)
             guard case .ready(let segment) = preparer.prepare(item, in: spool, now: .now()) else {

@@ -1,9 +1,9 @@
-import FerrySpool
 import Foundation
 import Synchronization
 import TestSupport
 import Testing
 
+@testable import FerrySpool
 @testable import FerryUpload
 
 @Suite("What a runner makes of the news of files and networks")
@@ -73,7 +73,7 @@ struct RunnerNewsTests {
             try writer?.write(Array(bytes[..<half]))
             writer = nil
             try await eventually("it is given time") {
-                runner.workers.dispatcher.read { $0.lanes.first?.waiting["export.jsonl.gz"]?.missedTurn == true }
+                runner.workers.dispatcher.read { $0.lanes.first?.waiting[FileName("export.jsonl.gz")]?.missedTurn == true }
             }
             writer = try OpenFile.creating(folder("spool/export.jsonl.gz"), appending: true)
             try writer?.write(Array(bytes[half...]))
@@ -189,25 +189,23 @@ struct RunnerNewsTests {
         let options = RunOptions(
             upload: UploadOptions(destination: try DestinationURL("http://hub/")),
             schedule: SchedulePolicy(interval: .seconds(60), events: 1))
-        let tools = LaneTools(SpoolLease(spool), options: options.upload, now: { now }) { _ in }
-        var delivery = DeliveryState(
-            [Lane(tools)], options: options.upload, health: DestinationHealth(options.upload), isContinuous: true, now: { now })
-        delivery.remember(
+        var delivery = try FolderDelivery([spool], options: options.upload, isScanned: false, now: { now })
+        delivery.state.remember(
             RetryState(
                 attempts: 1, failures: 4, firstAttemptAt: now, lastAttemptAt: now, nextAttemptAt: now + .seconds(1200),
-                lastError: .init(scope: .destination, kind: "connect", message: "refused")))
+                lastError: .init(scope: .destination, kind: "connect", message: "refused")), at: now)
         var state = RunState(options)
         let moment = Moment(wall: now, steady: .zero)
         state.add(SpoolControl())
-        #expect(state.blocker(delivery, at: moment)?.kind == "destination-waits")
+        #expect(state.blocker(delivery.state, at: moment)?.kind == "destination-waits")
         if isFirst {
             _ = state.setNetwork(.usable(interface: "eth0"), isFirst: true, &delivery, at: moment)
-            #expect(state.blocker(delivery, at: moment)?.kind == "destination-waits")
+            #expect(state.blocker(delivery.state, at: moment)?.kind == "destination-waits")
             return
         }
         _ = state.setNetwork(.noRoute, isFirst: true, &delivery, at: moment)
         _ = state.setNetwork(.usable(interface: "eth0"), &delivery, at: moment)
-        #expect(state.blocker(delivery, at: moment) == nil)
+        #expect(state.blocker(delivery.state, at: moment) == nil)
         #expect(delivery.lanes[0].forgetsWaitsBefore == now)
         #expect(try spool.destinationStates().isEmpty)
     }
@@ -272,14 +270,15 @@ struct RunnerNewsTests {
         var most = 0
         for second in 0..<3000 {
             let name = Segments.name(second: 10 + second).fileName
-            try spool.directory.create(name).write([0x1f])
-            _ = queue.insert(name, in: spool, hasSidecar: false)
+            let entry = SpoolListing.Entry(
+                priority: .normal, created: Segments.name(second: 10 + second).created, nameStart: 0, nameLength: 0,
+                isForeign: false, size: ByteCount(1))
+            queue.insert(name, entry, hasSidecar: false)
             let next = queue.next(rules)
             let index = try #require(next)
             #expect(queue.listing.name(of: queue.listing.entries[index]) == name)
             queue.take(index)
             most = max(most, queue.listing.entries.count)
-            try spool.directory.remove(name)
         }
         #expect(most < 1100)
         let last = queue.next(rules)
@@ -334,22 +333,23 @@ struct RunnerNewsTests {
         let now = Timestamp.now()
         var options = UploadOptions(destination: try DestinationURL("http://hub/"))
         options.backOff = BackOff(intervals: [.seconds(48 * 3600)], jitter: 1...1, failuresAllowed: 9)
-        var lane = Lane(LaneTools(SpoolLease(spool), options: options, now: { now }) { _ in })
+        let tools = LaneTools(SpoolLease(spool), options: options, now: { now }) { _ in }
+        var lane = Lane(longestWait: options.backOff.longestWait)
         let name = try spool.put(Segments.gzip("{}\n"), as: Segments.name())
         lane.begin(try spool.scan(sizes: true))
-        let next = lane.takeNext()
+        let next = lane.takeNext(seeing: tools)
         let item = try #require(next)
-        _ = lane.patience(with: name)
+        _ = lane.contend { $0.patience(with: name) }
         _ = lane.countTry(of: name)
         // A back-off of more than a day is no jump of the clock.
         lane.setAside(item, hasSidecar: true, Wait(since: now, until: now + .seconds(40 * 3600)))
         lane.wake(at: now)
-        #expect(lane.waiting.count == 1)
+        #expect(lane.waiting.values.count == 1)
         lane.begin(try spool.scan(sizes: true))
-        #expect(lane.waiting.count == 1 && lane.foundTaken.count == 1 && lane.tries.count == 1)
+        #expect(lane.waiting.values.count == 1 && lane.contention.wasTaken(name) && lane.tries.count == 1)
         try spool.directory.remove(name)
         lane.begin(try spool.scan(sizes: true))
-        #expect(lane.waiting.isEmpty && lane.foundTaken.isEmpty && lane.tries.isEmpty)
+        #expect(lane.waiting.isEmpty && lane.contention.isEmpty && lane.tries.isEmpty)
     }
 
     @Test("A spool's mark says that its uploader is off until its next start, and why")
@@ -371,35 +371,33 @@ struct RunnerNewsTests {
         }
     }
 
-    private func lane(_ spool: Spool, now: Timestamp) throws -> Lane {
+    private func tools(_ spool: Spool) throws -> LaneTools {
         let options = UploadOptions(destination: try DestinationURL("http://hub/"))
-        return Lane(LaneTools(SpoolLease(spool), options: options, now: { now }) { _ in })
+        return LaneTools(SpoolLease(spool), options: options, now: Timestamp.now) { _ in }
     }
 
-    @Test("News of a segment that cannot be looked at, for want of descriptors say, asks for a look at the folder")
-    func missedNews() throws {
+    @Test("A segment that cannot be looked at, for want of descriptors say, is not taken for one that is not there")
+    func unlookable() throws {
         let spool = try folder.spool()
-        var lane = try lane(spool, now: .now())
+        let tools = try tools(spool)
         let name = try spool.put(Segments.gzip("{}\n"), as: Segments.name())
-        lane.tools.lease.close()
+        tools.lease.close()
         // Nothing can be opened where the path leads nowhere.
         #expect(rename(folder("spool"), folder("away")) == 0)
-        #expect(lane.appeared(name) == nil)
+        #expect(throws: FileError.self) { try tools.find(name) }
         #expect(rename(folder("away"), folder("spool")) == 0)
-        let missed = (lane.takeMissedNews(), lane.takeMissedNews())
-        #expect(missed == (true, false))
-        #expect(lane.appeared(name)?.name == name)
-        #expect(!lane.missedNews)
+        #expect(try tools.find(name)?.name == name)
     }
 
     @Test("What is just being made is not forgotten when everything is asked for as its rest ends")
     func askedAsItRests() throws {
         let spool = try folder.spool()
         let now = Timestamp.now()
-        var lane = try lane(spool, now: now)
+        let tools = try tools(spool)
+        var lane = Lane(longestWait: .seconds(3600))
         lane.begin(try spool.scan(sizes: true))
         let name = try spool.put(Segments.gzip("{}\n"), as: Segments.name())
-        lane.created(name, at: now)
+        lane.created(try #require(try tools.find(name)), at: now)
         let later = now + ForeignFile.quietPeriod + .seconds(1)
         lane.wake(at: later, all: true)
         #expect(lane.wake(at: later).new.map(\.name) == [name])
@@ -413,18 +411,15 @@ struct RunnerNewsTests {
         upload.coalesce = .upTo(.mebibytes(1))
         let options = RunOptions(upload: upload, schedule: SchedulePolicy(interval: .seconds(60), events: 1))
         let names = try (0..<3).map { try spool.put(Segments.gzip("{}\n"), as: Segments.name(second: $0)) }
-        let tools = LaneTools(SpoolLease(spool), options: upload, now: { now }) { _ in }
-        var delivery = DeliveryState(
-            [Lane(tools)], options: upload, health: DestinationHealth(upload), isContinuous: true, now: { now })
+        var delivery = try FolderDelivery([spool], options: upload, now: { now })
         var state = RunState(options)
         state.add(SpoolControl())
-        delivery.lanes[0].begin(try spool.scan(sizes: true))
-        var jobs: [Dispatcher.Job] = []
+        var jobs: [DeliveryJob] = []
         while case .job(let job) = delivery.next() { jobs.append(job) }
         let job = try #require(jobs.first { $0.items.contains { $0.name == names[1] } })
         let item = try #require(job.items.first { $0.name == names[1] })
         delivery.skip(item, of: job, .ended)
-        state.appeared(names[1], in: 0, &delivery, at: Moment(wall: now, steady: .zero))
+        try delivery.appeared(names[1], in: &state, at: Moment(wall: now, steady: .zero))
         #expect(delivery.lanes[0].queue.contains(names[1]))
     }
 }

@@ -191,13 +191,7 @@ struct RunnerTests {
         let spools = [try folder.spool("a"), try folder.spool("b")]
         for spool in spools { for second in 0..<2 { try put(spool, second: second) } }
         try put(spools[1], 0, second: 9)
-        let lanes = try spools.map { spool in
-            var lane = Lane(LaneTools(SpoolLease(spool), options: upload, now: { .now() }) { _ in })
-            lane.begin(try spool.scan(sizes: true))
-            return lane
-        }
-        var delivery = DeliveryState(
-            lanes, options: upload, health: DestinationHealth(upload), isContinuous: true, now: { .now() })
+        var delivery = try FolderDelivery(spools, options: upload)
         guard case .job(let critical) = delivery.next() else { throw InVain(what: "a job") }
         #expect(critical.items.map(\.entry.priority) == [.critical])
         guard case .wait = delivery.next() else {
@@ -205,7 +199,7 @@ struct RunnerTests {
             return
         }
         delivery.skip(critical.items[0], of: critical, .ended)
-        delivery.abandon(critical)
+        delivery.state.abandon(critical)
         guard case .job(let next) = delivery.next() else { throw InVain(what: "the others") }
         #expect(next.items.map(\.entry.priority) == [.normal])
     }
@@ -216,27 +210,23 @@ struct RunnerTests {
         upload.coalesce = .upTo(.kibibytes(64))
         let spool = try folder.spool()
         let names = try (0..<3).map { try put(spool, second: $0) }
-        let tools = LaneTools(SpoolLease(spool), options: upload, now: { .now() }) { _ in }
-        var lane = Lane(tools)
-        lane.begin(try spool.scan(sizes: true))
-        var delivery = DeliveryState(
-            [lane], options: upload, health: DestinationHealth(upload), isContinuous: true, now: { .now() })
+        var delivery = try FolderDelivery([spool], options: upload)
         guard case .job(let job) = delivery.next() else { throw InVain(what: "a job") }
         #expect(job.items.map(\.name) == names)
-        delivery.skip(job.items[0], of: job, .taken)
-        delivery.putBack(job.items[2...], of: job, noted: 0)
-        #expect(delivery.namesUnderWay(lane: 0) == [FileName(names[1])])
+        delivery.skip(job.items[0], of: job, .taken())
+        delivery.state.putBack(job.items[2...], of: job, noted: 0)
+        #expect(delivery.state.namesUnderWay(lane: 0) == [FileName(names[1])])
         let preparer = Preparer(options: upload) { _ in }
         guard case .ready(let segment) = preparer.prepare(job.items[1], in: spool, now: .now()) else {
             throw InVain(what: "a segment")
         }
-        let sent = Dispatcher.Job(id: job.id, lane: 0, tools: tools, items: [job.items[1]])
+        let sent = job.with([job.items[1]])
         let reason = Verdict.Reason(kind: "stopped", message: "it was stopped")
         delivery.finish(sent, [segment], .init(verdict: .withdrawn(reason)))
         // The second waits for its next try by itself, the first for whom has it, and the third is in the queue.
-        #expect(Set(delivery.lanes[0].waiting.keys) == [FileName(names[0]), FileName(names[1])])
+        #expect(Set(delivery.lanes[0].waiting.byName.keys) == [FileName(names[0]), FileName(names[1])])
         #expect(delivery.lanes[0].queue.contains(names[2]))
-        #expect(delivery.namesUnderWay(lane: 0).isEmpty)
+        #expect(delivery.state.namesUnderWay(lane: 0).isEmpty)
     }
 
     @Test("A segment that is rejected as exhausted is forgotten: nothing is pending, and in strict order the rest goes on")

@@ -26,6 +26,11 @@ struct SegmentQueueTests {
 
     private struct Missing: Error {}
 
+    private func tools(_ spool: Spool) throws -> LaneTools {
+        let options = UploadOptions(destination: try DestinationURL("http://hub/"))
+        return LaneTools(SpoolLease(spool), options: options, now: Timestamp.now) { _ in }
+    }
+
     private func moment(_ second: Int) -> Timestamp { Segments.name(second: second).created }
 
     @Test("Probes are taken out of order, the rest stays in order, nothing comes twice")
@@ -139,11 +144,11 @@ struct SegmentQueueTests {
         if let index = queue.next() { queue.take(index) }
         for (priority, second) in [(5, 1), (0, 8), (5, 7), (9, 0)] {
             let name = try spool.put(Segments.gzip("{}\n"), as: Segments.name(priority, second: second))
-            let entry = queue.insert(name, in: spool, hasSidecar: false)
-            #expect(entry?.priority.level == UInt8(priority))
+            let found = try #require(try tools(spool).find(name))
+            #expect(found.entry.priority.level == UInt8(priority))
+            queue.insert(name, found.entry, hasSidecar: false)
         }
-        let nothing = queue.insert("no-segment.txt", in: spool, hasSidecar: false)
-        #expect(nothing == nil)
+        #expect(try tools(spool).find("no-segment.txt") == nil)
         #expect(order(&queue) == ["0:8", "5:1", "5:6", "5:7", "5:9", "9:0"])
     }
 
@@ -151,14 +156,12 @@ struct SegmentQueueTests {
     func waiting() throws {
         let spool = try folder.spool()
         let now = moment(0)
-        var lane = Lane(
-            LaneTools(SpoolLease(spool), options: UploadOptions(destination: try DestinationURL("http://hub/")), now: { now }) {
-                _ in
-            })
+        let view = try tools(spool)
+        var lane = Lane(longestWait: BackOff.standard.longestWait)
         for second in 0..<3 { try spool.put(Segments.gzip("{}\n"), as: Segments.name(second: second)) }
         lane.begin(try spool.scan(sizes: true))
         for until in [now + .seconds(60), now + .seconds(3 * 86_400)] {
-            guard let item = lane.takeNext() else { throw Missing() }
+            guard let item = lane.takeNext(seeing: view) else { throw Missing() }
             lane.setAside(item, hasSidecar: false, Wait(since: now, until: until))
         }
         var queued: [Int] = []
@@ -174,16 +177,14 @@ struct SegmentQueueTests {
     func clockSetBackWhileWaiting() throws {
         let spool = try folder.spool()
         let now = moment(0)
-        var lane = Lane(
-            LaneTools(SpoolLease(spool), options: UploadOptions(destination: try DestinationURL("http://hub/")), now: { now }) {
-                _ in
-            })
+        let view = try tools(spool)
+        var lane = Lane(longestWait: BackOff.standard.longestWait)
         try spool.put(Segments.gzip("{}\n"), as: Segments.name())
         lane.begin(try spool.scan(sizes: true))
-        guard let item = lane.takeNext() else { throw Missing() }
+        guard let item = lane.takeNext(seeing: view) else { throw Missing() }
         lane.setAside(item, hasSidecar: false, Wait(since: now, until: now + .seconds(10)))
         lane.wake(at: now - .seconds(30))
-        #expect(lane.waiting.count == 1)
+        #expect(lane.waiting.values.count == 1)
         lane.wake(at: now - .seconds(3 * 3600))
         #expect(lane.waiting.isEmpty)
         #expect(lane.queue.contains(item.name))
@@ -196,6 +197,9 @@ struct SegmentQueueTests {
         let names = try (0..<60).map { index in
             try spool.put(Segments.gzip("{}\n"), as: Segments.name([0, 5, 9][index % 3], second: index * 7 % 20))
         }
+        let tools = try tools(spool)
+        let entries = try Dictionary(
+            uniqueKeysWithValues: names.map { ($0, try #require(try tools.find($0)).entry) })
         for _ in 0..<200 {
             var queue = SegmentQueue()
             var waiting = names.shuffled(using: &generator)
@@ -203,7 +207,7 @@ struct SegmentQueueTests {
             var left: [String] = []
             while left.count < names.count {
                 if let name = waiting.popLast(), Bool.random(using: &generator) || inside.isEmpty {
-                    _ = queue.insert(name, in: spool, hasSidecar: false)
+                    queue.insert(name, try #require(entries[name]), hasSidecar: false)
                     inside.insert(name)
                 } else {
                     let rules = SegmentQueue.Rules(lateBefore: Bool.random(using: &generator) ? moment(10) : nil)
@@ -224,7 +228,7 @@ struct SegmentQueueTests {
     @Test("A pass waits for the last of the files that were just copied in, and for none that is given minutes")
     func settling() {
         let now = Timestamp(milliseconds: 1_000_000)
-        var tally = Lane.Tally()
+        var tally = RoundSummary()
         for seconds in [4, 600, 5, 3] { tally.noteSettling(at: now + .seconds(seconds), now: now) }
         #expect(tally.settlesAt == now + .seconds(5))
     }

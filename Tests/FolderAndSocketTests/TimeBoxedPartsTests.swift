@@ -75,15 +75,12 @@ struct TimeBoxedPartsTests {
     }
 
     /// A delivery of what is in a spool, where 1 MiB takes so long.
-    private func delivery(_ spool: Spool, took: Duration, _ change: (inout UploadOptions) -> Void) throws -> DeliveryState {
+    private func delivery(_ spool: Spool, took: Duration, _ change: (inout UploadOptions) -> Void) throws -> FolderDelivery {
         var options = UploadOptions(destination: try DestinationURL("http://hub/"))
         change(&options)
         (options.deadline, options.deadlineMargin) = (.seconds(60), .zero)
-        let tools = LaneTools(SpoolLease(spool), options: options, now: { .now() }) { _ in }
-        var delivery = DeliveryState(
-            [Lane(tools)], options: options, health: DestinationHealth(options), isContinuous: false, now: { .now() })
+        var delivery = try FolderDelivery([spool], options: options, isContinuous: false)
         delivery.budget?.observe(.kibibytes(512), events: 50, took: took / 2)
-        delivery.lanes[0].begin(try spool.scan(sizes: true))
         return delivery
     }
 

@@ -101,6 +101,21 @@ public struct SpoolListing: Sendable {
         return index
     }
 
+    /// Puts a segment that is known already at its place in upload order among the entries from `start` on.
+    ///
+    /// - Returns: Its index; `nil` when the listing is full.
+    package mutating func insert(_ name: String, like entry: Entry, hasSidecar: Bool, after start: Int) -> Int? {
+        var name = name
+        return name.withUTF8 { name in
+            guard names.count <= Int(UInt32.max) - name.count else { return nil }
+            var added = Entry(
+                priority: entry.priority, created: entry.created, nameStart: add(name: name), nameLength: name.count,
+                isForeign: entry.isForeign, size: entry.size)
+            added.hasSidecar = hasSidecar
+            return insert(added, from: start)
+        }
+    }
+
     /// The first index from `start` on whose entry has this priority or a lower one, and in this priority this time or a later one.
     public func index(of priority: Priority, from time: Timestamp, after start: Int) -> Int {
         let wanted = Entry(priority: priority, created: time, nameStart: 0, nameLength: 0, isForeign: false, size: nil).key

@@ -25,7 +25,7 @@ enum Coalescing {
         ///   - limit: The most bytes of a request.
         ///   - takesTried: Also what failed before: together, as it was.
         /// - Returns: `nil` when nothing may join the first segment: it comes from another tool, failed before, or is large itself.
-        init?(limit: ByteCount, first: Dispatcher.Item, takesTried: Bool = false) {
+        init?(limit: ByteCount, first: QueuedSegment, takesTried: Bool = false) {
             guard let name = SegmentName(first.name), takesTried || !first.entry.hasSidecar, let size = first.entry.size,
                 size < limit
             else { return nil }
@@ -41,7 +41,7 @@ enum Coalescing {
         ///
         /// - Parameter takesTried: Also what failed before: together, as it was.
         /// - Returns: `nil` when the first one failed before, or comes from another tool.
-        init?(gathering first: Dispatcher.Item, takesTried: Bool = false) {
+        init?(gathering first: QueuedSegment, takesTried: Bool = false) {
             guard let name = SegmentName(first.name), takesTried || !first.entry.hasSidecar else { return nil }
             self.takesTried = takesTried
             priority = name.priority
@@ -57,7 +57,7 @@ enum Coalescing {
         /// Leaves out what would keep the request from arriving in time.
         ///
         /// - Parameter most: Of all segments together; `nil`: any number.
-        mutating func keep(to most: ByteCount?, beside first: Dispatcher.Item) {
+        mutating func keep(to most: ByteCount?, beside first: QueuedSegment) {
             bytesInTime = most.map { max(.zero, $0 - (first.entry.size ?? .zero)) }
         }
 

@@ -2,7 +2,7 @@ import FerrySpool
 
 /// Whether a request can still finish before a time-boxed delivery ends.
 struct DeadlineBudget: Sendable {
-    private let end: ContinuousClock.Instant
+    private let end: Duration
     private let margin: Duration
     private var small = Pace()
     private var large = Pace()
@@ -34,7 +34,7 @@ struct DeadlineBudget: Sendable {
     /// - Parameters:
     ///   - time: From now to the deadline.
     ///   - margin: What must be left for a request to be started. By default 30 s, but no more than a quarter of the time.
-    init(time: Duration, margin: Duration?, now: ContinuousClock.Instant = .now) {
+    init(time: Duration, margin: Duration?, now: Duration) {
         end = now + time
         self.margin = margin ?? min(Self.standardMargin, time / 4)
     }
@@ -44,7 +44,7 @@ struct DeadlineBudget: Sendable {
     /// - Parameters:
     ///   - size: Of the segment that is next.
     ///   - limits: What one request carries of it; `nil`: all.
-    func allows(_ size: ByteCount, cutTo limits: RequestLimits? = nil, now: ContinuousClock.Instant = .now) -> Bool {
+    func allows(_ size: ByteCount, cutTo limits: RequestLimits? = nil, now: Duration) -> Bool {
         let left = end - now
         guard left >= margin, left > .zero else { return false }
         // A request takes as long as the slowest of the recent ones, and its bytes as long as theirs did.
@@ -54,7 +54,7 @@ struct DeadlineBudget: Sendable {
     /// How many bytes of segments may go out together and arrive in time, as far as the others tell; `nil`: as many as a request carries.
     ///
     /// - Parameter limits: What one request carries of them; `nil`: all.
-    func most(cutTo limits: RequestLimits? = nil, now: ContinuousClock.Instant = .now) -> ByteCount? {
+    func most(cutTo limits: RequestLimits? = nil, now: Duration) -> ByteCount? {
         let measure = large.bytes > 0 ? large : small
         guard measure.bytes > 0, measure.seconds > 0 else { return nil }
         let most = max(0, (end - now).inSeconds) * measure.bytes / measure.seconds

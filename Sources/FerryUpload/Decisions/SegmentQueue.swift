@@ -128,17 +128,39 @@ struct SegmentQueue: Sendable {
     }
 
     /// Adds a segment that appeared, or comes back.
-    mutating func insert(_ name: String, in spool: Spool, hasSidecar: Bool) -> SpoolListing.Entry? {
+    ///
+    /// - Parameter entry: What is known of it.
+    mutating func insert(_ name: String, _ entry: SpoolListing.Entry, hasSidecar: Bool) {
         if taken > 1024, taken > listing.entries.count / 2 {
             listing.dropTaken()
             taken = 0
             head = 0
             inTime = nil
         }
-        guard let index = spool.add(name, to: &listing, hasSidecar: hasSidecar, after: head) else { return nil }
+        // What has no room in a listing, the next scan finds.
+        guard let index = listing.insert(name, like: entry, hasSidecar: hasSidecar, after: head) else { return }
         if let inTime, index < inTime.index { self.inTime = nil }
         if listing.entries[index].isForeign { foreign.insert(name) }
-        return listing.entries[index]
+    }
+
+    /// Takes out what was created after a moment and was not there before, as an earlier queue knew it.
+    ///
+    /// - Returns: The segments, and whether they had sidecars.
+    mutating func takeNew(since moment: Timestamp, before: SegmentQueue) -> [(FoundSegment, hasSidecar: Bool)] {
+        var new: [(FoundSegment, hasSidecar: Bool)] = []
+        for priority in (0..<Priority.levels).compactMap({ Priority($0) }) {
+            var index = listing.index(of: priority, from: moment, after: 0)
+            while index < listing.entries.count, listing.entries[index].priority == priority {
+                let entry = listing.entries[index]
+                let name = listing.name(of: entry)
+                if !entry.isTaken, !before.contains(name) {
+                    take(index)
+                    new.append((FoundSegment(name: name, entry: entry), entry.hasSidecar))
+                }
+                index += 1
+            }
+        }
+        return new
     }
 
     /// Whether a segment is in the queue.

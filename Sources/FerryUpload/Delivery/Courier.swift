@@ -56,9 +56,6 @@ struct Courier: ~Copyable {
         var load = (bytes: ByteCount.zero, events: 0 as Int64)
         /// When a segment that is too large, and could not be split, is tried again.
         var postponedUntil: Timestamp?
-        /// When it ended, and the chance that its back-off is drawn by: the same for all segments of a request, so that they stay together.
-        var end: (time: Timestamp, chance: Double)?
-
         /// This process sends nothing more: the next one tries at once.
         var isLast = false
         /// The request's key, where it carried several segments.
@@ -69,9 +66,6 @@ struct Courier: ~Copyable {
         var tries: Int?
         /// Its answer was lost once more, when it was repeated as it was.
         private(set) var wasLostAgain = false
-        /// Which of its segments, by their place in it, were written into by now; `nil`: that is to be looked at.
-        var changed: Set<Int>?
-
         var hadNoAnswer: Bool { trace.latency == nil }
 
         /// Whether all of it went out, and nothing tells what became of it.

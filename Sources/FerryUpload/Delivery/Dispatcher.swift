@@ -1,154 +1,263 @@
 import FerrySpool
 import Synchronization
 
-/// Hands segments to the workers, and their outcomes to the plan and the books.
+/// Hands segments to the workers, and their outcomes to the plan and the ledger.
 ///
-/// A lock instead of an actor: what it guards takes microseconds, and a worker keeps its thread.
+/// ``DeliveryState`` decides, under a lock. What is to be done is done after it, by the caller: no file is written and no callback called under
+/// the lock. A lock instead of an actor: a worker keeps its thread.
 final class Dispatcher: Sendable {
-    /// One request to make, by its number: of a segment, or of several that go out together.
-    struct Job: Sendable {
-        let id: PassPlan.ID
-        let lane: Int
-        let tools: LaneTools
-        let items: [Item]
-        /// More of their kind follow, which had no room beside them.
-        var isFull = false
+    private struct Guarded {
+        var delivery: DeliveryState
+        /// Of each lane's spool.
+        var lanes: [LaneTools]
+        /// By the spool's number; also of spools that are gone, as long as requests of theirs are under way.
+        var spools: [SpoolNumber: LaneTools] = [:]
+        var nextSpool = 0
+        /// Segments of requests that have ended, until that is written down.
+        var prepared: [PassPlan.ID: [PreparedSegment]] = [:]
+        /// Counts the changes, so that no worker waits for one that has happened.
+        var changes = 0
+        var waiters: [CheckedContinuation<Void, Never>] = []
 
-        var size: ByteCount { items.reduce(.zero) { $0 + ($1.entry.size ?? .zero) } }
-    }
+        /// A spool joins, as the next lane or in the place of one that is gone.
+        mutating func join(_ tools: LaneTools, as lane: Int, gate: LaneGate) {
+            delivery.join(
+                Lane(
+                    spool: nextSpool, longestWait: delivery.options.backOff.longestWait, knowsArrivals: tools.arrivals != nil,
+                    gate: gate), as: lane)
+            if lane < lanes.count { lanes[lane] = tools } else { lanes.append(tools) }
+            spools[nextSpool] = tools
+            nextSpool += 1
+            let used = Set(delivery.lanes.map(\.spool) + delivery.jobsUnderWay.map(\.spool))
+            spools = spools.filter { used.contains($0.key) }
+        }
 
-    /// A segment to send.
-    struct Item: Sendable {
-        let name: String
-        private(set) var entry: SpoolListing.Entry
-        /// A scan saw journals, or can not have seen them.
-        let mayBeUnfinished: Bool
-        /// The scan saw nothing of an earlier try.
-        var isPlain = false
-        /// Others had it when it was looked at last.
-        var wasTaken = false
-        /// It has missed its deadline.
-        let isLate: Bool
-        /// Together with others it was refused.
-        let goesAlone: Bool
-        /// Waits that were noted before this moment are void.
-        let forgetsWaitsBefore: Timestamp?
-
-        /// Returns it with what a look at its sidecar has shown.
-        func knowing(_ sidecar: RetryState?) -> Item {
-            var item = self
-            item.entry.hasSidecar = item.entry.hasSidecar || sidecar != nil
-            return item
+        /// Returns what is to be done, with what it needs.
+        mutating func takeEffects() -> [Effect] {
+            delivery.takeEffects().compactMap { effect in
+                switch effect {
+                case .record(let request):
+                    guard let tools = spools[request.job.spool] else { return nil }
+                    return .record(request, prepared.removeValue(forKey: request.job.id) ?? [], tools)
+                case .keepHealth(let lane): return .keepHealth(lane, delivery.lanes[lane].spool, lanes[lane])
+                }
+            }
         }
     }
 
-    /// Why a segment was not sent.
-    enum SkipReason: Sendable {
-        /// Its back-off is not over.
-        ///
-        /// - Parameter request: The key of the request that it is to be repeated in with others.
-        case waits(until: Timestamp?, request: String? = nil)
-        /// It cannot be opened, or not be locked.
-        case unusable(FileError)
-        /// It may be still being written.
-        ///
-        /// - Parameter request: As in ``waits(until:request:)``.
-        case settles(until: Timestamp, request: String? = nil)
-        /// Somebody else has it.
-        case taken
-        /// Others have, or must wait, that it is to go out with in this request.
-        case torn(request: String)
-        /// It ended without the destination.
-        case ended
-    }
-
-    private struct Guarded {
-        var delivery: DeliveryState
-        /// Counts the changes, so that nobody waits for one that has happened.
-        var changes = 0
-        var waiters: [CheckedContinuation<Void, Never>] = []
+    private enum Effect: Sendable {
+        case record(JudgedRequest, [PreparedSegment], LaneTools)
+        case keepHealth(Int, SpoolNumber, LaneTools)
     }
 
     private let state: Mutex<Guarded>
+    /// One process's files about the destination are written one after the other: the last one says what is known last.
+    private let keeping = Mutex(())
+    private let now: @Sendable () -> Timestamp
+    private let start = ContinuousClock.now
     /// Called when nothing is under way any more, from any thread.
     private let onIdle: @Sendable () -> Void
 
-    init(_ delivery: sending DeliveryState, onIdle: @escaping @Sendable () -> Void = {}) {
-        state = Mutex(Guarded(delivery: delivery))
+    /// - Parameter spools: Those that take part from the beginning.
+    init(
+        _ delivery: sending DeliveryState, spools: [LaneTools] = [], now: @escaping @Sendable () -> Timestamp,
+        onIdle: @escaping @Sendable () -> Void = {}
+    ) {
+        var guarded = Guarded(delivery: delivery, lanes: [])
+        for (lane, tools) in spools.enumerated() { guarded.join(tools, as: lane, gate: .open) }
+        state = Mutex(guarded)
+        self.now = now
         self.onIdle = onIdle
     }
+
+    private var moment: Moment { Moment(wall: now(), steady: ContinuousClock.now - start) }
+
+    // MARK: Reading and changing
 
     /// Looks at the state, without changing it.
     func read<Value: Sendable>(_ body: (borrowing DeliveryState) -> Value) -> Value {
         state.withLock { body($0.delivery) }
     }
 
-    /// Changes the state, and lets waiting workers look again.
+    /// Changes the state, lets waiting workers look again, and then does what is to be done.
     @discardableResult
-    func change<Value: Sendable>(_ body: (inout DeliveryState) -> Value) -> Value {
-        let (value, waiters, isIdle, news) = state.withLock { state in
-            let wasBusy = state.delivery.plan.isBusy
-            let value = body(&state.delivery)
+    func change<Value: Sendable>(_ body: (inout DeliveryState) -> Value) -> Value { changeAll { body(&$0.delivery) } }
+
+    private func changeAll<Value: Sendable>(_ body: (inout Guarded) -> Value) -> Value {
+        let (value, waiters, isIdle, effects) = state.withLock { state in
+            let wasBusy = state.delivery.isBusy
+            let value = body(&state)
             state.changes += 1
             defer { state.waiters = [] }
-            return (value, state.waiters, wasBusy && !state.delivery.plan.isBusy, state.delivery.takeNews())
+            return (value, state.waiters, wasBusy && !state.delivery.isBusy, state.takeEffects())
         }
         for waiter in waiters { waiter.resume() }
-        for piece in news { piece.onEvent(piece.event) }
+        for effect in effects { carryOut(effect) }
         if isIdle { onIdle() }
         return value
     }
 
-    /// The next job for a worker; `nil` when there is none left or nothing more is to be started.
-    func next() async -> Job? {
-        while true {
-            if Task.isCancelled { stop(.interrupted) }
-            let (step, changes, news) = state.withLock { ($0.delivery.next(), $0.changes, $0.delivery.takeNews()) }
-            for piece in news { piece.onEvent(piece.event) }
-            switch step {
-            case .job(let job): return job
-            case .done: return nil
-            case .wait: await waitForChange(since: changes)
+    private func carryOut(_ effect: Effect) {
+        switch effect {
+        case .record(let request, let segments, let tools):
+            let (aftermaths, events) = tools.bookkeeper.record(request, segments)
+            let halves = tools.halves(of: request, aftermaths)
+            let time = now()
+            change { $0.recorded(request, aftermaths, halves: halves, at: time) }
+            for event in events { tools.onEvent(event) }
+        case .keepHealth(let lane, let spool, let tools):
+            guard let error = keepHealth(in: tools.lease), !error.isDiskFull else { return }
+            // On a full disk this process alone knows it, and what is delivered makes room.
+            change { if $0.lanes[lane].spool == spool { $0.fail(error, lane: lane) } }
+        }
+    }
+
+    /// Writes what is known of the destination where the next process looks for it.
+    private func keepHealth(in lease: SpoolLease) -> FileError? {
+        keeping.withLock { _ in
+            do throws(FileError) {
+                let spool = try lease.spool()
+                let id = read(\.health.id)
+                let other = (try? spool.destinationState(id)) ?? nil
+                let known = state.withLock { state in
+                    if let other { state.delivery.health.yield(to: other) }
+                    return state.delivery.health.state
+                }
+                try spool.setDestinationState(known, id)
+                return nil
+            } catch {
+                return error
             }
         }
     }
 
-    func skip(_ item: Item, of job: Job, _ reason: SkipReason) { change { $0.skip(item, of: job, reason) } }
+    // MARK: Spools
+
+    /// A spool joins, as the next lane or in the place of one that is gone.
+    ///
+    /// - Parameter body: What is to be done in the same moment.
+    func join(_ tools: LaneTools, as lane: Int, gate: LaneGate, _ body: (inout DeliveryState) -> Void) {
+        changeAll { state in
+            state.join(tools, as: lane, gate: gate)
+            body(&state.delivery)
+        }
+    }
+
+    /// What reads and writes the lanes' files.
+    var spools: [LaneTools] { state.withLock { $0.lanes } }
+
+    /// What reads and writes files of spools that requests are under way of.
+    var busySpools: [LaneTools] {
+        state.withLock { state in state.delivery.jobsUnderWay.compactMap { state.spools[$0.spool] } }
+    }
+
+    /// What reads and writes a lane's files.
+    func spool(ofLane lane: Int) -> LaneTools { state.withLock { $0.lanes[lane] } }
+
+    // MARK: Workers
+
+    /// Returns the next job for a worker; `nil` when there is none left or nothing more is to be started.
+    func next() async -> Assignment? {
+        while true {
+            if Task.isCancelled { stop(.interrupted) }
+            let moment = moment
+            let (step, tools, changes, effects) = state.withLock { state in
+                var generator = SystemRandomNumberGenerator()
+                let step = state.delivery.next(seeing: state.lanes, at: moment, using: &generator)
+                let tools: LaneTools? = if case .job(let job) = step { state.lanes[job.lane] } else { nil }
+                return (step, tools, state.changes, state.takeEffects())
+            }
+            for effect in effects { carryOut(effect) }
+            switch (step, tools) {
+            case (.job(let job), let tools?): return Assignment(job: job, tools: tools)
+            case (.job, nil), (.done, _): return nil
+            case (.wait, _): await waitForChange(since: changes)
+            }
+        }
+    }
+
+    func skip(_ item: QueuedSegment, of job: Assignment, _ reason: SkipReason) {
+        let time = now()
+        change { $0.skip(item, of: job.job, reason, at: time) }
+    }
 
     /// Segments of a job are left for later.
     ///
     /// - Parameter noted: How many of the first ones may have sidecars since they were taken.
-    func putBack(_ items: some Collection<Item> & Sendable, of job: Job, noted: Int = 0) {
-        change { $0.putBack(items, of: job, noted: noted) }
+    func putBack(_ items: some Collection<QueuedSegment> & Sendable, of job: Assignment, noted: Int = 0) {
+        change { $0.putBack(items, of: job.job, noted: noted) }
     }
 
     /// The link is bad: what comes next goes out one by one.
-    func sendAlone(lane: Int) { change { $0.lanes[lane].alone = max($0.lanes[lane].alone, Coalescing.Room.mostSegments) } }
-
-    func gathered(_ job: Job) { change { $0.gathered(job) } }
-
-    func mayStart(_ job: Job) -> Bool { change { $0.mayStart(job) } }
-
-    func abandon(_ job: Job) { change { $0.abandon(job) } }
-
-    func breakUp(_ job: Job, _ items: [Item], _ verdict: Verdict, noted: Int) -> Job {
-        change { $0.breakUp(job, items, verdict, noted: noted) }
+    func sendAlone(_ job: Assignment) {
+        change { $0.lanes[job.job.lane].alone = max($0.lanes[job.job.lane].alone, Coalescing.Room.mostSegments) }
     }
 
-    func goOn(_ job: Job, _ ended: [PreparedSegment], _ outcome: Courier.Outcome, rest: [Item]) -> Job? {
-        change { $0.goOn(job, ended, outcome, rest: rest) }
+    func gathered(_ job: Assignment) { change { $0.gathered(job.job) } }
+
+    func mayStart(_ job: Assignment) -> Bool {
+        let time = moment.steady
+        return change { $0.mayStart(job.job, at: time) }
     }
 
-    func finish(_ job: Job, _ segments: [PreparedSegment], _ outcome: Courier.Outcome) {
-        var outcome = outcome
-        // Calls of the kernel: nobody waits for them.
-        outcome.changed = Set(segments.indices.filter { !segments[$0].claim.isUnchanged })
-        change { [outcome] in $0.finish(job, segments, outcome) }
+    func mayGetBack(_ requests: Set<String>, beside names: [String], of job: Assignment, isOneTaken: Bool) -> Bool {
+        read { $0.mayGetBack(requests, beside: names, of: job.job, isOneTaken: isOneTaken, seeing: job.tools) }
+    }
+
+    func abandon(_ job: Assignment) { change { $0.abandon(job.job) } }
+
+    func breakUp(_ job: Assignment, _ items: [QueuedSegment], _ verdict: Verdict, noted: Int) -> Assignment {
+        Assignment(job: change { $0.breakUp(job.job, items, verdict, noted: noted) }, tools: job.tools)
+    }
+
+    /// A request of a job was delivered, and others are to follow it.
+    ///
+    /// - Parameters:
+    ///   - ended: The segments that are delivered whole with it.
+    ///   - rest: What is left, the first of it perhaps delivered in part.
+    /// - Returns: The job for the rest; `nil` when nothing more is to be started.
+    func goOn(
+        _ job: Assignment, _ ended: [PreparedSegment], _ outcome: Courier.Outcome, rest: [QueuedSegment]
+    ) -> Assignment? {
+        let moment = moment
+        let next = changeAll { state in
+            var generator = SystemRandomNumberGenerator()
+            state.prepared[job.job.id] = ended
+            return state.delivery.goOn(
+                job.job, outcome.timed(by: ended), attempt: ended.first?.attempt ?? 1, rest: rest, at: moment,
+                using: &generator)
+        }
+        return next.map { Assignment(job: $0, tools: job.tools) }
+    }
+
+    func finish(_ job: Assignment, _ segments: [PreparedSegment], _ outcome: Courier.Outcome) {
+        let moment = moment
+        changeAll { state in
+            var generator = SystemRandomNumberGenerator()
+            state.prepared[job.job.id] = segments
+            state.delivery.finish(
+                job.job, outcome.timed(by: segments), attempt: segments.first?.attempt ?? 1, at: moment, using: &generator)
+        }
+    }
+
+    /// Ends a round: what no probe could clear stays unjudged.
+    func endRound() { changeWithChance { $0.endRound(at: $1, using: &$2) } }
+
+    /// Changes the state by what takes the time and chance.
+    @discardableResult
+    func changeWithChance<Value: Sendable>(
+        _ body: (inout DeliveryState, Moment, inout SystemRandomNumberGenerator) -> Value
+    ) -> Value {
+        let moment = moment
+        return change { delivery in
+            var generator = SystemRandomNumberGenerator()
+            return body(&delivery, moment, &generator)
+        }
     }
 
     func stop(_ reason: PassPlan.StopReason) { change { $0.stop(reason) } }
 
-    func fail(_ error: FileError, _ job: Job) { change { $0.fail(error, job) } }
+    func fail(_ error: FileError, _ job: Assignment) { change { $0.fail(error, job.job) } }
 
     func fail(_ error: FileError, lane: Int) { change { $0.fail(error, lane: lane) } }
 
@@ -161,5 +270,25 @@ final class Dispatcher: Sendable {
             }
             if !isNeeded { continuation.resume() }
         }
+    }
+}
+
+/// A job, and what reads and writes its spool's files.
+struct Assignment: Sendable {
+    let job: DeliveryJob
+    let tools: LaneTools
+
+    var items: [QueuedSegment] { job.items }
+
+    /// Returns the same job with other segments.
+    func with(_ items: [QueuedSegment]) -> Assignment { Assignment(job: job.with(items), tools: tools) }
+}
+
+extension Courier.Outcome {
+    /// Returns it with how long it took, as far as that is known.
+    fileprivate func timed(by segments: [PreparedSegment]) -> Courier.Outcome {
+        var outcome = self
+        outcome.duration = duration ?? segments.first?.preparedAgo
+        return outcome
     }
 }

@@ -35,6 +35,7 @@ struct HeldSegments {
 
     var isEmpty: Bool { held.isEmpty }
     var entries: some Collection<SpoolListing.Entry> { held.values.lazy.map(\.newcomer.entry) }
+    var names: some Sequence<String> { held.values.lazy.map(\.newcomer.name) }
     func contains(_ name: FileName) -> Bool { held[name] != nil }
 
     mutating func add(_ newcomer: Lane.Newcomer, events: Int64, until due: Duration, isUrgent: Bool) {

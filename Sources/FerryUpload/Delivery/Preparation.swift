@@ -62,7 +62,7 @@ struct Preparer: Sendable {
     }
 
     /// - Parameter inflates: Whether it may inflate a whole file, which belongs on a thread that may block.
-    func prepare(_ item: Dispatcher.Item, in spool: Spool, now: Timestamp, inflates: Bool = true) -> Preparation {
+    func prepare(_ item: QueuedSegment, in spool: Spool, now: Timestamp, inflates: Bool = true) -> Preparation {
         let claim: Claim
         switch spool.claim(item.name, mayBeUnfinished: item.mayBeUnfinished) {
         case .claimed(let claimed): claim = claimed
@@ -81,7 +81,7 @@ struct Preparer: Sendable {
     }
 
     private func prepare(
-        _ claim: Claim, _ item: Dispatcher.Item, in spool: Spool, now: Timestamp, _ news: FolderArrivals.News?, inflates: Bool
+        _ claim: Claim, _ item: QueuedSegment, in spool: Spool, now: Timestamp, _ news: FolderArrivals.News?, inflates: Bool
     ) throws(FileError) -> Preparation {
         let isUntried = item.isPlain && news.map { !$0.mayHoldNames } ?? false
         let sidecar = isUntried ? nil : try sidecar(of: claim, in: spool)

@@ -4,7 +4,7 @@ import FerrySpool
 extension Workers {
     /// What is left of a job whose segments go out in parts.
     private struct Remainder {
-        var job: Dispatcher.Job
+        var job: Assignment
         var segments: [PreparedSegment]
         var limits: RequestLimits
         var parts: RequestParts
@@ -13,7 +13,7 @@ extension Workers {
         /// Segments up to this one have a sidecar that this process wrote: what is delivered can be noted.
         var noted = -1
 
-        init(_ job: Dispatcher.Job, _ segments: [PreparedSegment], _ limits: RequestLimits, _ options: UploadOptions) {
+        init(_ job: Assignment, _ segments: [PreparedSegment], _ limits: RequestLimits, _ options: UploadOptions) {
             self.job = job
             self.segments = segments
             self.limits = limits
@@ -39,7 +39,7 @@ extension Workers {
     ///
     /// - Parameter isMoreWaiting: More of the segments' kind follow them: what fills no request goes out with that.
     func sendParts(
-        of job: Dispatcher.Job, _ segments: [PreparedSegment], _ limits: RequestLimits, isMoreWaiting: Bool,
+        of job: Assignment, _ segments: [PreparedSegment], _ limits: RequestLimits, isMoreWaiting: Bool,
         _ courier: inout Courier
     ) async {
         // What was cut shorter, and may have arrived, is asked for as it was; what was interrupted, whatever the limits are now.
@@ -116,7 +116,7 @@ extension Workers {
             // Those behind them were not tried.
             let items = Array(left.job.items.prefix(sent.count))
             dispatcher.putBack(Array(left.job.items.dropFirst(sent.count)), of: left.job)
-            let tried = Dispatcher.Job(id: left.job.id, lane: left.job.lane, tools: left.job.tools, items: items)
+            let tried = left.job.with(items)
             var segments = sent
             noteBrokenOff(&segments, &outcome, tried)
             return dispatcher.finish(tried, segments, outcome)
@@ -204,13 +204,12 @@ extension Workers {
     /// Puts back all segments of a job but the first ones. Returns what is left.
     private func cut(_ left: Remainder, after count: Int) -> Remainder {
         dispatcher.putBack(Array(left.job.items.dropFirst(count)), of: left.job)
-        let job = Dispatcher.Job(
-            id: left.job.id, lane: left.job.lane, tools: left.job.tools, items: Array(left.job.items.prefix(count)))
+        let job = left.job.with(Array(left.job.items.prefix(count)))
         return Remainder(job, Array(left.segments.prefix(count)), left.limits, options)
     }
 
     /// One segment of a job is set aside. Those before it are delivered, or put back with the others.
-    private func skip(_ item: Dispatcher.Item, of left: Remainder, _ reason: Dispatcher.SkipReason) {
+    private func skip(_ item: QueuedSegment, of left: Remainder, _ reason: SkipReason) {
         dispatcher.putBack(left.job.items.filter { $0.name != item.name }, of: left.job, noted: 1)
         dispatcher.skip(item, of: left.job, reason)
         dispatcher.abandon(left.job)
@@ -222,8 +221,7 @@ extension Workers {
         left.job.tools.onEvent(.warning("\(item.name) was changed while it was sent; it stays pending"))
         dispatcher.putBack(Array(left.job.items[(place + 1)...]), of: left.job)
         dispatcher.skip(item, of: left.job, .settles(until: now() + ForeignFile.quietPeriod))
-        let done = Dispatcher.Job(
-            id: left.job.id, lane: left.job.lane, tools: left.job.tools, items: Array(left.job.items.prefix(place)))
+        let done = left.job.with(Array(left.job.items.prefix(place)))
         if place == 0 { dispatcher.abandon(done) } else { dispatcher.finish(done, Array(left.segments.prefix(place)), outcome) }
     }
 

@@ -66,8 +66,8 @@ final class Workers: Sendable {
     }
 
     /// Makes one request, or finds that nothing of it can be sent.
-    private func handle(_ job: Dispatcher.Job, _ courier: inout Courier) async {
-        var ready: [(item: Dispatcher.Item, segment: PreparedSegment)] = []
+    private func handle(_ job: Assignment, _ courier: inout Courier) async {
+        var ready: [(item: QueuedSegment, segment: PreparedSegment)] = []
         var looksAgain = options.cuts != nil && job.items.count > 1 ? Self.looksAgain : 0
         var isOneTaken = false
         var isScarce = false
@@ -110,7 +110,7 @@ final class Workers: Sendable {
         leaveTorn(&ready, of: job, isOneTaken: isOneTaken)
         let isMoreWaiting = keepFitting(&ready, of: job)
         guard !ready.isEmpty else { return dispatcher.abandon(job) }
-        var job = Dispatcher.Job(id: job.id, lane: job.lane, tools: job.tools, items: ready.map(\.item))
+        var job = job.with(ready.map(\.item))
         var segments = ready.map(\.segment)
         // What is repeated as it was, or took long to prepare.
         guard job.items.count == 1 || dispatcher.mayStart(job) else {
@@ -139,7 +139,7 @@ final class Workers: Sendable {
             segments = [segments[0]]
             outcome = await send(segments, job.tools, &courier)
         }
-        if outcome.trace.departure == .part { dispatcher.sendAlone(lane: job.lane) }
+        if outcome.trace.departure == .part { dispatcher.sendAlone(job) }
         do throws(FileError) {
             if case .tooLarge = outcome.verdict, segments[0].claim.isUnchanged {
                 outcome.postponedUntil = try await job.tools.bookkeeper.split(
@@ -160,7 +160,7 @@ final class Workers: Sendable {
     }
 
     /// What broke off together was no try of any of its segments.
-    func noteBrokenOff(_ segments: inout [PreparedSegment], _ outcome: inout Courier.Outcome, _ job: Dispatcher.Job) {
+    func noteBrokenOff(_ segments: inout [PreparedSegment], _ outcome: inout Courier.Outcome, _ job: Assignment) {
         guard segments.count > 1, [.beginning, .part].contains(outcome.trace.departure) else { return }
         // Of what broke off each time its last segment cannot have arrived.
         let wasWhole = segments.last?.sidecar.map { $0.isInterrupted || $0.request != nil && $0.broken == nil } ?? false
@@ -175,7 +175,7 @@ final class Workers: Sendable {
     /// Looks whether a process has died in the middle of a request since the segments were listed: they may be of it. Then they are put back, to be
     /// taken again as its notes say.
     private func restoreLeft(
-        _ ready: inout [(item: Dispatcher.Item, segment: PreparedSegment)], of job: Dispatcher.Job
+        _ ready: inout [(item: QueuedSegment, segment: PreparedSegment)], of job: Assignment
     ) async -> Bool {
         guard let spool = try? job.tools.lease.spool() else { return false }
         // Whoever died after this look has had none of them.
@@ -199,12 +199,12 @@ final class Workers: Sendable {
     ///
     /// - Returns: Whether more follows that the last request could take.
     private func keepFitting(
-        _ ready: inout [(item: Dispatcher.Item, segment: PreparedSegment)], of job: Dispatcher.Job
+        _ ready: inout [(item: QueuedSegment, segment: PreparedSegment)], of job: Assignment
     ) -> Bool {
         guard job.items.count > 1 else { return false }
         let others = keepTogether(&ready)
         let fitting = Coalescing.fitting(ready.lazy.map(\.segment.facts.trail))
-        let isMoreWaiting = job.isFull || fitting < ready.count || !others.isEmpty
+        let isMoreWaiting = job.job.isFull || fitting < ready.count || !others.isEmpty
         var kept = fitting
         if let most = options.cuts?.events, isMoreWaiting, ready.first?.segment.lastRequest == nil {
             kept = Self.filling(ready[..<fitting].map { $0.segment.facts.events ?? 1 }, requestsOf: most)
@@ -221,7 +221,7 @@ final class Workers: Sendable {
 
     /// Leaves for later what went out in one request with a segment that another one has, or may have: without that it would have another key.
     private func leaveTorn(
-        _ ready: inout [(item: Dispatcher.Item, segment: PreparedSegment)], of job: Dispatcher.Job, isOneTaken: Bool
+        _ ready: inout [(item: QueuedSegment, segment: PreparedSegment)], of job: Assignment, isOneTaken: Bool
     ) {
         let requests = ready.compactMap { request($0.segment) }
         if requests.isEmpty { return }
@@ -229,7 +229,7 @@ final class Workers: Sendable {
         let torn = counts.filter { request, count in (Coalescing.count(ofKey: request) ?? 1) > count }
         let names = ready.map(\.item.name)
         guard !torn.isEmpty,
-            dispatcher.read({ $0.mayGetBack(Set(torn.keys), beside: names, of: job, isOneTaken: isOneTaken) })
+            dispatcher.mayGetBack(Set(torn.keys), beside: names, of: job, isOneTaken: isOneTaken)
         else { return }
         let isTorn = { (segment: PreparedSegment) in self.request(segment).map { torn[$0] != nil } ?? false }
         // Nothing passes what must wait.
@@ -244,7 +244,7 @@ final class Workers: Sendable {
 
     /// Takes out what was not tried in one request with the first segment: what is repeated as it was has the key that it had, which a server may
     /// know already.
-    private func keepTogether(_ ready: inout [(item: Dispatcher.Item, segment: PreparedSegment)]) -> [Dispatcher.Item] {
+    private func keepTogether(_ ready: inout [(item: QueuedSegment, segment: PreparedSegment)]) -> [QueuedSegment] {
         guard let first = ready.first.map({ request($0.segment) }) else { return [] }
         if options.order == .strict, first == nil {
             // Nothing passes what was tried.
@@ -266,7 +266,7 @@ final class Workers: Sendable {
 
     /// Notes which segments of a joined request may have arrived whole, whatever the answer was: a receiver may store the first ones before
     /// it refuses one behind them, or the rest has come. When the body did not go out whole, it cannot have the last one's end.
-    func noteArrival(of segments: inout [PreparedSegment], _ outcome: Courier.Outcome, _ job: Dispatcher.Job) {
+    func noteArrival(of segments: inout [PreparedSegment], _ outcome: Courier.Outcome, _ job: Assignment) {
         guard outcome.trace.departure != .nothing else { return }
         let arrived = segments.count - (outcome.trace.departure == .whole ? 0 : 1)
         var outcome = outcome
@@ -368,7 +368,7 @@ final class Workers: Sendable {
 
     /// Claims a segment and looks at it.
     private func prepare(
-        _ item: Dispatcher.Item, of job: Dispatcher.Job, _ looksAgain: inout Int
+        _ item: QueuedSegment, of job: Assignment, _ looksAgain: inout Int
     ) async throws(FileError) -> Readiness {
         var preparation = await look(at: item, of: job)
         while looksAgain > 0, case .taken = preparation {
@@ -394,12 +394,12 @@ final class Workers: Sendable {
             dispatcher.skip(item, of: job, .waits(until: until, request: request))
             if request != nil { return .waitsForRequest }
         case .settles(let until):
-            let sidecar = (try? job.tools.lease.spool().sidecar(of: item.name)) ?? nil
-            let request = sidecar.flatMap { options.repeatedRequest(of: $0) }
+            let request = job.tools.sidecar(of: item.name).flatMap { options.repeatedRequest(of: $0) }
             dispatcher.skip(item, of: job, .settles(until: until, request: request))
             if request != nil { return .waitsForRequest }
         case .taken, .needsInflating:
-            dispatcher.skip(item, of: job, .taken)
+            let sidecar = item.entry.hasSidecar ? job.tools.sidecar(of: item.name) : nil
+            dispatcher.skip(item, of: job, .taken(request: sidecar.flatMap { options.repeatedRequest(of: $0) }))
             return .taken
         case .unusable(let error):
             job.tools.onEvent(.warning("\(error); the segment is left alone"))
@@ -410,7 +410,7 @@ final class Workers: Sendable {
         return .waits
     }
 
-    private func look(at item: Dispatcher.Item, of job: Dispatcher.Job) async -> Preparation {
+    private func look(at item: QueuedSegment, of job: Assignment) async -> Preparation {
         let (spool, tools): (Spool, LaneTools)
         do throws(FileError) { (spool, tools) = (try job.tools.lease.spool(), job.tools) } catch { return .unusable(error) }
         let time = now()

@@ -61,8 +61,8 @@ public final class UploadPass: Sendable {
         } catch {
             throw .file(error)
         }
-        let delivery = DeliveryState([Lane(tools)], options: options, health: health, isContinuous: false, now: now)
-        workers = try Workers(Dispatcher(delivery), options: options, now: now)
+        let delivery = DeliveryState([], options: options, health: health, isContinuous: false)
+        workers = try Workers(Dispatcher(delivery, spools: [tools], now: now), options: options, now: now)
     }
 
     /// Starts nothing more; what is under way is finished. Cancelling the task that runs the pass cuts that off as well.
@@ -98,7 +98,8 @@ public final class UploadPass: Sendable {
             report.retention = try spool.applyRetention(options.retention) { [tools] in tools.onEvent(.warning("\($0)")) }
             if let arrival = options.arrival {
                 report.retention.expired.add(try spool.dropLate(arrival, now: now()))
-                dispatcher.change { [now] in $0.lanes[0].rules.apply(arrival, at: now()) }
+                let time = now()
+                dispatcher.change { $0.lanes[0].rules.apply(arrival, at: time) }
             }
             // A destination that is not due is left alone, whoever calls.
             if !options.ignoresWaits, let until = destinationWaitsUntil {
@@ -246,10 +247,13 @@ public final class UploadPass: Sendable {
 
     /// Sends what was found, and what becomes critical meanwhile.
     private func work(off listing: SpoolListing) async {
-        await withTaskGroup(of: Void.self) { [workers, dispatcher] group in
+        await withTaskGroup(of: Void.self) { [workers, dispatcher, tools] group in
             group.addTask { [watch = CriticalWatch(spool, tools.arrivals, knowing: listing)] in
                 var watch = watch
-                await watch.run { names in dispatcher.change { $0.appeared(names, in: 0) } }
+                await watch.run { names in
+                    let found = names.compactMap { (try? tools.find($0)) ?? nil }
+                    dispatcher.change { $0.appeared(found, in: 0) }
+                }
             }
             await withTaskGroup(of: Void.self) { group in
                 for place in workplaces {
@@ -267,7 +271,10 @@ public final class UploadPass: Sendable {
         while true {
             let listing: SpoolListing
             // What others had may be free now.
-            if options.order == .strict { dispatcher.change { $0.lanes[0].wake(at: now() + Lane.longestPatience) } }
+            if options.order == .strict {
+                let later = now() + Contention.longestPatience
+                dispatcher.change { $0.lanes[0].wake(at: later) }
+            }
             do throws(FileError) {
                 tools.restoreRequests(in: spool)
                 tools.arrivals?.begin()
@@ -283,14 +290,15 @@ public final class UploadPass: Sendable {
                 return dispatcher.fail(error, lane: 0)
             }
             await work(off: listing)
-            dispatcher.change { $0.endRound() }
+            dispatcher.endRound()
             await tools.settler.flush()
             let tally = dispatcher.read { $0.lanes[0].tally }
             if dispatcher.read(\.plan.stopReason) != nil { return }
             if tally.ended > 0 {
                 takenPatience = self.takenPatience
                 // What ended has made room for what could not be split.
-                dispatcher.change { $0.lanes[0].wakeFirst(options.parallel, dueBy: now() + Lane.roomPatience) }
+                let later = now() + Bookkeeper.roomPatience
+                dispatcher.change { $0.lanes[0].wakeFirst(options.parallel, dueBy: later) }
                 continue
             }
             if await finishLeftovers() { continue }

@@ -82,7 +82,7 @@ extension RunLoop {
 
     private func failure(of number: Int) -> FileError? {
         guard spools[number].isOpen, let lane = spools[number].lane else { return nil }
-        return dispatcher.read { $0.lanes[lane].failure ?? $0.lanes[lane].tools.settler.failure }
+        return dispatcher.read { $0.lanes[lane].failure } ?? dispatcher.spool(ofLane: lane).settler.failure
     }
 
     mutating func close(_ number: Int, _ failure: FileError) {
@@ -96,7 +96,7 @@ extension RunLoop {
     /// Lets go of what closed spools needed for requests that were under way.
     mutating func retire() {
         guard !retiring.isEmpty else { return }
-        let needed = dispatcher.read { Set($0.jobsUnderWay.map { ObjectIdentifier($0.tools.lease) }) }
+        let needed = Set(dispatcher.busySpools.map { ObjectIdentifier($0.lease) })
         for tools in retiring where !needed.contains(ObjectIdentifier(tools.lease)) && tools.settler.isIdle {
             tools.settler.close()
             // It asks the file system which folder it is.

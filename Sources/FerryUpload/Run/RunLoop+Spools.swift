@@ -35,20 +35,16 @@ extension RunLoop {
         let isBack = spools[number].id != nil
         let isSame = spools[number].id == spool.id
         let lane = spools[number].lane ?? freeLane() ?? state.spools.count
-        dispatcher.change { delivery in
-            var fresh = Lane(tools)
-            // Until everything is known, nothing leaves.
-            fresh.gate = .closed
-            if lane < delivery.lanes.count {
-                delivery.lanes[lane] = fresh
+        // Until everything is known, nothing leaves.
+        dispatcher.join(tools, as: lane, gate: .closed) { delivery in
+            if lane < state.spools.count {
                 state.rejoin(control, as: lane, isSame: isSame)
             } else {
-                delivery.lanes.append(fresh)
                 state.add(control)
             }
-            if let known { delivery.remember(known) }
+            if let known { delivery.remember(known, at: now.wall) }
             // What this process knows better is written where the next process will look.
-            if known != delivery.health.state { delivery.keepHealth(lane: lane) }
+            if known != delivery.health.state { delivery.add(.keepHealth(lane: lane)) }
         }
         spools[number].opened(opened, tools, lane: lane)
         knownSpools.insert(spool.id)
@@ -91,10 +87,17 @@ extension RunLoop {
         switch result {
         case .success((let listing, let exported, let travelling)):
             spools[number].travelling = travelling
-            dispatcher.change { delivery in
+            var new = dispatcher.change { delivery in
                 let before = isFirst ? nil : delivery.lanes[lane].queue
                 delivery.lanes[lane].begin(listing, except: delivery.namesUnderWay(lane: lane).union(exported))
-                state.scanned(lane, since: before, &delivery, at: now)
+                return state.scanned(lane, since: before, &delivery, at: now)
+            }
+            if new.isEmpty { return }
+            if state.policy.countsEvents {
+                for index in new.indices { new[index].found.events = tools.notedEvents(of: new[index].name) }
+            }
+            dispatcher.change { delivery in
+                for newcomer in new { state.place(newcomer, in: lane, &delivery, at: now) }
             }
         case .failure(let error): close(number, error)
         }

@@ -82,7 +82,7 @@ struct RunLoop {
         case .network(let look): noteNetwork(look)
         case .ask:
             let now = runner.moment()
-            dispatcher.change { state.ask(&$0, at: now) }
+            dispatcher.changeWithChance { state.ask(&$0, at: now, using: &$2) }
             asksTrackers = true
         case .interval(let interval):
             dispatcher.change { _ in state.setInterval(interval) }
@@ -104,9 +104,8 @@ struct RunLoop {
             // A second name for a finished file (ln) is never closed by a writer.
             if let spool = try? spools[number].tools?.lease.spool(), spool.isFinished(name) {
                 noteSegment(name, number, lane)
-            } else {
-                dispatcher.change { $0.lanes[lane].created(name, at: now.wall) }
-                noteMissedNews(of: number, lane)
+            } else if let found = find(name, number) {
+                dispatcher.change { $0.lanes[lane].created(found, at: now.wall) }
             }
         case .control: readControl(number)
         case .journalClosed: spools[number].recoversAt = now.steady + RunningSpool.recoveryDelay
@@ -126,12 +125,17 @@ struct RunLoop {
         {
             return
         }
-        dispatcher.change { state.appeared(name, in: lane, &$0, at: now) }
-        noteMissedNews(of: number, lane)
+        if let found = find(name, number) { dispatcher.change { state.appeared(found, in: lane, &$0, at: now) } }
     }
 
-    private mutating func noteMissedNews(of number: Int, _ lane: Int) {
-        if dispatcher.change({ $0.lanes[lane].takeMissedNews() }) { spools[number].needsScan = true }
+    /// Returns a segment of a name. Where it could not be looked at, only a look at the whole folder shows it.
+    private mutating func find(_ name: String, _ number: Int) -> FoundSegment? {
+        do throws(FileError) {
+            return try spools[number].tools?.find(name, countsEvents: state.policy.countsEvents)
+        } catch {
+            spools[number].needsScan = true
+            return nil
+        }
     }
 
     mutating func readControl(_ number: Int) {
@@ -148,8 +152,8 @@ struct RunLoop {
             spools[number].retention = limits
         }
         let now = runner.moment()
-        dispatcher.change { delivery in
-            if state.setControl(control, of: lane, at: now) { delivery.forgetWaits(at: now.wall) }
+        dispatcher.changeWithChance { delivery, _, generator in
+            if state.setControl(control, of: lane, at: now) { delivery.forgetWaits(at: now, using: &generator) }
         }
     }
 
@@ -178,7 +182,7 @@ struct RunLoop {
             runner.workers.connector.closeAll()
         }
         let now = runner.moment()
-        dispatcher.change { _ = state.setNetwork(verdict, isFirst: isFirst, &$0, at: now) }
+        dispatcher.changeWithChance { _ = state.setNetwork(verdict, isFirst: isFirst, &$0, at: now, using: &$2) }
         runner.onEvent(.network(verdict))
     }
 
@@ -190,7 +194,8 @@ struct RunLoop {
         }
         guard template.secretsVersion != secretsVersion else { return }
         secretsVersion = template.secretsVersion
-        dispatcher.change { state.secretsChanged(&$0) }
+        let now = runner.moment()
+        dispatcher.changeWithChance { state.secretsChanged(&$0, at: now, using: &$2) }
     }
 
     /// Does what is to be done now and then.
@@ -241,10 +246,7 @@ struct RunLoop {
     private mutating func settle() async {
         let now = runner.moment()
         state.isQuiet = runner.turns.isWanted
-        let (next, whole): (Duration?, Blocker?) = dispatcher.change { delivery in
-            guard knowsNetwork else { return (nil, nil) }
-            return (state.update(&delivery, at: now), state.blocker(delivery, at: now))
-        }
+        let (next, whole) = knowsNetwork ? update(at: now) : (nil, nil)
         for number in spools.indices {
             let blocker = blocker(of: number) ?? whole ?? headBlocker(of: number)
             let before = spools[number].blocker
@@ -270,8 +272,33 @@ struct RunLoop {
         }
         if let rest = restSpools() { wake = min(wake, now.steady + rest) }
         // The end of what is under way is told; when all of it is written down is looked at.
-        if state.isQuiet, !giveTurn(), !dispatcher.read({ $0.plan.isBusy }) { wake = now.steady + Self.booksLook }
+        if state.isQuiet, !giveTurn(), !dispatcher.read(\.isBusy) { wake = now.steady + Self.booksLook }
         setTimer(wake - now.steady)
+    }
+
+    /// Brings the delivery in line with everything that is known.
+    ///
+    /// - Returns: When to look again, and why nothing at all is sent.
+    private mutating func update(at now: Moment) -> (next: Duration?, blocker: Blocker?) {
+        var woken = dispatcher.change { state.wake(&$0, at: now) }
+        if state.policy.countsEvents {
+            for (index, (lane, newcomer)) in woken.enumerated() {
+                woken[index].newcomer.found.events = dispatcher.spool(ofLane: lane).notedEvents(of: newcomer.name)
+            }
+        }
+        if !woken.isEmpty {
+            dispatcher.change { delivery in
+                for (lane, newcomer) in woken { state.place(newcomer, in: lane, &delivery, at: now) }
+            }
+        }
+        let gone = dispatcher.read { state.toLookFor($0, at: now) }.map { lane, names in
+            let tools = dispatcher.spool(ofLane: lane)
+            return (lane, Set(names.lazy.filter { !tools.contains($0) }.map { FileName($0) }))
+        }
+        return dispatcher.changeWithChance { delivery, _, generator in
+            for (lane, names) in gone where !names.isEmpty { delivery.lanes[lane].forgetHeld(names) }
+            return (state.update(&delivery, at: now, using: &generator), state.blocker(delivery, at: now))
+        }
     }
 
     /// Lets the program send, once nothing is under way and all that was answered is written down.

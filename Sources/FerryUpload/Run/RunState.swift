@@ -64,10 +64,9 @@ struct RunState {
     }
 
     /// A segment appeared, or its writer has finished with it.
-    mutating func appeared(_ name: String, in spool: Int, _ delivery: inout DeliveryState, at now: Moment) {
-        guard !delivery.namesUnderWay(lane: spool).contains(name), let newcomer = delivery.lanes[spool].appeared(name) else {
-            return
-        }
+    mutating func appeared(_ found: FoundSegment, in spool: Int, _ delivery: inout DeliveryState, at now: Moment) {
+        guard !delivery.namesUnderWay(lane: spool).contains(found.name), let newcomer = delivery.lanes[spool].appeared(found)
+        else { return }
         if newcomer.missedTurn {
             spools[spool].schedule.missedTurn()
             delivery.lanes[spool].enqueue(newcomer)
@@ -79,24 +78,38 @@ struct RunState {
     /// A look at a whole folder found what is new since the last one.
     ///
     /// - Parameter before: What was queued then; `nil` at the first look: all that it finds leaves at once.
-    mutating func scanned(_ spool: Int, since before: SegmentQueue?, _ delivery: inout DeliveryState, at now: Moment) {
-        guard let before, !policy.isManual || policy.criticalDelay != nil else { return }
+    /// - Returns: What is to be placed.
+    func scanned(
+        _ spool: Int, since before: SegmentQueue?, _ delivery: inout DeliveryState, at now: Moment
+    ) -> [Lane.Newcomer] {
+        guard let before, !policy.isManual || policy.criticalDelay != nil else { return [] }
         let longest = max(policy.interval, policy.criticalDelay ?? .zero)
-        for newcomer in delivery.lanes[spool].takeNew(since: now.wall - longest, before: before) {
-            place(newcomer, in: spool, &delivery, at: now)
-        }
+        return delivery.lanes[spool].takeNew(since: now.wall - longest, before: before)
     }
 
-    private mutating func place(
+    /// Queues what has waited long enough.
+    ///
+    /// - Returns: What was just made when it was seen, and is to be placed.
+    mutating func wake(_ delivery: inout DeliveryState, at now: Moment) -> [(spool: Int, newcomer: Lane.Newcomer)] {
+        var new: [(spool: Int, newcomer: Lane.Newcomer)] = []
+        for spool in spools.indices {
+            let woken = delivery.lanes[spool].wake(at: now.wall)
+            if woken.missedTurn { spools[spool].schedule.missedTurn() }
+            new += woken.new.map { (spool, $0) }
+        }
+        return new
+    }
+
+    /// Queues a segment that appeared, or lets it wait for its spool's time.
+    mutating func place(
         _ newcomer: Lane.Newcomer, in spool: Int, _ delivery: inout DeliveryState, at now: Moment
     ) {
         let entry = newcomer.entry
         if spools[spool].wasAskedFor(entry.created, at: now) { spools[spool].schedule.ask() }
-        let events = policy.countsEvents ? delivery.lanes[spool].notedEvents(of: newcomer.name) : 1
         let place = spools[spool].schedule.place(entry.priority, age: now.wall - entry.created, at: now.steady)
         switch place {
         case .queue: delivery.lanes[spool].enqueue(newcomer)
-        case .hold(let due, let isUrgent): delivery.lanes[spool].hold(newcomer, events: events, until: due, isUrgent: isUrgent)
+        case .hold(let due, let isUrgent): delivery.lanes[spool].hold(newcomer, until: due, isUrgent: isUrgent)
         }
     }
 
@@ -117,31 +130,36 @@ struct RunState {
     }
 
     /// Somebody asked for everything to be sent.
-    mutating func ask(_ delivery: inout DeliveryState, at now: Moment) {
+    mutating func ask(
+        _ delivery: inout DeliveryState, at now: Moment, using generator: inout some RandomNumberGenerator
+    ) {
         for spool in spools.indices { spools[spool].schedule.ask() }
         retriesAt = nil
-        delivery.forgetWaits(at: now.wall)
+        delivery.forgetWaits(at: now, using: &generator)
     }
 
     /// A file with secrets has changed: what refused the old ones is tried at once.
-    mutating func secretsChanged(_ delivery: inout DeliveryState) {
+    mutating func secretsChanged(
+        _ delivery: inout DeliveryState, at now: Moment, using generator: inout some RandomNumberGenerator
+    ) {
         guard case .misconfigured = delivery.plan.stopReason else { return }
         retriesAt = nil
-        delivery.restart()
+        delivery.restart(at: now, using: &generator)
     }
 
     /// The network changed. Returns whether there is a new way to the destination.
     ///
     /// - Parameter isFirst: It was not known before: the waits that an earlier process has noted go on.
     mutating func setNetwork(
-        _ verdict: NetworkVerdict, isFirst: Bool = false, _ delivery: inout DeliveryState, at now: Moment
+        _ verdict: NetworkVerdict, isFirst: Bool = false, _ delivery: inout DeliveryState, at now: Moment,
+        using generator: inout some RandomNumberGenerator
     ) -> Bool {
         guard verdict != network else { return false }
         network = verdict
         guard case .usable = verdict, !isFirst else { return false }
         retriesAt = nil
         for spool in spools.indices where !policy.isManual { spools[spool].schedule.ask() }
-        delivery.forgetWaits(at: now.wall)
+        delivery.forgetWaits(at: now, using: &generator)
         return true
     }
 
@@ -156,7 +174,7 @@ struct RunState {
             return .windowClosed(until: windows.nextChange(after: now.wall))
         }
         if case .off(let reason) = delivery.plan.stopReason { return .off(reason.message) }
-        if let until = delivery.health.waitsUntil(now: now.wall), delivery.plan.stopReason != nil || !delivery.plan.isBusy {
+        if let until = delivery.health.waitsUntil(now: now.wall), delivery.plan.stopReason != nil || !delivery.isBusy {
             return .destinationWaits(until: until, delivery.health.state?.lastError.message ?? "it failed")
         }
         if let retriesAt, retriesAt > now.steady, delivery.plan.stopReason != nil {
@@ -166,29 +184,36 @@ struct RunState {
         return nil
     }
 
+    /// Returns the names of held segments, by lane, that are to be looked for before they make anything leave: other processes may have sent them.
+    func toLookFor(_ delivery: DeliveryState, at now: Moment) -> [(lane: Int, names: [String])] {
+        guard !isQuiet, blocker(delivery, at: now) == nil else { return [] }
+        return spools.indices.compactMap { index in
+            let held = delivery.lanes[index].held
+            guard delivery.lanes[index].failure == nil, !spools[index].control.stopsSending,
+                spools[index].schedule.wouldRelease(held, at: now.steady)
+            else { return nil }
+            return (index, Array(held.names))
+        }
+    }
+
     /// Brings the delivery in line with everything that is known.
     ///
     /// - Returns: When to look again, even if nothing happens until then.
-    mutating func update(_ delivery: inout DeliveryState, at now: Moment) -> Duration? {
-        noteMisconfiguration(delivery, at: now)
+    mutating func update(
+        _ delivery: inout DeliveryState, at now: Moment, using generator: inout some RandomNumberGenerator
+    ) -> Duration? {
+        noteMisconfiguration(delivery, at: now, using: &generator)
         endAsking(delivery)
         let blocker = blocker(delivery, at: now)
         if blocker == nil {
             // A wait that is over is no wait for what fails next, however soon.
-            if delivery.plan.stopReason != nil, !delivery.plan.isBusy { retriesAt = nil }
-            delivery.restart()
+            if delivery.plan.stopReason != nil, !delivery.isBusy { retriesAt = nil }
+            delivery.restart(at: now, using: &generator)
         }
         var next: [Duration] = []
         for index in spools.indices where delivery.lanes[index].failure == nil {
-            let woken = delivery.lanes[index].wake(at: now.wall)
-            if woken.missedTurn { spools[index].schedule.missedTurn() }
-            for newcomer in woken.new { place(newcomer, in: index, &delivery, at: now) }
             if let arrival = options.upload.arrival { delivery.lanes[index].rules.apply(arrival, at: now.wall) }
             let isClosed = blocker != nil || isQuiet || spools[index].control.stopsSending
-            // Before they make anything leave.
-            if !isClosed, spools[index].schedule.wouldRelease(delivery.lanes[index].held, at: now.steady) {
-                delivery.lanes[index].forgetGone()
-            }
             if !isClosed, let share = spools[index].schedule.release(delivery.lanes[index].held, at: now.steady) {
                 delivery.lanes[index].release(share)
             }
@@ -197,7 +222,7 @@ struct RunState {
             }
             delivery.lanes[index].gate = isClosed ? .closed : spools[index].schedule.gate
             next += [delivery.lanes[index].held.urgentDue, delivery.lanes[index].held.ordinaryDue].compactMap { $0 }
-            if let wake = delivery.lanes[index].nextWake { next.append(now.steady + (wake - now.wall)) }
+            if let wake = delivery.lanes[index].waiting.nextWake { next.append(now.steady + (wake - now.wall)) }
         }
         if let until = delivery.health.waitsUntil(now: now.wall) { next.append(now.steady + (until - now.wall)) }
         if let retriesAt, retriesAt > now.steady { next.append(retriesAt) }
@@ -209,15 +234,16 @@ struct RunState {
 
     /// By hand, what was asked for is over when the destination has failed: what is stored from then on was not asked for.
     private mutating func endAsking(_ delivery: DeliveryState) {
-        guard policy.isManual, !delivery.plan.isBusy, delivery.plan.stopReason?.reason != nil else { return }
+        guard policy.isManual, !delivery.isBusy, delivery.plan.stopReason?.reason != nil else { return }
         for spool in spools.indices { spools[spool].schedule.drained() }
     }
 
-    private mutating func noteMisconfiguration(_ delivery: DeliveryState, at now: Moment) {
+    private mutating func noteMisconfiguration(
+        _ delivery: DeliveryState, at now: Moment, using generator: inout some RandomNumberGenerator
+    ) {
         switch delivery.plan.stopReason {
-        case .misconfigured where retriesAt == nil && !delivery.plan.isBusy:
+        case .misconfigured where retriesAt == nil && !delivery.isBusy:
             misconfigurations += 1
-            var generator = SystemRandomNumberGenerator()
             retriesAt =
                 now.steady + options.upload.backOff.wait(afterFailures: misconfigurations, using: &generator)
         // Strict order: the head of the line has a back-off of its own, and the lane wakes it.

@@ -100,10 +100,10 @@ public final class Runner: Sendable {
         let signals = signals
         turns = Turns { signals.add(.turn) }
         let delivery = DeliveryState(
-            [], options: options.upload, health: DestinationHealth(options.upload), isContinuous: true, now: now)
+            [], options: options.upload, health: DestinationHealth(options.upload), isContinuous: true)
         let counters = counters
         workers = try Workers(
-            Dispatcher(delivery) { signals.add(.idle) }, options: options.upload, now: now,
+            Dispatcher(delivery, now: now) { signals.add(.idle) }, options: options.upload, now: now,
             onRequest: { counters.count($0) })
     }
 
@@ -176,7 +176,7 @@ public final class Runner: Sendable {
                 }
                 await group.waitForAll()
                 // What was answered is written down before anything ends.
-                for tools in workers.dispatcher.read({ $0.lanes.map(\.tools) }) + retiring {
+                for tools in workers.dispatcher.spools + retiring {
                     await tools.settler.flush()
                     tools.settler.close()
                     tools.requests.close()

@@ -1,0 +1,64 @@
+import FerrySpool
+
+/// What reads and writes one spool's files for a delivery.
+final class LaneTools: Sendable {
+    let lease: SpoolLease
+    let settler: Settler
+    let bookkeeper: Bookkeeper
+    let travel = TravelWatch()
+    let requests: RequestNoting
+    /// What comes while a listing is worked off; `nil` where that is not known.
+    let arrivals: FolderArrivals?
+    let preparer: Preparer
+    let onEvent: @Sendable (UploadEvent) -> Void
+
+    init(
+        _ lease: SpoolLease, options: UploadOptions, arrivals: FolderArrivals? = nil, tally: EndingTally = EndingTally(),
+        now: @escaping @Sendable () -> Timestamp, onEvent: @escaping @Sendable (UploadEvent) -> Void
+    ) {
+        self.lease = lease
+        self.onEvent = onEvent
+        requests = RequestNoting(lease)
+        self.arrivals = arrivals
+        preparer = Preparer(options: options, travel: travel, arrivals: arrivals) { onEvent(.warning($0)) }
+        settler = Settler(lease, sentGivesWay: options.sentGivesWay, tally: tally, onEvent: onEvent)
+        bookkeeper = Bookkeeper(lease: lease, options: options, settler: settler, now: now) { onEvent(.warning($0)) }
+    }
+
+    /// Has what dead processes had under way made again as it was, or ended.
+    func restoreRequests(in spool: Spool) {
+        spool.restoreRequests(keepsSent: bookkeeper.options.keepsSent, sentGivesWay: bookkeeper.options.sentGivesWay) {
+            onEvent(.warning("\($0)"))
+        }
+    }
+
+    /// Returns a pending segment of a name; `nil` when there is none.
+    ///
+    /// - Parameter countsEvents: Whether its notes are asked how many events it holds.
+    /// - Throws: ``FileError`` where the folder cannot be looked at.
+    func find(_ name: String, countsEvents: Bool = false) throws(FileError) -> FoundSegment? {
+        var listing = SpoolListing()
+        guard let index = try lease.spool().add(name, to: &listing) else { return nil }
+        let events = countsEvents ? notedEvents(of: name) : 1
+        return FoundSegment(name: name, entry: listing.entries[index], events: events)
+    }
+
+    /// Returns the halves of the segment of a request that was split and has ended.
+    func halves(of request: JudgedRequest, _ aftermaths: [Aftermath]) -> [FoundSegment] {
+        guard case .split = request.judgement, aftermaths.first == .ended, let item = request.job.items.first,
+            let halves = SegmentName(item.name)?.halves
+        else { return [] }
+        return [halves.first, halves.second].compactMap { (try? find($0.fileName)) ?? nil }
+    }
+
+    /// Returns how many events a segment holds, as far as its notes tell.
+    func notedEvents(of name: String) -> Int64 { (try? lease.spool().notedEvents(of: name)) ?? 1 }
+}
+
+extension LaneTools: SpoolView {
+    func sidecar(of name: String) -> RetryState? { (try? lease.spool().sidecar(of: name)) ?? nil }
+
+    func size(of name: String) -> ByteCount? { ((try? lease.spool().directory.status(name)) ?? nil)?.size }
+
+    func contains(_ name: String) -> Bool { (try? lease.spool().directory.contains(name)) ?? true }
+}

@@ -1,0 +1,100 @@
+import FerrySpool
+
+@testable import FerryUpload
+
+/// A delivery over real folders, whose effects are carried out at once.
+@dynamicMemberLookup
+struct FolderDelivery {
+    var state: DeliveryState
+    let tools: [LaneTools]
+    private let now: @Sendable () -> Timestamp
+    private var prepared: [PassPlan.ID: [PreparedSegment]] = [:]
+
+    /// - Parameter isScanned: Whether what is pending now is queued.
+    init(
+        _ spools: [Spool], options: UploadOptions, health: DestinationHealth? = nil, isContinuous: Bool = true,
+        isScanned: Bool = true, now: @escaping @Sendable () -> Timestamp = Timestamp.now
+    ) throws {
+        self.now = now
+        tools = spools.map { LaneTools(SpoolLease($0), options: options, now: now) { _ in } }
+        let lanes = try spools.enumerated().map { index, spool in
+            var lane = Lane(spool: index, longestWait: options.backOff.longestWait)
+            if isScanned { lane.begin(try spool.scan(sizes: true)) }
+            return lane
+        }
+        state = DeliveryState(
+            lanes, options: options, health: health ?? DestinationHealth(options), isContinuous: isContinuous)
+    }
+
+    subscript<Value>(dynamicMember path: WritableKeyPath<DeliveryState, Value>) -> Value {
+        get { state[keyPath: path] }
+        set { state[keyPath: path] = newValue }
+    }
+
+    subscript<Value>(dynamicMember path: KeyPath<DeliveryState, Value>) -> Value { state[keyPath: path] }
+
+    var moment: Moment { Moment(wall: now(), steady: .zero) }
+
+    mutating func next() -> DeliveryState.Step {
+        var generator = SystemRandomNumberGenerator()
+        return next(using: &generator)
+    }
+
+    mutating func next(using generator: inout some RandomNumberGenerator) -> DeliveryState.Step {
+        defer { carryOut() }
+        return state.next(seeing: tools, at: moment, using: &generator)
+    }
+
+    mutating func skip(_ item: QueuedSegment, of job: DeliveryJob, _ reason: SkipReason) {
+        state.skip(item, of: job, reason, at: now())
+    }
+
+    mutating func mayStart(_ job: DeliveryJob) -> Bool { state.mayStart(job, at: .zero) }
+
+    func mayGetBack(_ requests: Set<String>, beside names: [String], of job: DeliveryJob, isOneTaken: Bool) -> Bool {
+        state.mayGetBack(requests, beside: names, of: job, isOneTaken: isOneTaken, seeing: tools[job.lane])
+    }
+
+    mutating func finish(_ job: DeliveryJob, _ segments: [PreparedSegment], _ outcome: Courier.Outcome) {
+        var generator = SystemRandomNumberGenerator()
+        prepared[job.id] = segments
+        state.finish(job, outcome, attempt: segments.first?.attempt ?? 1, at: moment, using: &generator)
+        carryOut()
+    }
+
+    /// Queues a segment that appeared, as the run's state would have it.
+    mutating func appeared(_ name: String, in run: inout RunState, at now: Moment) throws {
+        if let found = try tools[0].find(name) { run.appeared(found, in: 0, &state, at: now) }
+    }
+
+    mutating func carryOut() {
+        for effect in state.takeEffects() {
+            switch effect {
+            case .record(let request):
+                let segments = prepared.removeValue(forKey: request.job.id) ?? []
+                let (aftermaths, _) = tools[request.job.lane].bookkeeper.record(request, segments)
+                state.recorded(request, aftermaths, at: now())
+            case .keepHealth(let lane):
+                let spool = try? tools[lane].lease.spool()
+                try? spool?.setDestinationState(state.health.state, state.health.id)
+            }
+        }
+    }
+}
+
+extension RunState {
+    mutating func update(_ delivery: inout FolderDelivery, at now: Moment) -> Duration? {
+        var generator = SystemRandomNumberGenerator()
+        defer { delivery.carryOut() }
+        for (lane, newcomer) in wake(&delivery.state, at: now) { place(newcomer, in: lane, &delivery.state, at: now) }
+        return update(&delivery.state, at: now, using: &generator)
+    }
+
+    mutating func setNetwork(
+        _ verdict: NetworkVerdict, isFirst: Bool = false, _ delivery: inout FolderDelivery, at now: Moment
+    ) -> Bool {
+        var generator = SystemRandomNumberGenerator()
+        defer { delivery.carryOut() }
+        return setNetwork(verdict, isFirst: isFirst, &delivery.state, at: now, using: &generator)
+    }
+}
