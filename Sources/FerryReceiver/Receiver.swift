@@ -10,20 +10,6 @@ import NIOCore
 import NIOSSL
 import ServiceLifecycle
 
-/// Why the receiver could not start.
-public enum ReceiverError: Error, CustomStringConvertible {
-    case file(FileError)
-    /// A certificate or key cannot be used.
-    case certificate(String)
-
-    public var description: String {
-        switch self {
-        case .file(let error): error.description
-        case .certificate(let text): text
-        }
-    }
-}
-
 /// The reference receiver: takes segments over HTTP into a spool, each key once.
 public struct Receiver: Sendable {
     private let options: ReceiverOptions

@@ -6,11 +6,11 @@ import TestSupport
 /// A body that came whole, as a receiver hands it over: a segment of a name of its own.
 func candidate(
     _ text: String, second: Int = 1, in spool: Spool, inflated: ByteCount? = nil
-) throws -> Admission.Candidate {
+) throws -> AdmissionCandidate {
     let (arrival, name) = (try spool.beginArrival(), Segments.name(second: second))
     let bytes = Segments.gzip(text)
     try arrival.file.write(bytes)
-    return Admission.Candidate(
+    return AdmissionCandidate(
         arrival: arrival,
         entry: ReceivedEntry(
             at: .now(), key: name.id, sha256: "", segment: name.fileName, bytes: Int64(bytes.count), events: 1,

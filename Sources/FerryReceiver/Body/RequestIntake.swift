@@ -15,14 +15,14 @@ final class RequestIntake: Sendable {
         var parts: ArraySlice<JoinedSegments.Part>
         var open: PartIntake?
         var allowance: InflateAllowance
-        var whole: [Admission.Candidate] = []
+        var whole: [AdmissionCandidate] = []
         /// Others may need what these hold open.
         var isScarce = false
         /// As many as may be held before they are handed over.
         var isFull: Bool { whole.count >= RequestIntake.mostHeld || isScarce }
 
         /// The segment that is open has ended.
-        mutating func end(_ candidate: Admission.Candidate) {
+        mutating func end(_ candidate: AdmissionCandidate) {
             if let left = open?.allowance { allowance = left }
             open = nil
             whole.append(candidate)
@@ -79,7 +79,7 @@ final class RequestIntake: Sendable {
     }
 
     /// Hands over the segments that are whole: what becomes of their files is the caller's to decide.
-    func handOver() -> [Admission.Candidate] {
+    func handOver() -> [AdmissionCandidate] {
         state.withLock { state in
             defer { (state.whole, state.isScarce) = ([], false) }
             return state.whole

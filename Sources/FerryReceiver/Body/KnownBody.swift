@@ -2,7 +2,6 @@ import Crypto
 import FerryIntake
 import FerrySpool
 import NIOCore
-import Synchronization
 
 /// Compares a body whose keys are all known with what came under them before, piece by piece. A half of a segment that came whole has nothing
 /// to be compared with.
@@ -53,24 +52,6 @@ struct KnownBody: ~Copyable {
     }
 }
 
-/// The same for a request whose pieces are taken on other threads, one at a time.
-final class KnownRequest: Sendable {
-    private let body: Mutex<KnownBody>
-
-    init(_ parts: [KnownBody.Part], inflateLimit: ByteCount) { body = Mutex(KnownBody(parts, inflateLimit: inflateLimit)) }
-
-    func take(_ piece: ByteBuffer) throws(IntakeRefusal) {
-        try body.withLock { body throws(IntakeRefusal) in
-            var piece = piece
-            try body.take(&piece)
-        }
-    }
-
-    func finish() throws(IntakeRefusal) -> [ReceivedSegment] {
-        try body.withLock { body throws(IntakeRefusal) in try body.finish() }
-    }
-}
-
 /// One segment of a known body.
 private struct Look: ~Copyable {
     private var hash = SHA256()
@@ -91,7 +72,7 @@ private struct Look: ~Copyable {
             hash.update(bufferPointer: piece)
             guard isCounted else { return }
             do {
-                for piece in piece.pieces(of: BodyIntake.step) {
+                for piece in piece.pieces(of: TurnSlice.most) {
                     allowance.begin(piece.count)
                     try reader.feed(piece) {
                         try allowance.take($0.count)

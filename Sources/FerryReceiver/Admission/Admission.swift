@@ -2,25 +2,6 @@ import FerryIntake
 import FerrySpool
 import Glibc
 
-/// What became of a body that is complete and sound.
-enum AdmissionResult: Equatable, Sendable {
-    case stored
-    /// The key is known, with the same bytes.
-    case duplicate
-    /// The key is known, with other bytes.
-    case conflict
-    /// A half of it came, and is known.
-    case inPart
-    /// It is here, and about to leave: perhaps to its sender.
-    case leaving
-    /// The bytes are here under its name, but never came over this receiver.
-    case notReceived
-    /// Another file has its name that is damaged, or is just being copied in.
-    case unsoundThere
-    /// It is logged and kept, and could not get its name yet.
-    case left(FileError)
-}
-
 /// Decides, one at a time for each key, whether a body is new, and makes it a segment.
 actor Admission {
     private let spool: Spool
@@ -59,21 +40,6 @@ actor Admission {
     /// Makes pending what was gathered for long enough, or all of it.
     nonisolated func publishGathered(all: Bool) async {
         if all || gathered > .zero { await committer.publishGathered(all: all) }
-    }
-
-    /// A body that is complete and sound.
-    struct Candidate: Sendable {
-        let arrival: Arrival
-        let entry: ReceivedEntry
-        /// Without a key it is always new.
-        let identity: SegmentIdentity
-        /// The way that it came, with the spool that sent it.
-        let way: Trail
-        /// Whether it was made in the spool that sent it.
-        let isOriginal: Bool
-        let body: BodyIntake.Facts
-        /// It is small, and becomes a part of a larger segment.
-        var isToBeGathered = false
     }
 
     /// The parts of a request with what came under their keys before; `nil` unless all are known and vouched for.
@@ -145,7 +111,7 @@ actor Admission {
     ///
     /// - Parameter vouchesForNames: A segment that came another way, by rsync say, counts as received. Only where the sender is known to be
     ///   another spool than this one: what it sends may be the very file that lies here.
-    func admit(_ candidates: [Candidate], vouchesForNames: Bool) async throws(FileError) -> [AdmissionResult] {
+    func admit(_ candidates: [AdmissionCandidate], vouchesForNames: Bool) async throws(FileError) -> [AdmissionResult] {
         let given = Set(candidates.compactMap(\.identity.key))
         // Requests with one key race: the second waits and finds the first one's result, as a half waits for its whole. All keys at once, or
         // two would wait for each other.
@@ -182,7 +148,7 @@ actor Admission {
 
     /// A whole and halves of it: each is judged by what came before it.
     private func admitOneByOne(
-        _ candidates: [Candidate], vouchesForNames: Bool
+        _ candidates: [AdmissionCandidate], vouchesForNames: Bool
     ) async throws(FileError) -> [AdmissionResult] {
         var results: [AdmissionResult] = []
         for candidate in candidates {
@@ -200,7 +166,7 @@ actor Admission {
     private static let mostWaitedFor = ByteCount.kibibytes(256)
 
     private func store(
-        _ candidates: [Candidate], _ vouchesForNames: Bool
+        _ candidates: [AdmissionCandidate], _ vouchesForNames: Bool
     ) async throws(FileError) -> [AdmissionResult] {
         guard !candidates.isEmpty else { return [] }
         let candidates = candidates.map(judged)
@@ -242,7 +208,7 @@ actor Admission {
     }
 
     /// One whose name a pending file has is compared with that.
-    private func judged(_ candidate: Candidate) -> Candidate {
+    private func judged(_ candidate: AdmissionCandidate) -> AdmissionCandidate {
         guard let gathering, (try? spool.directory.contains(candidate.entry.segment)) == false else { return candidate }
         var judged = candidate
         // What follows one whose last line has no end would go on in that.
@@ -259,7 +225,7 @@ actor Admission {
     ///
     /// - Returns: `false` when a copy of one of them is just coming, and cannot be judged yet; then, and with an error, they are removed.
     private static func adoptKin(
-        of candidates: [Candidate], in spool: Spool, _ recognition: Recognition
+        of candidates: [AdmissionCandidate], in spool: Spool, _ recognition: Recognition
     ) throws(FileError) -> Bool {
         var isKept = false
         defer { if !isKept { for candidate in candidates { spool.discard(candidate.arrival) } } }
@@ -269,7 +235,7 @@ actor Admission {
     }
 
     /// Forces the candidates' files to the disk, of those that are not gathered. With an error they are removed.
-    private static func force(_ candidates: [Candidate], in spool: Spool) throws(FileError) {
+    private static func force(_ candidates: [AdmissionCandidate], in spool: Spool) throws(FileError) {
         var isKept = false
         defer { if !isKept { for candidate in candidates { spool.discard(candidate.arrival) } } }
         for candidate in candidates where !candidate.isToBeGathered { try candidate.arrival.file.sync() }
@@ -278,7 +244,7 @@ actor Admission {
 
     /// What a candidate is whose name a pending file has: one that came another way, by rsync say, or that came before and comes again.
     private static func takeOver(
-        _ candidate: Candidate, in spool: Spool, _ recognition: Recognition, _ vouchesForNames: Bool
+        _ candidate: AdmissionCandidate, in spool: Spool, _ recognition: Recognition, _ vouchesForNames: Bool
     ) throws(FileError) -> AdmissionResult {
         let name = candidate.entry.segment
         guard let file = try spool.directory.openIfFile(name) else { return .unsoundThere }

@@ -3,41 +3,6 @@ import FerryIntake
 import FerrySpool
 import NIOCore
 
-/// Why a body is not taken.
-enum IntakeRefusal: Error, Equatable {
-    case tooLarge(limit: ByteCount)
-    /// It is larger than all that the machine's spool may hold.
-    case largerThanQuota(ByteCount)
-    /// It inflates to more than so many times its size.
-    case tooDense(ratio: Int64)
-    case damaged(GzipDamage)
-    case notJSONLines(JSONLineProblem)
-    /// The key came before, with other bytes.
-    case conflict(key: String)
-    /// A half of it came before.
-    case inPart(name: String)
-    /// It comes back to where it has been.
-    case circle(Circle)
-    /// It is pending here under its name, was never received, and may be what is being sent.
-    case ownSegment(name: String)
-    /// A pending file of its name is damaged, or is just being copied in.
-    case unsoundThere(name: String)
-    /// It was here, came another way and was sent on, and is too large to be taken again: its halves would be the same events under other keys.
-    case sentOn(name: String, limit: ByteCount)
-    /// Something follows the last segment that the request names.
-    case longerThanNamed
-    /// The body ends before the last segment that the request names.
-    case shorterThanNamed
-    /// The machine's spool holds as much as it may.
-    case overQuota(ByteCount)
-    case tooSlow
-    /// The connection broke within the body.
-    case aborted
-    case file(FileError)
-    /// It is sound, but could not be logged or named.
-    case notAdmitted(FileError)
-}
-
 /// Takes one segment's body, piece by piece: to the disk, through the inflater and the checker, and into the digest, in constant memory.
 struct BodyIntake: ~Copyable {
     private let file: OpenFile
@@ -60,7 +25,7 @@ struct BodyIntake: ~Copyable {
             try buffer.withUnsafeReadableBytes { bytes in
                 hash.update(bufferPointer: bytes)
                 try file.write(bytes)
-                for piece in bytes.pieces(of: Self.step) {
+                for piece in bytes.pieces(of: TurnSlice.most) {
                     allowance.begin(piece.count)
                     try reader.feed(piece) {
                         inflated += ByteCount(Int64($0.count))
@@ -73,9 +38,6 @@ struct BodyIntake: ~Copyable {
             throw IntakeRefusal(error)
         }
     }
-
-    /// What a bomb inflates to before it is noticed is a thousand times as much.
-    static let step = 1 << 14
 
     /// What a body is, as far as it is not in its entry.
     struct Facts: Sendable {

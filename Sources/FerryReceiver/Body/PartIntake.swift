@@ -42,21 +42,21 @@ struct PartIntake: ~Copyable {
     }
 
     /// The segment, when its last byte is known to be there.
-    mutating func candidateIfWhole() throws(IntakeRefusal) -> Admission.Candidate? {
+    mutating func candidateIfWhole() throws(IntakeRefusal) -> AdmissionCandidate? {
         intake.bytes == length ? try finish() : nil
     }
 
     /// The segment, when nothing more comes.
-    mutating func candidateAtEnd() throws(IntakeRefusal) -> Admission.Candidate {
+    mutating func candidateAtEnd() throws(IntakeRefusal) -> AdmissionCandidate {
         // At the end of a gzip member its content tells nothing of the rest.
         if let length, intake.bytes != length { throw .shorterThanNamed }
         return try finish()
     }
 
-    private mutating func finish() throws(IntakeRefusal) -> Admission.Candidate {
+    private mutating func finish() throws(IntakeRefusal) -> AdmissionCandidate {
         let (facts, events) = try intake.finish()
         isHandedOut = true
-        return Admission.Candidate(
+        return AdmissionCandidate(
             arrival: arrival,
             entry: ReceivedEntry(
                 at: .now(), key: identity.key ?? identity.name.id, sha256: facts.digest.hexadecimal,

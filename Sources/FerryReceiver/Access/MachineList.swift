@@ -1,4 +1,4 @@
-public import FerrySpool
+import FerrySpool
 
 /// The machines of a hub, as its file has them: `HUB/.machines.jsonl`, one a line.
 public struct MachineList: Sendable {

@@ -19,21 +19,3 @@ public enum ReceiverEvent: Sendable {
     case keysForgotten(KeysForgotten, of: MachineName?)
     case warning(String)
 }
-
-/// A request that was answered with an error.
-public struct Refusal: Sendable {
-    /// The machine; `nil` where none is known.
-    public let machine: MachineName?
-    /// The other side's address.
-    public let address: String
-    public let status: Int
-    public let reason: String
-
-    /// - Parameter reason: What the log gets instead of what the client is told.
-    init(_ refused: RefusedRequest, machine: MachineName?, address: String, reason: String? = nil) {
-        self.machine = machine
-        self.address = address
-        status = refused.status.code
-        self.reason = reason ?? refused.message
-    }
-}

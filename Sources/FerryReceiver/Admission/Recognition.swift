@@ -40,7 +40,7 @@ struct Recognition: Sendable {
     }
 
     /// What a candidate is that needs no look at the spool; `nil` for one that is new, or that needs it.
-    func result(withoutLook candidate: Admission.Candidate) throws(FileError) -> AdmissionResult? {
+    func result(withoutLook candidate: AdmissionCandidate) throws(FileError) -> AdmissionResult? {
         guard let known = try known(candidate) else { return nil }
         if let other = Self.difference(candidate, known) { return other }
         let vouching = Vouching(way: candidate.way, isOriginal: candidate.isOriginal, arrivals: known.arrivals)
@@ -48,7 +48,7 @@ struct Recognition: Sendable {
     }
 
     /// What a candidate is; `nil` for one that is new, or is taken again.
-    func result(_ candidate: Admission.Candidate) throws(FileError) -> AdmissionResult? {
+    func result(_ candidate: AdmissionCandidate) throws(FileError) -> AdmissionResult? {
         if let result = try result(withoutLook: candidate) { return result }
         guard let name = SegmentName(candidate.entry.segment) else { return nil }
         guard let known = try known(candidate) else {
@@ -136,14 +136,14 @@ struct Recognition: Sendable {
         return arrival.segment ?? name
     }
 
-    func isKnown(_ candidate: Admission.Candidate) throws(FileError) -> Bool { try known(candidate) != nil }
+    func isKnown(_ candidate: AdmissionCandidate) throws(FileError) -> Bool { try known(candidate) != nil }
 
-    private func known(_ candidate: Admission.Candidate) throws(FileError) -> KnownSegment? {
+    private func known(_ candidate: AdmissionCandidate) throws(FileError) -> KnownSegment? {
         guard let key = candidate.identity.key else { return nil }
         return try keys.known(key, segment: candidate.identity.givenName, events: candidate.entry.events)
     }
 
-    private static func difference(_ candidate: Admission.Candidate, _ known: KnownSegment) -> AdmissionResult? {
+    private static func difference(_ candidate: AdmissionCandidate, _ known: KnownSegment) -> AdmissionResult? {
         if known.key == .cameInPart { return .inPart }
         return known.key.agrees(with: candidate.body.digest) ? nil : .conflict
     }

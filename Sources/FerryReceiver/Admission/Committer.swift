@@ -14,13 +14,13 @@ actor Committer {
     /// Who leads the next round, until those are there that approach.
     private var leader: CheckedContinuation<Void, Never>?
     /// What is logged and could not get its name yet.
-    private var left: [Admission.Candidate] = []
+    private var left: [AdmissionCandidate] = []
     /// `nil`: each segment stays by itself.
     private var gathered: GatheredSegments? { didSet { amount.set(gathered?.bytes ?? .zero) } }
     nonisolated let amount = GatheredAmount()
 
     /// What one request hands over: the contents of those that are not to be gathered are on the disk.
-    typealias Batch = [Admission.Candidate]
+    typealias Batch = [AdmissionCandidate]
     typealias Outcome = Result<[Commitment], FileError>
 
     /// What became of a candidate.
@@ -113,7 +113,7 @@ actor Committer {
 
     /// - Parameter left: What is logged and has no name yet.
     private static func round(
-        _ batches: [Batch], _ spool: Spool, _ recognition: Recognition, left: inout [Admission.Candidate],
+        _ batches: [Batch], _ spool: Spool, _ recognition: Recognition, left: inout [AdmissionCandidate],
         gathered: inout GatheredSegments?
     ) -> [Outcome] {
         // Their keys are logged: nobody brings them again.
@@ -140,10 +140,10 @@ actor Committer {
 
     /// What other processes made known meanwhile, as they are asked for under the lock of the log.
     private struct MadeKnown {
-        private let byFile: [String: Admission.Candidate]
+        private let byFile: [String: AdmissionCandidate]
         private var results: [String: Result<AdmissionResult, FileError>] = [:]
 
-        init(_ candidates: [Admission.Candidate]) {
+        init(_ candidates: [AdmissionCandidate]) {
             byFile = Dictionary(candidates.map { ($0.arrival.fileName, $0) }) { first, _ in first }
         }
 
@@ -159,13 +159,13 @@ actor Committer {
             return true
         }
 
-        func result(_ candidate: Admission.Candidate) -> Single {
+        func result(_ candidate: AdmissionCandidate) -> Single {
             (results[candidate.arrival.fileName] ?? .success(.conflict)).map { .known($0) }
         }
     }
 
     private static func admit(
-        _ candidates: [Admission.Candidate], _ spool: Spool, _ recognition: Recognition, left: inout [Admission.Candidate]
+        _ candidates: [AdmissionCandidate], _ spool: Spool, _ recognition: Recognition, left: inout [AdmissionCandidate]
     ) -> [Single] {
         if candidates.isEmpty { return [] }
         var known = MadeKnown(candidates)
@@ -188,7 +188,7 @@ actor Committer {
     }
 
     private static func gather(
-        _ candidates: [Admission.Candidate], _ spool: Spool, _ recognition: Recognition, _ gathered: inout GatheredSegments?
+        _ candidates: [AdmissionCandidate], _ spool: Spool, _ recognition: Recognition, _ gathered: inout GatheredSegments?
     ) -> [Single] {
         if candidates.isEmpty { return [] }
         var known = MadeKnown(candidates)

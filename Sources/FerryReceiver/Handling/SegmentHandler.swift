@@ -243,7 +243,7 @@ struct SegmentHandler: Sendable {
 
     /// Hands the candidates over: what becomes of their files is the admission's to decide.
     private func admit(
-        _ handedOver: [Admission.Candidate], from sender: String?
+        _ handedOver: [AdmissionCandidate], from sender: String?
     ) async throws(IntakeRefusal) -> [ReceivedSegment] {
         let results: [AdmissionResult]
         do throws(FileError) {
@@ -268,14 +268,4 @@ struct SegmentHandler: Sendable {
                 digest: candidate.body.digest, isDuplicate: result == .duplicate)
         }
     }
-}
-
-/// A segment that the receiver answered for.
-public struct ReceivedSegment: Sendable {
-    public let name: String
-    public let bytes: ByteCount
-    /// `nil` when it came before, and inflates to more than the limit of today.
-    public let events: Int64?
-    let digest: BodyDigest
-    public let isDuplicate: Bool
 }

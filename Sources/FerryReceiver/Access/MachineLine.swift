@@ -63,9 +63,3 @@ struct MachineLine: Codable {
         return ByteCount(number)
     }
 }
-
-/// What is wrong with a line.
-struct MachineLineError: Error {
-    let text: String
-    init(_ text: String) { self.text = text }
-}

@@ -1,34 +1,4 @@
-public import FerrySpool
-import Synchronization
-
-/// Which segments a receiver gathers into larger ones, and for how long.
-public struct GatherRules: Equatable, Sendable {
-    /// A gathered segment becomes pending at this size.
-    public var size: ByteCount
-    /// At the latest so long after its first one came.
-    public var patience: Duration
-
-    public init(size: ByteCount, patience: Duration = .seconds(10)) {
-        self.size = size
-        self.patience = patience
-    }
-
-    /// One of half the size or more stays by itself, and so do a critical one, which is not to wait, and one that has a wrong clock's time.
-    func takes(_ bytes: ByteCount, inflated: ByteCount, _ priority: Priority, hasClockReading: Bool) -> Bool {
-        !hasClockReading && priority > .critical && bytes < ByteCount(size.bytes / 2)
-            && inflated < ByteCount(mostInflated.bytes / 2)
-    }
-
-    /// What one inflates to at most: what came in parts must not be refused as a whole.
-    private(set) var mostInflated = ByteCount.mebibytes(256)
-
-    /// Returns them for a receiver that inflates so much of a segment: one with the same limit that gets what is gathered is far from it.
-    func bounded(by inflateLimit: ByteCount) -> GatherRules {
-        var rules = self
-        rules.mostInflated = min(mostInflated, ByteCount(inflateLimit.bytes / 4))
-        return rules
-    }
-}
+import FerrySpool
 
 /// The segments in the making of one spool: one for each priority, stream, hour and way that segments come.
 struct GatheredSegments: Sendable {
@@ -39,7 +9,7 @@ struct GatheredSegments: Sendable {
         let hour: Int64
         let way: String
 
-        init(_ candidate: Admission.Candidate) {
+        init(_ candidate: AdmissionCandidate) {
             let segment = SegmentName(candidate.entry.segment) ?? candidate.identity.name
             (priority, stream, way) = (segment.priority, segment.stream, candidate.way.text)
             hour = Int64((Double(segment.created.milliseconds) / 3_600_000).rounded(.down))
@@ -74,7 +44,7 @@ struct GatheredSegments: Sendable {
     ///
     /// - Returns: Which were taken; the others are known.
     mutating func take(
-        _ candidates: [Admission.Candidate], in spool: Spool, following follower: ReceivedLogFollower,
+        _ candidates: [AdmissionCandidate], in spool: Spool, following follower: ReceivedLogFollower,
         isKnown: (ReceivedEntry) throws(FileError) -> Bool
     ) throws(FileError) -> [Bool] {
         for place in open.indices { open[place].length = gatherings[place].length }
@@ -99,7 +69,7 @@ struct GatheredSegments: Sendable {
         return try spool.gather(items, in: &gatherings, following: follower, isKnown: isKnown)
     }
 
-    private mutating func place(of candidate: Admission.Candidate, in spool: Spool) throws(FileError) -> Int {
+    private mutating func place(of candidate: AdmissionCandidate, in spool: Spool) throws(FileError) -> Int {
         let kind = Kind(candidate)
         let (length, inflated) = (ByteCount(candidate.entry.bytes), candidate.body.inflated)
         if let place = open.firstIndex(where: { $0.kind == kind && !$0.isOver }) {
@@ -140,12 +110,4 @@ struct GatheredSegments: Sendable {
             open.remove(at: place)
         }
     }
-}
-
-/// How much is being gathered, for those who count what a machine has here.
-final class GatheredAmount: Sendable {
-    private let amount = Mutex(ByteCount.zero)
-
-    var bytes: ByteCount { amount.withLock { $0 } }
-    func set(_ bytes: ByteCount) { amount.withLock { $0 = bytes } }
 }

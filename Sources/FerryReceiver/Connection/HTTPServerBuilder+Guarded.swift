@@ -1,24 +1,6 @@
-package import FerrySpool
+import FerrySpool
 package import HummingbirdCore
 import NIOCore
-
-/// What connections a server takes, and for how long.
-package struct ConnectionLimits: Sendable {
-    /// The most at once, and from one address.
-    package var most: Int
-    package var mostPerAddress: Int
-    /// What stands still for so long is closed.
-    package var idleTimeout: Duration
-    /// How long a body may go on when the server ends.
-    package var bodiesEndPatience: Duration
-
-    package init(most: Int, mostPerAddress: Int, idleTimeout: Duration, bodiesEndPatience: Duration) {
-        self.most = most
-        self.mostPerAddress = mostPerAddress
-        self.idleTimeout = idleTimeout
-        self.bodiesEndPatience = bodiesEndPatience
-    }
-}
 
 extension HTTPServerBuilder {
     /// A server of HTTP/1.1 whose connections are limited (``ConnectionGuard``).

@@ -1,0 +1,15 @@
+public import FerrySpool
+
+/// Why the receiver could not start.
+public enum ReceiverError: Error, CustomStringConvertible {
+    case file(FileError)
+    /// A certificate or key cannot be used.
+    case certificate(String)
+
+    public var description: String {
+        switch self {
+        case .file(let error): error.description
+        case .certificate(let text): text
+        }
+    }
+}
