@@ -1,51 +1,5 @@
 import Crypto
 import FerrySpool
-import Glibc
-
-/// Part of a file, to be read from its start.
-struct FileRegion {
-    let file: OpenFile
-    let offset: Int64
-    /// What it should have; a file that was cut off has less.
-    let size: Int64
-    private var position: Int64 = 0
-
-    init(_ file: OpenFile, offset: Int64 = 0, size: Int64) {
-        self.file = file
-        self.offset = offset
-        self.size = size
-    }
-
-    /// Reads on; 0 at the end.
-    mutating func read(into buffer: UnsafeMutableRawBufferPointer) throws(FileError) -> Int {
-        let wanted = Int(min(Int64(buffer.count), size - position))
-        guard wanted > 0 else { return 0 }
-        let count = try file.read(into: UnsafeMutableRawBufferPointer(rebasing: buffer[..<wanted]), at: offset + position)
-        position += Int64(count)
-        return count
-    }
-
-    /// Hands its bytes out, piece by piece.
-    func forEachPiece(_ body: (UnsafeRawBufferPointer) throws -> Void) throws {
-        var region = self
-        let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: Self.pieceSize, alignment: 16)
-        defer { buffer.deallocate() }
-        while true {
-            let count = try region.read(into: buffer)
-            if count == 0 { return }
-            try body(UnsafeRawBufferPointer(rebasing: buffer[..<count]))
-        }
-    }
-
-    private static let pieceSize = 1 << 18
-
-    /// All of it.
-    ///
-    /// - Parameter limit: More is not read: a wrong file must not fill the memory.
-    func bytes(limit: ByteCount) throws(FileError) -> [UInt8] {
-        try file.readBytes(Int(min(size, limit.bytes)), at: offset)
-    }
-}
 
 /// A bundle as it came: a folder, or a tar file.
 struct BundleSource {
@@ -113,10 +67,14 @@ struct BundleSource {
         }
     }
 
-    /// The manifest, if it is whole, sound and, where that is wanted, signed.
-    func manifest(_ options: ImportOptions) throws(BundleProblem) -> BundleManifest {
+    /// Returns the manifest, if it is whole and sound.
+    ///
+    /// - Parameters:
+    ///   - sender: Who must have signed it; `nil`: it may be unsigned.
+    ///   - keys: What opens an encrypted bundle.
+    func manifest(signedBy sender: PublicKeys?, openedWith keys: PrivateKeys?) throws(BundleProblem) -> BundleManifest {
         guard let bytes = try content(of: BundleManifest.fileName, limit: .mebibytes(512)) else { throw .noManifest(path) }
-        if let sender = options.sender {
+        if let sender {
             guard let signature = try content(of: BundleManifest.signatureName, limit: .kibibytes(4)),
                 let signed = signature.withUnsafeBufferPointer({ JSONLine.decode(Signed.self, $0) })
             else { throw .unsigned(path) }
@@ -128,7 +86,7 @@ struct BundleSource {
         } catch {
             throw .manifest(path, error)
         }
-        if manifest.head.isEncrypted, options.keys == nil { throw .encrypted(path) }
+        if manifest.head.isEncrypted, keys == nil { throw .encrypted(path) }
         return manifest
     }
 

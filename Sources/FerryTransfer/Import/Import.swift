@@ -1,0 +1,38 @@
+public import FerrySpool
+
+/// Takes bundles into a hub's spool, each segment once.
+public struct Import {
+    private let hub: Spool
+    private let options: ImportOptions
+
+    public init(_ hub: Spool, options: ImportOptions) {
+        self.hub = hub
+        self.options = options
+    }
+
+    /// Takes every bundle at a path: a bundle, a tar file, or a stick with several. What is wrong with one does not stop the others.
+    ///
+    /// - Throws: ``FileError`` when the path itself, or the log of the hub's spool, cannot be read.
+    public func run(_ path: String, at now: Timestamp) throws -> [Result<ImportReport, BundleProblem>] {
+        let batchSize = OpenFiles.raiseLimit()
+        let bundles = try BundlePlace.find(path).compactMap { place -> Result<BundleIntake, BundleProblem>? in
+            do throws(BundleProblem) {
+                return try BundleIntake(place, into: hub, options, batchSize: batchSize, at: now).map { .success($0) }
+            } catch {
+                return .failure(error)
+            }
+        }
+        let keys = bundles.reduce(into: Set<String>()) { keys, bundle in
+            if case .success(let bundle) = bundle { keys.formUnion(bundle.keys) }
+        }
+        var holdings = try Holdings(of: hub, keys: keys)
+        return bundles.map { bundle in
+            do throws(BundleProblem) {
+                var bundle = try bundle.get()
+                return .success(try bundle.take(&holdings))
+            } catch {
+                return .failure(error)
+            }
+        }
+    }
+}

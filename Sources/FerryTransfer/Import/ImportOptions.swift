@@ -1,0 +1,9 @@
+/// What to take from a bundle.
+public struct ImportOptions: Sendable {
+    /// Only what this sender signed.
+    public var sender: PublicKeys?
+    /// Opens what was encrypted, and signs the receipt.
+    public var keys: PrivateKeys?
+
+    public init() {}
+}
