@@ -159,21 +159,6 @@ public struct ReplayRun: Sendable {
     public func remove() throws(FileError) { try spool.removeIfEmpty() }
 }
 
-/// Why a replay cannot go on now.
-public enum ReplayError: Error, Equatable, CustomStringConvertible {
-    /// Another process sends it.
-    case underWay(run: String, process: Int32?)
-    /// Another process has ended it.
-    case gone(run: String)
-
-    public var description: String {
-        switch self {
-        case .underWay(let run, let process): "\(run) is under way\(process.map { " (process \($0))" } ?? "")"
-        case .gone(let run): "there is no replay \(run) any more"
-        }
-    }
-}
-
 extension UInt8 {
     fileprivate var isIDByte: Bool {
         (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(self) || (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(self)

@@ -1,0 +1,36 @@
+public import FerrySpool
+public import FerryUpload
+
+/// What is replayed, how, and where to.
+public struct ReplayOptions: Sendable {
+    /// How fast events follow one another.
+    public enum Pace: Equatable, Sendable {
+        /// As fast as the destination takes them.
+        case unlimited
+        /// With the original gaps between events, divided by this.
+        case original(factor: Double)
+        /// So many events a second.
+        case rate(Double)
+    }
+
+    /// Spools (their `sent/` is meant), folders and files.
+    public var paths: [String]
+    public var upload: UploadOptions
+    public var filter = EventFilter.Options()
+    public var priority: Priority?
+    public var stream: String?
+    public var pace = Pace.unlimited
+    /// With the original gaps: no gap is waited for longer than this.
+    public var maxGap: Duration?
+    /// At most this many source segments.
+    public var limit: Int?
+    /// A receiver knows segments by their keys, and takes no key twice: replayed segments have keys of their own, unless this is set.
+    public var keepsKeys = false
+
+    public init(paths: [String], upload: UploadOptions) {
+        self.paths = paths
+        self.upload = upload
+    }
+
+    static let level = CompressionLevel.standard
+}
