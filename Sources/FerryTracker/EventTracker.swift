@@ -95,7 +95,7 @@ public final class EventTracker: Sendable {
         if configuration.reportsCrashes { reportCrashes() }
         let (launch, context) = state.withLock { ($0.sessions.launch, $0.currentContext()) }
         tell(launch, isFirstStart: isFirstStart, context: context)
-        if configuration.sealsOnTermination { TerminationSeal.register(self) }
+        if configuration.sealsOnTermination { TerminationSeal.register(self) { [weak self] in try? self?.close() } }
     }
 
     deinit { try? close() }

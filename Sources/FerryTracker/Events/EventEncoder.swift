@@ -105,7 +105,7 @@ struct EventEncoder: ~Copyable {
     private mutating func encode(_ value: PropertyValue, key: String) {
         depth += 1
         defer { depth -= 1 }
-        guard depth <= PropertyValue.deepest else {
+        guard depth <= EventLimits.deepest else {
             // Receivers refuse a segment with an event that is too deep, and the others in it as well.
             line.append("null")
             return note(.depth(key: key), .truncate)
@@ -157,22 +157,6 @@ struct EventEncoder: ~Copyable {
 
     private mutating func note(_ breach: LimitBreach, _ policy: EventLimits.Policy) {
         if policy == .drop { refusal = refusal ?? breach } else { truncated.append(breach) }
-    }
-}
-
-/// What is the same in many events, as it stands in their lines: session, user and device.
-final class EventContext: Sendable {
-    let bytes: [UInt8]
-
-    init(session: String?, user: String?, device: [UInt8]) {
-        var line = LineBuffer()
-        line.append(",\"session\":")
-        if let session { line.appendQuoted(session) } else { line.append("null") }
-        line.append(",\"user\":")
-        if let user { line.appendQuoted(user) } else { line.append("null") }
-        line.append(",\"device\":")
-        line.append(device)
-        bytes = Array(line.bytes)
     }
 }
 

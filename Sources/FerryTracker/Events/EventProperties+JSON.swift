@@ -1,10 +1,5 @@
 import FerrySpool
 
-/// Why a text is no event's properties: what they are, or hold.
-public struct PropertiesError: Error, Equatable, Sendable, CustomStringConvertible {
-    public let description: String
-}
-
 extension EventProperties {
     /// Reads a JSON object (RFC 8259), in its order: of a key that stands twice the last value counts, as in most readers. A member that is `null` is
     /// none. A number with a point or an exponent is a `Double`, every other one a whole number.
@@ -48,8 +43,8 @@ extension EventProperties {
 
 extension PropertyValue {
     fileprivate init(_ field: JSONField, in bytes: UnsafeBufferPointer<UInt8>, depth: Int) throws(PropertiesError) {
-        guard depth <= Self.deepest else {
-            throw PropertiesError(description: "are more than \(Self.deepest) lists and objects deep")
+        guard depth <= EventLimits.deepest else {
+            throw PropertiesError(description: "are more than \(EventLimits.deepest) lists and objects deep")
         }
         switch field.kind {
         case .string: self = .string(try EventProperties.text(field, in: bytes))

@@ -46,6 +46,9 @@ public struct EventLimits: Equatable, Sendable {
     /// Numbers that JSON has no form for: left out, or the event is not stored, or written as `null`.
     public var notFinite = Policy.truncate
 
+    /// How many lists and objects a value may lie in, that of all properties included.
+    static let deepest = 100
+
     public init() {}
 
     /// As App Center documents them and as its SDK acts.

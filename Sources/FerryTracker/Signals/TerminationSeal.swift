@@ -3,36 +3,37 @@ import CTracker
 
 /// Closes the process's trackers when SIGTERM or SIGINT asks it to end, then lets it end by the signal.
 enum TerminationSeal {
-    private struct Reference: Sendable {
+    private struct OpenTracker: Sendable {
         let id: ObjectIdentifier
-        weak let tracker: EventTracker?
+        let close: @Sendable () -> Void
     }
 
     /// Touched only between `ferry_hold_forks` and `ferry_allow_forks`, which hold one lock: a lock of its own would be copied into a fork's child as
     /// it is, held for ever by a thread that is not there.
-    nonisolated(unsafe) private static var trackers: [Reference] = []
+    nonisolated(unsafe) private static var trackers: [OpenTracker] = []
 
     /// No tracker may be let go of in `body`: it would close itself, and open a file while forks are held back.
-    private static func withTrackers<Result>(_ body: (inout [Reference]) -> Result) -> Result {
+    private static func withTrackers<Result>(_ body: (inout [OpenTracker]) -> Result) -> Result {
         ferry_hold_forks()
         defer { ferry_allow_forks() }
         return body(&trackers)
     }
 
-    /// Where the process cannot have another pipe or thread, it ends by the signals as it always did; journals are safe without.
-    static func register(_ tracker: EventTracker) {
-        let reference = Reference(id: ObjectIdentifier(tracker), tracker: tracker)
-        withTrackers { $0.append(reference) }
+    /// Registers a tracker. Where the process cannot have another pipe or thread, it ends by the signals as it always did; journals are safe without.
+    ///
+    /// - Parameter close: Closes the tracker. It must not keep it alive.
+    static func register(_ tracker: AnyObject, close: @escaping @Sendable () -> Void) {
+        let registered = OpenTracker(id: ObjectIdentifier(tracker), close: close)
+        withTrackers { $0.append(registered) }
         _ = ferry_watch_termination { TerminationSeal.closeAll() }
     }
 
-    static func forget(_ tracker: EventTracker) {
+    static func forget(_ tracker: AnyObject) {
         let id = ObjectIdentifier(tracker)
         withTrackers { $0.removeAll { $0.id == id } }
     }
 
     private static func closeAll() {
-        let references = withTrackers { $0 }
-        for tracker in references.compactMap(\.tracker) { try? tracker.close() }
+        for tracker in withTrackers({ $0 }) { tracker.close() }
     }
 }
