@@ -39,3 +39,34 @@ func flag(of pointer: OpaquePointer?, _ body: (EventTracker) -> Bool) -> CInt {
     _ = with(pointer) { isSo = body($0.tracker) }
     return isSo ? 1 : 0
 }
+
+/// Does something while a fork waits (`ferry_begin_work`), and says what came of it as ferry.h's numbers do.
+func answer(_ body: () throws -> Void) -> CInt {
+    ferry_begin_work()
+    defer { ferry_end_work() }
+    return outcome(body)
+}
+
+/// Does something, and says what came of it as ferry.h's numbers do.
+func outcome(_ body: () throws -> Void) -> CInt {
+    do {
+        try body()
+        return CInt(FERRY_OK)
+    } catch {
+        ferry_set_error("\(error)")
+        return CInt(code(of: error))
+    }
+}
+
+private func code(of error: any Error) -> Int {
+    if error is SendingFork { return FERRY_FORKED }
+    guard let failure = error as? TrackerFailure else { return FERRY_INVALID }
+    return switch failure {
+    case .limit: FERRY_LIMIT
+    case .disabled: FERRY_DISABLED
+    case .spoolFull: FERRY_FULL
+    case .file: FERRY_FILE
+    case .forked: FERRY_FORKED
+    case .noName, .closed, .intervalIsFixed, .interval, .userID, .country, .noTimer, .stream: FERRY_INVALID
+    }
+}

@@ -1,5 +1,3 @@
-import CForks
-import Dispatch
 import FerryTracker
 import FerryTrackerUpload
 import FerryUpload
@@ -52,73 +50,5 @@ final class Handle: Sendable {
             throw InvalidArgument(description: "nothing says where to send: ferry_start_sending first")
         }
         return waiting { if let deadline { await delivery.flush(deadline: deadline) } else { await delivery.flush() } }
-    }
-}
-
-/// Which process sends. The threads that requests and tasks run on begin with the first sending, and are never there in a fork's child: it
-/// would wait for them for ever.
-private enum SendingProcess {
-    private static let none = -1
-    /// By the count of forks.
-    private static let first = Atomic(none)
-
-    /// Returns whether this process can send: no process that it was forked from has.
-    static func claim() -> Bool {
-        let forks = Int(ferry_fork_count())
-        let (isFirst, sender) = first.compareExchange(expected: none, desired: forks, ordering: .acquiringAndReleasing)
-        return isFirst || sender == forks
-    }
-}
-
-/// The process was forked from one that has sent.
-struct SendingFork: Error, CustomStringConvertible {
-    let description =
-        "the process was forked from one that has sent, so it cannot send: let the parent send, or ferry run, or fork before anything is sent"
-}
-
-/// An uploader that runs in this process until it is stopped.
-private final class Sending: Sendable {
-    let delivery: TrackerDelivery
-    private let run: Task<Void, Never>
-
-    init(_ delivery: TrackerDelivery) {
-        self.delivery = delivery
-        run = Task { await delivery.run() }
-    }
-
-    func stop() {
-        delivery.stop()
-        if Callbacks.isWarning { return }
-        waiting { [run] in await run.value }
-    }
-}
-
-/// Waits on the caller's thread, which is C's and none of the language's pool, for a task.
-private func waiting<Result: Sendable>(_ body: @escaping @Sendable () async -> Result) -> Result {
-    let answer = Answer<Result>()
-    Task {
-        let result = await body()
-        answer.give(result)
-    }
-    return answer.take()
-}
-
-/// A value that one thread waits for and another one gives.
-private final class Answer<Value: Sendable>: Sendable {
-    private let value = Mutex<Value?>(nil)
-    private let isThere = DispatchSemaphore(value: 0)
-
-    func give(_ value: Value) {
-        self.value.withLock { $0 = value }
-        isThere.signal()
-    }
-
-    func take() -> Value {
-        while true {
-            if let value = value.withLock(\.self) { return value }
-            let hasRested = ferry_rest()
-            isThere.wait()
-            ferry_end_rest(hasRested)
-        }
     }
 }

@@ -1,10 +1,5 @@
 import FerrySpool
 
-/// An option that does not exist, or has no such value.
-struct OptionProblem: Error, CustomStringConvertible {
-    let description: String
-}
-
 /// Reads the members of a JSON object of options, and says of each what is wrong with it.
 struct OptionReader<Key: CodingKey & CaseIterable & RawRepresentable<String>> {
     private let values: KeyedDecodingContainer<Key>
