@@ -13,9 +13,11 @@ enum Main {
         signal(SIGXFSZ, SIG_IGN)
         // A service outlives the one that reads its log. Another command ends with the one that reads its output, as head(1) does.
         if ["run", "receive"].contains(CommandLine.arguments.dropFirst().first) { signal(SIGPIPE, SIG_IGN) }
-        EarlySignals.listen(for: CommandLine.arguments.dropFirst().first)
+        if let signals = FerryCommand.earlySignals(of: CommandLine.arguments.dropFirst().first) {
+            EarlySignals.listen(for: signals)
+        }
         do {
-            var command = try Ferry.parseAsRoot()
+            var command = try FerryCommand.parseAsRoot()
             if var asynchronous = command as? any AsyncParsableCommand {
                 // Those are the commands with event loops.
                 try DescriptorLimit.require(eventLoops: System.coreCount)
@@ -45,14 +47,14 @@ enum Main {
             ("<duration|forever>'", "it must be 1d or more, or forever"), ("<size>'", "a size is like 500KB, 10MB or 1GiB"),
             ("<duration>'", "a duration is like 250ms, 90s, 5m or 1h30m"),
         ]
-        let message = Ferry.message(for: error)
+        let message = FerryCommand.message(for: error)
         guard message.contains("is invalid for"), let form = forms.first(where: { message.hasSuffix($0.0) })?.1 else {
-            Ferry.exit(withError: error)
+            FerryCommand.exit(withError: error)
         }
-        let lines = Ferry.fullMessage(for: error).split(separator: "\n", maxSplits: 1)
+        let lines = FerryCommand.fullMessage(for: error).split(separator: "\n", maxSplits: 1)
         let text = Array("\(lines[0]): \(form)\n\(lines.dropFirst().first ?? "")\n".utf8)
         _ = write(STDERR_FILENO, text, text.count)
-        Glibc.exit(Ferry.exitCode(for: error).rawValue)
+        Glibc.exit(FerryCommand.exitCode(for: error).rawValue)
     }
 
     /// Ends with 64 where an argument, or the spool's name in the environment, is not UTF-8: Swift would repair it, and another folder be meant.

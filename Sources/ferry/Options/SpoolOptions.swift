@@ -64,23 +64,3 @@ struct SpoolOptions: ParsableArguments {
             ? CommandFailure(.localFailure, "\(error) ferry init \(path) makes it a spool") : CommandFailure(error)
     }
 }
-
-extension CommandFailure {
-    /// A file or folder that failed.
-    init(_ error: FileError) { self.init(ExitStatus(error), error.description) }
-}
-
-extension ExitStatus {
-    init(_ error: FileError) { self = error.isOutOfSpace ? .spoolFull : .localFailure }
-
-    /// What several failures come to; `nil` when there are none.
-    init?(_ errors: some Sequence<FileError>) {
-        guard let worst = errors.first(where: { !$0.isOutOfSpace }) ?? errors.first(where: { _ in true }) else { return nil }
-        self.init(worst)
-    }
-}
-
-struct JSONOption: ParsableArguments {
-    @Flag(help: "Print JSON for programs.")
-    var json = false
-}

@@ -11,7 +11,7 @@ struct ReplaySummary {
     /// Where its run's folder lies.
     let state: String
 
-    fileprivate static let nothingFound =
+    static let nothingFound =
         "no segment was found in the paths that are given and within the options; of a hub's folder give the spools in it (hub/*)"
 
     func print() throws {
@@ -75,38 +75,5 @@ struct ReplaySummary {
             if !report.isComplete { try StandardOutput.print("not complete: ferry replay --resume \(report.run) goes on") }
         }
         try StandardOutput.flush()
-    }
-}
-
-/// How many events of each hour would be sent: a small chart.
-struct HourChart {
-    let isJSON: Bool
-
-    func print(_ replay: Replay) throws {
-        let (hours, report) = try replay.dryRun()
-        if isJSON {
-            struct Line: Encodable {
-                let hour: Timestamp
-                let events: Int64
-            }
-            for (hour, events) in hours { try StandardOutput.print(Line(hour: hour, events: events).jsonLine()) }
-        } else {
-            let most = max(1, hours.map(\.events).max() ?? 1)
-            let width = "\(most)".count
-            for (hour, events) in hours {
-                let bar = String(repeating: "#", count: max(1, Int(Double(events) / Double(most) * 40)))
-                let number = String(repeating: " ", count: width - "\(events)".count) + "\(events)"
-                try StandardOutput.print("\(hour.rfc3339.prefix(13)):00Z  \(number)  \(bar)")
-            }
-            try StandardOutput.print(
-                "\(counted(report.sentEvents, "event")) of \(counted(report.sourcesDone, "source")) would be sent, \(report.leftOut) left out"
-            )
-        }
-        let log = Log(isQuiet: false)
-        if report.sources == 0 { log.error(ReplaySummary.nothingFound) }
-        for (path, reason) in report.damaged { log.error("\(path): \(reason)") }
-        if report.unreadable > 0 { log.error("\(counted(report.unreadable, "line")) cannot be read, and would not be sent") }
-        try StandardOutput.flush()
-        if !report.damaged.isEmpty || report.unreadable > 0 { throw ExitStatus.badData.code }
     }
 }

@@ -110,9 +110,3 @@ struct WriteSession: ~Copyable {
         if endsLine || bytes.last == UInt8(ascii: "\n") { unkept = nil }
     }
 }
-
-/// A line that is no event, where none may be.
-struct InvalidInput: Error {
-    let path: String
-    let problem: JSONLineProblem
-}

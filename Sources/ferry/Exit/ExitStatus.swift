@@ -1,4 +1,5 @@
 import ArgumentParser
+import FerrySpool
 
 /// What the commands exit with: the numbers of sysexits(3), where they fit.
 enum ExitStatus: Int32 {
@@ -23,19 +24,12 @@ enum ExitStatus: Int32 {
     var code: ExitCode { ExitCode(rawValue) }
 }
 
-/// Ends a command with a message on standard error.
-struct CommandFailure: Error, CustomStringConvertible {
-    let status: ExitStatus
-    /// One line each.
-    let messages: [String]
+extension ExitStatus {
+    init(_ error: FileError) { self = error.isOutOfSpace ? .spoolFull : .localFailure }
 
-    var message: String { messages.joined(separator: "; ") }
-    var description: String { message }
-
-    init(_ status: ExitStatus, _ message: String) { self.init(status, [message]) }
-
-    init(_ status: ExitStatus, _ messages: [String]) {
-        self.status = status
-        self.messages = messages
+    /// What several failures come to; `nil` when there are none.
+    init?(_ errors: some Sequence<FileError>) {
+        guard let worst = errors.first(where: { !$0.isOutOfSpace }) ?? errors.first(where: { _ in true }) else { return nil }
+        self.init(worst)
     }
 }

@@ -1,4 +1,3 @@
-import ArgumentParser
 import Glibc
 import Synchronization
 
@@ -20,14 +19,8 @@ enum EarlySignals {
     /// Which of some signals end a process.
     static func ending(_ numbers: [Int32]) -> [Int32] { numbers == ofService ? [SIGINT, SIGTERM] : numbers }
 
-    /// - Parameter command: The first word of the command line.
-    static func listen(for command: String?) {
-        let numbers: [Int32]
-        switch command {
-        case RunCommand.configuration.commandName: numbers = ofService
-        case UploadCommand.configuration.commandName, ReplayCommand.configuration.commandName: numbers = ofCommand
-        default: return
-        }
+    /// Begins to listen.
+    static func listen(for numbers: [Int32]) {
         // Where there is no descriptor left, the command says so when it asks.
         guard let queue = try? SignalQueue(numbers) else { return }
         heard.withLock { $0 = (queue, numbers) }

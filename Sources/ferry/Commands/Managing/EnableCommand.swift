@@ -1,0 +1,14 @@
+import ArgumentParser
+import FerrySpool
+
+struct EnableCommand: ControlCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "enable", abstract: "End what `ferry disable` began.",
+        discussion: "Example: ferry enable --spool /var/spool/ferry")
+
+    @OptionGroup var spoolOptions: SpoolOptions
+
+    func change(_ control: inout SpoolControl, at now: Timestamp) { control.isDisabled = false }
+    func wait(for control: SpoolControl, at now: Timestamp) -> Duration { control.waitAfterDeletion(at: now) }
+    func confirmation(_ path: String) -> String { "\(path) is enabled" }
+}

@@ -1,0 +1,21 @@
+import ArgumentParser
+
+struct ConfigCheckCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "check",
+        abstract: "Find every mistake in the settings, in one pass.",
+        discussion: """
+            Also opens the spools, the token and the certificates. A folder that is not there is a mistake here; ferry run waits for it. \
+            Exit status: 0 all is well, 78 it is not.
+
+            Example: ferry config check --config /etc/ferry/ferry.yaml
+            """)
+
+    @OptionGroup var config: ConfigOptions
+
+    func run() throws {
+        _ = try config.setup(isCheck: true)
+        try StandardOutput.print("the configuration is good")
+        try StandardOutput.flush()
+    }
+}

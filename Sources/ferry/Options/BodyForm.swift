@@ -1,0 +1,23 @@
+import ArgumentParser
+import FerrySpool
+import FerryUpload
+
+/// The names of the forms.
+enum BodyForm: String, CaseIterable, ExpressibleByArgument {
+    case ndjson
+    case jsonArray = "json-array"
+    case sensors
+    case appcenter
+    case measurement
+
+    /// `nil` when the tracking ID is missing.
+    func format(trackingID: String?) -> BodyFormat? {
+        switch self {
+        case .ndjson: .ndjson
+        case .jsonArray: .jsonArray
+        case .sensors: .sensors
+        case .appcenter: .appCenter
+        case .measurement: trackingID.map { .measurement(trackingID: $0) }
+        }
+    }
+}

@@ -1,0 +1,6 @@
+import ArgumentParser
+
+struct JSONOption: ParsableArguments {
+    @Flag(help: "Print JSON for programs.")
+    var json = false
+}
