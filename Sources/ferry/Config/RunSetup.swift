@@ -1,6 +1,5 @@
 import FerrySpool
 import FerryUpload
-import Glibc
 
 /// What `ferry run` starts with, made from a configuration without mistakes.
 struct RunSetup {
@@ -88,84 +87,5 @@ struct RunSetup {
                 late: values.text("deadline.late").flatMap(DeliveryDeadline.Late.init) ?? .send)
         }
         return upload
-    }
-}
-
-/// Everything that is wrong with a configuration.
-struct ConfigMistakes: Error {
-    let problems: [ConfigProblem]
-
-    /// In the order of the file's lines; what stands in no line goes first.
-    init(problems: [ConfigProblem]) {
-        let ordered = problems.enumerated().sorted { ($0.element.line, $0.offset) < ($1.element.line, $1.offset) }
-        self.problems = ordered.map(\.element)
-    }
-}
-
-/// The effective values, read as what they are. `off` and what is missing are `nil`.
-struct ConfigValues {
-    private let configuration: RunConfiguration
-
-    init(_ configuration: RunConfiguration) { self.configuration = configuration }
-
-    func text(_ key: String) -> String? {
-        guard let text = configuration.values[key]?.texts.first, text != "off" else { return nil }
-        return text
-    }
-
-    func list(_ key: String) -> [String] { configuration.values[key]?.texts ?? [] }
-    func size(_ key: String) -> ByteCount? { text(key).flatMap { ByteCount(parsing: $0) } }
-    func duration(_ key: String) -> Duration? { text(key).flatMap { Duration(parsing: $0) } }
-    func number(_ key: String) -> Int? { text(key).flatMap { Int($0) } }
-    func flag(_ key: String) -> Bool { text(key) == "true" }
-    /// Nothing was said of how long delivered segments are kept: then it is for the default time.
-    var sentIsKeptByDefault: Bool { ["sent.keep", "sent.max-age"].allSatisfy { configuration.values[$0]?.origin == .standard } }
-
-    /// A person set a limit of the spool's, or took one away.
-    var setsRetention: Bool {
-        ["max-spool-bytes", "max-spool-age"].contains { ![nil, .standard, .profile].contains(configuration.values[$0]?.origin) }
-    }
-
-    /// Limits of `sent/`. Who says `sent.keep` and no age wants them kept, as they always were.
-    var sentRetention: RetentionLimits {
-        let isAgeMeant = sentIsKeptByDefault || configuration.values["sent.max-age"]?.origin != .standard
-        return RetentionLimits(maxBytes: size("sent.max-bytes"), maxAge: isAgeMeant ? duration("sent.max-age") : nil)
-    }
-
-    func zone(_ key: String) -> Zone { text(key).flatMap { try? Zone(named: $0) } ?? .utc }
-}
-
-/// Looks at the spools. Nothing in them is touched.
-enum SpoolCheck {
-    /// Returns what is wrong with them.
-    ///
-    /// - Parameter isStrict: Whether it is a mistake too that a folder is not there, or cannot be used. Its file system may be mounted later, and
-    ///   one that is away does not keep the others waiting.
-    static func problems(_ places: [SpoolPlace], _ configuration: RunConfiguration, isStrict: Bool) -> [ConfigProblem] {
-        var problems: [ConfigProblem] = []
-        var seen: [FileStatus.Identity: String] = [:]
-        for (index, place) in places.enumerated() {
-            func add(_ message: String) { problems.append(.init(place: configuration.place(of: "spools", index), message)) }
-            do throws(FileError) {
-                for path in try place.folders() {
-                    let identity: FileStatus.Identity
-                    do throws(FileError) {
-                        identity = try Directory.open(path).identity()
-                    } catch {
-                        if isStrict { add("\(error)") }
-                        continue
-                    }
-                    if isStrict {
-                        do throws(FileError) { try Spool.requireSpool(at: path) } catch { add("\(error)") }
-                        if access(path, R_OK | W_OK | X_OK) != 0 { add("\(FileError("use", path))") }
-                    }
-                    if let other = seen[identity] { add("\(path) and \(other) are one folder; name it once") }
-                    seen[identity] = path
-                }
-            } catch {
-                if isStrict { add("\(error)") }
-            }
-        }
-        return problems
     }
 }

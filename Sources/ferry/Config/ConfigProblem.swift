@@ -1,0 +1,41 @@
+/// One mistake in a configuration, where it is, and what to do.
+struct ConfigProblem: Equatable, CustomStringConvertible {
+    enum Place: Equatable {
+        case line(String, Int)
+        case file(String)
+        case environment(String)
+        case flag(String)
+        /// A value that is missing everywhere.
+        case nowhere
+    }
+
+    let place: Place
+    let message: String
+
+    init(place: Place, _ message: String) {
+        self.place = place
+        self.message = message
+    }
+
+    /// Zero when it stands in no line.
+    var line: Int {
+        if case .line(_, let line) = place { return line }
+        return 0
+    }
+
+    /// Settings with an option of their own.
+    private static let options = [
+        "spools": "spool", "to": "to", "profile": "profile", "body": "body",
+        "tracking-id": "tracking-id", "log-format": "log-format",
+    ]
+
+    var description: String {
+        switch place {
+        case .line(let path, let line): "\(path):\(line): \(message)"
+        case .file(let path): "\(path): \(message)"
+        case .environment(let name): "$\(name): \(message)"
+        case .flag(let flag): "--\(Self.options[flag] ?? "set \(flag)"): \(message)"
+        case .nowhere: message
+        }
+    }
+}
