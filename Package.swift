@@ -19,10 +19,6 @@ let dependencies: [Package.Dependency] = [
     .package(url: "https://github.com/swift-server/swift-service-lifecycle.git", from: "2.13.0"),
     // The names of header fields, in Hummingbird's interface.
     .package(url: "https://github.com/apple/swift-http-types.git", from: "1.8.0"),
-    // Layers of configuration: flags, environment, YAML file, profile, defaults.
-    .package(url: "https://github.com/apple/swift-configuration.git", from: "1.4.0", traits: ["YAML"]),
-    // The YAML parser behind it, asked directly for the line of each key.
-    .package(url: "https://github.com/jpsim/Yams.git", from: "6.2.2"),
     // The receiver's HTTP server; without its configuration and full Foundation parts.
     .package(url: "https://github.com/hummingbird-project/hummingbird.git", from: "2.28.1", traits: []),
 ]
@@ -64,6 +60,7 @@ let package = Package(
     targets: [
         .systemLibrary(name: "CZlib", providers: [.apt(["libz-dev"])]),
         .systemLibrary(name: "CLibdeflate", providers: [.apt(["libdeflate-dev"])]),
+        .systemLibrary(name: "CYAML", providers: [.apt(["libyaml-dev"])]),
         .systemLibrary(name: "CLinux"),
         // What forks must not share.
         .target(name: "CForks"),
@@ -143,17 +140,17 @@ let package = Package(
         .executableTarget(
             name: "ferry",
             dependencies: [
-                "FerrySpool", "FerryUpload", "FerryReceiver", "FerryTransfer", "FerryReplay",
+                "FerrySpool", "FerryUpload", "FerryReceiver", "FerryTransfer", "FerryReplay", "CYAML",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
-                .product(name: "Configuration", package: "swift-configuration"),
-                .product(name: "Yams", package: "Yams"),
                 .product(name: "Hummingbird", package: "hummingbird"),
                 .product(name: "HummingbirdCore", package: "hummingbird"),
                 .product(name: "HTTPTypes", package: "swift-http-types"),
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "NIOCore", package: "swift-nio"),
             ],
-            swiftSettings: swiftSettings
+            swiftSettings: swiftSettings,
+            // The archive, as with libdeflate.
+            linkerSettings: [.linkedLibrary(":libyaml.a")]
         ),
         // Temporary folders, scripted servers, child processes: for all kinds of tests.
         .target(
@@ -215,7 +212,7 @@ if Context.environment["FERRY_FUZZ"] != nil {
     package.targets += [
         .target(
             name: "ferry", dependencies: program?.dependencies ?? [], exclude: ["Main.swift"],
-            swiftSettings: swiftSettings + fuzzed),
+            swiftSettings: swiftSettings + fuzzed, linkerSettings: program?.linkerSettings),
         .executableTarget(
             name: "fuzz",
             dependencies: doors, path: "Tests/Fuzz", exclude: ["Corpora", "CorpusTests.swift", "fuzz.py"],

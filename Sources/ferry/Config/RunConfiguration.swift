@@ -1,12 +1,5 @@
-import Configuration
 import FerrySpool
 import FerryUpload
-
-/// Where a value comes from, the strongest first.
-enum ConfigOrigin: String, CaseIterable {
-    case flag, environment, file, profile
-    case standard = "default"
-}
 
 /// All settings with their effective values, gathered from flags, environment, file, profile and defaults.
 struct RunConfiguration {
@@ -36,12 +29,18 @@ struct RunConfiguration {
         let given = flagValues(flags)
         checkEnvironment(environment)
         if let file { checkKeys(of: file) }
-        let fileLayer = file.flatMap { self.layer(of: $0) }
-        var layers = Self.layers(given, environment, fileLayer)
-        let profile = Self.lookUp("profile", isList: false, layers).flatMap { $0.texts.first.flatMap(Profile.init) } ?? .ferry
-        layers.insert(.init(.profile, Self.provider("profile") { $0.profiles[profile] }), at: layers.count - 1)
+        // Of a file with problems nothing counts: a part of it may mean something else than all.
+        let fileLayer = file.flatMap { $0.problems.isEmpty ? ConfigLayer($0) : nil }
+        var layers = [
+            ConfigLayer(.flag) { given[$0.key] },
+            ConfigLayer(.environment) { environment[Self.variable($0.key)] },
+        ]
+        if let fileLayer { layers.append(fileLayer) }
+        let standard = ConfigLayer(.standard) { $0.defaultText }
+        let profile = Settings.named("profile").flatMap { Self.lookUp($0, layers)?.texts.first }.flatMap(Profile.init) ?? .ferry
+        layers += [ConfigLayer(.profile) { $0.profiles[profile] }, standard]
         for setting in Settings.all {
-            guard let value = Self.lookUp(setting.key, isList: setting.isList, layers) else { continue }
+            guard let value = Self.lookUp(setting, layers) else { continue }
             values[setting.key] = value
             for (index, text) in value.texts.enumerated() {
                 guard let problem = setting.problem(text) else { continue }
@@ -56,6 +55,7 @@ struct RunConfiguration {
         self.file = file
         // What could not be read may well have said it.
         if path == nil || fileLayer != nil { checkTogether() }
+        problems = ConfigMistakes(problems: problems).problems
     }
 
     private var file: YAMLFile?
@@ -66,65 +66,9 @@ struct RunConfiguration {
         return place(of: setting, index, value.origin, file)
     }
 
-    private struct Layer {
-        let origin: ConfigOrigin
-        let lookUp: @Sendable (AbsoluteConfigKey, ConfigType) throws -> LookupResult
-
-        init(_ origin: ConfigOrigin, _ provider: any ConfigProvider) {
-            self.origin = origin
-            lookUp = { try provider.value(forKey: $0, type: $1) }
-        }
-
-        init(_ origin: ConfigOrigin, _ snapshot: some ConfigSnapshot) {
-            self.origin = origin
-            lookUp = { try snapshot.value(forKey: $0, type: $1) }
-        }
-    }
-
-    private static func layers(_ flags: [String: String], _ environment: [String: String], _ file: Layer?) -> [Layer] {
-        var layers = [
-            Layer(.flag, provider("flag") { flags[$0.key] }),
-            Layer(.environment, EnvironmentVariablesProvider(environmentVariables: environment).prefixKeys(with: "ferry")),
-        ]
-        if let file { layers.append(file) }
-        layers.append(Layer(.standard, provider("default") { $0.defaultText }))
-        return layers
-    }
-
-    /// The values of a file; `nil`, and a problem, when it has any: a part of them may mean something else than all.
-    private mutating func layer(of file: YAMLFile) -> Layer? {
-        guard file.problems.isEmpty else { return nil }
-        // A file without keys, of comments say, is none to the library.
-        guard !file.keys.isEmpty else { return Layer(.file, InMemoryProvider(name: file.path, values: [:])) }
-        do {
-            return Layer(.file, try YAMLSnapshot(data: file.bytes.span.bytes, providerName: file.path, parsingOptions: .default))
-        } catch {
-            problems.append(.init(place: .file(file.path), "cannot be understood: \(error)"))
-            return nil
-        }
-    }
-
-    private static func provider(_ name: String, _ text: (Setting) -> String?) -> InMemoryProvider {
-        var values: [AbsoluteConfigKey: ConfigValue] = [:]
-        for setting in Settings.all {
-            if let text = text(setting) { values[key(setting.key)] = ConfigValue(.string(text), isSecret: false) }
-        }
-        return InMemoryProvider(name: name, values: values)
-    }
-
-    private static func key(_ text: String) -> AbsoluteConfigKey {
-        AbsoluteConfigKey(text.split(separator: ".").map(String.init))
-    }
-
-    private static func lookUp(_ name: String, isList: Bool, _ layers: [Layer]) -> Value? {
-        let key = key(name)
+    private static func lookUp(_ setting: Setting, _ layers: [ConfigLayer]) -> Value? {
         for layer in layers {
-            if isList, case .stringArray(let texts)? = try? layer.lookUp(key, .stringArray).value?.content {
-                return Value(texts: texts, origin: layer.origin)
-            }
-            guard case .string(let text)? = try? layer.lookUp(key, .string).value?.content else { continue }
-            let texts = isList ? text.split(separator: ",").map { $0.trimmingBlanks } : [text]
-            return Value(texts: texts, origin: layer.origin)
+            if let texts = layer[setting] { return Value(texts: texts, origin: layer.origin) }
         }
         return nil
     }
@@ -161,7 +105,7 @@ struct RunConfiguration {
     private mutating func checkKeys(of file: YAMLFile) {
         for key in file.keys {
             let isPrefix = Settings.all.contains { $0.key.hasPrefix(key.name + ".") }
-            if key.isSection {
+            if key.kind == .section {
                 if let setting = Settings.named(key.name) {
                     let form = setting.isList ? "a list, like [a, b]" : "one value"
                     problems.append(.init(place: .line(file.path, key.line), "'\(key.name)' takes \(form), and no keys below it"))
@@ -178,7 +122,7 @@ struct RunConfiguration {
                 problems.append(.init(place: .line(file.path, key.line), message))
                 continue
             }
-            if !setting.isList, key.values.count != 1 {
+            if key.kind == .list, !setting.isList {
                 problems.append(.init(place: .line(file.path, key.line), "\(key.name) takes one value, not a list"))
             }
         }
@@ -253,14 +197,5 @@ struct RunConfiguration {
                     place: place(of: "coalesce", 0), "'coalesce' joins segments as they are; it does not go with 'body: \(body)'")
             )
         }
-    }
-}
-
-extension StringProtocol {
-    /// Without spaces at its ends.
-    var trimmingBlanks: String {
-        var text = drop { $0 == " " }
-        while text.last == " " { text.removeLast() }
-        return String(text)
     }
 }
