@@ -43,10 +43,8 @@ struct RunConfiguration {
             guard let value = Self.lookUp(setting, layers) else { continue }
             values[setting.key] = value
             for (index, text) in value.texts.enumerated() {
-                guard let problem = setting.problem(text) else { continue }
-                let link = problem.hasPrefix("must ") || problem.hasPrefix("is ") ? " " : ": "
-                problems.append(
-                    .init(place: place(of: setting, index, value.origin, file), "\(setting.key) '\(text)'\(link)\(problem)"))
+                guard let mistake = setting.mistake(in: text, of: setting.key) else { continue }
+                problems.append(.init(place: place(of: setting, index, value.origin, file), mistake))
             }
         }
         if values["spools"] == nil, let spool = environment["FERRY_SPOOL"], !spool.isEmpty {

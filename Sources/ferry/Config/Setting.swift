@@ -23,4 +23,14 @@ struct Setting: Sendable {
         self.summary = summary
         self.problem = problem
     }
+
+    /// Returns why a text is no value, in words; `nil` when it is one.
+    ///
+    /// - Parameter name: What the user calls the setting.
+    func mistake(in text: String, of name: String) -> String? {
+        problem(text).map { problem in
+            let link = problem.hasPrefix("must ") || problem.hasPrefix("is ") ? " " : ": "
+            return "\(name) '\(text)'\(link)\(problem)"
+        }
+    }
 }

@@ -51,9 +51,7 @@ struct DestinationOptions: ParsableArguments {
         }
         guard (cert == nil) == (key == nil) else { throw ValidationError("--cert and --key belong together") }
         guard timeout > .zero, connectTimeout > .zero else { throw ValidationError("timeouts must be longer than 0") }
-        guard !method.isEmpty, method.utf8.allSatisfy({ (UInt8(ascii: "A")...UInt8(ascii: "Z")).contains($0) }) else {
-            throw ValidationError("--method '\(method)' must be capital letters, like POST or PUT")
-        }
+        try SettingCheck.require(method, as: "method", by: "--method")
         for text in header {
             let parsed: UploadOptions.Header
             do throws(HeaderError) { parsed = try HeaderText.parse(text, from: "--header") } catch {

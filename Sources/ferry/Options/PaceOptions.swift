@@ -36,11 +36,8 @@ struct PaceOptions: ParsableArguments {
 
     private func timetable() throws -> BandwidthTimetable? {
         guard let bandwidth else { return nil }
-        guard let table = BandwidthTimetable(parsing: bandwidth, zone: try deadline.timeZone()) else {
-            throw ValidationError(
-                "--bandwidth '\(bandwidth)' must be like 500KB/s or '08:00 100KB, 19:00 off', at least 256 B/s")
-        }
-        return table
+        try SettingCheck.require(bandwidth, as: "bandwidth", by: "--bandwidth")
+        return BandwidthTimetable(parsing: bandwidth, zone: try deadline.timeZone())
     }
 }
 
@@ -61,7 +58,8 @@ struct DueOptions: ParsableArguments {
     /// `nil` when there is no deadline.
     func rule(late: DeliveryDeadline.Late) throws -> DeliveryDeadline? {
         guard let due else { return nil }
-        guard let time = DayTime(parsing: due) else { throw ValidationError("--due '\(due)' must be a time like 04:00") }
+        try SettingCheck.require(due, as: "deadline.time", by: "--due")
+        guard let time = DayTime(parsing: due) else { return nil }
         return DeliveryDeadline(time: time, zone: try timeZone(), late: late)
     }
 }

@@ -55,7 +55,7 @@ struct ReplayCommand: AsyncParsableCommand {
         if resume != nil { return }
         guard destination.to != nil else { throw ValidationError("Missing expected argument '--to <url>'") }
         guard !paths.isEmpty else { throw ValidationError("name what to send again: a spool, a folder or a file") }
-        guard (1...256).contains(parallel) else { throw ValidationError("--parallel must be 1 to 256") }
+        try SettingCheck.require("\(parallel)", as: "parallel", by: "--parallel")
         guard selection.maxGap == nil || selection.keepsGaps else {
             throw ValidationError("--max-gap shortens gaps between events, which --speed 1x or the like keeps")
         }

@@ -74,7 +74,7 @@ struct UploadCommand: AsyncParsableCommand {
             throw ValidationError(
                 "--coalesce joins segments as they are; it does not go with --body \(destination.body.body.rawValue)")
         }
-        guard (1...256).contains(parallel) else { throw ValidationError("--parallel must be 1 to 256") }
+        try SettingCheck.require("\(parallel)", as: "parallel", by: "--parallel")
         if let limit, limit < 1 { throw ValidationError("--limit must be at least 1") }
         if let deadline, deadline <= .zero { throw ValidationError("--deadline must be longer than 0") }
         if deadlineMargin != nil, deadline == nil { throw ValidationError("--deadline-margin needs --deadline") }
