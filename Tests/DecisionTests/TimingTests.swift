@@ -6,7 +6,7 @@ import Testing
 
 private func time(_ text: String) -> Timestamp { Timestamp(rfc3339: text)! }
 
-@Suite("Deadlines")
+@Suite("Deadlines", .enabled(if: hasTimeZones, "needs tzdata"))
 struct DeliveryDeadlineTests {
     private func deadline(_ zone: String, _ clock: String = "04:00") throws -> DeliveryDeadline {
         DeliveryDeadline(time: DayTime(parsing: clock)!, zone: try Zone(named: zone))
@@ -83,7 +83,7 @@ struct UploadWindowTests {
         #expect(windows.nextChange(after: time("2026-11-20T21:00:00Z")) == time("2026-11-23T00:00:00Z"))
     }
 
-    @Test("The zone's clocks count, also on the day they change")
+    @Test("The zone's clocks count, also on the day they change", .enabled(if: hasTimeZones, "needs tzdata"))
     func zone() throws {
         let windows = try windows("01:00-03:00", "Europe/Berlin")
         #expect(windows.isOpen(at: time("2026-11-21T00:00:00Z")) && !windows.isOpen(at: time("2026-11-21T02:00:00Z")))

@@ -5,7 +5,7 @@ import Testing
 
 @testable import FerrySpool
 
-@Suite("Time zones")
+@Suite("Time zones", .enabled(if: hasTimeZones, "needs tzdata"))
 struct ZoneTests {
     @Test(
         "They agree with Foundation's, at any moment of forty years",

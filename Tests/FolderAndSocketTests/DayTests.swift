@@ -35,7 +35,9 @@ struct DayTests {
         case restart
     }
 
-    @Test("Every event arrives exactly once, and every limit is kept", .serialized, arguments: [1, 2, 3])
+    @Test(
+        "Every event arrives exactly once, and every limit is kept", .enabled(if: hasTimeZones, "needs tzdata"), .serialized,
+        arguments: [1, 2, 3])
     func day(_ seed: UInt64) async throws {
         var simulation = try Simulation(seed: seed)
         try await simulation.run()

@@ -197,14 +197,14 @@ struct CommandTests {
         }
     }
 
-    @Test("The producers that spool/README.md shows work as they stand there", arguments: ["sh", "python"])
+    @Test("The producers that spool/README.md shows work as they stand there", .needs("python3"), arguments: ["sh", "python"])
     func producers(language: String) async throws {
         let page = try String(contentsOfFile: "\(Program.checkout)/spool/README.md", encoding: .utf8)
         let block = try #require(page.components(separatedBy: "```\(language)\n").dropFirst().first)
         let code = block.components(separatedBy: "\n```")[0]
         try code.write(toFile: folder("producer"), atomically: true, encoding: .utf8)
         _ = try Spool.open(spool, access: .create)
-        let interpreter = try #require(Program.find(language == "sh" ? "sh" : "python3") ?? Program.which("python3"))
+        let interpreter = try #require(Program.find(language == "sh" ? "sh" : "python3"))
         let result = try await Program(interpreter, environment: ["SPOOL": spool]).run(
             folder("producer"), input: "{\"n\":1}\n{\"n\":2}\n")
         #expect(result.status == 0, "\(result.errors)")
@@ -233,13 +233,5 @@ struct CommandTests {
         let parts = try await ferry.run("config", "check", "--config", folder("ferry.yaml"))
         #expect(parts.status == 78)
         #expect(parts.errors.contains("ferry.yaml:3: 'request-events' cuts segments into parts"))
-    }
-}
-
-extension Program {
-    /// Where the shell finds a program.
-    static func which(_ name: String) -> String? {
-        (ProcessInfo.processInfo.environment["PATH"] ?? "").split(separator: ":").map { "\($0)/\(name)" }
-            .first { FileManager.default.isExecutableFile(atPath: $0) }
     }
 }

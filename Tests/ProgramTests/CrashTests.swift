@@ -7,9 +7,8 @@ import Testing
 struct CrashTests {
     private let folder = TemporaryFolder()
 
-    @Test("A large folder that no watch is left for is sent, and no descriptor is closed twice")
+    @Test("A large folder that no watch is left for is sent, and no descriptor is closed twice", .needs("strace"))
     func noWatch() async throws {
-        guard Program.find("strace") != nil else { return print("NOT TESTED: there is no strace here") }
         let hub = try await Hub(folder("hub"))
         let spool = try Spool.open(folder("spool"), access: .create)
         let content = Segments.gzip("{}\n")
@@ -33,9 +32,9 @@ struct CrashTests {
     }
 
     @Test(
-        "Killed anywhere while it salvages a segment, it does not have the events sent twice, also if they were sent in between")
+        "Killed anywhere while it salvages a segment, it does not have the events sent twice, also if they were sent in between",
+        .needs("strace"))
     func salvage() async throws {
-        guard Program.find("strace") != nil else { return print("NOT TESTED: there is no strace here") }
         let whole = Segments.gzip(Segments.lines(0..<2000))
         let hub = try await Hub(folder("hub"))
         var kills = 0

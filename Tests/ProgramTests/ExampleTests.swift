@@ -4,21 +4,15 @@ import Synchronization
 import TestSupport
 import Testing
 
-/// The programs in Examples, whose requests are compared with what the services' documents ask for.
-@Suite("Programs that came from the three SDKs")
+/// The programs in Examples that came from another SDK: their requests are compared with what the services' documents ask for.
+@Suite("Programs that came from the three SDKs", .needs("python3"))
 struct ExampleTests {
     private let folder = TemporaryFolder()
 
-    private static let library = (Program.ferry as NSString).deletingLastPathComponent + "/libferrytracker.so"
-
-    /// Runs an example against a server that takes everything; `nil` where there is no python3.
+    /// Runs an example against a server that takes everything.
     ///
     /// - Returns: What it printed, and its requests with their bodies inflated.
-    private func run(_ example: String) async throws -> (lines: [String], requests: [(request: ReceivedRequest, body: String)])? {
-        guard Program.find("python3") != nil else {
-            print("NOT TESTED: there is no python3")
-            return nil
-        }
+    private func run(_ example: String) async throws -> (lines: [String], requests: [(request: ReceivedRequest, body: String)]) {
         let received = Mutex<[ReceivedRequest]>([])
         let server = ScriptedServer.answering { request in
             received.withLock { $0.append(request) }
@@ -27,10 +21,11 @@ struct ExampleTests {
         let python = Program(
             "/usr/bin/env",
             environment: [
-                "PYTHONPATH": "\(Program.checkout)/Sources/PyFerry", "FERRY_LIBRARY": Self.library,
+                "PYTHONPATH": "\(Program.checkout)/Sources/PyFerry", "FERRY_LIBRARY": Program.built("libferrytracker.so"),
                 "PYTHONDONTWRITEBYTECODE": "1",
             ])
-        let result = try await python.run("python3", "\(Program.checkout)/Examples/\(example).py", folder("spool"), server.url)
+        let result = try await python.run(
+            "python3", "\(Program.checkout)/Examples/\(example).py", folder("spool"), server.url)
         #expect(result.status == 0, "\(result.errors)")
         let requests = try received.withLock { $0 }.map { request in
             let file = try OpenFile.inMemory()
@@ -48,7 +43,7 @@ struct ExampleTests {
 
     @Test("App Center: logs with a session of their own, typed properties and the device")
     func appCenter() async throws {
-        guard let (lines, requests) = try await run("appcenter") else { return }
+        let (lines, requests) = try await run("appcenter")
         // On a busy machine it has been sent before it is asked for.
         #expect(lines == ["SENT"] || lines == ["NO_DATA"])
         let logs = try requests.flatMap { try #require(try json($0.body, NSDictionary.self)["logs"] as? [NSDictionary]) }
@@ -84,7 +79,7 @@ struct ExampleTests {
 
     @Test("Google Analytics: hits of the Measurement Protocol, 20 a request, when they are dispatched")
     func googleAnalytics() async throws {
-        guard let (lines, requests) = try await run("google_analytics") else { return }
+        let (lines, requests) = try await run("google_analytics")
         #expect(lines == ["SENT"])
         let hits = requests.map { $0.body.split(separator: "\n") }
         #expect(hits.map(\.count) == [20, 20, 5])
@@ -103,7 +98,7 @@ struct ExampleTests {
 
     @Test("Sensors Analytics: track records in order, a track_signup at the login, and the state of the passive start")
     func sensors() async throws {
-        guard let (lines, requests) = try await run("sensors") else { return }
+        let (lines, requests) = try await run("sensors")
         // On a busy machine it has been sent before it is asked for.
         #expect(lines == ["SENT"] || lines == ["NO_DATA"])
         #expect(requests.allSatisfy { $0.body.hasPrefix("[\n") && $0.body.hasSuffix("\n]") })

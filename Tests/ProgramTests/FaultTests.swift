@@ -41,9 +41,9 @@ struct FaultTests {
 
     @Test(
         "Lines of the ledger that cannot be forced to the disk are not there twice when their endings are tried again",
+        .needs("strace"),
         arguments: ["ENOSPC", "EIO"])
     func unforcedLines(error: String) async throws {
-        guard Program.find("strace") != nil else { return print("NOT TESTED: there is no strace here") }
         let spool = try folder.spool()
         let size = Segments.gzip("{}\n").count
         for _ in 0..<3 { try spool.put(Segments.gzip("{}\n")) }

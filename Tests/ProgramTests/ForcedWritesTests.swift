@@ -8,12 +8,6 @@ import Testing
 struct ForcedWritesTests {
     private let folder = TemporaryFolder()
 
-    private func strace() -> String? {
-        if let path = Program.find("strace") { return path }
-        print("NOT TESTED: strace is missing; scripts/test installs it where it may")
-        return nil
-    }
-
     /// Starts a command whose forced writes, renames and removals are written down.
     private func start(
         _ strace: String, _ arguments: String..., input: String? = nil, program: [String] = [Program.ferry]
@@ -58,9 +52,9 @@ struct ForcedWritesTests {
         }
     }
 
-    @Test("A writer forces the segment, names it, forces the folder, and only then removes the journal")
+    @Test("A writer forces the segment, names it, forces the folder, and only then removes the journal", .needs("strace"))
     func write() async throws {
-        guard let strace = strace() else { return }
+        let strace = try #require(Program.find("strace"))
         let result = try await start(strace, "write", "--create", "--spool", folder("spool"), input: "{}\n").end()
         #expect(result.status == 0, "\(result.errors)")
         expect(
@@ -70,9 +64,11 @@ struct ForcedWritesTests {
         #expect(!removals.contains { $0.contains("unlink") && $0.contains(".open\"") })
     }
 
-    @Test("The halves of a split are forced before they have their names, and the folder before their parent goes")
+    @Test(
+        "The halves of a split are forced before they have their names, and the folder before their parent goes", .needs("strace")
+    )
     func split() async throws {
-        guard let strace = strace() else { return }
+        let strace = try #require(Program.find("strace"))
         let name = try folder.spool().put(Segments.gzip(Segments.lines(0..<100)))
         let limit = try #require(try folder.spool().directory.status(name)).size.bytes
         let server = ScriptedServer.answering { request in
@@ -88,9 +84,9 @@ struct ForcedWritesTests {
             ])
     }
 
-    @Test("A receiver forces the body, the hidden name of its file and its key before the segment has its name")
+    @Test("A receiver forces the body, the hidden name of its file and its key before the segment has its name", .needs("strace"))
     func receive() async throws {
-        guard let strace = strace() else { return }
+        let strace = try #require(Program.find("strace"))
         let hub = try start(strace, "receive", "--listen", "127.0.0.1:0", "--spool", folder("hub"))
         let line = try await hub.waitFor("listening on http://127.0.0.1:")
         let answer = try await RawClient.post(
@@ -106,9 +102,9 @@ struct ForcedWritesTests {
             ])
     }
 
-    @Test("What was copied into a receiver's folder is forced, and the folder, before it is vouched for")
+    @Test("What was copied into a receiver's folder is forced, and the folder, before it is vouched for", .needs("strace"))
     func adopt() async throws {
-        guard let strace = strace() else { return }
+        let strace = try #require(Program.find("strace"))
         let bytes = Segments.gzip("{}\n")
         let segment = Segments.name()
         let copy = try folder.spool("hub").put(bytes, as: Segments.name(9, id: segment.id))
@@ -123,9 +119,11 @@ struct ForcedWritesTests {
         expect(try await calls(), inOrder: [["fdatasync(", "\(copy)>"], ["fsync(", "/hub>"], ["fdatasync(", "/received-"]])
     }
 
-    @Test("An uploader forces the ledger and its line before the segment moves into sent/, and the folders after that")
+    @Test(
+        "An uploader forces the ledger and its line before the segment moves into sent/, and the folders after that",
+        .needs("strace"))
     func upload() async throws {
-        guard let strace = strace() else { return }
+        let strace = try #require(Program.find("strace"))
         let name = try folder.spool().put(Segments.gzip("{}\n"))
         let server = ScriptedServer.answering { _ in ScriptedServer.answer(200) }
         let result = try await start(strace, "upload", "--spool", folder("spool"), "--to", server.url).end()
@@ -138,9 +136,9 @@ struct ForcedWritesTests {
             ])
     }
 
-    @Test("A new spool's folders and its ID are forced before anything is counted on")
+    @Test("A new spool's folders and its ID are forced before anything is counted on", .needs("strace"))
     func newSpool() async throws {
-        guard let strace = strace() else { return }
+        let strace = try #require(Program.find("strace"))
         let result = try await start(strace, "init", folder("above/spool")).end()
         #expect(result.status == 0, "\(result.errors)")
         expect(
@@ -151,9 +149,9 @@ struct ForcedWritesTests {
             ])
     }
 
-    @Test("Dropping ten thousand segments makes at most a hundred forced writes")
+    @Test("Dropping ten thousand segments makes at most a hundred forced writes", .needs("strace"))
     func prune() async throws {
-        guard let strace = strace() else { return }
+        let strace = try #require(Program.find("strace"))
         let spool = try folder.spool()
         let bytes = Segments.gzip("1\n")
         for number in 0..<10_000 {
@@ -167,9 +165,9 @@ struct ForcedWritesTests {
         #expect(try spool.pending().isEmpty)
     }
 
-    @Test("An import forces everything that it copied before its keys are logged, and names it after that")
+    @Test("An import forces everything that it copied before its keys are logged, and names it after that", .needs("strace"))
     func importBundle() async throws {
-        guard let strace = strace() else { return }
+        let strace = try #require(Program.find("strace"))
         try folder.spool().put(Segments.gzip("{}\n"))
         try FileManager.default.createDirectory(atPath: folder("stick"), withIntermediateDirectories: false)
         let exported = try await Program().run("export", folder("stick"), "--spool", folder("spool"))
@@ -181,11 +179,11 @@ struct ForcedWritesTests {
             inOrder: [["syncfs(", "/hub>"], ["fdatasync(", "/received-"], ["rename", ".ferry-in\""]])
     }
 
-    @Test("A tracker that stores on the disk forces its journal's name, and each event")
+    @Test("A tracker that stores on the disk forces its journal's name, and each event", .needs("python3", "strace"))
     func tracker() async throws {
-        guard let strace = strace() else { return }
-        guard let python = Program.find("python3") else { return print("NOT TESTED: there is no python3") }
-        let library = (Program.ferry as NSString).deletingLastPathComponent + "/libferrytracker.so"
+        let strace = try #require(Program.find("strace"))
+        let python = try #require(Program.find("python3"))
+        let library = Program.built("libferrytracker.so")
         let script = """
             import os, sys
             sys.dont_write_bytecode = True

@@ -7,15 +7,11 @@ import Testing
 @Suite("Programs that fork", .serialized)
 struct ForkTests {
     private let folder = TemporaryFolder()
-    private static let library = (Program.ferry as NSString).deletingLastPathComponent + "/libferrytracker.so"
+    private static let library = Program.built("libferrytracker.so")
 
-    /// Runs a mode of Tests/Examples/forks.c; `nil` where there is no C compiler.
-    private func run(_ mode: String) async throws -> Program.Result? {
-        guard Program.find("cc") != nil else {
-            print("NOT TESTED: there is no C compiler")
-            return nil
-        }
-        let compiled = try await Program("/usr/bin/cc").run(
+    /// Runs a mode of Tests/Examples/forks.c.
+    private func run(_ mode: String) async throws -> Program.Result {
+        let compiled = try await Program(try #require(Program.find("cc"))).run(
             "-Wall", "-Wextra", "-Werror", "-pthread", "-I", "\(Program.checkout)/Sources/CFerry/include",
             "\(Program.checkout)/Tests/Examples/forks.c", Self.library,
             "-Wl,-rpath,\((Self.library as NSString).deletingLastPathComponent)", "-o", folder("forks"))
@@ -35,44 +31,50 @@ struct ForkTests {
         return counts
     }
 
-    @Test("Workers of a prefork server have trackers of their own; the parent's events are whole")
+    @Test("Workers of a prefork server have trackers of their own; the parent's events are whole", .needs("cc"))
     func prefork() async throws {
-        guard let result = try await run("prefork") else { return }
+        let result = try await run("prefork")
         #expect(result.status == 0 && result.output == "", "\(result.output)\(result.errors)")
         #expect(
             try counts() == ["parent": 600, "worker 0": 200, "worker 1": 200, "worker 2": 200, "worker 3": 200])
     }
 
-    @Test("A child that is forked while another thread uses the library for the first time waits for none of its locks")
+    @Test(
+        "A child that is forked while another thread uses the library for the first time waits for none of its locks",
+        .needs("cc"))
     func early() async throws {
-        guard let result = try await run("early") else { return }
+        let result = try await run("early")
         #expect(result.status == 0 && result.output == "", "\(result.output)\(result.errors)")
         #expect(try counts() == ["parent": 150, "child": 30])
     }
 
-    @Test("In a child the library's threads work one at a time: the runtime does not know the number of the one that forked")
+    @Test(
+        "In a child the library's threads work one at a time: the runtime does not know the number of the one that forked",
+        .needs("cc"))
     func turns() async throws {
-        guard let result = try await run("turns") else { return }
+        let result = try await run("turns")
         #expect(result.status == 0 && result.output == "", "\(result.output)\(result.errors)")
     }
 
-    @Test("A daemon that closed every file it inherited tracks, and closing the inherited tracker closes nothing of its own")
+    @Test(
+        "A daemon that closed every file it inherited tracks, and closing the inherited tracker closes nothing of its own",
+        .needs("cc"))
     func daemonise() async throws {
-        guard let result = try await run("daemonise") else { return }
+        let result = try await run("daemonise")
         #expect(result.status == 0 && result.output == "", "\(result.output)\(result.errors)")
         #expect(try counts() == ["before": 10, "daemon": 100])
     }
 
-    @Test("SIGTERM ends the child that it was sent to, and not the parent; a child's own tracker publishes first")
+    @Test("SIGTERM ends the child that it was sent to, and not the parent; a child's own tracker publishes first", .needs("cc"))
     func terminate() async throws {
-        guard let result = try await run("terminate") else { return }
+        let result = try await run("terminate")
         #expect(result.status == 0 && result.output == "", "\(result.output)\(result.errors)")
         #expect(try counts() == ["parent": 30, "child": 10])
     }
 
-    @Test("A child keeps no journal of a killed parent locked")
+    @Test("A child keeps no journal of a killed parent locked", .needs("cc"))
     func orphan() async throws {
-        guard let result = try await run("orphan") else { return }
+        let result = try await run("orphan")
         let child = try #require(pid_t(result.output.trimmingCharacters(in: .whitespacesAndNewlines)))
         defer { kill(child, SIGKILL) }
         #expect(result.status == SIGKILL && kill(child, 0) == 0)
@@ -80,55 +82,61 @@ struct ForkTests {
         try await eventually("the events are published") { try counts() == ["parent": 10] }
     }
 
-    @Test("A fork that runs no handlers: the child is told that it is one, loses no file of its own, and repeats no event's ID")
+    @Test(
+        "A fork that runs no handlers: the child is told that it is one, loses no file of its own, and repeats no event's ID",
+        .needs("cc"))
     func raw() async throws {
-        guard let result = try await run("raw") else { return }
+        let result = try await run("raw")
         #expect(result.status == 0 && result.output == "", "\(result.output)\(result.errors)")
         #expect(try counts() == ["parent": 20])
     }
 
-    @Test("Forty generations of forks, each with a tracker, keep no file of those before open")
+    @Test("Forty generations of forks, each with a tracker, keep no file of those before open", .needs("cc"))
     func generations() async throws {
-        guard let result = try await run("generations") else { return }
+        let result = try await run("generations")
         #expect(result.status == 0 && result.output == "", "\(result.output)\(result.errors)")
         #expect(try counts() == ["generation": 40])
     }
 
     @Test(
-        "A program that closes all files under its tracker is told at the next flush; nothing goes into its next files, and what follows is stored"
+        "A program that closes all files under its tracker is told at the next flush; nothing goes into its next files, and what follows is stored",
+        .needs("cc")
     )
     func closeAll() async throws {
-        guard let result = try await run("close_all") else { return }
+        let result = try await run("close_all")
         #expect(result.status == SIGTERM && result.output == "", "\(result.output)\(result.errors)")
         #expect(try counts() == ["before": 10, "after": 20])
     }
 
-    @Test("A daemon without standard streams goes on printing, and nothing of that goes into a segment")
+    @Test("A daemon without standard streams goes on printing, and nothing of that goes into a segment", .needs("cc"))
     func printing() async throws {
-        guard let result = try await run("print_on") else { return }
+        let result = try await run("print_on")
         #expect(result.status == 0, "\(result.errors)")
         #expect(try counts() == ["daemon": 200])
     }
 
-    @Test("A child of a process that has sent is told that it cannot send, and waits for nothing; what it tracks is published")
+    @Test(
+        "A child of a process that has sent is told that it cannot send, and waits for nothing; what it tracks is published",
+        .needs("cc"))
     func sender() async throws {
-        guard let result = try await run("sender") else { return }
+        let result = try await run("sender")
         #expect(result.status == 0)
         #expect(result.output == "")
         #expect(try counts() == ["parent": 20, "child": 20])
     }
 
-    @Test("Forked while four threads track, no child waits for a lock of theirs")
+    @Test("Forked while four threads track, no child waits for a lock of theirs", .needs("cc"))
     func race() async throws {
-        guard let result = try await run("race") else { return }
+        let result = try await run("race")
         #expect(result.status == 0 && result.output == "", "\(result.output)\(result.errors)")
         #expect(try counts() == ["thread": 8000])
     }
 
     @Test(
-        "A crash is recorded by each open tracker, not by a closed one and not by a child; a stack for signals stays whose it is")
+        "A crash is recorded by each open tracker, not by a closed one and not by a child; a stack for signals stays whose it is",
+        .needs("cc"))
     func crash() async throws {
-        guard let result = try await run("crash") else { return }
+        let result = try await run("crash")
         #expect(result.status == SIGSEGV && result.output == "", "\(result.output)\(result.errors)")
         var crashes: [Int] = []
         for name in ["first", "second", "third"] {
@@ -145,12 +153,8 @@ struct ForkTests {
         #expect(crashes == [0, 1, 1])
     }
 
-    @Test("Python's multiprocessing: a fork's workers are told to open trackers of their own, and do")
+    @Test("Python's multiprocessing: a fork's workers are told to open trackers of their own, and do", .needs("python3"))
     func multiprocessing() async throws {
-        guard Program.find("python3") != nil else {
-            print("NOT TESTED: there is no python3")
-            return
-        }
         let script = "\(Program.checkout)/Tests/Examples/workers.py"
         let result = try await Program("/usr/bin/env").run("python3", script, Self.library, folder("spool"))
         #expect(result.status == 0 && result.output == "{(6, 0, 0)}\n0\n", "\(result.output)\(result.errors)")

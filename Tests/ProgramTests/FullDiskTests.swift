@@ -273,9 +273,11 @@ struct FullDiskTests {
         #expect(reserve.output == "32768\n", "\(reserve.errors)")
     }
 
-    @Test("Nothing of a journal is freed before the member that holds it is forced to the disk, and its file's name")
+    @Test(
+        "Nothing of a journal is freed before the member that holds it is forced to the disk, and its file's name",
+        .needs("strace"))
     func forcedBeforeFreed() async throws {
-        guard let strace = Program.find("strace") else { return print("NOT TESTED: there is no strace here") }
+        let strace = try #require(Program.find("strace"))
         try await makeInput()
         guard folder.mount("size=400k") else { return }
         let name = Segments.name().journalName
@@ -292,9 +294,8 @@ struct FullDiskTests {
         #expect(calls[..<(freed.first ?? 0)].contains { $0.contains("fsync(") && $0.contains("/m/s>") })
     }
 
-    @Test("Killed at any forced write while it seals piece by piece, it goes on there: each event once")
+    @Test("Killed at any forced write while it seals piece by piece, it goes on there: each event once", .needs("strace"))
     func killedWhileSealing() async throws {
-        guard Program.find("strace") != nil else { return print("NOT TESTED: there is no strace here") }
         try await makeInput()
         guard folder.mount("size=400k") else { return }
         let name = Segments.name().journalName

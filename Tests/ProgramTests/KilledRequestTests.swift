@@ -9,7 +9,7 @@ import Testing
 struct KilledRequestTests {
     private let folder = TemporaryFolder()
 
-    private static let host: String = (Program.ferry as NSString).deletingLastPathComponent + "/tracker-host"
+    private static let host: String = Program.built("tracker-host")
 
     /// A server that answers its first request never, and notes what each carries.
     private final class SilentServer: Sendable {

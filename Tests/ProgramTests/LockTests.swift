@@ -26,18 +26,15 @@ struct LockTests {
         }
         """
 
-    /// `ferry` on such a file system; `nil` where no C compiler is.
-    private func ferry(locks: String) async throws -> Program? {
-        guard let compiler = Program.find("cc") else { return nil }
-        try Self.source.write(toFile: folder("locks.c"), atomically: true, encoding: .utf8)
-        let built = try await Program(compiler).run("-shared", "-fPIC", "-o", folder("locks.so"), folder("locks.c"))
-        guard built.status == 0 else { return nil }
-        return Program(environment: ["LD_PRELOAD": folder("locks.so"), "TEST_LOCKS": locks])
+    /// Returns `ferry` on such a file system.
+    private func ferry(locks: String) async throws -> Program {
+        let library = try await Preload.build(Self.source, in: folder)
+        return Program(environment: ["LD_PRELOAD": library, "TEST_LOCKS": locks])
     }
 
-    @Test("Where a lock needs a file that may be written, everything is written, sealed and sent")
+    @Test("Where a lock needs a file that may be written, everything is written, sealed and sent", .needs("cc"))
     func writable() async throws {
-        guard let ferry = try await ferry(locks: "writable") else { return print("NOT TESTED: there is no C compiler here") }
+        let ferry = try await ferry(locks: "writable")
         let spool = try folder.spool()
         try spool.put(Segments.gzip("1\n"), as: Segments.name(second: 1))
         try spool.directory.replace(Segments.name(second: 2).journalName, with: Array("2\n".utf8), durable: false)
@@ -52,14 +49,14 @@ struct LockTests {
     }
 
     @Test(
-        "Where locks do not work at all, every command that writes or sends says so and ends with 74",
+        "Where locks do not work at all, every command that writes or sends says so and ends with 74", .needs("cc"),
         arguments: [
             ["write"], ["upload", "--to", "http://127.0.0.1:9/"], ["prune", "--max-spool-bytes", "1"], ["retry", "--all"],
             ["pause"],
             ["resume"], ["export", "/nowhere"], ["import", "/nowhere"], ["receive", "--listen", "127.0.0.1:0"],
         ])
     func none(_ command: [String]) async throws {
-        guard let ferry = try await ferry(locks: "none") else { return print("NOT TESTED: there is no C compiler here") }
+        let ferry = try await ferry(locks: "none")
         let spool = try folder.spool()
         let name = try spool.put(Segments.gzip("1\n"))
         let result = try await ferry.start(command + ["--spool", spool.path]).end()
@@ -68,9 +65,9 @@ struct LockTests {
         #expect(try spool.pending() == [name])
     }
 
-    @Test("Where locks do not work at all, one may look")
+    @Test("Where locks do not work at all, one may look", .needs("cc"))
     func looking() async throws {
-        guard let ferry = try await ferry(locks: "none") else { return print("NOT TESTED: there is no C compiler here") }
+        let ferry = try await ferry(locks: "none")
         let spool = try folder.spool()
         try spool.put(Segments.gzip("1\n"))
         #expect(try await ferry.run("status", "--spool", spool.path).status == 0)

@@ -189,9 +189,9 @@ struct MachineProgramTests {
         }
     }
 
-    @Test("A machine may be known by its client certificate, and nobody by another's, or by none")
+    @Test("A machine may be known by its client certificate, and nobody by another's, or by none", .needs("openssl"))
     func certificates() async throws {
-        guard let openssl = Program.find("openssl") else { return print("NOT TESTED: needs openssl") }
+        let openssl = try #require(Program.find("openssl"))
         for name in ["server", "client", "stranger"] {
             let made = try await Program(openssl).run(
                 "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-keyout", folder("\(name).key"), "-out", folder("\(name).pem"),
@@ -261,6 +261,7 @@ struct MachineProgramTests {
 
     @Test(
         "With few descriptors, idle connections to both ports end nothing: joined segments of many hours and metrics go on",
+        .needs("curl"),
         arguments: [[], ["--gather", "1MiB", "--gather-after", "1s"]])
     func fewDescriptors(more: [String]) async throws {
         let token = try await add("a")
@@ -324,12 +325,12 @@ struct MachineProgramTests {
     }
 
     @Test(
-        "A token and a certificate that are replaced count without a restart; what cannot be used is told of, and changes nothing"
+        "A token and a certificate that are replaced count without a restart; what cannot be used is told of, and changes nothing",
+        .needs("openssl", "curl")
     )
     func replacedFiles() async throws {
-        guard let openssl = Program.find("openssl"), let curl = Program.find("curl") else {
-            return print("NOT TESTED: needs openssl and curl")
-        }
+        let openssl = try #require(Program.find("openssl"))
+        let curl = try #require(Program.find("curl"))
         func make(_ name: String) async throws {
             let made = try await Program(openssl).run(
                 "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-keyout", folder("\(name).key"), "-out", folder("\(name).pem"),
@@ -379,7 +380,7 @@ struct MachineProgramTests {
         #expect(await hub.end().status == 0)
     }
 
-    @Test("What each machine sent, and what was refused, is in the metrics")
+    @Test("What each machine sent, and what was refused, is in the metrics", .needs("curl"))
     func metrics() async throws {
         let token = try await add("a")
         let hub = try Program().start([

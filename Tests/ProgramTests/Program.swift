@@ -15,6 +15,9 @@ struct Program: Sendable {
         return (link as NSString).deletingLastPathComponent + "/ferry"
     }()
 
+    /// Returns the path of another product of this build.
+    static func built(_ name: String) -> String { (ferry as NSString).deletingLastPathComponent + "/" + name }
+
     /// The package's folder.
     static let checkout = #filePath.components(separatedBy: "/Tests/ProgramTests/")[0]
 
@@ -46,9 +49,11 @@ struct Program: Sendable {
         return Running(process, folder)
     }
 
-    /// Whether a program of that name can be run.
+    /// Returns the path of a program; `nil` where it is missing.
     static func find(_ name: String) -> String? {
-        ["/usr/sbin", "/usr/bin", "/usr/local/bin", "/bin", "/sbin"].map { "\($0)/\(name)" }
+        let path = ProcessInfo.processInfo.environment["PATH"] ?? ""
+        return (["/usr/sbin", "/usr/bin", "/usr/local/bin", "/bin", "/sbin"] + path.split(separator: ":").map(String.init))
+            .map { "\($0)/\(name)" }
             .first { FileManager.default.isExecutableFile(atPath: $0) }
     }
 }

@@ -7,13 +7,9 @@ import Testing
 struct RealSoftwareTests {
     private let folder = TemporaryFolder()
 
-    private func missing(_ tool: String) {
-        print("NOT TESTED: \(tool) is not installed; scripts/test installs it where it may")
-    }
-
-    @Test("nginx takes segments by WebDAV, and its 413 makes Ferry split")
+    @Test("nginx takes segments by WebDAV, and its 413 makes Ferry split", .needs("nginx"))
     func nginx() async throws {
-        guard let nginx = Program.find("nginx") else { return missing("nginx") }
+        let nginx = try #require(Program.find("nginx"))
         let socket = folder("nginx.sock")
         let port = LoopbackPort.own()
         try FileManager.default.createDirectory(atPath: folder("www/in"), withIntermediateDirectories: true)
@@ -48,9 +44,9 @@ struct RealSoftwareTests {
         #expect(lines == 3020)
     }
 
-    @Test("rsync copies a spool while it is written and uploaded: only whole segments arrive")
+    @Test("rsync copies a spool while it is written and uploaded: only whole segments arrive", .needs("rsync"))
     func rsync() async throws {
-        guard let rsync = Program.find("rsync") else { return missing("rsync") }
+        let rsync = try #require(Program.find("rsync"))
         let pipe = folder("pipe")
         #expect(mkfifo(pipe, 0o600) == 0)
         let spool = try folder.spool()
@@ -75,9 +71,9 @@ struct RealSoftwareTests {
         #expect(try copy.names().count > 3)
     }
 
-    @Test("curl posts a gzip file to the receiver without any header of Ferry's")
+    @Test("curl posts a gzip file to the receiver without any header of Ferry's", .needs("curl"))
     func curl() async throws {
-        guard let curl = Program.find("curl") else { return missing("curl") }
+        let curl = try #require(Program.find("curl"))
         let hub = try await Hub(folder("hub"))
         let file = Program.fixture("damaged/two-members.jsonl.gz")
         let posted = try await Program(curl).run("-s", "--data-binary", "@\(file)", hub.url)
@@ -88,9 +84,11 @@ struct RealSoftwareTests {
         #expect(try Spool.open(folder("hub"), access: .read).scan().entries.count == 1)
     }
 
-    @Test("TLS: an unknown authority stops the upload, the right one lets it pass, and so does a tunnel through a proxy")
+    @Test(
+        "TLS: an unknown authority stops the upload, the right one lets it pass, and so does a tunnel through a proxy",
+        .needs("openssl"))
     func tls() async throws {
-        guard let openssl = Program.find("openssl") else { return missing("openssl") }
+        let openssl = try #require(Program.find("openssl"))
         let made = try await Program(openssl).run(
             "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-keyout", folder("key.pem"), "-out", folder("cert.pem"), "-days",
             "2",
@@ -130,10 +128,10 @@ struct RealSoftwareTests {
     }
 
     @Test(
-        "Behind a tunnel the certificate must be the destination's, not the proxy's",
+        "Behind a tunnel the certificate must be the destination's, not the proxy's", .needs("openssl"),
         arguments: [("127.0.0.2", 0), ("127.0.0.1", 77)] as [(String, Int32)])
     func tunnelToAddress(certified: String, status: Int32) async throws {
-        guard let openssl = Program.find("openssl") else { return missing("openssl") }
+        let openssl = try #require(Program.find("openssl"))
         let made = try await Program(openssl).run(
             "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-keyout", folder("key.pem"), "-out", folder("cert.pem"), "-days",
             "2", "-subj", "/CN=hub", "-addext", "subjectAltName=IP:\(certified)")

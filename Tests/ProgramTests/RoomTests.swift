@@ -317,9 +317,10 @@ struct RoomTests {
 
     @Test(
         "Where there is no room for the day's ledger the last one takes its lines, or the reserve becomes it; without both nothing is sent",
+        .needs("cc"),
         arguments: ["echo '{}' > s/.ferry/ledger-20261101.jsonl", "export FULL=1", "rm s/.ferry/reserve; export FULL=1"])
     func noNewLedger(state: String) async throws {
-        guard let library = try await Preload.build(Self.noNewLedger, in: folder) else { return }
+        let library = try await Preload.build(Self.noNewLedger, in: folder)
         let requests = Mutex(0)
         let server = ScriptedServer.answering { _ in
             requests.withLock { $0 += 1 }
@@ -339,9 +340,11 @@ struct RoomTests {
         #expect(try spool.pending().count == (hasRoom ? 0 : 3))
     }
 
-    @Test("Where there is room for no file but the reserve's, segments go out in parts: it becomes the first sidecar's")
+    @Test(
+        "Where there is room for no file but the reserve's, segments go out in parts: it becomes the first sidecar's",
+        .needs("cc"))
     func sidecarForReserve() async throws {
-        guard let library = try await Preload.build(Self.noNewLedger, in: folder) else { return }
+        let library = try await Preload.build(Self.noNewLedger, in: folder)
         let server = ScriptedServer.answering { _ in ScriptedServer.answer(200) }
         let upload = "upload -q --body json-array --request-events 20 --parallel 1 --spool s --delete-sent --to \(server.url)"
         let result = try await shell(

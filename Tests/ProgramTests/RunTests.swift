@@ -294,11 +294,10 @@ struct RunTests {
         await hub.stop()
     }
 
-    @Test("Prometheus' own parser accepts the metrics, from the port and from the file")
+    @Test("Prometheus' own parser accepts the metrics, from the port and from the file", .needs("promtool", "curl"))
     func metrics() async throws {
-        guard let promtool = Program.find("promtool"), let curl = Program.find("curl") else {
-            return print("NOT TESTED: promtool (Debian: prometheus) or curl is missing")
-        }
+        let promtool = try #require(Program.find("promtool"))
+        let curl = try #require(Program.find("curl"))
         let hub = try await Hub(folder("hub"))
         try await write("spool", "{\"n\":1}", "{\"n\":2}")
         let run = try ferry.start([
@@ -370,11 +369,9 @@ struct RunTests {
         await hub.stop()
     }
 
-    @Test("The units are sound by systemd's own check, and an installed one is not overwritten")
+    @Test("The units are sound by systemd's own check, and an installed one is not overwritten", .needs("systemd-analyze"))
     func units() async throws {
-        guard let analyze = Program.find("systemd-analyze") else {
-            return print("NOT TESTED: systemd-analyze (Debian: systemd) is missing")
-        }
+        let analyze = try #require(Program.find("systemd-analyze"))
         try FileManager.default.createDirectory(atPath: folder("units"), withIntermediateDirectories: true)
         for more in [[], ["--timer"]] {
             let installed = try await ferry.start(["service", "install", "--directory", folder("units")] + more).end()
@@ -416,7 +413,7 @@ struct RunTests {
         #expect(!held.errors.contains("failed before"), "\(held.errors)")
     }
 
-    @Test("status shows what must leave when, and what is late")
+    @Test("status shows what must leave when, and what is late", .enabled(if: hasTimeZones, "needs tzdata"))
     func deadlines() async throws {
         let spool = try Spool.open(folder("spool"), access: .create)
         let now = Timestamp.now()

@@ -7,7 +7,7 @@ import Testing
 struct TrackerProgramTests {
     private let folder = TemporaryFolder()
 
-    private static let host: String = (Program.ferry as NSString).deletingLastPathComponent + "/tracker-host"
+    private static let host: String = Program.built("tracker-host")
 
     private func host(_ arguments: String...) throws -> Running { try Program(Self.host).start(arguments) }
 
@@ -140,7 +140,7 @@ struct TrackerProgramTests {
             readOnly.output.split(separator: "\n").count { $0.hasPrefix("failed") && $0.contains("Read-only file system") } == 10)
     }
 
-    private static let library = (Program.ferry as NSString).deletingLastPathComponent + "/libferrytracker.so"
+    private static let library = Program.built("libferrytracker.so")
 
     /// The names of the events that a hub holds.
     private func names(at hub: Hub) throws -> [String] {
@@ -150,12 +150,8 @@ struct TrackerProgramTests {
         }
     }
 
-    @Test("Every call of ferry.py")
+    @Test("Every call of ferry.py", .needs("python3"))
     func python() async throws {
-        guard Program.find("python3") != nil else {
-            print("NOT TESTED: there is no python3")
-            return
-        }
         let hub = try await Hub(folder("hub"))
         let python = Program(
             "/usr/bin/env",
@@ -183,13 +179,9 @@ struct TrackerProgramTests {
         #expect((event["device"] as? [String: Any])?["app"] as? String == "nightly export")
     }
 
-    @Test("Every function of ferry.h, from C")
+    @Test("Every function of ferry.h, from C", .needs("cc"))
     func fromC() async throws {
-        guard Program.find("cc") != nil else {
-            print("NOT TESTED: there is no C compiler")
-            return
-        }
-        let compiled = try await Program("/usr/bin/cc").run(
+        let compiled = try await Program(try #require(Program.find("cc"))).run(
             "-Wall", "-Wextra", "-Werror", "-I", "\(Program.checkout)/Sources/CFerry/include",
             "\(Program.checkout)/Tests/Examples/track.c", Self.library,
             "-Wl,-rpath,\((Self.library as NSString).deletingLastPathComponent)",

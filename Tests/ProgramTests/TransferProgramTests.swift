@@ -228,9 +228,10 @@ struct TransferProgramTests {
 
     @Test(
         "A stick that cannot be forced, at whichever call: nothing of the bundle stays on it, and nothing is marked",
+        .needs("strace"),
         arguments: ["fsync", "syncfs"])
     func unforcedStick(_ call: String) async throws {
-        guard let strace = Program.find("strace") else { return print("NOT TESTED: there is no strace here") }
+        let strace = try #require(Program.find("strace"))
         try await write("spool", 30)
         let spool = try Spool.open(folder("spool"), access: .write)
         var failures = 0
@@ -322,9 +323,10 @@ struct TransferProgramTests {
     }
 
     @Test(
-        "rsync brings many machines' spools to a hub that sends them on, whatever way rsync copies", arguments: ["", "--inplace"])
+        "rsync brings many machines' spools to a hub that sends them on, whatever way rsync copies", .needs("rsync"),
+        arguments: ["", "--inplace"])
     func rsyncHub(_ way: String) async throws {
-        guard let rsync = Program.find("rsync") else { return print("NOT TESTED: rsync is missing") }
+        let rsync = try #require(Program.find("rsync"))
         let center = try await Hub(folder("center"))
         let hub = try makeFolder("hub")
         let run = try ferry.start(["run", "--spool", "\(hub)/*", "--to", center.url, "--quiet"])

@@ -9,7 +9,7 @@ struct UnexaminableTests {
     private let folder = TemporaryFolder()
 
     /// Ferry with a disk on which examining a segment fails while `fails` is there: a file goes with the first failure, a folder stays.
-    private func ferry() async throws -> Program? {
+    private func ferry() async throws -> Program {
         let source = """
             #define _GNU_SOURCE
             #include <dlfcn.h>
@@ -28,12 +28,12 @@ struct UnexaminableTests {
                 return next(folder, name, found, flags);
             }
             """
-        return try await Preload.build(source, in: folder).map { Program(environment: ["LD_PRELOAD": $0]) }
+        return Program(environment: ["LD_PRELOAD": try await Preload.build(source, in: folder)])
     }
 
-    @Test("A single failure, at the start or as a segment appears, leaves no segment unsent")
+    @Test("A single failure, at the start or as a segment appears, leaves no segment unsent", .needs("cc"))
     func once() async throws {
-        guard let ferry = try await ferry() else { return }
+        let ferry = try await ferry()
         let spool = try folder.spool()
         let hub = try await Hub(folder("hub"))
         func arrived() throws -> [String] { try Spool.open(folder("hub"), access: .read).pending() }
@@ -52,13 +52,13 @@ struct UnexaminableTests {
     }
 
     @Test(
-        "What cannot be examined is told, and is no success: nothing is dropped, nothing called empty",
+        "What cannot be examined is told, and is no success: nothing is dropped, nothing called empty", .needs("cc"),
         arguments: [
             ["upload", "--to", "http://127.0.0.1:9/"], ["list"], ["status"], ["prune", "--max-spool-bytes", "1"],
             ["prune", "--max-spool-age", "1s"],
         ])
     func always(command: [String]) async throws {
-        guard let ferry = try await ferry() else { return }
+        let ferry = try await ferry()
         let spool = try folder.spool()
         let name = try spool.put(Segments.gzip("{}\n"), as: Segments.name(second: 1))
         #expect(mkdir(folder("fails"), 0o700) == 0)
