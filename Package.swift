@@ -181,6 +181,11 @@ let package = Package(
         .executableTarget(
             name: "tracker-stress", dependencies: ["FerryTracker", "FerrySpool"], path: "Tests/TrackerStress",
             swiftSettings: swiftSettings),
+        // Programs to begin with, built as a user's own program is; the others in Examples are no Swift.
+        .executableTarget(name: "example-producer", dependencies: ["FerrySpool"], path: "Examples/Swift/Producer"),
+        .executableTarget(
+            name: "example-tracker", dependencies: ["FerryTracker", "FerryTrackerUpload", "FerryUpload"],
+            path: "Examples/Swift/Tracker"),
         // Pure decisions: no files, no sockets, no clocks; milliseconds.
         .testTarget(
             name: "DecisionTests",
@@ -203,7 +208,10 @@ let package = Package(
         // The built binary against real software, with kills and faults.
         .testTarget(
             name: "ProgramTests",
-            dependencies: ["ferry", "tracker-host", "FerryC", "FerrySpool", "FerryTrackerUpload", "TestSupport"],
+            dependencies: [
+                "ferry", "tracker-host", "example-producer", "example-tracker", "FerryC", "FerrySpool", "FerryTrackerUpload",
+                "TestSupport",
+            ],
             swiftSettings: swiftSettings
         ),
         // What scripts/fuzz feeds with random bytes, here with the inputs that are kept.

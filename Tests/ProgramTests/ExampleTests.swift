@@ -25,7 +25,7 @@ struct ExampleTests {
                 "PYTHONDONTWRITEBYTECODE": "1",
             ])
         let result = try await python.run(
-            "python3", "\(Program.checkout)/Examples/\(example).py", folder("spool"), server.url)
+            "python3", "\(Program.checkout)/Examples/Python/\(example).py", folder("spool"), server.url)
         #expect(result.status == 0, "\(result.errors)")
         let requests = try received.withLock { $0 }.map { request in
             let file = try OpenFile.inMemory()

@@ -9,11 +9,11 @@ struct ForkTests {
     private let folder = TemporaryFolder()
     private static let library = Program.built("libferrytracker.so")
 
-    /// Runs a mode of Tests/Examples/forks.c.
+    /// Runs a mode of Examples/C/forks.c.
     private func run(_ mode: String) async throws -> Program.Result {
         let compiled = try await Program(try #require(Program.find("cc"))).run(
             "-Wall", "-Wextra", "-Werror", "-pthread", "-I", "\(Program.checkout)/Sources/CFerry/include",
-            "\(Program.checkout)/Tests/Examples/forks.c", Self.library,
+            "\(Program.checkout)/Examples/C/forks.c", Self.library,
             "-Wl,-rpath,\((Self.library as NSString).deletingLastPathComponent)", "-o", folder("forks"))
         #expect(compiled.status == 0, "\(compiled.errors)")
         return try await Program(folder("forks"), environment: ["SWIFT_BACKTRACE": "enable=no"]).run(mode, folder("spool"))
@@ -155,7 +155,7 @@ struct ForkTests {
 
     @Test("Python's multiprocessing: a fork's workers are told to open trackers of their own, and do", .needs("python3"))
     func multiprocessing() async throws {
-        let script = "\(Program.checkout)/Tests/Examples/workers.py"
+        let script = "\(Program.checkout)/Examples/Python/workers.py"
         let result = try await Program("/usr/bin/env").run("python3", script, Self.library, folder("spool"))
         #expect(result.status == 0 && result.output == "{(6, 0, 0)}\n0\n", "\(result.output)\(result.errors)")
         var wanted = ["parent": 100]

@@ -159,7 +159,7 @@ struct TrackerProgramTests {
                 "PYTHONPATH": "\(Program.checkout)/Sources/PyFerry", "FERRY_LIBRARY": Self.library,
                 "PYTHONDONTWRITEBYTECODE": "1",
             ])
-        let result = try await python.run("python3", "\(Program.checkout)/Tests/Examples/track.py", folder("spool"), hub.url)
+        let result = try await python.run("python3", "\(Program.checkout)/Examples/Python/track.py", folder("spool"), hub.url)
         await hub.stop()
         #expect(result.status == 0, "\(result.errors)")
         let lines = result.output.split(separator: "\n")
@@ -183,7 +183,7 @@ struct TrackerProgramTests {
     func fromC() async throws {
         let compiled = try await Program(try #require(Program.find("cc"))).run(
             "-Wall", "-Wextra", "-Werror", "-I", "\(Program.checkout)/Sources/CFerry/include",
-            "\(Program.checkout)/Tests/Examples/track.c", Self.library,
+            "\(Program.checkout)/Examples/C/track.c", Self.library,
             "-Wl,-rpath,\((Self.library as NSString).deletingLastPathComponent)",
             "-o", folder("track"))
         #expect(compiled.status == 0, "\(compiled.errors)")
