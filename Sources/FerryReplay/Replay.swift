@@ -30,7 +30,7 @@ public final class Replay: Sendable {
 
     /// Sees that there is something at every path.
     ///
-    /// - Throws: ``FileError`` for the first where there is nothing.
+    /// - Throws: `FileError` for the first where there is nothing.
     public func requirePaths() throws(FileError) { for path in options.paths { _ = try FileStatus(of: path) } }
 
     /// The sources, in the order in which they are sent, and what is none.
@@ -83,7 +83,7 @@ public final class Replay: Sendable {
 
     /// Sends everything that is not sent yet.
     ///
-    /// - Throws: ``ReplayError``, ``FileError`` or ``UploadError``.
+    /// - Throws: ``ReplayError``, `FileError` or `UploadError`.
     public func run(_ run: ReplayRun) async throws -> ReplayReport {
         var run = try run.taken()
         var report = ReplayReport(run.position.findings ?? .init())

@@ -20,7 +20,7 @@ public final class TrackerDelivery: Sendable {
     private let options: UploadOptions
     private let runner: Runner
 
-    /// What is refused, and that the destination fails, is also told to ``TrackerConfiguration/onWarning``, once for each time that it begins.
+    /// What is refused, and that the destination fails, is also told to `TrackerConfiguration.onWarning`, once for each time that it begins.
     ///
     /// - Parameters:
     ///   - options: Where to send, and how. The limits of the spool are the tracker's.
@@ -47,7 +47,7 @@ public final class TrackerDelivery: Sendable {
         tracker.followInterval { [weak runner] in runner?.setInterval($0) }
     }
 
-    /// Sends by the rules of ``TrackerConfiguration/delivery``, until ``stop()``. Cancelling the task cuts off what is under way; it stays
+    /// Sends by the rules of `TrackerConfiguration.delivery`, until ``stop()``. Cancelling the task cuts off what is under way; it stays
     /// pending.
     public func run() async { await runner.run() }
 

@@ -1,7 +1,7 @@
 import Crypto
 import FerrySpool
 
-/// What a key is looked for by: the first half of its SHA-256, which is also the number of the ID that is made from a key (``ReceivedID``).
+/// What a key is looked for by: the first half of its SHA-256, which is also the number of the ID that is made from a key (`ReceivedID`).
 struct KeyHash: Hashable, Comparable, Sendable {
     let number: UInt128
 

@@ -47,7 +47,7 @@ final class MachineAccess: Sendable {
 
     /// Who shows these.
     ///
-    /// - Throws: ``FileError`` when the file cannot be read: then nobody is known.
+    /// - Throws: `FileError` when the file cannot be read: then nobody is known.
     func visitor(showing credentials: Credentials, at now: Timestamp) throws(FileError) -> Visitor {
         let problems: [String]
         let visitor: Visitor

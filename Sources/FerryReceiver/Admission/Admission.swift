@@ -44,7 +44,7 @@ actor Admission {
 
     /// The parts of a request with what came under their keys before; `nil` unless all are known and vouched for.
     ///
-    /// - Throws: ``FileError`` when it cannot be noted which way a segment comes that is here: it might go back on it.
+    /// - Throws: `FileError` when it cannot be noted which way a segment comes that is here: it might go back on it.
     /// - Parameter looksAround: Whether to look also for what other processes have logged meanwhile, and for segments that came another
     ///   way, by rsync say: reads them whole.
     func known(
@@ -75,7 +75,7 @@ actor Admission {
 
     /// Learns what other processes have logged. Where one keeps its turn, no thread waits for it: they are all machines'. What cannot be read is not known.
     ///
-    /// - Throws: ``FileError`` where the turn cannot be had.
+    /// - Throws: `FileError` where the turn cannot be had.
     private nonisolated func followOthers() async throws(FileError) {
         let end = ContinuousClock.now + patience
         while true {

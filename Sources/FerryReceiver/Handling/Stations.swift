@@ -44,7 +44,7 @@ final class Stations: Sendable {
     /// The place of a machine's segments. One whose folder was moved away, or made anew, is opened again.
     ///
     /// - Returns: `nil` while another thread opens it, which may wait for what other processes hold: nothing else is to wait with it.
-    /// - Throws: ``FileError`` when there is no spool: `ferry machine add` makes it, and an empty folder may be the place of a file system that is not mounted.
+    /// - Throws: `FileError` when there is no spool: `ferry machine add` makes it, and an empty folder may be the place of a file system that is not mounted.
     func station(of name: MachineName) throws(FileError) -> Station? {
         if let station = state.withLock({ $0.use(name) }), station.spool.isAtItsPath { return station }
         guard state.withLock({ $0.opening.insert(name).inserted }) else { return nil }

@@ -9,7 +9,7 @@ struct OpenSource {
     /// By how much it is longer.
     let growth: ByteCount?
 
-    /// - Throws: ``SourceChanged`` or ``FileError``.
+    /// - Throws: ``SourceChanged`` or `FileError`.
     init(_ listed: ReplayFile) throws {
         guard let file = try OpenFile.readingRegular(listed.path) else { throw FileError("read", listed.path, code: EINVAL) }
         self.listed = listed

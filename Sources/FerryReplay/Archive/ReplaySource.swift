@@ -9,7 +9,7 @@ struct ReplaySource {
     private(set) var problems: [(path: String, reason: String)] = []
 
     /// - Parameter path: A spool (its `sent/` is meant), any folder, or a file.
-    /// - Throws: ``FileError`` when there is nothing at the path.
+    /// - Throws: `FileError` when there is nothing at the path.
     mutating func add(_ path: String) throws(FileError) {
         var status = stat()
         guard stat(path, &status) == 0 else { throw FileError("open", path) }

@@ -98,7 +98,7 @@ public struct ReplayRun: Sendable {
 
     /// The run as it stands now, for this process alone for as long as the result lives.
     ///
-    /// - Throws: ``ReplayError`` or ``FileError``.
+    /// - Throws: ``ReplayError`` or `FileError`.
     func taken() throws -> ReplayRun {
         let locking: StateLocking
         do throws(FileError) { locking = try spool.lockState(named: Self.lockName) } catch {

@@ -1,6 +1,6 @@
 extension OpenFile {
     /// Copies the events that can be trusted into new members, up to the first damage or the first line that is no JSON. Lines longer than
-    /// ``LineSalvage/longestLine`` are left out.
+    /// `LineSalvage.longestLine` are left out.
     ///
     /// To be trusted are gzip members whose checksum is right, and the whole lines of a last one that is cut off. What a corrupt member inflates to
     /// may be altered anywhere, without a sign of it.

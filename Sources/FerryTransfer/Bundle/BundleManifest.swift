@@ -30,7 +30,7 @@ public struct BundleManifest: Equatable, Sendable {
         /// Of the segment's bytes before any encryption, in hexadecimal.
         public var sha256: String
         public var events: Int64?
-        /// The way that it came to the bundle's spool, as ``Trail/text``; `nil` in bundles of earlier versions.
+        /// The way that it came to the bundle's spool, as `Trail.text`; `nil` in bundles of earlier versions.
         public var trail: String?
     }
 

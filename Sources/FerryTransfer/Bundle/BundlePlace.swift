@@ -12,7 +12,7 @@ enum BundlePlace {
 
     /// The bundles at a path: the path itself, or those in the folder, if it is a stick's.
     ///
-    /// - Throws: ``FileError`` when there is nothing at the path, or its folder cannot be read.
+    /// - Throws: `FileError` when there is nothing at the path, or its folder cannot be read.
     static func find(_ path: String) throws(FileError) -> [BundlePlace] {
         var status = stat()
         guard stat(path, &status) == 0 else { throw FileError("open", path) }

@@ -26,7 +26,7 @@ public struct Export {
         let status: FileStatus
     }
 
-    /// - Throws: ``FileError``, of the spool or of the medium; marks are taken back then, and the spool is as it was.
+    /// - Throws: `FileError`, of the spool or of the medium; marks are taken back then, and the spool is as it was.
     public func run(to path: String) throws -> ExportReport {
         var report = ExportReport()
         let medium = try Directory.open(path)

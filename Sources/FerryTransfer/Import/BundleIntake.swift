@@ -324,7 +324,7 @@ struct BundleIntake {
     /// Why one segment is not taken.
     private struct Refusal: Error { let reason: String }
 
-    /// - Throws: ``Refusal``, or the ``FileError`` of the hub's spool.
+    /// - Throws: ``Refusal``, or the `FileError` of the hub's spool.
     private func copy(_ region: FileRegion, _ segment: BundleManifest.Segment, to arrival: Arrival) throws {
         let head = manifest.head
         let expected = head.isEncrypted ? Sealing.size(of: segment.bytes) : segment.bytes

@@ -324,7 +324,7 @@ struct Holdings {
 
     /// Those of the logged segments that are in `sent/`. One folder after the other is open: there may be one for every day of some years.
     ///
-    /// - Throws: ``FileError`` of a disk that fails now, which ends the import: what it holds would be stored a second time.
+    /// - Throws: `FileError` of a disk that fails now, which ends the import: what it holds would be stored a second time.
     private func sentNames() throws(FileError) -> Set<FileName> {
         let wanted = Set(entries.values.map { FileName($0.gathered ?? $0.segment) })
         var found: Set<FileName> = []

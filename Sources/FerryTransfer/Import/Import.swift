@@ -12,7 +12,7 @@ public struct Import {
 
     /// Takes every bundle at a path: a bundle, a tar file, or a stick with several. What is wrong with one does not stop the others.
     ///
-    /// - Throws: ``FileError`` when the path itself, or the log of the hub's spool, cannot be read.
+    /// - Throws: `FileError` when the path itself, or the log of the hub's spool, cannot be read.
     public func run(_ path: String, at now: Timestamp) throws -> [Result<ImportReport, BundleProblem>] {
         let batchSize = OpenFiles.raiseLimit()
         let bundles = try BundlePlace.find(path).compactMap { place -> Result<BundleIntake, BundleProblem>? in

@@ -5,7 +5,7 @@ extension Spool {
     /// Moves the segments that a receipt vouches for to `sent/`.
     ///
     /// - Parameter keys: The hub's; then only a receipt that it signed is taken.
-    /// - Throws: ``ReceiptProblem`` or ``FileError``.
+    /// - Throws: ``ReceiptProblem`` or `FileError`.
     public func acknowledge(_ bytes: [UInt8], from keys: PublicKeys?, at now: Timestamp) throws -> Acknowledgement {
         try acknowledge([bytes], from: keys, at: now)[0].get()
     }

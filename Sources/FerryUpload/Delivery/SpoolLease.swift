@@ -23,7 +23,7 @@ final class SpoolLease: Sendable {
 
     /// Returns the spool, opened again if need be.
     ///
-    /// - Throws: ``FileError`` when the folder has gone, or another one lies in its place.
+    /// - Throws: `FileError` when the folder has gone, or another one lies in its place.
     func spool() throws(FileError) -> Spool {
         let result: Result<Spool, FileError> = state.withLock { state in
             state.usedAt = .now

@@ -113,7 +113,7 @@ final class FolderWatch: Sendable {
         polled.withLock { $0[number] = nil }
     }
 
-    /// How often ``poll(_:)`` is to be called; `nil` while nothing needs it.
+    /// How often folders without a watch are to be looked at; `nil` while there are none.
     var pollInterval: Duration? { polled.withLock { $0.isEmpty ? nil : .seconds(1) } }
 
     /// Whether a folder is looked at now and then.
