@@ -95,7 +95,8 @@ struct SendScheduleTests {
         var sending = Sending(SchedulePolicy(interval: .seconds(60), events: 1, criticalDelay: .seconds(3)))
         let critical = sending.store(.critical, at: 7)
         let normal = sending.store(at: 7)
-        #expect(!critical && normal)
+        #expect(!critical)
+        #expect(normal)
         #expect(sending.leaving(at: 9).isEmpty)
         #expect(sending.leaving(at: 10) == ["1"])
     }
@@ -163,7 +164,9 @@ struct SendScheduleTests {
         control.flushRequestedAt = now.wall
         let isAsked = state.setControl(control, of: 0)
         let isAskedAgain = state.setControl(control, of: 0)
-        #expect(!isAskedByPause && isAsked && !isAskedAgain)
+        #expect(!isAskedByPause)
+        #expect(isAsked)
+        #expect(!isAskedAgain)
         #expect(state.spools[0].schedule.gate == .open)
     }
 

@@ -114,7 +114,8 @@ struct TrackerEventTests {
             let limits: EventLimits = .random(using: &random) ? .none : .appCenter
             let name = "n" + text()
             let (line, _) = try encode(properties, name: name, limits: limits)
-            #expect(line.utf8.filter { $0 == 0x0a }.count == 1 && line.hasSuffix("}}\n"))
+            #expect(line.utf8.filter { $0 == 0x0a }.count == 1)
+            #expect(line.hasSuffix("}}\n"))
             let object = try #require(try JSONSerialization.jsonObject(with: Data(line.utf8)) as? [String: Any])
             #expect(object["name"] as? String == name)
             let stored = try #require(object["properties"] as? [String: Any])
@@ -162,14 +163,18 @@ struct TrackerEventTests {
             properties, reserved: ["$event_duration": 1.5],
             defaults: [["dynamic": 1, "p3": "hidden"], ["super": 2, "dynamic": 9]],
             limits: .appCenter)
-        #expect(line.contains("\"properties\":{\"$event_duration\":1.5,\"p0\":0") && line.contains("\"dynamic\":1"))
-        #expect(!line.contains("super") && !line.contains("hidden") && !line.contains("9}"))
+        #expect(line.contains("\"properties\":{\"$event_duration\":1.5,\"p0\":0"))
+        #expect(line.contains("\"dynamic\":1"))
+        #expect(!line.contains("super"))
+        #expect(!line.contains("hidden"))
+        #expect(!line.contains("9}"))
         #expect(truncated == [.properties(count: 21, maximum: 20)])
         let (once, _) = try encode(
             ["$event_duration": 9, "a": 1], reserved: ["$event_duration": 1.5], defaults: [["$event_duration": 8]])
         #expect(once.contains("\"properties\":{\"$event_duration\":1.5,\"a\":1}"))
         let (all, none) = try encode(properties, defaults: [["dynamic": 1], ["super": 2]])
-        #expect(all.contains("\"dynamic\":1,\"super\":2}") && none.isEmpty)
+        #expect(all.contains("\"dynamic\":1,\"super\":2}"))
+        #expect(none.isEmpty)
     }
 
     @Test("With the policy to drop, each limit refuses the event by its name", arguments: 0..<5)
@@ -207,7 +212,8 @@ struct TrackerEventTests {
     @Test("Properties keep their order, each key once; the last value counts")
     func properties() throws {
         var properties: EventProperties = ["b": 1, "a": 2, "b": 3]
-        #expect(properties.keys == ["b", "a"] && properties["b"] == 3)
+        #expect(properties.keys == ["b", "a"])
+        #expect(properties["b"] == 3)
         properties["b"] = nil
         #expect(properties.merging(["c": true, "a": 5]).keys == ["a", "c"])
     }
@@ -278,7 +284,8 @@ struct TrackerEventTests {
             seen.insert(text)
         }
         #expect(seen.count == 1000)
-        #expect(EventID("0f8fad5b-d9cb-469f-a165-7086772895") == nil && EventID("") == nil)
+        #expect(EventID("0f8fad5b-d9cb-469f-a165-7086772895") == nil)
+        #expect(EventID("") == nil)
     }
 
     @Test("A text whose first character is longer than the limit is cut within it, and is not empty")

@@ -10,20 +10,18 @@ struct TrackerStateTests {
     @Test("A session lasts until the program was away for longer than the timeout")
     func automaticSessions() {
         let sessions = Cell(SessionKeeper(SessionRules(), newID: "1", at: .zero))
-        #expect(sessions.value.id == "1" && sessions.value.launch == .started(resumes: false, isNewSession: true))
+        #expect(sessions.value.id == "1")
+        #expect(sessions.value.launch == .started(resumes: false, isNewSession: true))
         #expect(sessions({ $0.enterForeground(newID: "x", at: .seconds(1)) }) == nil)
         #expect(sessions({ $0.enterBackground(at: .seconds(5)) }) == .ended(after: .seconds(5)))
         #expect(sessions({ $0.enterBackground(at: .seconds(6)) }) == nil)
-        #expect(
-            sessions({ $0.enterForeground(newID: "2", at: .seconds(24)) }) == .started(resumes: true, isNewSession: false)
-                && sessions.value.id == "1")
+        #expect(sessions({ $0.enterForeground(newID: "2", at: .seconds(24)) }) == .started(resumes: true, isNewSession: false))
+        #expect(sessions.value.id == "1")
         #expect(sessions({ $0.enterBackground(at: .seconds(30)) }) == .ended(after: .seconds(6)))
-        #expect(
-            sessions({ $0.enterForeground(newID: "3", at: .seconds(50)) }) == .started(resumes: true, isNewSession: true)
-                && sessions.value.id == "3")
-        #expect(
-            sessions({ $0.end(at: .seconds(60)) }) == .ended(after: .seconds(10)) && sessions({ $0.end(at: .seconds(61)) }) == nil
-        )
+        #expect(sessions({ $0.enterForeground(newID: "3", at: .seconds(50)) }) == .started(resumes: true, isNewSession: true))
+        #expect(sessions.value.id == "3")
+        #expect(sessions({ $0.end(at: .seconds(60)) }) == .ended(after: .seconds(10)))
+        #expect(sessions({ $0.end(at: .seconds(61)) }) == nil)
     }
 
     @Test("Manual mode has no session until one is started, and tells nothing of its own")
@@ -31,10 +29,10 @@ struct TrackerStateTests {
         var rules = SessionRules()
         rules.mode = .manual
         let sessions = Cell(SessionKeeper(rules, newID: "1", at: .zero))
-        #expect(sessions.value.id == nil && sessions.value.launch == nil)
-        #expect(
-            sessions({ $0.enterBackground(at: .seconds(1)) }) == nil
-                && sessions({ $0.enterForeground(newID: "2", at: .seconds(99)) }) == nil)
+        #expect(sessions.value.id == nil)
+        #expect(sessions.value.launch == nil)
+        #expect(sessions({ $0.enterBackground(at: .seconds(1)) }) == nil)
+        #expect(sessions({ $0.enterForeground(newID: "2", at: .seconds(99)) }) == nil)
         #expect(sessions.value.id == nil)
         let told = sessions({ $0.start(newID: "3") })
         #expect(told == nil)
@@ -96,9 +94,8 @@ struct TrackerStateTests {
         let sessions = Cell(SessionKeeper(rules, newID: "1", at: .zero))
         #expect(sessions.value.launch == .startedPassively(isNewSession: true))
         #expect(sessions({ $0.enterBackground(at: .seconds(1)) }) == nil)
-        #expect(
-            sessions({ $0.enterForeground(newID: "2", at: .seconds(30)) }) == .started(resumes: true, isNewSession: true)
-                && sessions.value.id == "2")
+        #expect(sessions({ $0.enterForeground(newID: "2", at: .seconds(30)) }) == .started(resumes: true, isNewSession: true))
+        #expect(sessions.value.id == "2")
         let (name, properties) = SessionKeeper.Milestone.started(resumes: false, isNewSession: true).event(isFirstTime: true)
         #expect(name == "$AppStart")
         #expect(properties == ["$is_first_time": true, "$resume_from_background": false, "$is_new_session": true])
@@ -111,9 +108,9 @@ struct TrackerStateTests {
     @Test("A timer leaves out pauses and the background, in any order")
     func timers() {
         let timers = Cell(EventTimers())
-        #expect(
-            timers({ $0.take("none", at: .zero)?.time }) == nil && !timers({ $0.pause("none", at: .zero) })
-                && !timers({ $0.resume("none", at: .zero) }))
+        #expect(timers({ $0.take("none", at: .zero)?.time }) == nil)
+        #expect(!timers({ $0.pause("none", at: .zero) }))
+        #expect(!timers({ $0.resume("none", at: .zero) }))
         timers({ $0.start("a", at: .seconds(0)) })
         timers({ $0.start("b", at: .seconds(0)) })
         timers({ $0.start("c", at: .seconds(0)) })
@@ -125,13 +122,13 @@ struct TrackerStateTests {
         timers({ $0.enterForeground(at: .seconds(20)) })
         #expect(timers({ $0.take("a", at: .seconds(25))?.time }) == .seconds(15))
         #expect(timers({ $0.take("b", at: .seconds(25))?.time }) == .seconds(9))
-        #expect(timers({ $0.resume("c", at: .seconds(24)) }) && timers({ $0.take("c", at: .seconds(25))?.time }) == .seconds(11))
+        #expect(timers({ $0.resume("c", at: .seconds(24)) }))
+        #expect(timers({ $0.take("c", at: .seconds(25))?.time }) == .seconds(11))
         #expect(timers({ $0.take("d", at: .seconds(25))?.time }) == .seconds(5))
         timers({ $0.start("e", at: .seconds(30)) })
         timers({ $0.start("e", at: .seconds(33)) })
-        #expect(
-            timers({ $0.take("e", at: .seconds(34))?.time }) == .seconds(1)
-                && timers({ $0.take("e", at: .seconds(34))?.time }) == nil)
+        #expect(timers({ $0.take("e", at: .seconds(34))?.time }) == .seconds(1))
+        #expect(timers({ $0.take("e", at: .seconds(34))?.time }) == nil)
         timers({ $0.start("f", at: .seconds(40)) })
         timers({ $0.enterBackground(at: .seconds(41)) })
         #expect(timers({ $0.take("f", at: .seconds(90))?.time }) == .seconds(1))
@@ -143,18 +140,22 @@ struct TrackerStateTests {
         let fresh = BatchRules.Fill(since: .seconds(100))
         var full = fresh
         full.events = 50
-        #expect(!rules.isDue(fresh, .normal, at: .seconds(105)) && rules.isDue(fresh, .normal, at: .seconds(106)))
+        #expect(!rules.isDue(fresh, .normal, at: .seconds(105)))
+        #expect(rules.isDue(fresh, .normal, at: .seconds(106)))
         #expect(rules.isDue(full, .normal, at: .seconds(100)))
-        #expect(rules.due(fresh, .critical) == .seconds(102) && rules.due(fresh, .bulk) == .seconds(106))
+        #expect(rules.due(fresh, .critical) == .seconds(102))
+        #expect(rules.due(fresh, .bulk) == .seconds(106))
         rules.interval = .zero
-        #expect(rules.due(fresh, .normal) == nil && rules.due(fresh, .critical) == .seconds(102))
+        #expect(rules.due(fresh, .normal) == nil)
+        #expect(rules.due(fresh, .critical) == .seconds(102))
         #expect(rules.isDue(full, .normal, at: .seconds(100)))
     }
 
     @Test("A journal is published by the shorter interval of tracker and uploader; what waits for a flush waits on")
     func uploaderInterval() {
         var rules = BatchRules()
-        #expect(rules.upTo(nil) == rules && rules.upTo(.seconds(60)) == rules)
+        #expect(rules.upTo(nil) == rules)
+        #expect(rules.upTo(.seconds(60)) == rules)
         #expect(rules.upTo(.seconds(2)).interval == .seconds(2))
         #expect(rules.upTo(.seconds(1)).criticalInterval == rules.criticalInterval)
         rules.interval = .zero
@@ -168,38 +169,51 @@ struct TrackerStateTests {
             for (level, size) in sizes { rule.stored[level] = ByteCount(size) }
             return rule.hasRoom(for: Priority(priority)!, unsealed: ByteCount(unsealed))
         }
-        #expect(!hasRoom([0: 9_900], 5) && hasRoom([0: 9_900], 0) && hasRoom([0: 20_000], 0))
-        #expect(!hasRoom([0: 5_000, 3: 4_900], 4) && hasRoom([0: 5_000, 3: 4_900], 3))
-        #expect(hasRoom([9: 50_000, 5: 50_000], 5) && !hasRoom([9: 0, 5: 50_000], 6))
-        #expect(hasRoom([0: 9_000], 5, unsealed: 4_000) && !hasRoom([0: 9_000], 5, unsealed: 4_004))
-        #expect(hasRoom([:], 9, unsealed: 64 << 20) && !hasRoom([:], 9, unsealed: 64 << 20 + 1))
+        #expect(!hasRoom([0: 9_900], 5))
+        #expect(hasRoom([0: 9_900], 0))
+        #expect(hasRoom([0: 20_000], 0))
+        #expect(!hasRoom([0: 5_000, 3: 4_900], 4))
+        #expect(hasRoom([0: 5_000, 3: 4_900], 3))
+        #expect(hasRoom([9: 50_000, 5: 50_000], 5))
+        #expect(!hasRoom([9: 0, 5: 50_000], 6))
+        #expect(hasRoom([0: 9_000], 5, unsealed: 4_000))
+        #expect(!hasRoom([0: 9_000], 5, unsealed: 4_004))
+        #expect(hasRoom([:], 9, unsealed: 64 << 20))
+        #expect(!hasRoom([:], 9, unsealed: 64 << 20 + 1))
     }
 
     @Test("The profiles have the SDKs' documented numbers")
     func profiles() {
         let appCenter = TrackerConfiguration(.appCenter)
-        #expect(appCenter.batch.events == 50 && appCenter.batch.interval == .seconds(6))
+        #expect(appCenter.batch.events == 50)
+        #expect(appCenter.batch.interval == .seconds(6))
         #expect(appCenter.retention == RetentionLimits(maxBytes: .mebibytes(10), maxAge: .seconds(25 * 86_400)))
         #expect(appCenter.intervalRule == IntervalRule(.appCenter, change: .refusedAfterStart))
         let google = TrackerConfiguration(.googleAnalytics)
-        #expect(
-            google.batch.events == 20 && google.delivery.interval == .seconds(120) && google.intervalRule.bounds.allowsManual)
+        #expect(google.batch.events == 20)
+        #expect(google.delivery.interval == .seconds(120))
+        #expect(google.intervalRule.bounds.allowsManual)
         let sensors = TrackerConfiguration(.sensors)
-        #expect(sensors.delivery.interval == .seconds(15) && sensors.delivery.threshold == 100 && sensors.batch.events == 50)
-        #expect(sensors.intervalRule.bounds == .sensors && sensors.intervalRule.change == .flushes)
+        #expect(sensors.delivery.interval == .seconds(15))
+        #expect(sensors.delivery.threshold == 100)
+        #expect(sensors.batch.events == 50)
+        #expect(sensors.intervalRule.bounds == .sensors)
+        #expect(sensors.intervalRule.change == .flushes)
     }
 
     @Test("The machine's words are read as it writes them")
     func machine() {
         let osRelease = "PRETTY_NAME=\"Debian GNU/Linux 12\"\nNAME=\"Debian GNU/Linux\"\nVERSION_ID=\"12\"\nID=debian\nEMPTY=\n"
         #expect(DeviceFacts.value(of: "NAME", in: osRelease) == "Debian GNU/Linux")
-        #expect(
-            DeviceFacts.value(of: "VERSION_ID", in: osRelease) == "12" && DeviceFacts.value(of: "ID", in: osRelease) == "debian")
-        #expect(DeviceFacts.value(of: "EMPTY", in: osRelease) == "" && DeviceFacts.value(of: "NONE", in: osRelease) == nil)
-        #expect(DeviceFacts.locale(from: "de_DE.UTF-8@euro") == "de_DE" && DeviceFacts.locale(from: "C.UTF-8") == nil)
-        #expect(
-            DeviceFacts.country(of: "pt_BR") == "BR" && DeviceFacts.country(of: "eo") == nil
-                && DeviceFacts.country(of: nil) == nil)
+        #expect(DeviceFacts.value(of: "VERSION_ID", in: osRelease) == "12")
+        #expect(DeviceFacts.value(of: "ID", in: osRelease) == "debian")
+        #expect(DeviceFacts.value(of: "EMPTY", in: osRelease) == "")
+        #expect(DeviceFacts.value(of: "NONE", in: osRelease) == nil)
+        #expect(DeviceFacts.locale(from: "de_DE.UTF-8@euro") == "de_DE")
+        #expect(DeviceFacts.locale(from: "C.UTF-8") == nil)
+        #expect(DeviceFacts.country(of: "pt_BR") == "BR")
+        #expect(DeviceFacts.country(of: "eo") == nil)
+        #expect(DeviceFacts.country(of: nil) == nil)
     }
 
     private static let recording = """
@@ -213,8 +227,10 @@ struct TrackerStateTests {
     @Test("A crash's recording is read; one without a crash is none")
     func crashReport() throws {
         let report = try #require(CrashReport(Array(Self.recording.utf8)))
-        #expect(report.session == "s-1" && report.time == Timestamp(milliseconds: 1_763_700_000_123))
-        #expect(report.properties["$signal"] == "SIGSEGV" && report.properties["$address"] == "0xdead")
+        #expect(report.session == "s-1")
+        #expect(report.time == Timestamp(milliseconds: 1_763_700_000_123))
+        #expect(report.properties["$signal"] == "SIGSEGV")
+        #expect(report.properties["$address"] == "0xdead")
         #expect(report.properties["$backtrace"] == ["./a(main+0x1f) [0x5500]", "./a [0x5501]"])
         #expect(CrashReport(Array(Self.recording.split(separator: "\n")[0].utf8)) == nil)
         #expect(CrashReport([]) == nil)
