@@ -8,7 +8,7 @@ struct PassPlanTests {
     private let reason = Verdict.Reason(kind: "status", status: 500, message: "HTTP 500")
     private var doubtful: Verdict { .doubtful(reason) }
 
-    private func plan(_ parallel: Int = 1, order: PassPlan.Order = .priority, recovering: Bool = false) -> PassPlan {
+    private func plan(_ parallel: Int = 1, order: SendOrder = .priority, recovering: Bool = false) -> PassPlan {
         PassPlan(order: order, parallel: parallel, isRecovering: recovering)
     }
 

@@ -407,8 +407,8 @@ struct DeliveryTests {
 
     @Test(
         "In every order a pass waits for fresh segments that may be still being written, and list says that they are",
-        arguments: PassPlan.Order.allCases)
-    func settles(order: PassPlan.Order) async throws {
+        arguments: SendOrder.allCases)
+    func settles(order: SendOrder) async throws {
         let spool = try folder.spool("\(order)")
         let names = try putPlain(spool, 3)
         #expect(

@@ -30,7 +30,7 @@ public struct ReplayReport: Sendable {
     public var remaining = 0
     /// Those of them that another process has, as far as they are named.
     public var busy: [String] = []
-    public var stopReason: PassPlan.StopReason?
+    public var stopReason: StopReason?
     public var destinationWaitsUntil: Timestamp?
 
     public init() {}

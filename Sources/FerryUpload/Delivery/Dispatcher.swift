@@ -190,7 +190,7 @@ final class Dispatcher: Sendable {
 
     /// The link is bad: what comes next goes out one by one.
     func sendAlone(_ job: Assignment) {
-        change { $0.lanes[job.job.lane].alone = max($0.lanes[job.job.lane].alone, Coalescing.Room.mostSegments) }
+        change { $0.lanes[job.job.lane].alone = max($0.lanes[job.job.lane].alone, JoiningRoom.mostSegments) }
     }
 
     func gathered(_ job: Assignment) { change { $0.gathered(job.job) } }
@@ -255,7 +255,7 @@ final class Dispatcher: Sendable {
         }
     }
 
-    func stop(_ reason: PassPlan.StopReason) { change { $0.stop(reason) } }
+    func stop(_ reason: StopReason) { change { $0.stop(reason) } }
 
     func fail(_ error: FileError, _ job: Assignment) { change { $0.fail(error, job.job) } }
 

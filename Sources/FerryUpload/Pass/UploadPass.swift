@@ -1,19 +1,6 @@
 public import FerrySpool
 import Synchronization
 
-/// Why an upload could not be made at all.
-public enum UploadError: Error, CustomStringConvertible {
-    case file(FileError)
-    case transport(TransportSetupError)
-
-    public var description: String {
-        switch self {
-        case .file(let error): error.description
-        case .transport(let error): error.description
-        }
-    }
-}
-
 /// One upload of everything that is due in a spool.
 ///
 /// The folder is scanned, sent in order by a few workers, and scanned again until a scan finds nothing more to do.

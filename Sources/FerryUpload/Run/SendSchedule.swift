@@ -1,32 +1,4 @@
-public import FerrySpool
-
-/// When a spool's segments are sent.
-public struct SchedulePolicy: Equatable, Sendable {
-    /// Everything stored is sent when its oldest event is so old, as the time in the segment's name tells. Zero or negative: only when somebody
-    /// asks, as in Google Analytics' SDK.
-    public var interval: Duration
-    /// So many stored events are sent at once; 1: each segment as it appears. `nil`: they wait for the interval.
-    public var events: Int64?
-    /// So many stored bytes are sent at once.
-    public var bytes: ByteCount?
-    /// Critical segments are sent when their oldest event is so old, whatever the interval; `nil`: like all others.
-    public var criticalDelay: Duration?
-
-    public init(interval: Duration, events: Int64? = nil, bytes: ByteCount? = nil, criticalDelay: Duration? = .zero) {
-        self.interval = interval
-        self.events = events
-        self.bytes = bytes
-        self.criticalDelay = criticalDelay
-    }
-
-    var isManual: Bool { interval <= .zero }
-
-    /// Whether what is stored waits for the interval or a threshold.
-    var gathers: Bool { !isManual && events != 1 }
-
-    /// Whether it matters how many events a segment holds.
-    var countsEvents: Bool { !isManual && events.map { $0 > 1 } ?? false }
-}
+import FerrySpool
 
 /// When the segments of one spool may leave: the decision, without a clock. Times are since any fixed moment, by a clock that nobody sets.
 struct SendSchedule: Equatable, Sendable {

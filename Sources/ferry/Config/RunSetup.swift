@@ -67,7 +67,7 @@ struct RunSetup {
         upload.transport.connectTimeout = values.duration("connect-timeout") ?? upload.transport.connectTimeout
         upload.transport.proxies = try ProxySettings(environment: environment)
         upload.parallel = values.number("parallel") ?? upload.parallel
-        upload.order = values.text("order").flatMap(PassPlan.Order.init) ?? upload.order
+        upload.order = values.text("order").flatMap(SendOrder.init) ?? upload.order
         upload.verification = values.text("verify").flatMap(Verification.init) ?? upload.verification
         upload.inflateLimit = values.size("inflate-limit") ?? upload.inflateLimit
         upload.coalesce = values.text("coalesce").flatMap { CoalescePolicy(parsing: $0) } ?? .off

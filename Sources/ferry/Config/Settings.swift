@@ -40,7 +40,7 @@ enum Settings {
         Setting(
             "order", default: "priority", profiles: [.googleAnalytics: "strict", .sensors: "strict"],
             "priority: what must wait is passed by; strict: nothing passes what must wait.",
-            problem: oneOf(PassPlan.Order.allCases.map(\.rawValue))),
+            problem: oneOf(SendOrder.allCases.map(\.rawValue))),
         Setting(
             "interval", default: "60s", profiles: [.appcenter: "6s", .googleAnalytics: "120s", .sensors: "15s"],
             "Send everything when its oldest event is this old; 0s or less: only when asked (flush, SIGUSR1).", problem: interval),

@@ -41,5 +41,5 @@ extension CoalescePolicy: ExpressibleByArgument {
     public init?(argument: String) { self.init(parsing: argument) }
 }
 
-extension PassPlan.Order: ExpressibleByArgument {}
+extension SendOrder: ExpressibleByArgument {}
 extension DeliveryDeadline.Late: ExpressibleByArgument {}

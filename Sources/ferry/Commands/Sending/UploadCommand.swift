@@ -25,7 +25,7 @@ struct UploadCommand: AsyncParsableCommand {
     var parallel = 3
 
     @Option(help: "priority: what must wait is passed by; strict: nothing passes what must wait, one at a time.")
-    var order = PassPlan.Order.priority
+    var order = SendOrder.priority
 
     @Option(help: ArgumentHelp("End after this time; what is under way then stays pending.", valueName: "duration"))
     var deadline: Duration?

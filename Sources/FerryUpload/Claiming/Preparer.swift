@@ -1,52 +1,6 @@
 import FerrySpool
 import NIOCore
 
-/// A claimed segment that is fit and due to be sent.
-struct PreparedSegment: Sendable {
-    let claim: Claim
-    let facts: SegmentFacts
-    let body: RequestBody
-    var sidecar: RetryState?
-    let preparedAt = ContinuousClock.now
-
-    /// How many of its first lines a destination has.
-    ///
-    /// - Parameter destination: As its state file is named.
-    func delivered(to destination: String) -> Int64 {
-        guard let delivered = sidecar?.delivered, delivered.destination == destination else { return 0 }
-        return max(0, delivered.lines)
-    }
-
-    var preparedAgo: Duration { ContinuousClock.now - preparedAt }
-
-    /// The number of the try that comes next.
-    var attempt: Int { (sidecar?.attempts ?? 0) + 1 }
-}
-
-/// What came of preparing a segment.
-enum Preparation: Sendable {
-    case ready(PreparedSegment)
-    /// Its back-off is not over.
-    ///
-    /// - Parameter request: The key of the request that it is to be repeated in with others.
-    case waits(until: Timestamp, request: String?)
-    /// It may be still being written.
-    case settles(until: Timestamp)
-    /// Somebody else has it.
-    case taken
-    /// Somebody else has ended it.
-    case gone
-    /// It was marked since the spool was listed: it travels by hand.
-    case travels
-    case unusable(FileError)
-    /// It can never be sent.
-    case damaged(Claim, SegmentFault, attempts: Int)
-    /// A crash interrupted its split.
-    case halfSplit(Claim)
-    /// It must be inflated first, which takes time.
-    case needsInflating
-}
-
 /// Claims segments and looks at them: the file side of a pass.
 struct Preparer: Sendable {
     let options: UploadOptions

@@ -20,7 +20,7 @@ public struct UploadReport: Sendable {
     /// The first of them.
     public var takenNames: [String] = []
     /// Why the pass ended before everything was tried; `nil` when everything due was.
-    public var stopReason: PassPlan.StopReason?
+    public var stopReason: StopReason?
     /// The destination is not to be tried before this moment.
     public var destinationWaitsUntil: Timestamp?
     public var retention = RetentionReport()
@@ -51,15 +51,4 @@ public struct UploadReport: Sendable {
     }
 
     private static let mostReasons = 20
-}
-
-/// What happens during a pass, as it happens.
-public enum UploadEvent: Sendable {
-    case sent(LedgerEntry)
-    case rejected(LedgerEntry)
-    case split(LedgerEntry)
-    /// It failed by its own fault or without a verdict, and is tried again then.
-    case backsOff(segment: String, until: Timestamp, Verdict.Reason)
-    /// Something a person may want to know of.
-    case warning(String)
 }

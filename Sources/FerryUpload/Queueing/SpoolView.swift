@@ -9,11 +9,3 @@ protocol SpoolView: Sendable {
     /// Returns whether a file is in the spool's folder. One that cannot be examined is.
     func contains(_ name: String) -> Bool
 }
-
-/// A segment that was found in a spool's folder.
-struct FoundSegment: Sendable {
-    let name: String
-    let entry: SpoolListing.Entry
-    /// How many events it holds, as far as its notes tell, where that matters.
-    var events: Int64 = 1
-}

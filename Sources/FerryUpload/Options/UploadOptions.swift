@@ -10,12 +10,12 @@ public struct UploadOptions: Sendable {
     /// Files with secret headers, which are read again when they change.
     public var secretFiles: [HeaderFile] = []
     public var transport = TransportOptions()
-    public var order = PassPlan.Order.priority
+    public var order = SendOrder.priority
     /// The most requests at once, each on a connection of its own. 3 as in App Center's SDK.
     public var parallel = 3
     public var backOff = BackOff.standard
     /// Whom failures are blamed on.
-    public var blame = PassPlan.Blame.judged
+    public var blame = FailureBlame.judged
     /// What the request's body looks like.
     public var body = BodyFormat.ndjson
     /// How much a request carries at most, where ``body`` has another form than the segment; `nil`: what the servers of that form take.

@@ -24,11 +24,3 @@ public struct NetworkPolicy: Equatable, Sendable {
         return matches(name.dropFirst(), pattern.dropFirst())
     }
 }
-
-/// Whether there is a way to the destination.
-public enum NetworkVerdict: Equatable, Sendable {
-    /// `nil`: it needs no network, or nobody watches it.
-    case usable(interface: String?)
-    case noRoute
-    case denied(interface: String)
-}

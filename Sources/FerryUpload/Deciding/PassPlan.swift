@@ -7,21 +7,6 @@
 /// A destination that says when to come back (`Retry-After`) is left alone until then. The next pass begins with a probe, so that one
 /// segment that is always answered so holds up no other; and so does one after several that failed, whose heads of the line may be to blame.
 public struct PassPlan: Sendable {
-    public enum Order: String, CaseIterable, Sendable {
-        /// Priority and time decide; a segment that must wait is passed by.
-        case priority
-        /// The same order, but nothing passes a segment that must wait, and one is sent at a time.
-        case strict
-    }
-
-    /// Whom failures are blamed on.
-    public enum Blame: Equatable, Sendable {
-        /// On the segment or the destination, as the next segment shows.
-        case judged
-        /// On each request alone, as in App Center's SDK: it is retried this many times, then the destination is off.
-        case eachRequest(retries: Int)
-    }
-
     /// A number that the caller gives to each request of the pass.
     public typealias ID = Int
 
@@ -34,29 +19,6 @@ public struct PassPlan: Sendable {
         case wait
         /// Nothing more is to be started.
         case stop
-    }
-
-    public enum StopReason: Equatable, Sendable {
-        case misconfigured(Verdict.Reason)
-        case unwell(Verdict.Reason, retryAfter: Duration?)
-        /// Every retry of a request failed: nothing more is sent by this process.
-        case off(Verdict.Reason)
-        /// Strict order: the head of the line must wait.
-        case headWaits
-        case deadline
-        case interrupted
-        /// Somebody paused or disabled the spool.
-        case paused
-        /// The folder or the disk failed.
-        case localFailure
-
-        /// What the destination, or the way to it, said.
-        public var reason: Verdict.Reason? {
-            switch self {
-            case .misconfigured(let reason), .unwell(let reason, _), .off(let reason): reason
-            case .headWaits, .deadline, .interrupted, .paused, .localFailure: nil
-            }
-        }
     }
 
     /// What an outcome means for a segment that was under way.
@@ -74,8 +36,8 @@ public struct PassPlan: Sendable {
         case untouched(ID)
     }
 
-    public let order: Order
-    public let blame: Blame
+    public let order: SendOrder
+    public let blame: FailureBlame
     public private(set) var stopReason: StopReason?
     private var ramp: ConcurrencyRamp
     private var underWay: Set<ID> = []
@@ -97,7 +59,8 @@ public struct PassPlan: Sendable {
     ///   - failures: How many passes the destination ended before this one.
     ///   - sparesHead: The head of the line may be to blame for what the destination did. In strict order it is tried again all the same.
     public init(
-        order: Order, parallel: Int, isRecovering: Bool, failures: Int = 0, sparesHead: Bool = false, blame: Blame = .judged
+        order: SendOrder, parallel: Int, isRecovering: Bool, failures: Int = 0, sparesHead: Bool = false,
+        blame: FailureBlame = .judged
     ) {
         self.failures = failures
         self.order = order

@@ -3,7 +3,7 @@ import FerrySpool
 /// What goes out together.
 extension DeliveryState {
     /// For what may go out with a segment.
-    func room(beside first: QueuedSegment, _ view: some SpoolView) -> Coalescing.Room? {
+    func room(beside first: QueuedSegment, _ view: some SpoolView) -> JoiningRoom? {
         // A URL is made for the first segment of a request.
         if options.destination.namesSegment || options.destination.namesDay { return nil }
         let takesTried = takesTried(beside: first, view)
@@ -51,7 +51,7 @@ extension DeliveryState {
 
     /// What may go out with a segment: what was in one request with it, and the small ones that follow it, of its priority and stream.
     mutating func neighbours(
-        of first: QueuedSegment, in lane: Int, _ view: some SpoolView, _ room: inout Coalescing.Room?
+        of first: QueuedSegment, in lane: Int, _ view: some SpoolView, _ room: inout JoiningRoom?
     ) -> [QueuedSegment] {
         let mates = mates(of: first, in: lane, view)
         var items = mates ?? []
@@ -62,7 +62,7 @@ extension DeliveryState {
         }
         // Without room there is no look at what follows, which may cost a call of the kernel.
         guard room != nil, lanes[lane].alone == 0, !first.goesAlone else { return items }
-        let most = min(options.limit.map { $0 - started } ?? .max, Coalescing.Room.mostSegments)
+        let most = min(options.limit.map { $0 - started } ?? .max, JoiningRoom.mostSegments)
         while items.count + 1 < most {
             guard let next = lanes[lane].takeNext(seeing: view, where: { room?.take($0, $1) ?? false }) else { break }
             items.append(next)

@@ -1,13 +1,5 @@
 import FerrySpool
 
-/// What of a spool may leave now.
-enum LaneGate: Comparable, Sendable {
-    case closed
-    /// Critical segments alone.
-    case critical
-    case open
-}
-
 /// One spool's part in a delivery: what is queued, what waits, and what may leave. A value: what it asks of files is answered by a
 /// ``SpoolView``.
 struct Lane {

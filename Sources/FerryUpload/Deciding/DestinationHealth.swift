@@ -76,7 +76,7 @@ struct DestinationHealth: Sendable {
 
     /// It is unwell, or misconfigured: then it is due at once, because a person mends it. Returns whether there is news to keep.
     mutating func failed(
-        _ stop: PassPlan.StopReason, now: Timestamp, using generator: inout some RandomNumberGenerator
+        _ stop: StopReason, now: Timestamp, using generator: inout some RandomNumberGenerator
     ) -> Bool {
         let reason: Verdict.Reason
         var wait = Duration.zero

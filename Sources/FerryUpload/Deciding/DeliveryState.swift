@@ -80,7 +80,7 @@ struct DeliveryState {
         record(plan.exhausted(), at: now, using: &generator)
     }
 
-    mutating func stop(_ reason: PassPlan.StopReason) { plan.stop(reason) }
+    mutating func stop(_ reason: StopReason) { plan.stop(reason) }
 
     /// Lets the workers go when nothing is left for them.
     mutating func end() { isEnding = true }

@@ -1,0 +1,23 @@
+import FerrySpool
+
+/// A claimed segment that is fit and due to be sent.
+struct PreparedSegment: Sendable {
+    let claim: Claim
+    let facts: SegmentFacts
+    let body: RequestBody
+    var sidecar: RetryState?
+    let preparedAt = ContinuousClock.now
+
+    /// How many of its first lines a destination has.
+    ///
+    /// - Parameter destination: As its state file is named.
+    func delivered(to destination: String) -> Int64 {
+        guard let delivered = sidecar?.delivered, delivered.destination == destination else { return 0 }
+        return max(0, delivered.lines)
+    }
+
+    var preparedAgo: Duration { ContinuousClock.now - preparedAt }
+
+    /// The number of the try that comes next.
+    var attempt: Int { (sidecar?.attempts ?? 0) + 1 }
+}

@@ -1,0 +1,23 @@
+/// Why a delivery starts nothing more.
+public enum StopReason: Equatable, Sendable {
+    case misconfigured(Verdict.Reason)
+    case unwell(Verdict.Reason, retryAfter: Duration?)
+    /// Every retry of a request failed: nothing more is sent by this process.
+    case off(Verdict.Reason)
+    /// Strict order: the head of the line must wait.
+    case headWaits
+    case deadline
+    case interrupted
+    /// Somebody paused or disabled the spool.
+    case paused
+    /// The folder or the disk failed.
+    case localFailure
+
+    /// What the destination, or the way to it, said.
+    public var reason: Verdict.Reason? {
+        switch self {
+        case .misconfigured(let reason), .unwell(let reason, _), .off(let reason): reason
+        case .headWaits, .deadline, .interrupted, .paused, .localFailure: nil
+        }
+    }
+}
