@@ -18,8 +18,8 @@ struct Callbacks: @unchecked Sendable {
 
     /// What is no JSON object is told as a warning, and gives none.
     private func properties() -> EventProperties {
-        do throws(InvalidArgument) {
-            return try InvalidArgument.properties(callbacks.properties?(callbacks.context), "the properties of the callback")
+        do throws(InvalidArgumentError) {
+            return try InvalidArgumentError.properties(callbacks.properties?(callbacks.context), "the properties of the callback")
         } catch {
             callbacks.warning?(callbacks.context, error.description)
             return [:]

@@ -2,7 +2,7 @@ import CFerry
 import CForks
 import FerryTracker
 
-/// As ``TrackerFailure/forked`` says it.
+/// As ``TrackerError/forked`` says it.
 private var forkedMessage: StaticString { "the process was forked: open a tracker in the new one" }
 
 /// Does something with the tracker behind a handle, and returns what came of it.
@@ -21,7 +21,7 @@ func with(_ pointer: OpaquePointer?, holdsForks: Bool = true, _ body: (Handle) t
         return CInt(FERRY_FORKED)
     }
     return outcome {
-        guard let pointer else { throw InvalidArgument(description: "the tracker is NULL") }
+        guard let pointer else { throw InvalidArgumentError(description: "the tracker is NULL") }
         try body(Unmanaged<Handle>.fromOpaque(UnsafeRawPointer(pointer)).takeUnretainedValue())
     }
 }
@@ -59,8 +59,8 @@ func outcome(_ body: () throws -> Void) -> CInt {
 }
 
 private func code(of error: any Error) -> Int {
-    if error is SendingFork { return FERRY_FORKED }
-    guard let failure = error as? TrackerFailure else { return FERRY_INVALID }
+    if error is SendingForkError { return FERRY_FORKED }
+    guard let failure = error as? TrackerError else { return FERRY_INVALID }
     return switch failure {
     case .limit: FERRY_LIMIT
     case .disabled: FERRY_DISABLED

@@ -22,7 +22,7 @@ public func ferry_session_id(_ handle: OpaquePointer?) -> UnsafePointer<CChar>? 
 @c @implementation
 public func ferry_login(_ handle: OpaquePointer?, _ user: UnsafePointer<CChar>?) -> CInt {
     with(handle) {
-        if user == nil { try $0.tracker.logout() } else { try $0.tracker.login(InvalidArgument.text(user, "the user")) }
+        if user == nil { try $0.tracker.logout() } else { try $0.tracker.login(InvalidArgumentError.text(user, "the user")) }
     }
 }
 
@@ -35,7 +35,7 @@ public func ferry_anonymous_id(_ handle: OpaquePointer?) -> UnsafePointer<CChar>
 @c @implementation
 public func ferry_set_country(_ handle: OpaquePointer?, _ country: UnsafePointer<CChar>?) -> CInt {
     with(handle) {
-        try $0.tracker.setCountryCode(country == nil ? nil : InvalidArgument.text(country, "the country"))
+        try $0.tracker.setCountryCode(country == nil ? nil : InvalidArgumentError.text(country, "the country"))
     }
 }
 
@@ -43,28 +43,28 @@ public func ferry_set_country(_ handle: OpaquePointer?, _ country: UnsafePointer
 public func ferry_set_super_properties(_ handle: OpaquePointer?, _ properties: UnsafePointer<CChar>?) -> CInt {
     with(handle) {
         guard properties != nil else { return $0.tracker.removeAllSuperProperties() }
-        $0.tracker.setSuperProperties(try InvalidArgument.properties(properties))
+        $0.tracker.setSuperProperties(try InvalidArgumentError.properties(properties))
     }
 }
 
 @c @implementation
 public func ferry_remove_super_property(_ handle: OpaquePointer?, _ name: UnsafePointer<CChar>?) -> CInt {
-    with(handle) { $0.tracker.removeSuperProperty(try InvalidArgument.text(name, "the name")) }
+    with(handle) { $0.tracker.removeSuperProperty(try InvalidArgumentError.text(name, "the name")) }
 }
 
 @c @implementation
 public func ferry_timer_start(_ handle: OpaquePointer?, _ name: UnsafePointer<CChar>?) -> CInt {
-    with(handle) { $0.tracker.startTimer(try InvalidArgument.text(name, "the name")) }
+    with(handle) { $0.tracker.startTimer(try InvalidArgumentError.text(name, "the name")) }
 }
 
 @c @implementation
 public func ferry_timer_pause(_ handle: OpaquePointer?, _ name: UnsafePointer<CChar>?) -> CInt {
-    with(handle) { try $0.tracker.pauseTimer(InvalidArgument.text(name, "the name")) }
+    with(handle) { try $0.tracker.pauseTimer(InvalidArgumentError.text(name, "the name")) }
 }
 
 @c @implementation
 public func ferry_timer_resume(_ handle: OpaquePointer?, _ name: UnsafePointer<CChar>?) -> CInt {
-    with(handle) { try $0.tracker.resumeTimer(InvalidArgument.text(name, "the name")) }
+    with(handle) { try $0.tracker.resumeTimer(InvalidArgumentError.text(name, "the name")) }
 }
 
 @c @implementation
@@ -73,8 +73,8 @@ public func ferry_timer_end(
 ) -> CInt {
     with(handle) {
         try $0.tracker.endTimer(
-            InvalidArgument.text(name, "the name"), properties: InvalidArgument.properties(properties),
-            priority: InvalidArgument.priority(priority))
+            InvalidArgumentError.text(name, "the name"), properties: InvalidArgumentError.properties(properties),
+            priority: InvalidArgumentError.priority(priority))
     }
 }
 
@@ -82,7 +82,7 @@ public func ferry_timer_end(
 public func ferry_timer_remove(_ handle: OpaquePointer?, _ name: UnsafePointer<CChar>?) -> CInt {
     with(handle) {
         guard name != nil else { return $0.tracker.removeAllTimers() }
-        $0.tracker.removeTimer(try InvalidArgument.text(name, "the name"))
+        $0.tracker.removeTimer(try InvalidArgumentError.text(name, "the name"))
     }
 }
 

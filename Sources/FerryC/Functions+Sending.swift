@@ -11,8 +11,8 @@ import FerryUpload
 @c @implementation
 public func ferry_start_sending(_ handle: OpaquePointer?, _ options: UnsafePointer<CChar>?) -> CInt {
     with(handle) {
-        guard let options = try InvalidArgument.json(options, or: nil as SendingOptions?, "the options") else {
-            throw InvalidArgument(description: "the options are NULL, and must say where 'to' send")
+        guard let options = try InvalidArgumentError.json(options, or: nil as SendingOptions?, "the options") else {
+            throw InvalidArgumentError(description: "the options are NULL, and must say where 'to' send")
         }
         try $0.startSending(options.upload($0.tracker.configuration.profile))
     }
@@ -26,7 +26,7 @@ public func ferry_dispatch(
     _ handle: OpaquePointer?, _ seconds: Double, _ result: UnsafeMutablePointer<ferry_dispatched>?
 ) -> CInt {
     with(handle) {
-        let deadline = try InvalidArgument.seconds(seconds, "the time")
+        let deadline = try InvalidArgumentError.seconds(seconds, "the time")
         let outcome = try $0.dispatch(deadline: deadline > .zero ? deadline : nil)
         result?.pointee =
             switch outcome {

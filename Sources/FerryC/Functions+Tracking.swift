@@ -20,10 +20,10 @@ public func ferry_open_with(
 ) -> OpaquePointer? {
     var handle: OpaquePointer?
     _ = answer {
-        let options = try InvalidArgument.json(options, or: nil as TrackerOptions?, "the options")
+        let options = try InvalidArgumentError.json(options, or: nil as TrackerOptions?, "the options")
         var configuration = options?.configuration ?? TrackerConfiguration()
         if let callbacks { Callbacks(callbacks.pointee).install(in: &configuration) }
-        let made = Handle(try EventTracker(spool: InvalidArgument.text(spool, "the spool"), configuration: configuration))
+        let made = Handle(try EventTracker(spool: InvalidArgumentError.text(spool, "the spool"), configuration: configuration))
         handle = OpaquePointer(Unmanaged.passRetained(made).toOpaque())
     }
     return handle
@@ -49,8 +49,8 @@ public func ferry_track(
 ) -> CInt {
     with(handle, holdsForks: ferry_is_early_call() != 0) {
         try $0.tracker.track(
-            InvalidArgument.text(name, "the name"), properties: InvalidArgument.properties(properties),
-            priority: InvalidArgument.priority(priority))
+            InvalidArgumentError.text(name, "the name"), properties: InvalidArgumentError.properties(properties),
+            priority: InvalidArgumentError.priority(priority))
     }
 }
 
@@ -59,7 +59,7 @@ public func ferry_flush(_ handle: OpaquePointer?) -> CInt { with(handle) { try $
 
 @c @implementation
 public func ferry_set_interval(_ handle: OpaquePointer?, _ seconds: Double) -> CInt {
-    with(handle) { try $0.tracker.setIntervalAndWait(InvalidArgument.seconds(seconds, "the interval")) }
+    with(handle) { try $0.tracker.setIntervalAndWait(InvalidArgumentError.seconds(seconds, "the interval")) }
 }
 
 @c @implementation
@@ -72,7 +72,7 @@ public func ferry_interval(_ handle: OpaquePointer?) -> Double {
 @c @implementation
 public func ferry_get_statistics(_ handle: OpaquePointer?, _ statistics: UnsafeMutablePointer<ferry_statistics>?) -> CInt {
     with(handle) {
-        guard let statistics else { throw InvalidArgument(description: "the statistics are NULL") }
+        guard let statistics else { throw InvalidArgumentError(description: "the statistics are NULL") }
         let found = $0.tracker.statistics
         statistics.pointee = ferry_statistics(
             stored: UInt64(clamping: found.stored), failed: UInt64(clamping: found.failed),

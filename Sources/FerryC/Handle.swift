@@ -18,9 +18,9 @@ final class Handle: Sendable {
     /// Begins to send.
     func startSending(_ options: UploadOptions) throws {
         guard sending.withLock({ $0 == nil }) else {
-            throw InvalidArgument(description: "the tracker sends already: ferry_stop_sending first")
+            throw InvalidArgumentError(description: "the tracker sends already: ferry_stop_sending first")
         }
-        guard SendingProcess.claim() else { throw SendingFork() }
+        guard SendingProcess.claim() else { throw SendingForkError() }
         let begun = Sending(try TrackerDelivery(tracker, options))
         let isFirst = sending.withLock { current in
             if current != nil { return false }
@@ -44,10 +44,11 @@ final class Handle: Sendable {
     /// - Parameter deadline: `nil`: without an end.
     func dispatch(deadline: Duration?) throws -> FlushResult {
         guard !Callbacks.isWarning else {
-            throw InvalidArgument(description: "what sends waits for this callback to return: dispatch elsewhere, or ferry_flush")
+            throw InvalidArgumentError(
+                description: "what sends waits for this callback to return: dispatch elsewhere, or ferry_flush")
         }
         guard let delivery = sending.withLock({ $0?.delivery }) else {
-            throw InvalidArgument(description: "nothing says where to send: ferry_start_sending first")
+            throw InvalidArgumentError(description: "nothing says where to send: ferry_start_sending first")
         }
         return waiting { if let deadline { await delivery.flush(deadline: deadline) } else { await delivery.flush() } }
     }

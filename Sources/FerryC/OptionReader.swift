@@ -11,18 +11,18 @@ struct OptionReader<Key: CodingKey & CaseIterable & RawRepresentable<String>> {
         init?(intValue: Int) { nil }
     }
 
-    /// - Throws: ``OptionProblem`` when there is a member that is no option.
+    /// - Throws: ``OptionError`` when there is a member that is no option.
     init(_ decoder: any Decoder, _ keys: Key.Type = Key.self) throws {
         for key in try decoder.container(keyedBy: AnyKey.self).allKeys where Key(rawValue: key.stringValue) == nil {
             let known = Key.allCases.map(\.rawValue).joined(separator: ", ")
-            throw OptionProblem(description: "'\(key.stringValue)' is no option; there are \(known)")
+            throw OptionError(description: "'\(key.stringValue)' is no option; there are \(known)")
         }
         values = try decoder.container(keyedBy: keys)
     }
 
     private func value<Value: Decodable>(_ key: Key, _ type: Value.Type, _ expected: String) throws -> Value? {
         do { return try values.decodeIfPresent(type, forKey: key) } catch {
-            throw OptionProblem(description: "'\(key.rawValue)' must be \(expected)")
+            throw OptionError(description: "'\(key.rawValue)' must be \(expected)")
         }
     }
 
@@ -37,7 +37,7 @@ struct OptionReader<Key: CodingKey & CaseIterable & RawRepresentable<String>> {
         let expected = words.map(\.0).joined(separator: ", ")
         guard let text = try value(key, String.self, "one of \(expected)") else { return nil }
         guard let found = words.first(where: { $0.0 == text }) else {
-            throw OptionProblem(description: "'\(key.rawValue)' must be one of \(expected), not '\(text)'")
+            throw OptionError(description: "'\(key.rawValue)' must be one of \(expected), not '\(text)'")
         }
         return found.1
     }
@@ -45,7 +45,7 @@ struct OptionReader<Key: CodingKey & CaseIterable & RawRepresentable<String>> {
     /// A number above zero.
     func positive<Value: Decodable & Comparable & ExpressibleByIntegerLiteral>(_ key: Key, _ type: Value.Type) throws -> Value? {
         let number = try value(key, type, "a number")
-        if let number, number <= 0 { throw OptionProblem(description: "'\(key.rawValue)' must be more than 0") }
+        if let number, number <= 0 { throw OptionError(description: "'\(key.rawValue)' must be more than 0") }
         return number
     }
 

@@ -27,26 +27,26 @@ struct SendingOptions: Decodable {
 
     init(from decoder: any Decoder) throws {
         let options = try OptionReader(decoder, Key.self)
-        guard let to = try options.text(.to) else { throw OptionProblem(description: "'to' is missing: where to send") }
+        guard let to = try options.text(.to) else { throw OptionError(description: "'to' is missing: where to send") }
         let proxies: ProxySettings
         do throws(DestinationURLError) {
             self.to = try DestinationURL(to)
             proxies = try ProxySettings(environment: ProcessInfo.processInfo.environment)
         } catch {
-            throw OptionProblem(description: "'to': \(error)")
+            throw OptionError(description: "'to': \(error)")
         }
         let headers = try Self.headers(options.texts(.headers) ?? [:])
         let secretFiles: [HeaderFile]
         do { secretFiles = try SecretFile.watched(headers: nil, token: options.text(.tokenFile)) } catch {
-            throw OptionProblem(description: "'tokenFile': \(error)")
+            throw OptionError(description: "'tokenFile': \(error)")
         }
         let body = try Self.body(options)
         let parallel = try options.positive(.parallel, Int.self)
-        guard parallel.map({ $0 <= 256 }) ?? true else { throw OptionProblem(description: "'parallel' must be 1 to 256") }
+        guard parallel.map({ $0 <= 256 }) ?? true else { throw OptionError(description: "'parallel' must be 1 to 256") }
         let order = try options.word(.order, [("priority", SendOrder.priority), ("strict", .strict)])
         let timeout = try options.seconds(.timeout)
         let (authority, certificate, key) = (try options.text(.ca), try options.text(.cert), try options.text(.key))
-        guard (certificate == nil) == (key == nil) else { throw OptionProblem(description: "'cert' and 'key' belong together") }
+        guard (certificate == nil) == (key == nil) else { throw OptionError(description: "'cert' and 'key' belong together") }
         let keepsSent = try options.flag(.keepSent)
         changes = { upload in
             upload.transport.proxies = proxies
@@ -70,7 +70,7 @@ struct SendingOptions: Decodable {
                 header.isSecret = HeaderText.secretNames.contains(name.lowercased())
                 return header
             } catch {
-                throw OptionProblem(description: error.description)
+                throw OptionError(description: error.description)
             }
         }
     }
@@ -91,7 +91,7 @@ struct SendingOptions: Decodable {
         case .appCenter: return .appCenter
         case .measurement:
             guard let trackingID else {
-                throw OptionProblem(description: "'body' measurement needs 'trackingId', the property's ID")
+                throw OptionError(description: "'body' measurement needs 'trackingId', the property's ID")
             }
             return .measurement(trackingID: trackingID)
         }

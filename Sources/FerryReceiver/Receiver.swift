@@ -160,7 +160,7 @@ public struct Receiver: Sendable {
                     await forget(olderThan: age, station.handler, of: name)
                 }
             }
-            try? await Task.sleep(for: ClockWatch.settlingTime)
+            try? await Task.sleep(for: ClockJumpDetector.settlingTime)
         } while !Task.isCancelled
     }
 
@@ -174,7 +174,7 @@ public struct Receiver: Sendable {
         switch reception {
         case .spool(let handler):
             if let token = await token(), !BearerToken.matches(request.headers[.authorization], token) {
-                let refused = RefusedRequest(.unauthorized, "a valid bearer token is needed")
+                let refused = RefusedRequestError(.unauthorized, "a valid bearer token is needed")
                 onEvent(.refused(Refusal(refused, machine: nil, address: context.address)))
                 return refused.response
             }

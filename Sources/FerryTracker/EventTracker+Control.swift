@@ -15,7 +15,7 @@ extension EventTracker {
     /// - Parameters:
     ///   - isEnabled: Whether to store. Right after a deletion the call waits until other trackers have obeyed that, 1.5 s at most.
     ///   - deletingStored: When disabling: also delete what waits in the spool, whoever stored it. Each segment is a line in the ledger.
-    public func setEnabled(_ isEnabled: Bool, deletingStored: Bool = false) throws(TrackerFailure) {
+    public func setEnabled(_ isEnabled: Bool, deletingStored: Bool = false) throws(TrackerError) {
         let now = now().wall
         if isEnabled, let control = try? recorder.spool.control() {
             usleep(useconds_t(clamping: control.waitAfterDeletion(at: now).wholeMilliseconds * 1000))
@@ -37,9 +37,9 @@ extension EventTracker {
     }
 
     /// Stops sending, or starts again; events are stored all the same.
-    public func setPaused(_ isPaused: Bool) throws(TrackerFailure) { try change { $0.isPaused = isPaused } }
+    public func setPaused(_ isPaused: Bool) throws(TrackerError) { try change { $0.isPaused = isPaused } }
 
-    private func change(_ body: (inout SpoolControl) -> Void) throws(TrackerFailure) {
+    private func change(_ body: (inout SpoolControl) -> Void) throws(TrackerError) {
         try refuseFork()
         do throws(FileError) {
             let control = try recorder.spool.setControl(at: now().wall, body)
@@ -54,19 +54,19 @@ extension EventTracker {
 
     /// Changes the interval. What is stored is flushed first, as in Sensors Analytics' SDK.
     ///
-    /// - Throws: ``TrackerFailure/intervalIsFixed`` with App Center's profile, ``TrackerFailure/interval(_:)``, or the flush's failure.
-    public func setInterval(_ interval: Duration) async throws(TrackerFailure) {
+    /// - Throws: ``TrackerError/intervalIsFixed`` with App Center's profile, ``TrackerError/interval(_:)``, or the flush's failure.
+    public func setInterval(_ interval: Duration) async throws(TrackerError) {
         try change(interval: interval)
         try await flush()
     }
 
     /// ``setInterval(_:)`` for code without tasks. The calling thread waits for the disk.
-    public func setIntervalAndWait(_ interval: Duration) throws(TrackerFailure) {
+    public func setIntervalAndWait(_ interval: Duration) throws(TrackerError) {
         try change(interval: interval)
         try flushAndWait()
     }
 
-    private func change(interval: Duration) throws(TrackerFailure) {
+    private func change(interval: Duration) throws(TrackerError) {
         try refuseFork()
         let rule = configuration.intervalRule
         guard rule.change == .flushes else { throw .intervalIsFixed }

@@ -17,7 +17,7 @@ extension EventTracker {
         }
     }
 
-    private func tell(_ report: CrashReport) throws(TrackerFailure) {
+    private func tell(_ report: CrashReport) throws(TrackerError) {
         let context = state.withLock { state in
             EventContext(
                 session: report.session, user: report.user,

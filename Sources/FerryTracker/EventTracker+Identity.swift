@@ -10,8 +10,8 @@ extension EventTracker {
     /// Events are this user's from now on, after the next start as well.
     ///
     /// - Parameter user: 1 to 256 characters.
-    /// - Throws: ``TrackerFailure``. With ``TrackerConfiguration/tracksSignUp`` also why `$SignUp` was not stored; the user is not logged in then.
-    public func login(_ user: String) throws(TrackerFailure) {
+    /// - Throws: ``TrackerError``. With ``TrackerConfiguration/tracksSignUp`` also why `$SignUp` was not stored; the user is not logged in then.
+    public func login(_ user: String) throws(TrackerError) {
         guard !user.isEmpty, user.utf16.count <= Self.longestUserID else {
             throw .userID(length: user.utf16.count, maximum: Self.longestUserID)
         }
@@ -25,14 +25,14 @@ extension EventTracker {
     }
 
     /// Events are nobody's from now on; the anonymous id stays.
-    public func logout() throws(TrackerFailure) {
+    public func logout() throws(TrackerError) {
         try refuseFork()
         try setUser(nil)
     }
 
-    private func setUser(_ user: String?) throws(TrackerFailure) {
+    private func setUser(_ user: String?) throws(TrackerError) {
         // One after the other: the last one in memory is the last one on the disk. What cannot be written has not happened.
-        try identityTurn.withLock { (_) throws(TrackerFailure) in
+        try identityTurn.withLock { (_) throws(TrackerError) in
             var identity = state.withLock(\.identity)
             identity.userID = user
             do throws(FileError) { try recorder.spool.setIdentity(identity) } catch { throw .file(error) }
@@ -62,14 +62,14 @@ extension EventTracker {
 
     /// Instead of the locale's country, two letters (ISO 3166-1), which are stored in upper case; `nil`: none.
     ///
-    /// - Throws: ``TrackerFailure/country(_:)``; the country stays as it was.
-    public func setCountryCode(_ code: String?) throws(TrackerFailure) {
+    /// - Throws: ``TrackerError/country(_:)``; the country stays as it was.
+    public func setCountryCode(_ code: String?) throws(TrackerError) {
         if isForked { return }
         let code = try Self.countryCode(code)
         state.withLock { $0.setCountry(code) }
     }
 
-    static func countryCode(_ code: String?) throws(TrackerFailure) -> String? {
+    static func countryCode(_ code: String?) throws(TrackerError) -> String? {
         guard let code else { return nil }
         guard let known = DeviceFacts.countryCode(code) else { throw .country(code) }
         return known

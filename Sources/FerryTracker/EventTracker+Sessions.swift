@@ -53,13 +53,13 @@ extension EventTracker {
     }
 
     /// The time until ``resumeTimer(_:)`` does not count.
-    public func pauseTimer(_ name: String) throws(TrackerFailure) {
+    public func pauseTimer(_ name: String) throws(TrackerError) {
         try refuseFork()
         let now = now().steady
         guard state.withLock({ $0.timers.pause(name, at: now) }) else { throw .noTimer(name) }
     }
 
-    public func resumeTimer(_ name: String) throws(TrackerFailure) {
+    public func resumeTimer(_ name: String) throws(TrackerError) {
         try refuseFork()
         let now = now().steady
         guard state.withLock({ $0.timers.resume(name, at: now) }) else { throw .noTimer(name) }
@@ -68,11 +68,11 @@ extension EventTracker {
     /// Tracks an event of the timer's name, with its time as `$event_duration` in seconds. The timer of one that is not stored runs on.
     public func endTimer(
         _ name: String, properties: EventProperties = [:], priority: Priority = .normal
-    ) throws(TrackerFailure) {
+    ) throws(TrackerError) {
         try refuseFork()
         let now = now().steady
         guard let (timer, time) = state.withLock({ $0.timers.take(name, at: now) }) else { throw .noTimer(name) }
-        do throws(TrackerFailure) {
+        do throws(TrackerError) {
             try record(
                 name, properties: properties, reserved: [EventTimers.durationKey: .double(time.inMilliseconds)],
                 priority: priority)

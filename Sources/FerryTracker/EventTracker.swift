@@ -29,12 +29,12 @@ public final class EventTracker: Sendable {
     ///   - path: The spool's folder.
     ///   - configuration: What the tracker does. It is fixed from here on, but for the interval.
     ///   - now: Where the time comes from.
-    /// - Throws: ``TrackerFailure/file(_:)`` when the folder cannot be used, ``TrackerFailure/stream(_:)``,
-    ///   ``TrackerFailure/country(_:)`` or ``TrackerFailure/interval(_:)`` when the configuration cannot be. A program that must run all the same goes on without a
+    /// - Throws: ``TrackerError/file(_:)`` when the folder cannot be used, ``TrackerError/stream(_:)``,
+    ///   ``TrackerError/country(_:)`` or ``TrackerError/interval(_:)`` when the configuration cannot be. A program that must run all the same goes on without a
     ///   tracker.
     public init(
         spool path: String, configuration: TrackerConfiguration = .init(), now: @escaping @Sendable () -> Moment = Moment.now
-    ) throws(TrackerFailure) {
+    ) throws(TrackerError) {
         var configuration = configuration
         configuration.countryCode = try Self.countryCode(configuration.countryCode)
         self.configuration = configuration
@@ -101,11 +101,11 @@ public final class EventTracker: Sendable {
     deinit { try? close() }
 
     /// Whether the process is a fork of the one that opened the tracker. The tracker's locks, threads and journals are that one's: here every
-    /// method that can throw throws ``TrackerFailure/forked``, every other one does nothing. Open a tracker of its own.
+    /// method that can throw throws ``TrackerError/forked``, every other one does nothing. Open a tracker of its own.
     public var isForked: Bool { ferry_fork_count() != forks }
 
     /// To be called before anything that takes a lock: in a fork's child, a thread that is not there may hold it for ever.
-    func refuseFork() throws(TrackerFailure) { if isForked { throw .forked } }
+    func refuseFork() throws(TrackerError) { if isForked { throw .forked } }
 
     /// Stores an event.
     ///
@@ -115,10 +115,10 @@ public final class EventTracker: Sendable {
     ///   - name: Up to 256 characters, unless ``TrackerConfiguration/limits`` say otherwise.
     ///   - properties: What the event says.
     ///   - priority: Critical events are published within 3 s and sent first.
-    /// - Throws: ``TrackerFailure``; the event is not stored then. Only when ``Durability/disk`` cannot force it to the disk, it may be.
+    /// - Throws: ``TrackerError``; the event is not stored then. Only when ``Durability/disk`` cannot force it to the disk, it may be.
     public func track(
         _ name: String, properties: EventProperties = [:], priority: Priority = .normal
-    ) throws(TrackerFailure) {
+    ) throws(TrackerError) {
         try record(name, properties: properties, priority: priority)
     }
 
@@ -128,12 +128,12 @@ public final class EventTracker: Sendable {
     func record(
         _ name: String, properties: EventProperties, reserved: EventProperties = [:], priority: Priority = .normal,
         time: Timestamp? = nil, id: EventID? = nil, context: EventContext? = nil
-    ) throws(TrackerFailure) {
+    ) throws(TrackerError) {
         try refuseFork()
         // As it will be stored, and until it is.
         let countedName = configuration.limits.stored(name)
         var newName: String?
-        do throws(TrackerFailure) {
+        do throws(TrackerError) {
             let now = now()
             let admission = try admit(countedName, at: now)
             if admission.isNewName { newName = countedName }
@@ -145,7 +145,7 @@ public final class EventTracker: Sendable {
             var reserved = reserved
             if admission.isPassive { reserved["$app_state"] = "background" }
             var encoder = EventEncoder(configuration.limits)
-            do throws(LimitBreach) {
+            do throws(EventLimitError) {
                 try encoder.encode(
                     .init(
                         time: time ?? now.wall, name: name, id: id ?? admission.id, context: context ?? admission.context,
@@ -168,8 +168,8 @@ public final class EventTracker: Sendable {
         }
     }
 
-    private func admit(_ name: String, at now: Moment) throws(TrackerFailure) -> TrackerState.Admission {
-        let admission = try state.withLock { (state) throws(TrackerFailure) in
+    private func admit(_ name: String, at now: Moment) throws(TrackerError) -> TrackerState.Admission {
+        let admission = try state.withLock { (state) throws(TrackerError) in
             try state.claimsControlCheck(at: now.steady) ? nil : state.admit(name, configuration.limits)
         }
         if let admission { return admission }
@@ -188,20 +188,20 @@ public final class EventTracker: Sendable {
         }
         // What comes from now on may not stand in one journal with what is to be deleted, however late the publisher looks.
         if isDeletionNews { _ = recorder.rollAll() }
-        return try state.withLock { (state) throws(TrackerFailure) in try state.admit(name, configuration.limits) }
+        return try state.withLock { (state) throws(TrackerError) in try state.admit(name, configuration.limits) }
     }
 
     /// Notes an event's name in the spool. Where it cannot be written, the event matters more.
-    private func note(_ name: String) throws(TrackerFailure) {
+    private func note(_ name: String) throws(TrackerError) {
         let limit = configuration.limits.names.maximum
         if (try? recorder.spool.noteEventName(name, limit: limit)) == false { throw .limit(.names(maximum: limit)) }
     }
 
-    private func warn(of truncated: [LimitBreach], in name: String) {
+    private func warn(of truncated: [EventLimitError], in name: String) {
         for breach in state.withLock({ $0.note(truncated) }) { configuration.onWarning(.truncated(event: name, breach)) }
     }
 
-    private func noteFailure(_ failure: TrackerFailure) {
+    private func noteFailure(_ failure: TrackerError) {
         state.withLock { $0.statistics.failed += 1 }
         switch failure {
         case .file(let error):
@@ -218,7 +218,7 @@ public final class EventTracker: Sendable {
     func tell(_ milestone: SessionKeeper.Milestone?, isFirstStart: Bool = false, context: EventContext) {
         guard let milestone else { return }
         let (name, properties) = milestone.event(isFirstTime: isFirstStart)
-        do throws(TrackerFailure) {
+        do throws(TrackerError) {
             try record(name, properties: [:], reserved: properties, context: context)
         } catch {
             guard case .disabled = error else { return }
@@ -229,13 +229,13 @@ public final class EventTracker: Sendable {
     /// Publishes everything that was tracked, waits for it, and asks whoever uploads to send it now.
     ///
     /// - Throws: Why something could not be published; its events are safe in their journal.
-    public func flush() async throws(TrackerFailure) {
+    public func flush() async throws(TrackerError) {
         try await publish()
         do throws(FileError) { try askForUpload() } catch { throw .file(error) }
     }
 
     /// Publishes everything that was tracked, and waits for it.
-    package func publish() async throws(TrackerFailure) {
+    package func publish() async throws(TrackerError) {
         try refuseFork()
         do throws(FileError) { try await publisher.publishAll() } catch { throw .file(error) }
     }
@@ -244,7 +244,7 @@ public final class EventTracker: Sendable {
     package var spool: Spool { recorder.spool }
 
     /// ``flush()`` for code without tasks. The calling thread does the work, and waits for the disk.
-    public func flushAndWait() throws(TrackerFailure) {
+    public func flushAndWait() throws(TrackerError) {
         try refuseFork()
         do throws(FileError) {
             try publisher.publishAll()
@@ -275,7 +275,7 @@ public final class EventTracker: Sendable {
     ///
     /// - Throws: Why something could not be published; its events are safe in their journal, and the next program that opens the spool
     ///   publishes them.
-    public func close() throws(TrackerFailure) {
+    public func close() throws(TrackerError) {
         try refuseFork()
         publisher.checkDescriptors()
         let now = now()

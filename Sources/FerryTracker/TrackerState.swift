@@ -14,7 +14,7 @@ struct TrackerState {
     private(set) var device: DeviceFacts
     private var ids = EventIDSource()
     private var names: NameRegister
-    private var warned: Set<LimitBreach.Kind> = []
+    private var warned: Set<EventLimitError.Kind> = []
     private var context: EventContext?
     /// How the session that events belong to now began, where that was to be told and the spool was disabled.
     private var untold: Untold?
@@ -57,7 +57,7 @@ struct TrackerState {
     }
 
     /// Whether an event may be stored, and with what.
-    mutating func admit(_ name: String, _ limits: EventLimits) throws(TrackerFailure) -> Admission {
+    mutating func admit(_ name: String, _ limits: EventLimits) throws(TrackerError) -> Admission {
         if control.isDisabled { throw .disabled }
         if name.isEmpty { throw .noName }
         // The tracker's own events take no name from the program's.
@@ -103,7 +103,7 @@ struct TrackerState {
     mutating func setCountry(_ code: String?) { change { $0.device.country = code } }
 
     /// Counts what was left out of an event, and picks what is to be told.
-    mutating func note(_ truncated: [LimitBreach]) -> [LimitBreach] {
+    mutating func note(_ truncated: [EventLimitError]) -> [EventLimitError] {
         statistics.truncated += 1
         return truncated.filter { warned.insert($0.kind).inserted }
     }

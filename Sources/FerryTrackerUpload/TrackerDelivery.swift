@@ -38,7 +38,7 @@ public final class TrackerDelivery: Sendable {
         runOptions.sentRetention = options.sentRetention
         let warn = tracker.configuration.onWarning
         let runner = try Runner(
-            [SpoolPlace(tracker.spool.path)], options: runOptions,
+            [SpoolPattern(tracker.spool.path)], options: runOptions,
             onEvent: { event in
                 if let text = Self.warning(event) { warn(.sending(text)) }
                 onEvent(event)
@@ -88,8 +88,8 @@ public final class TrackerDelivery: Sendable {
         }
     }
 
-    private func publish() async -> TrackerFailure? {
-        do throws(TrackerFailure) { try await tracker.publish() } catch { return error }
+    private func publish() async -> TrackerError? {
+        do throws(TrackerError) { try await tracker.publish() } catch { return error }
         return nil
     }
 

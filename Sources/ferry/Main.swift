@@ -25,7 +25,7 @@ enum Main {
             } else {
                 try command.run()
             }
-        } catch let failure as CommandFailure {
+        } catch let failure as CommandError {
             for message in failure.messages { Log(isQuiet: false).error(message) }
             exit(failure.status.rawValue)
         } catch let error as HeaderError {

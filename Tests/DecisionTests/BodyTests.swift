@@ -88,7 +88,7 @@ struct BodyTests {
         #expect(try body("1795230902123").contains(form.time))
         #expect(try body("null") == body(#""2026-11-21T03:00:00.000Z""#))
         for unreadable in [#""yesterday""#, #""2026-01-02 03:04:05""#, "1700000000", "1e300", "true", "{}"] {
-            #expect(throws: UnencodableEvent.self, "\(unreadable)") { try body(unreadable) }
+            #expect(throws: EventEncodingError.self, "\(unreadable)") { try body(unreadable) }
         }
     }
 
@@ -178,7 +178,7 @@ struct BodyTests {
             return try encode([Self.event("l", #"{"label":"\#(label)"}"#)], as: .measurement(trackingID: "U"))
         }
         #expect(try hit(8000).utf8.count > 8000)
-        #expect(throws: UnencodableEvent.self) { try hit(8192) }
+        #expect(throws: EventEncodingError.self) { try hit(8192) }
     }
 
     private func records(_ lines: [String]) throws -> [NSDictionary] {
@@ -258,11 +258,13 @@ struct BodyTests {
             _ = try encode([Self.event("fine"), line], as: .appCenter)
             Issue.record("encoded")
         } catch {
-            let event = error as? UnencodableEvent
+            let event = error as? EventEncodingError
             #expect(event?.line == 2)
             #expect(event?.reason.hasPrefix(reason) == true)
         }
-        #expect(throws: UnencodableEvent.self) { try encode([#"{"name":"no device"}"#], as: .measurement(trackingID: "UA-1-2")) }
+        #expect(throws: EventEncodingError.self) {
+            try encode([#"{"name":"no device"}"#], as: .measurement(trackingID: "UA-1-2"))
+        }
     }
 
     @Test("Mutated events are encoded or refused; what is encoded as an array element of valid lines stays valid JSON")

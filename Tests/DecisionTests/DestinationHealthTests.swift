@@ -19,7 +19,7 @@ struct DestinationHealthTests {
 
     @Test("Of several spools' files the latest counts")
     func latest() {
-        var health = DestinationHealth(options)
+        var health = CircuitBreaker(options)
         let isNews = [600, 700, 500].map { health.remember(file($0), now: now) }
         #expect(isNews == [true, false, true])
         #expect(health.state?.lastAttemptAt == now - .seconds(500))
@@ -27,7 +27,7 @@ struct DestinationHealthTests {
 
     @Test("A spool that joins with an old failure stops nothing once this process has seen the destination work")
     func provenWell() {
-        var health = DestinationHealth(options)
+        var health = CircuitBreaker(options)
         _ = health.provedWell()
         for age in [3600, 1] {
             let isNews = health.remember(file(age), now: now)
@@ -38,7 +38,7 @@ struct DestinationHealthTests {
 
     @Test("A failure of this process's own counts again, and a later one of another's after it")
     func failedSince() {
-        var health = DestinationHealth(options)
+        var health = CircuitBreaker(options)
         var generator = SystemRandomNumberGenerator()
         _ = health.provedWell()
         _ = health.failed(
@@ -52,7 +52,7 @@ struct DestinationHealthTests {
 
     @Test("Without a route of the machine's own the wait does not grow, and no failure of the destination is counted")
     func noRoute() {
-        var health = DestinationHealth(options)
+        var health = CircuitBreaker(options)
         var generator = SystemRandomNumberGenerator()
         for _ in 0..<20 {
             _ = health.failed(
@@ -69,7 +69,7 @@ struct DestinationHealthTests {
             ("status", 1, Duration.seconds(9), true),
         ] as [(String, Int, Duration?, Bool)])
     func sparesHead(kind: String, failures: Int, retryAfter: Duration?, isSpared: Bool) {
-        var health = DestinationHealth(options)
+        var health = CircuitBreaker(options)
         var generator = SystemRandomNumberGenerator()
         for _ in 0..<failures {
             _ = health.failed(.unwell(.init(kind: kind, message: ""), retryAfter: retryAfter), now: now, using: &generator)
@@ -81,7 +81,7 @@ struct DestinationHealthTests {
 
     @Test("That the destination was reached is known until it takes something, also while it is not there")
     func wasReached() {
-        var health = DestinationHealth(options)
+        var health = CircuitBreaker(options)
         var generator = SystemRandomNumberGenerator()
         for kind in ["status", "connect", "connect"] {
             _ = health.failed(.unwell(.init(kind: kind, message: ""), retryAfter: nil), now: now, using: &generator)
@@ -97,7 +97,7 @@ struct DestinationHealthTests {
 
     @Test("What was noted before the network changed, or in a time that has not come, says nothing")
     func void() {
-        var health = DestinationHealth(options)
+        var health = CircuitBreaker(options)
         let future = health.remember(file(-60), now: now)
         _ = health.forget(at: now - .seconds(10))
         let before = health.remember(file(20), now: now)
@@ -113,12 +113,12 @@ struct DestinationHealthTests {
     func toldWhileEnding() {
         var older = file(20, waits: 3000)
         older.retryAfter = true
-        var health = DestinationHealth(options, state: older, ignoringWaitsBefore: now - .seconds(10))
+        var health = CircuitBreaker(options, state: older, ignoringWaitsBefore: now - .seconds(10))
         let reason = Verdict.Reason(kind: "status", status: 429, message: "429")
         let isNews = [60, 30, 90].map { health.wasTold(reason, toWait: .seconds($0), now: now) }
         #expect(isNews == [true, false, true])
         #expect(health.waitsUntil(now: now) == now + .seconds(90))
-        var obeying = DestinationHealth(options, state: older)
+        var obeying = CircuitBreaker(options, state: older)
         let isNewsThere = obeying.wasTold(reason, toWait: .seconds(60), now: now)
         #expect(!isNewsThere)
     }

@@ -86,9 +86,9 @@ struct DestinationTests {
 
     @Test("Different destinations have different names in files, equal ones equal names")
     func ids() {
-        #expect(DestinationName.id(of: "http://h:1/a") != DestinationName.id(of: "http://h:1/b"))
-        #expect(DestinationName.id(of: "http://h:1/a") == DestinationName.id(of: "http://h:1/a"))
-        #expect(!DestinationName.id(of: "http+unix:///run/../../x").contains("/"))
+        #expect(DestinationID.id(of: "http://h:1/a") != DestinationID.id(of: "http://h:1/b"))
+        #expect(DestinationID.id(of: "http://h:1/a") == DestinationID.id(of: "http://h:1/a"))
+        #expect(!DestinationID.id(of: "http+unix:///run/../../x").contains("/"))
     }
 
     @Test("Proxies are chosen by scheme and NO_PROXY")

@@ -100,7 +100,7 @@ struct NumberDoorTests {
     @Test("A note that a member of its length cannot fulfil counts as absent")
     func notes() {
         func canBeTrue(_ events: Int64, _ uncompressed: Int64, _ length: Int64) -> Bool {
-            MemberNote(events: events, uncompressed: uncompressed, memberLength: length).canBeTrue(headerLength: 41)
+            GzipMemberCounts(events: events, uncompressed: uncompressed, memberLength: length).canBeTrue(headerLength: 41)
         }
         #expect(canBeTrue(0, 0, 51))
         #expect(canBeTrue(1, 1, 60))
@@ -139,17 +139,17 @@ struct NumberDoorTests {
                 "{\"bootID\":\"b\",\"sinceBoot\":\(sinceBoot),\"steadySince\":\(steadySince),\"wall\":\"2026-11-21T03:15:02Z\"}"
                     .utf8)
         }
-        #expect(try JSONDecoder().decode(ClockWatch.self, from: clock("5", "null")).steadySince == nil)
-        #expect(try JSONDecoder().decode(ClockWatch.self, from: clock("5", "4")).steadySince == 4)
-        #expect(throws: DecodingError.self) { try JSONDecoder().decode(ClockWatch.self, from: clock(number, "null")) }
-        #expect(throws: DecodingError.self) { try JSONDecoder().decode(ClockWatch.self, from: clock("5", number)) }
-        #expect(throws: DecodingError.self) { try JSONDecoder().decode(ClockWatch.self, from: clock("5", "6")) }
+        #expect(try JSONDecoder().decode(ClockJumpDetector.self, from: clock("5", "null")).steadySince == nil)
+        #expect(try JSONDecoder().decode(ClockJumpDetector.self, from: clock("5", "4")).steadySince == 4)
+        #expect(throws: DecodingError.self) { try JSONDecoder().decode(ClockJumpDetector.self, from: clock(number, "null")) }
+        #expect(throws: DecodingError.self) { try JSONDecoder().decode(ClockJumpDetector.self, from: clock("5", number)) }
+        #expect(throws: DecodingError.self) { try JSONDecoder().decode(ClockJumpDetector.self, from: clock("5", "6")) }
         let agreed = clock("5", "4,\"agreedFor\":\(number)")
-        #expect(throws: DecodingError.self) { try JSONDecoder().decode(ClockWatch.self, from: agreed) }
+        #expect(throws: DecodingError.self) { try JSONDecoder().decode(ClockJumpDetector.self, from: agreed) }
         let since = clock("5", "4,\"agreedSince\":\(number)")
-        #expect(throws: DecodingError.self) { try JSONDecoder().decode(ClockWatch.self, from: since) }
+        #expect(throws: DecodingError.self) { try JSONDecoder().decode(ClockJumpDetector.self, from: since) }
         let borneOut = clock("5", "4,\"borneOut\":\(number)")
-        #expect(throws: DecodingError.self) { try JSONDecoder().decode(ClockWatch.self, from: borneOut) }
+        #expect(throws: DecodingError.self) { try JSONDecoder().decode(ClockJumpDetector.self, from: borneOut) }
     }
 
     @Test("Messages of the kernel that were cut or changed anywhere are passed over")

@@ -32,8 +32,8 @@ struct HerdTests {
     /// As Ferry decides: one breaker, random waits, a ramp.
     private struct Ferry: Client {
         private static let origin = Timestamp(rfc3339: "2026-11-21T00:00:00Z")!
-        private var plan: PassPlan
-        private var health: DestinationHealth
+        private var plan: DeliveryPlan
+        private var health: CircuitBreaker
         private var left = HerdTests.backlog
         private var id = 0
         private var underWay: [Int] = []
@@ -41,8 +41,8 @@ struct HerdTests {
 
         init() throws {
             options = UploadOptions(destination: try DestinationURL("http://hub/v1/segments"))
-            health = DestinationHealth(options)
-            plan = PassPlan(order: .priority, parallel: 3, isRecovering: false)
+            health = CircuitBreaker(options)
+            plan = DeliveryPlan(order: .priority, parallel: 3, isRecovering: false)
         }
 
         var isDone: Bool { left == 0 && underWay.isEmpty }
@@ -52,7 +52,7 @@ struct HerdTests {
             if plan.stopReason != nil {
                 guard underWay.isEmpty else { return (0, nil) }
                 if let until = health.waitsUntil(now: time) { return (0, until - Self.origin) }
-                plan = PassPlan(order: .priority, parallel: 3, isRecovering: health.isRecovering)
+                plan = DeliveryPlan(order: .priority, parallel: 3, isRecovering: health.isRecovering)
             }
             var started = 0
             while left - underWay.count > 0, case let step = plan.next(), step == .sendNext || step == .sendProbe {

@@ -48,11 +48,11 @@ struct IntakeDecisionTests {
         var allowance = InflateAllowance(limit: .mebibytes(3))
         allowance.begin(1000)
         try allowance.take(1 << 20)
-        #expect(throws: IntakeRefusal.tooDense(ratio: 1000)) { try allowance.take(1) }
+        #expect(throws: IntakeError.tooDense(ratio: 1000)) { try allowance.take(1) }
         var dense = InflateAllowance(limit: .mebibytes(3))
         dense.begin(1 << 20)
         try dense.take(3 << 20)
-        #expect(throws: IntakeRefusal.damaged(GzipDamage(kind: .tooLarge, offset: 1 << 20))) { try dense.take(1) }
+        #expect(throws: IntakeError.damaged(GzipError(kind: .tooLarge, offset: 1 << 20))) { try dense.take(1) }
     }
 
     @Test("Neither a key, nor a half of it, nor what it is a half of is under way at once")
@@ -74,7 +74,7 @@ struct IntakeDecisionTests {
     func longLine() throws {
         var lines = JSONLinesCounter(longestLine: ByteCount(10))
         try Array("[1]\n[12345678]\n".utf8).withUnsafeBytes { (bytes: UnsafeRawBufferPointer) throws in try lines.feed(bytes) }
-        #expect(throws: JSONLineProblem(line: 3, column: 11, reason: "the line is longer than 10 B")) {
+        #expect(throws: JSONLineError(line: 3, column: 11, reason: "the line is longer than 10 B")) {
             try Array("[123456789".utf8).withUnsafeBytes { (bytes: UnsafeRawBufferPointer) throws in try lines.feed(bytes) }
             try Array("0]\n".utf8).withUnsafeBytes { (bytes: UnsafeRawBufferPointer) throws in try lines.feed(bytes) }
         }

@@ -65,11 +65,11 @@ struct JSONLinesTests {
     func position() {
         let text = "{\"a\":1}\n{\"b\":2}\n{\"c\" 3}\n"
         for size in 1...text.utf8.count {
-            #expect(throws: JSONLineProblem(line: 3, column: 6, reason: "':' is missing after a key")) {
+            #expect(throws: JSONLineError(line: 3, column: 6, reason: "':' is missing after a key")) {
                 try count(text, pieces: size)
             }
         }
-        #expect(throws: JSONLineProblem(line: 1, column: 2, reason: "the line ends inside an object")) { try count("{\n}") }
+        #expect(throws: JSONLineError(line: 1, column: 2, reason: "the line ends inside an object")) { try count("{\n}") }
     }
 
     @Test("Mutated events are judged as Foundation judges them")

@@ -166,7 +166,7 @@ struct LinkTests {
         "A proxy that refuses is misconfigured, and 407 says what it wants; one that cannot now is unwell",
         arguments: [407, 403, 502, 503])
     func proxyRefuses(status: Int) {
-        switch Verdict(TransportFailure.proxy(status: status, "x")) {
+        switch Verdict(TransportError.proxy(status: status, "x")) {
         case .misconfigured(let reason):
             #expect(status < 500)
             #expect(reason.message.contains("password") == (status == 407))
@@ -193,9 +193,9 @@ struct LinkTests {
     @Test("Forms of bodies are made where waiting is allowed, and so is what inflates files")
     func quickLooks() throws {
         var options = UploadOptions(destination: try DestinationURL("http://h/"))
-        #expect(Preparer.isQuick(isForeign: false, options))
-        #expect(!Preparer.isQuick(isForeign: true, options))
+        #expect(SegmentClaimer.isQuick(isForeign: false, options))
+        #expect(!SegmentClaimer.isQuick(isForeign: true, options))
         options.body = .jsonArray
-        #expect(!Preparer.isQuick(isForeign: false, options))
+        #expect(!SegmentClaimer.isQuick(isForeign: false, options))
     }
 }

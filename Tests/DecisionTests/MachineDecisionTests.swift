@@ -68,7 +68,7 @@ struct MachineDecisionTests {
         var rooms = (0..<3).map { _ in RequestRoom(of: guest, isKnown: true) }
         #expect(rooms.map(\.isLimited) == [false, false, true])
         try rooms[0].take(.mebibytes(64))
-        #expect(throws: IntakeRefusal.overQuota(.kibibytes(1))) { try rooms[2].take(.kibibytes(2)) }
+        #expect(throws: IntakeError.overQuota(.kibibytes(1))) { try rooms[2].take(.kibibytes(2)) }
         rooms[0].end(stored: .zero)
         #expect(!RequestRoom(of: guest, isKnown: true).isLimited)
         #expect(RequestRoom(of: guest, isKnown: false).isLimited)

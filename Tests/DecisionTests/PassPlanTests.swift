@@ -8,8 +8,8 @@ struct PassPlanTests {
     private let reason = Verdict.Reason(kind: "status", status: 500, message: "HTTP 500")
     private var doubtful: Verdict { .doubtful(reason) }
 
-    private func plan(_ parallel: Int = 1, order: SendOrder = .priority, recovering: Bool = false) -> PassPlan {
-        PassPlan(order: order, parallel: parallel, isRecovering: recovering)
+    private func plan(_ parallel: Int = 1, order: SendOrder = .priority, recovering: Bool = false) -> DeliveryPlan {
+        DeliveryPlan(order: order, parallel: parallel, isRecovering: recovering)
     }
 
     @Test("As many as allowed are under way at once")
@@ -79,7 +79,7 @@ struct PassPlanTests {
     }
 
     /// Three failed that were under way at once.
-    private func threeFailed() -> PassPlan {
+    private func threeFailed() -> DeliveryPlan {
         var plan = plan(3)
         for id in 1...3 { plan.start(id) }
         for id in 1...3 { #expect(plan.finish(id, doubtful) == []) }
@@ -159,7 +159,7 @@ struct PassPlanTests {
         arguments: [(0, 1), (1, 2), (3, 8), (6, 64), (900, 64), (-1, 1)])
     func moreProbes(failures: Int, probes: Int) {
         func tries(_ verdict: Verdict) -> Int {
-            var plan = PassPlan(order: .priority, parallel: 1, isRecovering: true, failures: failures, sparesHead: true)
+            var plan = DeliveryPlan(order: .priority, parallel: 1, isRecovering: true, failures: failures, sparesHead: true)
             var tries = 0
             while plan.next() == .sendProbe {
                 tries += 1
@@ -174,7 +174,7 @@ struct PassPlanTests {
 
     @Test("After a wait as told the first to go is the one tried least, alone, until something passes")
     func afterWaitAsTold() {
-        var plan = PassPlan(order: .priority, parallel: 3, isRecovering: true, sparesHead: true)
+        var plan = DeliveryPlan(order: .priority, parallel: 3, isRecovering: true, sparesHead: true)
         #expect(plan.next() == .sendProbe)
         plan.start(1)
         #expect(plan.next() == .wait)
@@ -189,18 +189,18 @@ struct PassPlanTests {
         "After a pass that the destination ended, more and more go before one that was tried often, and it goes after them",
         arguments: [(1, 2, 0), (1, 3, 1), (1, 4, 2), (1, 6, 8), (1, 1_000_000_000, 8), (0, 9, 0)])
     func sparesOften(failures: Int, attempts: Int, expected: Int) {
-        var plan = PassPlan(order: .priority, parallel: 1, isRecovering: failures > 0, failures: failures)
+        var plan = DeliveryPlan(order: .priority, parallel: 1, isRecovering: failures > 0, failures: failures)
         var spared = 0
         while plan.sparesNext(tried: attempts) { spared += 1 }
         #expect(spared == expected)
-        var strict = PassPlan(order: .strict, parallel: 1, isRecovering: true, failures: 1)
+        var strict = DeliveryPlan(order: .strict, parallel: 1, isRecovering: true, failures: 1)
         let isStrictSpared = strict.sparesNext(tried: attempts)
         #expect(!isStrictSpared)
     }
 
     @Test("In strict order the head of the line is tried again after a wait as told, and waits for the destination as before")
     func strictAfterWaitAsTold() {
-        var plan = PassPlan(order: .strict, parallel: 1, isRecovering: true, sparesHead: true)
+        var plan = DeliveryPlan(order: .strict, parallel: 1, isRecovering: true, sparesHead: true)
         #expect(plan.next() == .sendNext)
         plan.start(1)
         _ = plan.finish(1, .delivered(status: 200))
@@ -211,7 +211,7 @@ struct PassPlanTests {
     @Test("Told to come back, and told so again when another has passed, a segment waits by itself; the first time it does not")
     func toldAgain() {
         for (tries, hasPassed, expected) in [
-            (2, true, PassPlan.Judgement.unjudged(2)), (1, true, .victim(2)), (2, false, .victim(2)),
+            (2, true, DeliveryPlan.Judgement.unjudged(2)), (1, true, .victim(2)), (2, false, .victim(2)),
         ] {
             var plan = plan()
             if hasPassed {
@@ -287,7 +287,7 @@ struct PassPlanTests {
 
     @Test("Each request's own retries, as App Center has them: the fourth failure ends everything")
     func eachRequest() {
-        var plan = PassPlan(order: .priority, parallel: 3, isRecovering: false, blame: .eachRequest(retries: 3))
+        var plan = DeliveryPlan(order: .priority, parallel: 3, isRecovering: false, blame: .eachRequest(retries: 3))
         for tries in 1...3 {
             plan.start(tries)
             #expect(plan.finish(tries, doubtful, tries: tries) == [.culprit(tries)])
@@ -307,7 +307,7 @@ struct PassPlanTests {
             .withdrawn(reason), .unwell(reason, retryAfter: nil), .misconfigured(reason),
         ]
         for round in 0..<5000 {
-            var plan = PassPlan(
+            var plan = DeliveryPlan(
                 order: .priority, parallel: Int.random(in: 1...5, using: &generator), isRecovering: round.isMultiple(of: 2))
             var underWay: [Int] = []
             var judged: [Int] = []

@@ -10,7 +10,7 @@ struct ReceiverDecisionTests {
     private let now = Timestamp(rfc3339: "2026-11-21T12:00:00Z")!
     private let segment = "0-20261121T031502.123Z-8f3k2m9qx7wd4t1c.dns.jsonl.gz"
 
-    private func identity(_ headers: [String: String]) throws(HeaderProblem) -> SegmentIdentity {
+    private func identity(_ headers: [String: String]) throws(RequestHeaderError) -> SegmentIdentity {
         var fields = HTTPFields()
         for (name, value) in headers { fields[HTTPField.Name(name)!] = value }
         return try SegmentIdentity(fields, now: now)
@@ -71,7 +71,7 @@ struct ReceiverDecisionTests {
     func emptyList(header: String) throws {
         var headers = HTTPFields()
         headers[.ferrySegment] = header
-        #expect(throws: HeaderProblem.parts) { try JoinedSegments.parts(headers, now: .now()) }
+        #expect(throws: RequestHeaderError.parts) { try JoinedSegments.parts(headers, now: .now()) }
     }
 
     @Test("A key without a proper name gives the same name at every try")
@@ -91,9 +91,9 @@ struct ReceiverDecisionTests {
         "No name leads out of the folder or into Ferry's own files",
         arguments: ["../../etc/passwd", "/etc/passwd.jsonl.gz", ".ferry/control.json", "a/../b.jsonl.gz", ".hidden.jsonl.gz"])
     func hostile(name: String) {
-        #expect(throws: HeaderProblem.name) { try identity(["Ferry-Segment": name, "Idempotency-Key": "a"]) }
+        #expect(throws: RequestHeaderError.name) { try identity(["Ferry-Segment": name, "Idempotency-Key": "a"]) }
         let encoded = name.percentEncodedForURL
-        #expect(throws: HeaderProblem.name) { try identity(["Ferry-Segment": encoded, "Idempotency-Key": "a"]) }
+        #expect(throws: RequestHeaderError.name) { try identity(["Ferry-Segment": encoded, "Idempotency-Key": "a"]) }
     }
 
     @Test("A name that no file can have is refused, and so is one with a longer ID than the format allows")
@@ -102,22 +102,22 @@ struct ReceiverDecisionTests {
         // Of another tool, then: it fits into a folder, and gets a name from its key.
         let found = try identity(["Ferry-Segment": "5-20261121T031502.123Z-\(id).jsonl.gz", "Idempotency-Key": "a~b"])
         #expect(found.name.id == ReceivedID("a~b").text)
-        #expect(throws: HeaderProblem.name) {
+        #expect(throws: RequestHeaderError.name) {
             try identity(["Ferry-Segment": "5-20261121T031502.123Z-\(id)\(id).jsonl.gz", "Idempotency-Key": "a"])
         }
-        #expect(throws: HeaderProblem.name) { try identity(["Ferry-Segment": "batch 1"]) }
+        #expect(throws: RequestHeaderError.name) { try identity(["Ferry-Segment": "batch 1"]) }
     }
 
     @Test(
         "A key is neither empty nor without end, and tells each byte",
         arguments: ["\"\"", "", String(repeating: "k", count: 1025), "caf\u{FFFD}"])
     func keys(key: String) {
-        #expect(throws: HeaderProblem.key) { try identity(["Idempotency-Key": key]) }
+        #expect(throws: RequestHeaderError.key) { try identity(["Idempotency-Key": key]) }
     }
 
     @Test("With a segment's name the key is its ID: no events are taken for another segment's")
     func keyOfAnother() {
-        #expect(throws: HeaderProblem.keyOfAnother) {
+        #expect(throws: RequestHeaderError.keyOfAnother) {
             try identity(["Ferry-Segment": segment, "Idempotency-Key": "\"ffffffffffffffff\""])
         }
     }

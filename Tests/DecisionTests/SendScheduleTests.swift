@@ -205,7 +205,7 @@ struct SendScheduleTests {
     }
 }
 
-extension Lane.Newcomer {
+extension SpoolQueue.Newcomer {
     fileprivate init(_ name: String, _ priority: Priority, _ bytes: Int64) {
         let entry = SpoolListing.Entry(
             priority: priority, created: .distantPast, nameStart: 0, nameLength: 0, isForeign: false, size: ByteCount(bytes))
@@ -220,7 +220,7 @@ struct MisconfigurationTests {
         var upload = UploadOptions(destination: try DestinationURL("http://hub/"))
         upload.backOff = BackOff(intervals: [.seconds(10), .seconds(60)], jitter: 1...1, failuresAllowed: .max)
         var state = RunState(RunOptions(upload: upload, schedule: SchedulePolicy(interval: .seconds(60))))
-        var delivery = DeliveryState([], options: upload, health: DestinationHealth(upload), isContinuous: true)
+        var delivery = DeliveryState([], options: upload, health: CircuitBreaker(upload), isContinuous: true)
         var generator = Seeded(seed: 1)
         let reason = Verdict.Reason(kind: "status", status: 401, message: "HTTP 401")
         func at(_ seconds: Int) -> Moment {

@@ -70,15 +70,15 @@ struct SoundLinesTests {
     private func sound(_ bytes: [UInt8]) -> SoundLines? { bytes.withUnsafeBufferPointer { SoundLines($0) } }
 
     private func counted(_ bytes: [UInt8], pieces: Int = .max, longest: ByteCount = .mebibytes(2)) -> Result<
-        Int64, JSONLineProblem
+        Int64, JSONLineError
     > {
         var counter = JSONLinesCounter(longestLine: longest)
-        return Result { () throws(JSONLineProblem) in
+        return Result { () throws(JSONLineError) in
             var rest = bytes[...]
             while !rest.isEmpty {
                 let piece = Array(rest.prefix(pieces))
-                let failure = piece.withUnsafeBytes { bytes -> JSONLineProblem? in
-                    do throws(JSONLineProblem) {
+                let failure = piece.withUnsafeBytes { bytes -> JSONLineError? in
+                    do throws(JSONLineError) {
                         try counter.feed(bytes)
                         return nil
                     } catch { return error }
@@ -139,7 +139,7 @@ struct SoundLinesTests {
             for pieces in [Int.max, 64, 1 + index % 11] {
                 #expect(
                     counted(text, pieces: pieces)
-                        == .failure(JSONLineProblem(line: Int64(count) + 1, column: column, reason: reason)))
+                        == .failure(JSONLineError(line: Int64(count) + 1, column: column, reason: reason)))
             }
         }
     }

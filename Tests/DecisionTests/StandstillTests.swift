@@ -14,7 +14,7 @@ struct StandstillTests {
         return control
     }
 
-    private func mark(_ blocker: Blocker? = nil) -> UploaderMark {
+    private func mark(_ blocker: SendBlocker? = nil) -> UploaderMark {
         UploaderMark(startedAt: now, destination: "http://hub/", deadline: nil, blocked: blocker?.mark)
     }
 
@@ -24,7 +24,7 @@ struct StandstillTests {
         let state = RetryState(
             attempts: 1, failures: 1, firstAttemptAt: now - ago, lastAttemptAt: now - ago, nextAttemptAt: now + wait,
             lastError: .init(scope: .destination, kind: "status", message: "503 of \(destination)"))
-        return (DestinationName.id(of: destination), state)
+        return (DestinationID.id(of: destination), state)
     }
 
     private func standstill(
@@ -66,11 +66,11 @@ struct StandstillTests {
 
     @Test("An uploader's mark says what the folder does not tell already, and no more")
     func marks() {
-        for blocker in [Blocker.paused, .disabled, .unavailable("x"), .destinationWaits(until: now, "x")] {
+        for blocker in [SendBlocker.paused, .disabled, .unavailable("x"), .destinationWaits(until: now, "x")] {
             #expect(blocker.mark == nil, "\(blocker)")
         }
         let told = [
-            Blocker.noRoute, .interfaceDenied("wwan0"), .windowClosed(until: nil), .off("x"), .misconfigured(until: now, "x"),
+            SendBlocker.noRoute, .interfaceDenied("wwan0"), .windowClosed(until: nil), .off("x"), .misconfigured(until: now, "x"),
             .headWaits(until: now),
         ]
         for blocker in told {

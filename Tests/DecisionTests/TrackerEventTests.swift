@@ -13,7 +13,7 @@ struct TrackerEventTests {
     private func encode(
         _ properties: EventProperties, name: String = "opened", reserved: EventProperties = [:], defaults: [EventProperties] = [],
         limits: EventLimits = .none, session: String? = "s", user: String? = nil
-    ) throws -> (line: String, truncated: [LimitBreach]) {
+    ) throws -> (line: String, truncated: [EventLimitError]) {
         var encoder = EventEncoder(limits)
         try encoder.encode(
             .init(
@@ -180,7 +180,7 @@ struct TrackerEventTests {
     @Test("With the policy to drop, each limit refuses the event by its name", arguments: 0..<5)
     func drop(_ index: Int) throws {
         let long = String(repeating: "ü", count: 300)
-        let (name, properties, breach): (String, EventProperties, LimitBreach) = [
+        let (name, properties, breach): (String, EventProperties, EventLimitError) = [
             (long, [:], .name(length: 300, maximum: 256)),
             ("n", [long: 1], .key(long, length: 300, maximum: 125)),
             ("n", ["a": [.string(long)]], .value(key: "a", length: 300, maximum: 125)),

@@ -165,7 +165,7 @@ struct TrackerStateTests {
     @Test("Only what everything stored outranks is refused, and critical events never")
     func rooms() {
         func hasRoom(_ sizes: [Int: Int64], _ priority: Int, unsealed: Int64 = 100) -> Bool {
-            var rule = RoomRule(limit: ByteCount(10_000))
+            var rule = CapacityRule(limit: ByteCount(10_000))
             for (level, size) in sizes { rule.stored[level] = ByteCount(size) }
             return rule.hasRoom(for: Priority(priority)!, unsealed: ByteCount(unsealed))
         }

@@ -47,12 +47,12 @@ struct TrailTests {
     @Test("A request goes in a circle when it comes from the receiver's spool, has been there, or came through sixteen receivers")
     func circles() throws {
         let trail = try #require(Trail("2 edge a"))
-        #expect(Circle([.none, trail], from: "b", to: "c") == nil)
-        #expect(Circle([.none, trail], from: nil, to: "c") == nil)
-        #expect(Circle([.none, trail], from: "b", to: "a") == .returned)
-        #expect(Circle([.none], from: "a", to: "a") == .ownSpool)
-        #expect(Circle([.none, try #require(Trail(hops: 15))], from: "b", to: "a") == nil)
-        #expect(Circle([.none, try #require(Trail(hops: 16))], from: "b", to: "a") == .tooManyHops(16))
+        #expect(CircleError([.none, trail], from: "b", to: "c") == nil)
+        #expect(CircleError([.none, trail], from: nil, to: "c") == nil)
+        #expect(CircleError([.none, trail], from: "b", to: "a") == .returned)
+        #expect(CircleError([.none], from: "a", to: "a") == .ownSpool)
+        #expect(CircleError([.none, try #require(Trail(hops: 15))], from: "b", to: "a") == nil)
+        #expect(CircleError([.none, try #require(Trail(hops: 16))], from: "b", to: "a") == .tooManyHops(16))
     }
 
     private func trails(_ segments: String, hops: String? = nil, via: String? = nil) throws -> [String] {
@@ -78,8 +78,8 @@ struct TrailTests {
     @Test(
         "A trail that is out of bounds is told to the sender",
         arguments: [("-1", nil, .hops), ("x", nil, .hops), ("9999999999999999999999", nil, .hops), ("1", "a/b", .via)]
-            as [(String, String?, HeaderProblem)])
-    func badHeaders(hops: String, via: String?, problem: HeaderProblem) {
+            as [(String, String?, RequestHeaderError)])
+    func badHeaders(hops: String, via: String?, problem: RequestHeaderError) {
         #expect(throws: problem) { try trails(first, hops: hops, via: via) }
     }
 }

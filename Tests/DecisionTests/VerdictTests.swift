@@ -259,12 +259,12 @@ struct SegmentKeyTests {
     )
     func receivers() {
         let answer = Array("{\"segment\":\"a\",\"events\":1,\"duplicate\":false}\n".utf8)
-        #expect(Courier.receiver("abc", answer) == "abc")
-        #expect(Courier.receiver("not one", answer) == nil)
-        #expect(Courier.receiver(nil, answer) == nil)
-        #expect(Courier.receiver(nil, Array("{ \"duplicate\" : true }".utf8)) == nil)
-        #expect(Courier.receiver(nil, Array("ok".utf8)) == LedgerEntry.noSpool)
-        #expect(Courier.receiver(nil, Array("{\"accepted\":4,\"duplicates\":0}".utf8)) == LedgerEntry.noSpool)
-        #expect(Courier.receiver(nil, []) == LedgerEntry.noSpool)
+        #expect(RequestSender.receiver("abc", answer) == "abc")
+        #expect(RequestSender.receiver("not one", answer) == nil)
+        #expect(RequestSender.receiver(nil, answer) == nil)
+        #expect(RequestSender.receiver(nil, Array("{ \"duplicate\" : true }".utf8)) == nil)
+        #expect(RequestSender.receiver(nil, Array("ok".utf8)) == LedgerEntry.noSpool)
+        #expect(RequestSender.receiver(nil, Array("{\"accepted\":4,\"duplicates\":0}".utf8)) == LedgerEntry.noSpool)
+        #expect(RequestSender.receiver(nil, []) == LedgerEntry.noSpool)
     }
 }

@@ -34,26 +34,26 @@ struct BooksBeforeFilesTests {
     }
 
     @Test("An upload's batch without its lines in the ledger stays pending, and the uploader is told")
-    func settler() async throws {
+    func committer() async throws {
         let spool = try folder.spool()
         let name = try spool.put(Segments.gzip("{}\n"))
         try blockLedger()
-        let settler = Settler(SpoolLease(spool)) { _ in }
-        try settler.submit(delivered(name, in: spool))
-        await settler.settleQueue()
-        #expect(settler.failure != nil)
+        let committer = LedgerCommitter(SpoolLease(spool)) { _ in }
+        try committer.submit(delivered(name, in: spool))
+        await committer.settleQueue()
+        #expect(committer.failure != nil)
         #expect(try spool.pending() == [name])
     }
 
     @Test("A day's folder in sent/ that is removed between two batches, as to make room, is made again")
     func removedDay() async throws {
         let spool = try folder.spool()
-        let settler = Settler(SpoolLease(spool)) { _ in }
+        let committer = LedgerCommitter(SpoolLease(spool)) { _ in }
         for second in 0..<2 {
             let name = try spool.put(Segments.gzip("{}\n"), as: Segments.name(second: second))
-            try settler.submit(delivered(name, in: spool))
-            await settler.settleQueue()
-            #expect(settler.failure == nil)
+            try committer.submit(delivered(name, in: spool))
+            await committer.settleQueue()
+            #expect(committer.failure == nil)
             #expect(try spool.files(in: [.sent]).map(\.name) == [name])
             #expect(spool.freeSent(atLeast: .mebibytes(1))?.segments == 1)
         }

@@ -25,7 +25,7 @@ struct CutOffRequestsTests: InterruptedRequests {
         let spool = try folder.spool()
         for second in 1...3 { try put(spool, second, events: events) }
         let names = try spool.pending()
-        let key = Coalescing.key(names.compactMap { SegmentName($0)?.id })
+        let key = JoinedRequest.key(names.compactMap { SegmentName($0)?.id })
         if isInterrupted { _ = try leave(JSONLine.encode(note(spool, names, request: key)), in: spool) }
         let server = HoldingServer()
         let listener = ScriptedServer.answering { server.answer($0) }
@@ -50,7 +50,7 @@ struct CutOffRequestsTests: InterruptedRequests {
             try spool.put(Segments.gzip("{\"n\":\"\(noise)\"}\n"), as: Segments.name(second: second))
         }
         let names = try spool.pending()
-        let key = Coalescing.key(names.compactMap { SegmentName($0)?.id })
+        let key = JoinedRequest.key(names.compactMap { SegmentName($0)?.id })
         if isInterrupted {
             let events: Int64? = way == .judged ? 3 : nil
             _ = try leave(JSONLine.encode(note(spool, names, request: key, events: events)), in: spool)

@@ -80,7 +80,7 @@ struct DayTests {
             _ options: RunOptions, _ spool: Spool, _ clock: Clock
         ) throws -> (RunState, FolderDelivery) {
             var delivery = try FolderDelivery([spool], options: options.upload, now: { clock.wall })
-            let id = DestinationName.id(of: "\(options.upload.destination)")
+            let id = DestinationID.id(of: "\(options.upload.destination)")
             if let known = (try? spool.destinationState(id)) ?? nil { delivery.state.remember(known, at: clock.wall) }
             var state = RunState(options)
             state.add(SpoolControl())
@@ -130,7 +130,7 @@ struct DayTests {
                 delivery.finish(job, segments, answer(segments, lost: lost))
                 // A slow disk: what was answered is written down later, or never, if the machine goes down first.
                 events.add(.disk(life: life), at: clock.now + .milliseconds(random(0..<20_000)))
-            case .disk(let life): if life == self.life { await delivery.tools[0].settler.settleQueue() }
+            case .disk(let life): if life == self.life { await delivery.tools[0].committer.settleQueue() }
             case .look: break
             case .restart:
                 life += 1
@@ -142,7 +142,7 @@ struct DayTests {
         }
 
         /// What the hub says, or the network does.
-        private mutating func answer(_ segments: [PreparedSegment], lost: Bool) -> Courier.Outcome {
+        private mutating func answer(_ segments: [PreparedSegment], lost: Bool) -> RequestOutcome {
             let reason = Verdict.Reason(kind: "closed", message: "the connection broke")
             guard isUp else { return .init(verdict: .withdrawn(reason)) }
             if hub.isDown {
@@ -160,7 +160,7 @@ struct DayTests {
         private mutating func lookAround() {
             let next = state.update(&delivery, at: clock.moment)
             if let next { events.add(.look(life: life), at: max(next, clock.now + .milliseconds(1))) }
-            let preparer = Preparer(options: options.upload) { _ in }
+            let preparer = SegmentClaimer(options: options.upload) { _ in }
             while case .job(let job) = delivery.next() {
                 var ready: [(QueuedSegment, PreparedSegment)] = []
                 for item in job.items {

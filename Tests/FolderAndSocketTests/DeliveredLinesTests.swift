@@ -236,7 +236,7 @@ struct DeliveredLinesTests {
     private static func note(_ lines: Int64, of name: String, in spool: Spool, at url: String) throws {
         guard case .claimed(let claim) = spool.claim(name) else { throw InVain(what: "claim") }
         let state = RetryState.inParts(at: .now())
-        let destination = DestinationName.id(of: "\(try DestinationURL(url))")
+        let destination = DestinationID.id(of: "\(try DestinationURL(url))")
         try spool.writeSidecar(
             state.with(delivered: .init(lines: lines, destination: destination, content: try claim.contentMark())), of: claim)
     }

@@ -54,7 +54,7 @@ struct DeliveryStateTests {
         for _ in 0..<3 { state.noteDeparture(at: .now(), error, request: nil, events: nil) }
         try spool.writeSidecar(state, of: claim)
         state.failures = 1
-        var delivery = try FolderDelivery([spool], options: upload, health: DestinationHealth(upload, state: state))
+        var delivery = try FolderDelivery([spool], options: upload, health: CircuitBreaker(upload, state: state))
         guard case .job(let first) = delivery.next() else { throw InVain(what: "the critical one") }
         #expect(first.items[0].entry.priority == .critical)
         delivery.skip(first.items[0], of: first, .ended)

@@ -386,7 +386,7 @@ struct ExportTests {
         let options = RunOptions(
             upload: UploadOptions(destination: try DestinationURL(server.url)),
             schedule: SchedulePolicy(interval: .seconds(1), events: 1))
-        let runner = try Runner([SpoolPlace(spool.path)], options: options)
+        let runner = try Runner([SpoolPattern(spool.path)], options: options)
         try await withThrowingTaskGroup(of: Void.self) { group in
             group.addTask { await runner.run() }
             defer { runner.stop() }

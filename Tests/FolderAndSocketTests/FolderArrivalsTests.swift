@@ -9,12 +9,12 @@ struct FolderArrivalsTests {
     private let folder = TemporaryFolder()
 
     /// Lists a spool as a pass does, and takes its first segment.
-    private func listed(_ spool: Spool) throws -> (LaneTools, QueuedSegment) {
+    private func listed(_ spool: Spool) throws -> (SpoolServices, QueuedSegment) {
         let options = UploadOptions(destination: try DestinationURL("http://hub/"))
         let arrivals = try #require(FolderArrivals(spool, from: .zero))
-        let tools = LaneTools(SpoolLease(spool), options: options, arrivals: arrivals, now: { .now() }) { _ in }
+        let tools = SpoolServices(SpoolLease(spool), options: options, arrivals: arrivals, now: { .now() }) { _ in }
         arrivals.begin()
-        var lane = Lane(longestWait: options.backOff.longestWait, knowsArrivals: true)
+        var lane = SpoolQueue(longestWait: options.backOff.longestWait, knowsArrivals: true)
         lane.begin(try spool.scan())
         let next = lane.takeNext(seeing: tools)
         return (tools, try #require(next))

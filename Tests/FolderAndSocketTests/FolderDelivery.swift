@@ -6,24 +6,24 @@ import FerrySpool
 @dynamicMemberLookup
 struct FolderDelivery {
     var state: DeliveryState
-    let tools: [LaneTools]
+    let tools: [SpoolServices]
     private let now: @Sendable () -> Timestamp
-    private var prepared: [PassPlan.ID: [PreparedSegment]] = [:]
+    private var prepared: [DeliveryPlan.ID: [PreparedSegment]] = [:]
 
     /// - Parameter isScanned: Whether what is pending now is queued.
     init(
-        _ spools: [Spool], options: UploadOptions, health: DestinationHealth? = nil, isContinuous: Bool = true,
+        _ spools: [Spool], options: UploadOptions, health: CircuitBreaker? = nil, isContinuous: Bool = true,
         isScanned: Bool = true, now: @escaping @Sendable () -> Timestamp = Timestamp.now
     ) throws {
         self.now = now
-        tools = spools.map { LaneTools(SpoolLease($0), options: options, now: now) { _ in } }
+        tools = spools.map { SpoolServices(SpoolLease($0), options: options, now: now) { _ in } }
         let lanes = try spools.enumerated().map { index, spool in
-            var lane = Lane(spool: index, longestWait: options.backOff.longestWait)
+            var lane = SpoolQueue(spool: index, longestWait: options.backOff.longestWait)
             if isScanned { lane.begin(try spool.scan(sizes: true)) }
             return lane
         }
         state = DeliveryState(
-            lanes, options: options, health: health ?? DestinationHealth(options), isContinuous: isContinuous)
+            lanes, options: options, health: health ?? CircuitBreaker(options), isContinuous: isContinuous)
     }
 
     subscript<Value>(dynamicMember path: WritableKeyPath<DeliveryState, Value>) -> Value {
@@ -55,7 +55,7 @@ struct FolderDelivery {
         state.mayGetBack(requests, beside: names, of: job, isOneTaken: isOneTaken, seeing: tools[job.lane])
     }
 
-    mutating func finish(_ job: DeliveryJob, _ segments: [PreparedSegment], _ outcome: Courier.Outcome) {
+    mutating func finish(_ job: DeliveryJob, _ segments: [PreparedSegment], _ outcome: RequestOutcome) {
         var generator = SystemRandomNumberGenerator()
         prepared[job.id] = segments
         state.finish(job, outcome, attempt: segments.first?.attempt ?? 1, at: moment, using: &generator)
@@ -72,7 +72,7 @@ struct FolderDelivery {
             switch effect {
             case .record(let request):
                 let segments = prepared.removeValue(forKey: request.job.id) ?? []
-                let (aftermaths, _) = tools[request.job.lane].bookkeeper.record(request, segments)
+                let (aftermaths, _) = tools[request.job.lane].recorder.record(request, segments)
                 state.recorded(request, aftermaths, at: now())
             case .keepHealth(let lane):
                 let spool = try? tools[lane].lease.spool()

@@ -36,7 +36,7 @@ struct FolderLossTests {
         upload.parallel = 1
         let options = RunOptions(upload: upload, schedule: SchedulePolicy(interval: .seconds(60), events: 1))
         let runner = try Runner(
-            [SpoolPlace(place)], options: options, usesInotify: usesInotify, absencePatience: patience,
+            [SpoolPattern(place)], options: options, usesInotify: usesInotify, absencePatience: patience,
             network: NetworkWatch.maker(options), onEvent: { seen.note($0) })
         try await runner.whileRunning(body)
     }
@@ -76,7 +76,7 @@ struct FolderLossTests {
             upload: UploadOptions(destination: try DestinationURL(server.url)),
             schedule: SchedulePolicy(interval: .seconds(60), events: 1))
         let runner = try Runner(
-            [SpoolPlace(dead.path), SpoolPlace(other.path)], options: options, usesInotify: usesInotify,
+            [SpoolPattern(dead.path), SpoolPattern(other.path)], options: options, usesInotify: usesInotify,
             looks: FolderLooks(patience: .milliseconds(50)) { mount.look($0) }, network: NetworkWatch.maker(options),
             onEvent: { seen.note($0) })
         defer { mount.revive() }
@@ -162,7 +162,7 @@ struct FolderLossTests {
         // The clock stands on a Saturday.
         options.windows = UploadWindows(parsing: "mon-fri", zone: .utc)
         let saturday = try #require(Timestamp(rfc3339: "2026-11-21T12:00:00Z"))
-        let runner = try Runner([SpoolPlace(spool.path)], options: options, now: { saturday })
+        let runner = try Runner([SpoolPattern(spool.path)], options: options, now: { saturday })
         try put(spool, 1)
         try await withThrowingTaskGroup(of: Void.self) { group in
             group.addTask { await runner.run() }

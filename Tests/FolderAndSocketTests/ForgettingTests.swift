@@ -84,10 +84,10 @@ struct ForgettingTests {
     @Test("Nothing is forgotten by a clock that jumped, or that is looked at for the first time")
     func jumped() throws {
         let spool = try spool(daysAgo: [40, 0])
-        let first = ClockWatch.Reading(bootID: "a", sinceBoot: 7_200_000, wall: noon)
+        let first = ClockJumpDetector.Reading(bootID: "a", sinceBoot: 7_200_000, wall: noon)
         #expect(spool.forgetReceived(olderThan: day * 30, now: noon, clock: first).logs.isEmpty)
         let settled = spool.settleClock(at: noon)
-        let ahead = ClockWatch.Reading(bootID: "a", sinceBoot: settled.sinceBoot + 1000, wall: noon + day * 300)
+        let ahead = ClockJumpDetector.Reading(bootID: "a", sinceBoot: settled.sinceBoot + 1000, wall: noon + day * 300)
         #expect(spool.forgetReceived(olderThan: day * 30, now: ahead.wall, clock: ahead).logs.isEmpty)
         #expect(try stateNames(spool).count { $0.hasSuffix(".jsonl") } == 2)
     }
@@ -100,7 +100,7 @@ struct ForgettingTests {
         try spool.logReceived([entry("key", daysAgo: 100)])
         // Set right within the boot, and steady for two hours then.
         _ = spool.watchClock(.init(bootID: "a", sinceBoot: 120_000, wall: noon - .seconds(7200)))
-        let right = ClockWatch.Reading(bootID: "a", sinceBoot: 7_320_000, wall: noon)
+        let right = ClockJumpDetector.Reading(bootID: "a", sinceBoot: 7_320_000, wall: noon)
         #expect(spool.forgetReceived(olderThan: day * 30, now: noon, clock: right).logs.isEmpty)
         #expect(spool.watchClock(right).trustedNow != nil)
     }

@@ -170,7 +170,7 @@ struct FullRequestsTests {
         upload.requestLimits = RequestLimits(events: 10)
         upload.parallel = 1
         let runner = try Runner(
-            [SpoolPlace(spool.path)],
+            [SpoolPattern(spool.path)],
             options: RunOptions(upload: upload, schedule: SchedulePolicy(interval: .seconds(60), events: 1)))
         running.withLock { $0 = runner }
         try await runner.whileRunning { _ in

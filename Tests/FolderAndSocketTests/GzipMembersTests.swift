@@ -24,7 +24,7 @@ struct GzipMembersTests {
     /// What a reader makes of a file.
     private struct Inflated: Equatable {
         var text: [UInt8] = []
-        var damage: GzipDamage?
+        var damage: GzipError?
         var soundLength: Int64 = 0
         var soundProduced: Int64 = 0
 
@@ -40,7 +40,7 @@ struct GzipMembersTests {
                     }
                 }
                 try reader.finish { text += $0 }
-            } catch let damage as GzipDamage {
+            } catch let damage as GzipError {
                 self.damage = damage
             }
             (soundLength, soundProduced) = (reader.soundLength, reader.soundProduced)
@@ -195,7 +195,7 @@ struct GzipMembersTests {
         for place in 0..<3 {
             for number in numbers {
                 var bytes = Array(members.joined())
-                let offset = Int(MemberNote.numbersOffset) + place * 8
+                let offset = Int(GzipMemberCounts.numbersOffset) + place * 8
                 for index in 0..<8 { bytes[offset + index] = UInt8(truncatingIfNeeded: number >> (index * 8)) }
                 try expectAgreement(bytes, pieces: [.max, 64, 1], "number \(place) is \(number)")
                 #expect(try Inflated(bytes).text == sound, "number \(place) is \(number)")
@@ -223,12 +223,12 @@ struct GzipMembersTests {
         var bytes = Array(try (0..<40).map { try written(lines(800, seed: $0)) }.joined())
         let lying = try GzipHeader(bytes[...].prefix(64)).note!.memberLength
         // The second one says that it has no text.
-        for index in 0..<8 { bytes[Int(lying) + Int(MemberNote.numbersOffset) + 8 + index] = 0 }
+        for index in 0..<8 { bytes[Int(lying) + Int(GzipMemberCounts.numbersOffset) + 8 + index] = 0 }
         let file = try OpenFile.inMemory()
         try file.write(bytes)
         let total = try Inflated(bytes).text.count
         for limit in stride(from: 1000, to: total, by: 9973) {
-            var expected: GzipDamage?
+            var expected: GzipError?
             var reader = GzipReader(limit: ByteCount(Int64(limit)), strictly: true)
             do {
                 try bytes.withUnsafeBytes { all in
@@ -236,7 +236,7 @@ struct GzipMembersTests {
                         try reader.feed(UnsafeRawBufferPointer(rebasing: all[start...].prefix(OpenFile.inflatedPiece))) { _ in }
                     }
                 }
-            } catch let damage as GzipDamage { expected = damage }
+            } catch let damage as GzipError { expected = damage }
             #expect(throws: try #require(expected)) { try file.inflate(limit: ByteCount(Int64(limit))) { _ in } }
         }
     }
@@ -257,8 +257,8 @@ struct GzipMembersTests {
         let name = try spool.put(Self.meaningless)
         #expect(try spool.damage(of: name)?.kind == .corrupt)
         let file = try #require(try spool.directory.open(name))
-        #expect(throws: SegmentProblem.self) { _ = try file.checkDeeply(inflateLimit: .mebibytes(1)) }
-        #expect(throws: GzipDamage.self) { try file.countLines(limit: .mebibytes(1)) }
+        #expect(throws: SegmentError.self) { _ = try file.checkDeeply(inflateLimit: .mebibytes(1)) }
+        #expect(throws: GzipError.self) { try file.countLines(limit: .mebibytes(1)) }
         #expect(try !file.salvage(into: .inMemory(), limit: .mebibytes(1)).isSound)
         guard case .claimed(let claim) = spool.claim(name) else { throw InVain(what: "a claim") }
         #expect(try claim.examine(.always, inflateLimit: .mebibytes(1)).damage?.kind == .corrupt)

@@ -50,7 +50,7 @@ struct GzipTests {
         for length in stride(from: 1, to: whole.count, by: 7) {
             let cut = try file(Array(whole[..<length]))
             #expect(try cut.walkMembers(length: Int64(length)).damage?.kind == .truncated, "\(length)")
-            #expect(throws: GzipDamage(kind: .truncated, offset: Int64(length))) {
+            #expect(throws: GzipError(kind: .truncated, offset: Int64(length))) {
                 try cut.inflate(limit: .mebibytes(1)) { _ in }
             }
         }
@@ -69,18 +69,18 @@ struct GzipTests {
 
     @Test("Damage is named for what it is, with its place")
     func damage() throws {
-        func damage(_ bytes: [UInt8], limit: ByteCount = .mebibytes(1)) throws -> GzipDamage? {
+        func damage(_ bytes: [UInt8], limit: ByteCount = .mebibytes(1)) throws -> GzipError? {
             do {
                 try file(bytes).inflate(limit: limit) { _ in }
                 return nil
-            } catch let damage as GzipDamage { return damage }
+            } catch let damage as GzipError { return damage }
         }
         let sound = Segments.gzip(Segments.lines(0..<100))
         #expect(try damage(sound) == nil)
-        #expect(try damage([]) == GzipDamage(kind: .empty, offset: 0))
-        #expect(try damage(Array("{\"plain\":1}\n".utf8)) == GzipDamage(kind: .notGzip, offset: 0))
+        #expect(try damage([]) == GzipError(kind: .empty, offset: 0))
+        #expect(try damage(Array("{\"plain\":1}\n".utf8)) == GzipError(kind: .notGzip, offset: 0))
         #expect(
-            try damage(sound + Array("trailing garbage".utf8)) == GzipDamage(kind: .trailingGarbage, offset: Int64(sound.count)))
+            try damage(sound + Array("trailing garbage".utf8)) == GzipError(kind: .trailingGarbage, offset: Int64(sound.count)))
         var crc = sound
         crc[crc.count - 6] ^= 1
         #expect(try damage(crc)?.kind == .corrupt)
@@ -112,7 +112,7 @@ struct GzipTests {
             do {
                 try file.inflate(limit: .kibibytes(64)) { produced += $0 }
                 isSound = true
-            } catch is GzipDamage {}
+            } catch is GzipError {}
             #expect(produced.count <= 64 << 10)
             // CRC-32 and length guard the content; only header bytes may change unseen.
             if isSound, !bytes.isEmpty { #expect(text.utf8.starts(with: produced) || text.utf8.elementsEqual(produced)) }

@@ -32,7 +32,7 @@ struct HostileFolderTests {
         var bytes = try OpenFile.reading(path).readBytes(1 << 16, at: 0)
         for (place, number) in [events, uncompressed].enumerated() {
             guard let number else { continue }
-            let offset = Int(MemberNote.numbersOffset) + place * 8
+            let offset = Int(GzipMemberCounts.numbersOffset) + place * 8
             for index in 0..<8 { bytes[offset + index] = UInt8(truncatingIfNeeded: number >> (index * 8)) }
         }
         return bytes
@@ -110,7 +110,8 @@ struct HostileFolderTests {
         var warnings: [String] = []
         #expect(try spool.sidecar(of: name) { warnings.append("\($0)") } == nil)
         #expect(warnings.first?.contains("attempts") == true)
-        let clock = "{\"bootID\":\"\(ClockWatch.Reading.now().bootID)\",\"sinceBoot\":-9223372036854775808,\"wall\":\(time)}"
+        let clock =
+            "{\"bootID\":\"\(ClockJumpDetector.Reading.now().bootID)\",\"sinceBoot\":-9223372036854775808,\"wall\":\(time)}"
         try spool.directory.replace(".ferry/clock.json", with: Array(clock.utf8), durable: false)
         warnings = []
         _ = spool.watchClock { warnings.append("\($0)") }

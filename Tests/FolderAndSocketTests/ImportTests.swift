@@ -30,7 +30,7 @@ struct ImportTests {
         return try Export(spool, options: options, now: Self.moment).run(to: path)
     }
 
-    private func take(_ path: String, into hub: Spool) throws -> [Result<ImportReport, BundleProblem>] {
+    private func take(_ path: String, into hub: Spool) throws -> [Result<ImportReport, BundleError>] {
         try Import(hub, options: ImportOptions()).run(path, at: Self.moment)
     }
 
@@ -413,7 +413,7 @@ struct ImportTests {
             return
         }
         let receipt = Receipt(bundle: "../\(bundle)", spool: spool.id, hub: hub.id, at: Self.moment, segments: [])
-        #expect(throws: ReceiptProblem.self) {
+        #expect(throws: ReceiptError.self) {
             try spool.acknowledge(receipt.bytes(signedBy: nil), from: nil, at: Self.moment)
         }
         #expect(try spool.exportMarks().count == 1)
@@ -482,7 +482,7 @@ struct ImportTests {
         var receipt = report.receipt
         let other = Receipt.Segment(name: receipt.segments[0].name, sha256: String(repeating: "0", count: 64))
         if isTwice { receipt.segments.append(receipt.segments[0]) } else { receipt.segments[0] = other }
-        #expect(throws: ReceiptProblem.contradicts(receipt.segments[0].name)) {
+        #expect(throws: ReceiptError.contradicts(receipt.segments[0].name)) {
             try spool.acknowledge(receipt.bytes(signedBy: nil), from: nil, at: Self.moment)
         }
         #expect(try spool.pending().count == 3)

@@ -65,7 +65,7 @@ struct InterruptedRequestsTests: InterruptedRequests {
     }
 
     private func prepared(of spool: Spool, _ options: UploadOptions) throws -> [PreparedSegment] {
-        let preparer = Preparer(options: options) { _ in }
+        let preparer = SegmentClaimer(options: options) { _ in }
         let listing = try spool.scan(sizes: true)
         return try listing.entries.map { entry in
             let item = QueuedSegment(
@@ -219,7 +219,7 @@ struct InterruptedRequestsTests: InterruptedRequests {
         let server = RequestServer()
         let listener = ScriptedServer.answering { server.answer($0) }
         var note = try self.note(spool, spool.pending(), request: "k+1-x", lines: [0..<15, 0..<5])
-        note.destination = DestinationName.id(of: "\(try DestinationURL(listener.url))")
+        note.destination = DestinationID.id(of: "\(try DestinationURL(listener.url))")
         _ = try leave(JSONLine.encode(note) + Array("{\"arrived\":0}\n".utf8), in: spool)
         _ = try await UploadPass(spool, options: Way.strict.options(to: listener.url)).run()
         let delivered = try server.requests.withLock { try $0.flatMap { try numbers(in: $0.body) } }
@@ -374,7 +374,7 @@ struct InterruptedRequestsTests: InterruptedRequests {
         let spool = try folder.spool()
         for second in [1, 2, 4, 5] { try put(spool, second) }
         let names = try spool.pending()
-        let key = Coalescing.key(names.compactMap { SegmentName($0)?.id })
+        let key = JoinedRequest.key(names.compactMap { SegmentName($0)?.id })
         _ = try leave(JSONLine.encode(note(spool, names, request: key)), in: spool)
         try spool.put(Segments.gzip("{}\n"), as: Segments.name(second: 3, stream: "b"))
         let requests = RequestServer()
@@ -394,7 +394,7 @@ struct InterruptedRequestsTests: InterruptedRequests {
         let spool = try folder.spool()
         for second in 1...4 { try put(spool, second, events: 2) }
         let names = try spool.pending()
-        let key = Coalescing.key(names.compactMap { SegmentName($0)?.id })
+        let key = JoinedRequest.key(names.compactMap { SegmentName($0)?.id })
         _ = try leave(JSONLine.encode(note(spool, names, request: key)), in: spool)
         let requests = RequestServer()
         let listener = ScriptedServer.answering { requests.answer($0) }
@@ -430,7 +430,7 @@ struct InterruptedRequestsTests: InterruptedRequests {
         let spool = try folder.spool()
         for second in 1...2 { try put(spool, second, events: 3) }
         let names = try spool.pending()
-        let key = Coalescing.key(names.compactMap { SegmentName($0)?.id })
+        let key = JoinedRequest.key(names.compactMap { SegmentName($0)?.id })
         for name in names {
             guard case .claimed(let claim) = spool.claim(name) else { throw InVain(what: "a claim") }
             var state = RetryState.inParts(at: .now())
@@ -452,7 +452,7 @@ struct InterruptedRequestsTests: InterruptedRequests {
         let spool = try folder.spool()
         for second in 1...4 { try put(spool, second) }
         let names = try spool.pending()
-        let key = Coalescing.key(names.compactMap { SegmentName($0)?.id })
+        let key = JoinedRequest.key(names.compactMap { SegmentName($0)?.id })
         _ = try leave(JSONLine.encode(note(spool, names, request: key)), in: spool)
         try spool.directory.remove(names[gone])
         for second in 5...7 { try spool.put(Segments.gzip("{}\n"), as: Segments.name(second: second, stream: "b")) }
@@ -467,7 +467,7 @@ struct InterruptedRequestsTests: InterruptedRequests {
         let spool = try folder.spool()
         for second in 1...(2 + others) { try put(spool, second) }
         let names = try Array(spool.pending().prefix(2))
-        let key = Coalescing.key(names.compactMap { SegmentName($0)?.id })
+        let key = JoinedRequest.key(names.compactMap { SegmentName($0)?.id })
         _ = try leave(JSONLine.encode(note(spool, names, request: key)), in: spool)
         let requests = RequestServer([1: status, 2: status])
         let listener = ScriptedServer.answering { requests.answer($0) }

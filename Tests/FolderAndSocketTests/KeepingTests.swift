@@ -204,7 +204,7 @@ struct KeepingTests {
             try line.withUnsafeBufferPointer { try writer.append($0, at: .now) }
             _ = try writer.finish()
         }
-        #expect(throws: WriteFailure.spoolFull(limit: ByteCount(4000))) { try write(limit: 4000) }
+        #expect(throws: SegmentWriteError.spoolFull(limit: ByteCount(4000))) { try write(limit: 4000) }
         #expect(try spool.pending() == names + ["new.json.gz"])
         #expect(try spool.ledgerTotals()[.evicted].segments == 0)
         // Two make enough.

@@ -93,7 +93,7 @@ struct OddStateFileTests {
         let spool = try folder.spool()
         let server = ScriptedServer.answering { _ in ScriptedServer.answer(503, "Retry-After: 60\r\n") }
         let destination = try DestinationURL(server.url)
-        try put(oddity, "destination-\(DestinationName.id(of: "\(destination)")).json")
+        try put(oddity, "destination-\(DestinationID.id(of: "\(destination)")).json")
         try spool.put(Segments.gzip("1\n"))
         let report = try await UploadPass(spool, options: UploadOptions(destination: destination)).run()
         withExtendedLifetime(server) {}

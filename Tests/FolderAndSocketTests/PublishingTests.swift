@@ -195,7 +195,7 @@ struct PublishingTests {
             try Array("{}".utf8).withUnsafeBufferPointer { try writer.append($0, at: .now) }
             return try writer.finish()
         }
-        #expect(throws: WriteFailure.spoolFull(limit: ByteCount(10))) { try write(limit: ByteCount(10)) }
+        #expect(throws: SegmentWriteError.spoolFull(limit: ByteCount(10))) { try write(limit: ByteCount(10)) }
         #expect(try spool.pending() == [urgent, bulk])
         #expect(try spool.ledgerTotals()[.evicted].segments == 0)
         let size = try #require(try spool.directory.status(urgent)).size

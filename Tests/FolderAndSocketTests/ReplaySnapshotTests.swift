@@ -145,7 +145,7 @@ struct ReplaySnapshotTests {
         try OpenFile.creating(path, appending: true).write([0x20])
         try source.requireOneContent()
         try OpenFile.creating(path).write([0x20])
-        #expect(throws: SourceChanged.self) { try source.requireOneContent() }
+        #expect(throws: SourceChangedError.self) { try source.requireOneContent() }
     }
 
     @Test(

@@ -35,7 +35,7 @@ struct RequestNotesClockTests: InterruptedRequests {
         let spool = try folder.spool()
         for second in 1...2 { try put(spool, second) }
         let names = try spool.pending()
-        var first = try note(spool, names, request: Coalescing.key(names.compactMap { SegmentName($0)?.id }))
+        var first = try note(spool, names, request: JoinedRequest.key(names.compactMap { SegmentName($0)?.id }))
         first.at = .now() + .seconds(600)
         _ = try leave(JSONLine.encode(first), in: spool)
         let before = first.at

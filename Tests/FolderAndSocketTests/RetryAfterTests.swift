@@ -31,7 +31,7 @@ struct RetryAfterTests {
             return ScriptedServer.answer(500)
         }
         let options = UploadOptions(destination: try DestinationURL(server.url))
-        id.withLock { $0 = DestinationName.id(of: "\(options.destination)") }
+        id.withLock { $0 = DestinationID.id(of: "\(options.destination)") }
         let time = Timestamp.now()
         _ = try await UploadPass(spool, options: options).run()
         #expect(try #require(try spool.destinationStates().first).state.nextAttemptAt >= time + .seconds(1000))
@@ -84,7 +84,7 @@ struct RetryAfterTests {
             attempts: 1, failures: 1, firstAttemptAt: told, lastAttemptAt: told, nextAttemptAt: told + .seconds(1000),
             lastError: .init(scope: .destination, kind: "http", status: 429, message: "HTTP 429"))
         state.retryAfter = true
-        try spool.setDestinationState(state, DestinationName.id(of: "\(options.destination)"))
+        try spool.setDestinationState(state, DestinationID.id(of: "\(options.destination)"))
         let run = try UploadPass(spool, options: options)
         pass.withLock { $0 = run }
         let report = try await run.run()

@@ -27,7 +27,7 @@ struct RunnerNewsTests {
         change(&upload)
         let options = RunOptions(upload: upload, schedule: SchedulePolicy(interval: .seconds(60), events: 1))
         let runner = try Runner(
-            [SpoolPlace(spool.path)], options: options, now: now, network: network ?? NetworkWatch.maker(options),
+            [SpoolPattern(spool.path)], options: options, now: now, network: network ?? NetworkWatch.maker(options),
             onEvent: onEvent)
         try await runner.whileRunning(body)
     }
@@ -313,7 +313,7 @@ struct RunnerNewsTests {
     func twoPaths() async throws {
         let spool = try folder.spool()
         #expect(symlink(spool.path, folder("second")) == 0)
-        let seen = Mutex<[Int: [FolderNews]]>([:])
+        let seen = Mutex<[Int: [FolderEvent]]>([:])
         let watch = FolderWatch { number, news in seen.withLock { $0[number, default: []].append(news) } }
         watch.add(spool.path, isRemote: false, number: 1)
         watch.add(folder("second"), isRemote: false, number: 2)
@@ -333,8 +333,8 @@ struct RunnerNewsTests {
         let now = Timestamp.now()
         var options = UploadOptions(destination: try DestinationURL("http://hub/"))
         options.backOff = BackOff(intervals: [.seconds(48 * 3600)], jitter: 1...1, failuresAllowed: 9)
-        let tools = LaneTools(SpoolLease(spool), options: options, now: { now }) { _ in }
-        var lane = Lane(longestWait: options.backOff.longestWait)
+        let tools = SpoolServices(SpoolLease(spool), options: options, now: { now }) { _ in }
+        var lane = SpoolQueue(longestWait: options.backOff.longestWait)
         let name = try spool.put(Segments.gzip("{}\n"), as: Segments.name())
         lane.begin(try spool.scan(sizes: true))
         let next = lane.takeNext(seeing: tools)
@@ -371,9 +371,9 @@ struct RunnerNewsTests {
         }
     }
 
-    private func tools(_ spool: Spool) throws -> LaneTools {
+    private func tools(_ spool: Spool) throws -> SpoolServices {
         let options = UploadOptions(destination: try DestinationURL("http://hub/"))
-        return LaneTools(SpoolLease(spool), options: options, now: Timestamp.now) { _ in }
+        return SpoolServices(SpoolLease(spool), options: options, now: Timestamp.now) { _ in }
     }
 
     @Test("A segment that cannot be looked at, for want of descriptors say, is not taken for one that is not there")
@@ -394,7 +394,7 @@ struct RunnerNewsTests {
         let spool = try folder.spool()
         let now = Timestamp.now()
         let tools = try tools(spool)
-        var lane = Lane(longestWait: .seconds(3600))
+        var lane = SpoolQueue(longestWait: .seconds(3600))
         lane.begin(try spool.scan(sizes: true))
         let name = try spool.put(Segments.gzip("{}\n"), as: Segments.name())
         lane.created(try #require(try tools.find(name)), at: now)

@@ -35,7 +35,7 @@ struct RunnerTests {
         _ places: [String], _ options: RunOptions, onEvent: @escaping @Sendable (RunEvent) -> Void = { _ in },
         _ body: @escaping @Sendable (Runner) async throws -> Void
     ) async throws {
-        let runner = try Runner(places.map { SpoolPlace($0) }, options: options, onEvent: onEvent)
+        let runner = try Runner(places.map { SpoolPattern($0) }, options: options, onEvent: onEvent)
         try await runner.whileRunning(body)
     }
 
@@ -216,7 +216,7 @@ struct RunnerTests {
         delivery.skip(job.items[0], of: job, .taken())
         delivery.state.putBack(job.items[2...], of: job, noted: 0)
         #expect(delivery.state.namesUnderWay(lane: 0) == [FileName(names[1])])
-        let preparer = Preparer(options: upload) { _ in }
+        let preparer = SegmentClaimer(options: upload) { _ in }
         guard case .ready(let segment) = preparer.prepare(job.items[1], in: spool, now: .now()) else {
             throw InVain(what: "a segment")
         }

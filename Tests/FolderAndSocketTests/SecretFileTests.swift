@@ -121,7 +121,7 @@ struct SecretFileTests {
         upload.secretFiles = [try file()]
         upload.backOff = BackOff(intervals: [.seconds(3600)], jitter: 1...1, failuresAllowed: 10)
         let runner = try Runner(
-            [SpoolPlace(spool.path)],
+            [SpoolPattern(spool.path)],
             options: RunOptions(upload: upload, schedule: SchedulePolicy(interval: .seconds(60), events: 1)))
         try await withThrowingTaskGroup(of: Void.self) { group in
             group.addTask { await runner.run() }

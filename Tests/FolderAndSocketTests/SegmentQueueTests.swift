@@ -26,9 +26,9 @@ struct SegmentQueueTests {
 
     private struct Missing: Error {}
 
-    private func tools(_ spool: Spool) throws -> LaneTools {
+    private func tools(_ spool: Spool) throws -> SpoolServices {
         let options = UploadOptions(destination: try DestinationURL("http://hub/"))
-        return LaneTools(SpoolLease(spool), options: options, now: Timestamp.now) { _ in }
+        return SpoolServices(SpoolLease(spool), options: options, now: Timestamp.now) { _ in }
     }
 
     private func moment(_ second: Int) -> Timestamp { Segments.name(second: second).created }
@@ -82,7 +82,7 @@ struct SegmentQueueTests {
         var attempts: [Int: Int] = [:]
         for pass in 0..<50 {
             var queue = SegmentQueue(listing)
-            var plan = PassPlan(order: .priority, parallel: 1, isRecovering: pass > 0, sparesHead: pass >= 3)
+            var plan = DeliveryPlan(order: .priority, parallel: 1, isRecovering: pass > 0, sparesHead: pass >= 3)
             var sent = 0
             loop: while true {
                 let index: Int?
@@ -157,7 +157,7 @@ struct SegmentQueueTests {
         let spool = try folder.spool()
         let now = moment(0)
         let view = try tools(spool)
-        var lane = Lane(longestWait: BackOff.standard.longestWait)
+        var lane = SpoolQueue(longestWait: BackOff.standard.longestWait)
         for second in 0..<3 { try spool.put(Segments.gzip("{}\n"), as: Segments.name(second: second)) }
         lane.begin(try spool.scan(sizes: true))
         for until in [now + .seconds(60), now + .seconds(3 * 86_400)] {
@@ -178,7 +178,7 @@ struct SegmentQueueTests {
         let spool = try folder.spool()
         let now = moment(0)
         let view = try tools(spool)
-        var lane = Lane(longestWait: BackOff.standard.longestWait)
+        var lane = SpoolQueue(longestWait: BackOff.standard.longestWait)
         try spool.put(Segments.gzip("{}\n"), as: Segments.name())
         lane.begin(try spool.scan(sizes: true))
         guard let item = lane.takeNext(seeing: view) else { throw Missing() }

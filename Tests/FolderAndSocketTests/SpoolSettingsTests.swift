@@ -35,7 +35,7 @@ struct SpoolSettingsTests {
         upload.retention = limits.retention
         var options = RunOptions(upload: upload, schedule: SchedulePolicy(interval: .seconds(60), events: 1))
         options.limits = limits
-        let runner = try Runner([SpoolPlace(folder("spool"))], options: options)
+        let runner = try Runner([SpoolPattern(folder("spool"))], options: options)
         try await runner.whileRunning { _ in try await body() }
     }
 
@@ -100,7 +100,7 @@ struct SpoolSettingsTests {
         _ = spool.adopt(limits, at: .now())
         try spool.put(Segments.noise(5000), as: Segments.name(0))
         let tracker = try tracker(.sensors)
-        #expect(throws: TrackerFailure.spoolFull(limit: ByteCount(5000))) { try tracker.track("normal") }
+        #expect(throws: TrackerError.spoolFull(limit: ByteCount(5000))) { try tracker.track("normal") }
     }
 
     @Test("A tracker follows a limit that is set while it runs, and one that is taken away")
@@ -112,7 +112,7 @@ struct SpoolSettingsTests {
         _ = spool.adopt(
             ConfiguredLimits(RetentionLimits(maxBytes: ByteCount(5000)), isSet: true, program: "ferry run"), at: .now())
         try await eventually("it refuses") {
-            do throws(TrackerFailure) {
+            do throws(TrackerError) {
                 try tracker.track("normal")
                 return false
             } catch {
@@ -133,7 +133,7 @@ struct SpoolSettingsTests {
         options.limits = ConfiguredLimits(RetentionLimits(maxBytes: ByteCount(5000)), isSet: true, program: "ferry run")
         let seen = Mutex((isAway: false, isBack: false))
         let runner = try Runner(
-            [SpoolPlace(spool.path)], options: options,
+            [SpoolPattern(spool.path)], options: options,
             onEvent: { event in
                 switch event {
                 case .blocked(_, .unavailable): seen.withLock { $0.isAway = true }

@@ -199,7 +199,7 @@ struct SpoolStateTests {
     func splitSingleLine(text: String) throws {
         let spool = try folder.spool()
         let claim = try claim(spool.put(Segments.gzip(text)), in: spool)
-        #expect(throws: SplitFailure.self) { try spool.split(claim, inflateLimit: .mebibytes(1)) }
+        #expect(throws: SplitError.self) { try spool.split(claim, inflateLimit: .mebibytes(1)) }
         #expect(try spool.pending() == [claim.name])
     }
 
@@ -265,7 +265,7 @@ struct SpoolStateTests {
     func writtenBeforeTheFirstLook() throws {
         let spool = try folder.spool()
         let now = Timestamp(rfc3339: "2026-11-21T04:00:00Z")!
-        let (boot, up) = (LatestCreation.thisBoot, ClockWatch.Reading.now().sinceBoot)
+        let (boot, up) = (LatestCreation.thisBoot, ClockJumpDetector.Reading.now().sinceBoot)
         let created = spool.dateSegment(now - .seconds(60 * 86_400)).created
         let name = try spool.put(
             Segments.gzip("{}\n"), as: SegmentName(priority: .normal, created: created, id: .random()))

@@ -16,7 +16,7 @@ struct TornRequestsTests: InterruptedRequests {
         let spool = try folder.spool()
         for second in 1...3 { try put(spool, second) }
         let names = try spool.pending()
-        let key = Coalescing.key(names.compactMap { SegmentName($0)?.id })
+        let key = JoinedRequest.key(names.compactMap { SegmentName($0)?.id })
         _ = try leave(JSONLine.encode(note(spool, names, request: key, events: events)), in: spool)
         spool.restoreRequests(keepsSent: true) { Issue.record("\($0)") }
         return (spool, names, key)
@@ -24,7 +24,7 @@ struct TornRequestsTests: InterruptedRequests {
 
     private func runner(of spool: Spool, _ upload: UploadOptions) throws -> Runner {
         try Runner(
-            [SpoolPlace(spool.path)],
+            [SpoolPattern(spool.path)],
             options: RunOptions(upload: upload, schedule: SchedulePolicy(interval: .seconds(60), events: 1)))
     }
 

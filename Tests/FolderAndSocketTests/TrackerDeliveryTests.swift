@@ -517,7 +517,7 @@ struct TrackerDeliveryTests {
         var tracked = Timestamp.now()
         if isBefore { try tracker.track("e") }
         let runner = try Runner(
-            [SpoolPlace(folder("spool"))],
+            [SpoolPattern(folder("spool"))],
             options: RunOptions(
                 upload: UploadOptions(destination: DestinationURL(server.url)), schedule: SchedulePolicy(interval: .seconds(2))))
         try await withThrowingTaskGroup(of: Void.self) { group in

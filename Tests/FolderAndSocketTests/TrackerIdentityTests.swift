@@ -36,7 +36,7 @@ struct TrackerIdentityTests {
     func signUp() throws {
         let tracker = try folder.tracker(.sensors)
         try tracker.setEnabled(false)
-        #expect(throws: TrackerFailure.disabled) { try tracker.login("ada") }
+        #expect(throws: TrackerError.disabled) { try tracker.login("ada") }
         #expect(tracker.userID == nil)
         try tracker.setEnabled(true)
         for _ in 0..<2 { try tracker.login("ada") }
@@ -66,7 +66,7 @@ struct TrackerIdentityTests {
     func enabledLater() throws {
         try folder.tracker(.appCenter).setEnabled(false)
         let tracker = try folder.tracker(.appCenter)
-        #expect(throws: TrackerFailure.disabled) { try tracker.track("refused") }
+        #expect(throws: TrackerError.disabled) { try tracker.track("refused") }
         try tracker.setEnabled(true)
         for name in ["first", "second"] { try tracker.track(name) }
         try tracker.close()
@@ -91,10 +91,10 @@ struct TrackerIdentityTests {
         let tracker = try folder.tracker()
         tracker.startTimer("t")
         try tracker.setEnabled(false)
-        #expect(throws: TrackerFailure.disabled) { try tracker.endTimer("t") }
+        #expect(throws: TrackerError.disabled) { try tracker.endTimer("t") }
         try tracker.setEnabled(true)
         try tracker.endTimer("t")
-        #expect(throws: TrackerFailure.noTimer("t")) { try tracker.endTimer("t") }
+        #expect(throws: TrackerError.noTimer("t")) { try tracker.endTimer("t") }
     }
 
     @Test("A login and a logout that cannot be written have not happened")
@@ -103,9 +103,9 @@ struct TrackerIdentityTests {
         try tracker.login("ada")
         // In a folder that is gone, and still open, nothing can be made.
         try FileManager.default.removeItem(atPath: folder("spool/.ferry"))
-        #expect(throws: TrackerFailure.self) { try tracker.login("bob") }
+        #expect(throws: TrackerError.self) { try tracker.login("bob") }
         #expect(tracker.userID == "ada")
-        #expect(throws: TrackerFailure.self) { try tracker.logout() }
+        #expect(throws: TrackerError.self) { try tracker.logout() }
         #expect(tracker.userID == "ada")
     }
 
@@ -123,7 +123,7 @@ struct TrackerIdentityTests {
             try tracker.track("good")
             try tracker.track("fine")
             try? tracker.track("one more")
-            if isCut { #expect(throws: TrackerFailure.limit(.names(maximum: 3))) { try tracker.track("one more") } }
+            if isCut { #expect(throws: TrackerError.limit(.names(maximum: 3))) { try tracker.track("one more") } }
             try tracker.close()
         }
     }

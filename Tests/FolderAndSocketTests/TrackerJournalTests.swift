@@ -55,7 +55,7 @@ struct TrackerJournalTests {
         try tracker.track("first", priority: .critical)
         let obstacle = try block(.critical)
         try tracker.track("second")
-        #expect(throws: TrackerFailure.self) { try tracker.flushAndWait() }
+        #expect(throws: TrackerError.self) { try tracker.flushAndWait() }
         #expect(try published().count { $0.contains("\"second\"") } == 1)
         try FileManager.default.removeItem(atPath: obstacle)
         try tracker.flushAndWait()
@@ -73,7 +73,7 @@ struct TrackerJournalTests {
         repeat { try tracker.track("first", priority: .critical) } while (try? block(.critical)) == nil
         try tracker.track("second")
         try await eventually("the other one is published") { try published().contains { $0.contains("\"second\"") } }
-        #expect(throws: TrackerFailure.self) { try tracker.close() }
+        #expect(throws: TrackerError.self) { try tracker.close() }
     }
 
     @Test("Of journals that cannot be published only so many are kept open, and the newest grows on")

@@ -45,7 +45,7 @@ struct TrackerTests {
         #expect(try spool().pending().isEmpty)
         try tracker.close()
         #expect(try names(published()) == ["opened"] && journals.isEmpty)
-        #expect(throws: TrackerFailure.closed) { try tracker.track("late") }
+        #expect(throws: TrackerError.closed) { try tracker.track("late") }
         try tracker.close()
     }
 
@@ -55,9 +55,9 @@ struct TrackerTests {
     func makesNoSpool() throws {
         let path = folder("spool")
         func open() throws { try folder.tracker { $0.makesSpool = false }.close() }
-        #expect(throws: TrackerFailure.file(FileError("open folder", path, code: ENOENT))) { try open() }
+        #expect(throws: TrackerError.file(FileError("open folder", path, code: ENOENT))) { try open() }
         #expect(mkdir(path, 0o755) == 0)
-        #expect(throws: TrackerFailure.file(FileError("find a spool in", path, code: ENOMEDIUM))) { try open() }
+        #expect(throws: TrackerError.file(FileError("find a spool in", path, code: ENOMEDIUM))) { try open() }
         #expect(try FileManager.default.contentsOfDirectory(atPath: path).isEmpty)
         _ = try Spool.open(path, access: .create)
         try open()
@@ -140,14 +140,14 @@ struct TrackerTests {
         try await sensors.setInterval(.seconds(30))
         #expect(sensors.interval == .seconds(30))
         #expect(try spool().pending().count == 1)
-        #expect(throws: TrackerFailure.interval(.init(interval: .seconds(5), bounds: .appCenter))) {
+        #expect(throws: TrackerError.interval(.init(interval: .seconds(5), bounds: .appCenter))) {
             try folder.tracker {
                 $0 = TrackerConfiguration(.appCenter)
                 $0.batch.interval = .seconds(5)
             }
         }
         let appCenter = try folder.tracker { $0 = TrackerConfiguration(.appCenter) }
-        await #expect(throws: TrackerFailure.intervalIsFixed) { try await appCenter.setInterval(.seconds(30)) }
+        await #expect(throws: TrackerError.intervalIsFixed) { try await appCenter.setInterval(.seconds(30)) }
     }
 
     @Test("A flush publishes everything and asks whoever uploads; after the end it harms nobody")
@@ -193,7 +193,7 @@ struct TrackerTests {
             $0.retention.maxBytes = limit
             $0.batch.criticalInterval = .milliseconds(10)
         }
-        #expect(throws: TrackerFailure.spoolFull(limit: limit)) { try tracker.track("normal") }
+        #expect(throws: TrackerError.spoolFull(limit: limit)) { try tracker.track("normal") }
         #expect(try spool().pending().count == 9)
         let oldest = try spool().pending()[0]
         for _ in 0..<20 { try tracker.track("crash", properties: ["n": .string("\(SegmentID.random())")], priority: .critical) }
@@ -234,7 +234,7 @@ struct TrackerTests {
         try first.track("b")
         let second = try open()
         try second.track("c")
-        let refused = TrackerFailure.limit(.names(maximum: 3))
+        let refused = TrackerError.limit(.names(maximum: 3))
         // This one has not seen the third.
         #expect(throws: refused) { try first.track("d") }
         #expect(throws: refused) { try second.track("d") }
@@ -264,7 +264,7 @@ struct TrackerTests {
     func roomAgain() async throws {
         let filler = try folder.spool().put(Segments.noise(5000), as: Segments.name(0))
         let tracker = try folder.tracker { $0.retention.maxBytes = ByteCount(5000) }
-        #expect(throws: TrackerFailure.self) { try tracker.track("normal") }
+        #expect(throws: TrackerError.self) { try tracker.track("normal") }
         try FileManager.default.removeItem(atPath: folder("spool/\(filler)"))
         try await eventually("it stores again") { (try? tracker.track("normal")) != nil }
         #expect(tracker.statistics.failed >= 1)
@@ -276,12 +276,12 @@ struct TrackerTests {
         try tracker.track("kept")
         try tracker.setEnabled(false)
         #expect(!tracker.isEnabled)
-        #expect(throws: TrackerFailure.disabled) { try tracker.track("refused") }
+        #expect(throws: TrackerError.disabled) { try tracker.track("refused") }
         try tracker.flushAndWait()
         #expect(try names(published()) == ["kept"])
         let next = try folder.tracker()
         #expect(!next.isEnabled)
-        #expect(throws: TrackerFailure.disabled) { try next.track("refused") }
+        #expect(throws: TrackerError.disabled) { try next.track("refused") }
         try next.setEnabled(true)
         try next.track("stored")
         try next.setPaused(true)
@@ -303,15 +303,15 @@ struct TrackerTests {
         #expect(UUID(uuidString: anonymous) != nil && first.userID == nil)
         try first.login("ada")
         try first.track("a")
-        #expect(throws: TrackerFailure.userID(length: 257, maximum: 256)) { try first.login(String(repeating: "x", count: 257)) }
-        #expect(throws: TrackerFailure.userID(length: 0, maximum: 256)) { try first.login("") }
+        #expect(throws: TrackerError.userID(length: 257, maximum: 256)) { try first.login(String(repeating: "x", count: 257)) }
+        #expect(throws: TrackerError.userID(length: 0, maximum: 256)) { try first.login("") }
         try first.close()
         first = try folder.tracker { $0.appVersion = "2.0" }
         #expect(first.anonymousID == anonymous && first.userID == "ada")
         try first.setCountryCode("br")
         for wrong in ["DEU", "", "1", "D", "D1", "é", "ÄÖ", "D E"] {
-            #expect(throws: TrackerFailure.country(wrong)) { try first.setCountryCode(wrong) }
-            #expect(throws: TrackerFailure.country(wrong)) { try folder.tracker { $0.countryCode = wrong } }
+            #expect(throws: TrackerError.country(wrong)) { try first.setCountryCode(wrong) }
+            #expect(throws: TrackerError.country(wrong)) { try folder.tracker { $0.countryCode = wrong } }
         }
         try first.logout()
         try first.track("b")
@@ -370,7 +370,7 @@ struct TrackerTests {
         // A clock that is set back an hour changes no duration.
         clock.withLock { $0.wall = $0.wall - .seconds(3600) }
         try tracker.endTimer("job", properties: ["n": 1])
-        #expect(throws: TrackerFailure.noTimer("job")) { try tracker.endTimer("job") }
+        #expect(throws: TrackerError.noTimer("job")) { try tracker.endTimer("job") }
         try tracker.close()
         let events = try published()
         #expect(names(events) == ["$AppStart", "$AppEnd", "$AppStart", "job", "$AppEnd"])
@@ -421,13 +421,13 @@ struct TrackerTests {
         #expect(tracker.statistics == statistics(stored: 3, truncated: 3))
         #expect(warnings.withLock { $0.count == 1 && $0[0].contains("'long' has 200 characters, and may have 125") })
         let strict = try folder.tracker { $0.limits = EventLimits(all: .drop) }
-        #expect(throws: TrackerFailure.limit(.value(key: "long", length: 200, maximum: 125))) {
+        #expect(throws: TrackerError.limit(.value(key: "long", length: 200, maximum: 125))) {
             try strict.track("e", properties: ["long": long])
         }
-        #expect(throws: TrackerFailure.noName) { try strict.track("") }
+        #expect(throws: TrackerError.noName) { try strict.track("") }
         for n in 0..<200 { try strict.track("n\(n)") }
         try strict.track("$own")
-        #expect(throws: TrackerFailure.limit(.names(maximum: 200))) { try strict.track("one more") }
+        #expect(throws: TrackerError.limit(.names(maximum: 200))) { try strict.track("one more") }
         #expect(strict.statistics == statistics(stored: 201, failed: 3))
     }
 
@@ -437,7 +437,7 @@ struct TrackerTests {
     func longEvents() throws {
         let tracker = try folder.tracker { $0.limits = .none }
         try tracker.track("before")
-        let error = #expect(throws: TrackerFailure.self) {
+        let error = #expect(throws: TrackerError.self) {
             try tracker.track("long", properties: ["text": .string(String(repeating: "x", count: 1 << 20))])
         }
         guard case .limit(.size(let bytes, 1_048_576)) = error else {
@@ -484,7 +484,7 @@ struct TrackerTests {
         _ = FileManager.default.createFile(atPath: folder("spool"), contents: nil)
         try tracker.track("second")
         try await eventually("the callback returned") { calls.withLock(\.returned) > 0 }
-        #expect(throws: TrackerFailure.closed) { try tracker.track("late") }
+        #expect(throws: TrackerError.closed) { try tracker.track("late") }
         calls.withLock { $0.tracker = nil }
     }
 

@@ -39,7 +39,7 @@ struct TransferTests {
     }
 
     private func take(_ path: String, into hub: Spool, _ change: (inout ImportOptions) -> Void = { _ in }) throws -> [Result<
-        ImportReport, BundleProblem
+        ImportReport, BundleError
     >] {
         var options = ImportOptions()
         change(&options)
@@ -161,11 +161,11 @@ struct TransferTests {
         #expect(crossed.stored == 0 && crossed.known == 5 && crossed.isComplete)
         #expect(try take(stick("a"), into: hub).first?.get().known == 5)
         #expect(try hub.pending().count == 5)
-        #expect(throws: ReceiptProblem.self, "it was given up") {
+        #expect(throws: ReceiptError.self, "it was given up") {
             try spool.acknowledge(crossed.receiptBytes, from: nil, at: Self.moment)
         }
         #expect(try spool.acknowledge(late.receiptBytes, from: nil, at: Self.moment).sent == 5)
-        #expect(throws: ReceiptProblem.self, "it is stale") {
+        #expect(throws: ReceiptError.self, "it is stale") {
             try spool.acknowledge(late.receiptBytes, from: nil, at: Self.moment)
         }
         #expect(second.segments == 5)
@@ -256,10 +256,10 @@ struct TransferTests {
         _ = try export(spool, to: stick())
         let report = try #require(try take(stick(), into: hub) { $0.keys = keys }.first).get()
         let receipt = report.receiptBytes
-        #expect(throws: ReceiptProblem.self, "foreign") { try other.acknowledge(receipt, from: nil, at: Self.moment) }
-        #expect(throws: ReceiptProblem.forged) { try spool.acknowledge(receipt, from: PrivateKeys().publicKeys, at: Self.moment) }
+        #expect(throws: ReceiptError.self, "foreign") { try other.acknowledge(receipt, from: nil, at: Self.moment) }
+        #expect(throws: ReceiptError.forged) { try spool.acknowledge(receipt, from: PrivateKeys().publicKeys, at: Self.moment) }
         let unsigned = Array(receipt.split(separator: UInt8(ascii: "\n"))[0]) + [10]
-        #expect(throws: ReceiptProblem.unsigned) { try spool.acknowledge(unsigned, from: keys.publicKeys, at: Self.moment) }
+        #expect(throws: ReceiptError.unsigned) { try spool.acknowledge(unsigned, from: keys.publicKeys, at: Self.moment) }
         var generator = Seeded(seed: 4)
         for _ in 0..<400 {
             var bad = receipt
@@ -270,7 +270,7 @@ struct TransferTests {
                 // The last line feed is no part of what is signed, nor is the form of the signature's own line.
                 #expect(place >= unsigned.count)
                 break
-            } catch is ReceiptProblem {}
+            } catch is ReceiptError {}
         }
         #expect(try spool.pending().count == 5 || spool.pending().isEmpty)
     }
@@ -289,7 +289,7 @@ struct TransferTests {
         let receipt = Receipt(
             bundle: mark.bundle, spool: spool.id, hub: spool.id, at: Self.moment,
             segments: mark.segments.map { .init(name: $0.name, sha256: $0.sha256) })
-        #expect(throws: ReceiptProblem.own) { try spool.acknowledge(receipt.bytes(signedBy: nil), from: nil, at: Self.moment) }
+        #expect(throws: ReceiptError.own) { try spool.acknowledge(receipt.bytes(signedBy: nil), from: nil, at: Self.moment) }
         #expect(try spool.pending() == names)
         #expect(try spool.exportMarks() == [mark])
     }
@@ -306,7 +306,7 @@ struct TransferTests {
         let receipt = Receipt(
             bundle: bundle, spool: from, hub: hub, at: Self.moment,
             segments: [.init(name: name, sha256: String(repeating: "0", count: 64))])
-        do throws(ReceiptProblem) {
+        do throws(ReceiptError) {
             _ = try Receipt(receipt.bytes(signedBy: nil), from: nil)
             Issue.record("taken")
         } catch {

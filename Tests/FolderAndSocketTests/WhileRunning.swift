@@ -19,7 +19,7 @@ extension Runner {
 /// Runs a long-running uploader until nothing waits in a spool.
 func runUntilAllIsSent(_ spool: Spool, _ options: UploadOptions) async throws {
     let options = RunOptions(upload: options, schedule: SchedulePolicy(interval: .seconds(1), events: 1))
-    try await Runner([SpoolPlace(spool.path)], options: options).whileRunning { _ in
+    try await Runner([SpoolPattern(spool.path)], options: options).whileRunning { _ in
         try await eventually("all is sent") { try spool.pending().isEmpty }
     }
 }

@@ -68,10 +68,10 @@ extension Spool {
     ///
     /// - Returns: The last look.
     @discardableResult
-    public func settleClock(at wall: Timestamp, boot: String = "a") -> ClockWatch.Reading {
+    public func settleClock(at wall: Timestamp, boot: String = "a") -> ClockJumpDetector.Reading {
         try? directory.remove(".ferry/clock.json")
         _ = watchClock(.init(bootID: boot, sinceBoot: 0, wall: wall - .seconds(7200)))
-        let last = ClockWatch.Reading(bootID: boot, sinceBoot: 7_200_000, wall: wall)
+        let last = ClockJumpDetector.Reading(bootID: boot, sinceBoot: 7_200_000, wall: wall)
         _ = watchClock(last)
         return last
     }

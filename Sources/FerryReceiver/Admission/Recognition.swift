@@ -185,7 +185,7 @@ struct Recognition: Sendable {
     /// - Parameters:
     ///   - bytes: What comes.
     ///   - limit: What is taken at most.
-    func bar(splitting part: JoinedSegments.Part, of bytes: ByteCount, limit: ByteCount) throws(FileError) -> IntakeRefusal? {
+    func bar(splitting part: JoinedSegments.Part, of bytes: ByteCount, limit: ByteCount) throws(FileError) -> IntakeError? {
         let segment = part.identity.name
         for form in try spool.pendingForms(of: segment) where SegmentName(form)?.id == segment.id {
             return try spool.isLeaving(form) ? .circle(.leaving) : .unsoundThere(name: form)

@@ -19,7 +19,7 @@ struct BodyIntake: ~Copyable {
         lines = JSONLinesCounter(longestLine: longestLine)
     }
 
-    mutating func take(_ buffer: ByteBuffer) throws(IntakeRefusal) {
+    mutating func take(_ buffer: ByteBuffer) throws(IntakeError) {
         bytes += ByteCount(Int64(buffer.readableBytes))
         do {
             try buffer.withUnsafeReadableBytes { bytes in
@@ -35,7 +35,7 @@ struct BodyIntake: ~Copyable {
                 }
             }
         } catch {
-            throw IntakeRefusal(error)
+            throw IntakeError(error)
         }
     }
 
@@ -48,7 +48,7 @@ struct BodyIntake: ~Copyable {
     }
 
     /// The body is complete. Returns what it is, and how many events it holds.
-    mutating func finish() throws(IntakeRefusal) -> (facts: Facts, events: Int64) {
+    mutating func finish() throws(IntakeError) -> (facts: Facts, events: Int64) {
         let endsLine: Bool
         do {
             try reader.finish {
@@ -59,7 +59,7 @@ struct BodyIntake: ~Copyable {
             endsLine = lines.isAtLineStart
             try lines.finish()
         } catch {
-            throw IntakeRefusal(error)
+            throw IntakeError(error)
         }
         return (Facts(digest: BodyDigest(hash.finalize()), inflated: inflated, endsLine: endsLine), lines.events)
     }
@@ -74,12 +74,12 @@ extension UnsafeRawBufferPointer {
     }
 }
 
-extension IntakeRefusal {
+extension IntakeError {
     fileprivate init(_ error: any Error) {
         switch error {
-        case let refusal as IntakeRefusal: self = refusal
-        case let damage as GzipDamage: self = .damaged(damage)
-        case let problem as JSONLineProblem: self = .notJSONLines(problem)
+        case let refusal as IntakeError: self = refusal
+        case let damage as GzipError: self = .damaged(damage)
+        case let problem as JSONLineError: self = .notJSONLines(problem)
         case let error as FileError: self = .file(error)
         default: preconditionFailure("taking a body inflates, checks and writes: \(error)")
         }

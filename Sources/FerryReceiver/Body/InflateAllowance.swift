@@ -19,10 +19,10 @@ struct InflateAllowance: Sendable {
 
     /// Counts what comes out.
     ///
-    /// - Throws: ``IntakeRefusal`` when it is too much.
-    mutating func take(_ bytes: Int) throws(IntakeRefusal) {
+    /// - Throws: ``IntakeError`` when it is too much.
+    mutating func take(_ bytes: Int) throws(IntakeError) {
         inflated = inflated.adding(Int64(bytes))
-        if inflated > limit.bytes { throw .damaged(GzipDamage(kind: .tooLarge, offset: compressed)) }
+        if inflated > limit.bytes { throw .damaged(GzipError(kind: .tooLarge, offset: compressed)) }
         if inflated > Self.free && inflated / Self.highestRatio > compressed { throw .tooDense(ratio: Self.highestRatio) }
     }
 }

@@ -24,7 +24,7 @@ struct KnownBody: ~Copyable {
         look = Look(InflateAllowance(limit: inflateLimit))
     }
 
-    mutating func take(_ buffer: inout ByteBuffer) throws(IntakeRefusal) {
+    mutating func take(_ buffer: inout ByteBuffer) throws(IntakeError) {
         while buffer.readableBytes > 0 {
             guard let next = parts.first else { throw .longerThanNamed }
             let wanted = next.part.bytes.map { min(Int(($0 - look.bytes).bytes), buffer.readableBytes) } ?? buffer.readableBytes
@@ -34,13 +34,13 @@ struct KnownBody: ~Copyable {
     }
 
     /// The body is complete. Returns what it holds.
-    mutating func finish() throws(IntakeRefusal) -> [ReceivedSegment] {
+    mutating func finish() throws(IntakeError) -> [ReceivedSegment] {
         if parts.first.map({ $0.part.bytes == nil }) ?? false { try endPart() }
         guard parts.isEmpty else { throw .shorterThanNamed }
         return received
     }
 
-    private mutating func endPart() throws(IntakeRefusal) {
+    private mutating func endPart() throws(IntakeError) {
         guard let known = parts.popFirst() else { return }
         let identity = known.part.identity
         guard known.before.agrees(with: look.digest) else { throw .conflict(key: identity.key ?? identity.name.id) }

@@ -9,14 +9,14 @@ final class KnownRequest: Sendable {
 
     init(_ parts: [KnownBody.Part], inflateLimit: ByteCount) { body = Mutex(KnownBody(parts, inflateLimit: inflateLimit)) }
 
-    func take(_ piece: ByteBuffer) throws(IntakeRefusal) {
-        try body.withLock { body throws(IntakeRefusal) in
+    func take(_ piece: ByteBuffer) throws(IntakeError) {
+        try body.withLock { body throws(IntakeError) in
             var piece = piece
             try body.take(&piece)
         }
     }
 
-    func finish() throws(IntakeRefusal) -> [ReceivedSegment] {
-        try body.withLock { body throws(IntakeRefusal) in try body.finish() }
+    func finish() throws(IntakeError) -> [ReceivedSegment] {
+        try body.withLock { body throws(IntakeError) in try body.finish() }
     }
 }

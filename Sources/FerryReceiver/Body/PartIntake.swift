@@ -17,7 +17,7 @@ struct PartIntake: ~Copyable {
     init(
         _ part: JoinedSegments.Part, from sender: String?, spool: Spool, _ discards: Discards, _ allowance: InflateAllowance,
         longestLine: ByteCount
-    ) throws(IntakeRefusal) {
+    ) throws(IntakeError) {
         self.discards = discards
         identity = part.identity
         way = part.trail.adding(sender)
@@ -36,24 +36,24 @@ struct PartIntake: ~Copyable {
     deinit { if !isHandedOut { discards.add([arrival]) } }
 
     /// Takes what belongs to this segment.
-    mutating func take(_ buffer: inout ByteBuffer) throws(IntakeRefusal) {
+    mutating func take(_ buffer: inout ByteBuffer) throws(IntakeError) {
         let wanted = length.map { min(Int(($0 - intake.bytes).bytes), buffer.readableBytes) } ?? buffer.readableBytes
         if let piece = buffer.readSlice(length: max(wanted, 0)) { try intake.take(piece) }
     }
 
     /// The segment, when its last byte is known to be there.
-    mutating func candidateIfWhole() throws(IntakeRefusal) -> AdmissionCandidate? {
+    mutating func candidateIfWhole() throws(IntakeError) -> AdmissionCandidate? {
         intake.bytes == length ? try finish() : nil
     }
 
     /// The segment, when nothing more comes.
-    mutating func candidateAtEnd() throws(IntakeRefusal) -> AdmissionCandidate {
+    mutating func candidateAtEnd() throws(IntakeError) -> AdmissionCandidate {
         // At the end of a gzip member its content tells nothing of the rest.
         if let length, intake.bytes != length { throw .shorterThanNamed }
         return try finish()
     }
 
-    private mutating func finish() throws(IntakeRefusal) -> AdmissionCandidate {
+    private mutating func finish() throws(IntakeError) -> AdmissionCandidate {
         let (facts, events) = try intake.finish()
         isHandedOut = true
         return AdmissionCandidate(

@@ -50,8 +50,8 @@ final class RequestIntake: Sendable {
     /// Takes a piece of the body, as far as no more segments are held than may be.
     ///
     /// - Returns: What is left of it until those that are whole are handed over; `nil` when all of it was taken, and no more are held.
-    func take(_ piece: ByteBuffer) throws(IntakeRefusal) -> ByteBuffer? {
-        try state.withLock { state throws(IntakeRefusal) in
+    func take(_ piece: ByteBuffer) throws(IntakeError) -> ByteBuffer? {
+        try state.withLock { state throws(IntakeError) in
             var piece = piece
             while piece.readableBytes > 0, !state.isFull {
                 if state.open == nil {
@@ -70,8 +70,8 @@ final class RequestIntake: Sendable {
     var lacksFile: Bool { state.withLock { $0.open == nil && !$0.parts.isEmpty } }
 
     /// Ends the last segment with the body.
-    func finish() throws(IntakeRefusal) {
-        try state.withLock { state throws(IntakeRefusal) in
+    func finish() throws(IntakeError) {
+        try state.withLock { state throws(IntakeError) in
             if state.open == nil, let part = state.parts.popFirst() { state.open = try begin(part, state.allowance) }
             if let last = try state.open?.candidateAtEnd() { state.end(last) }
             guard state.parts.isEmpty else { throw .shorterThanNamed }
@@ -86,7 +86,7 @@ final class RequestIntake: Sendable {
         }
     }
 
-    private func begin(_ part: JoinedSegments.Part, _ allowance: InflateAllowance) throws(IntakeRefusal) -> PartIntake {
+    private func begin(_ part: JoinedSegments.Part, _ allowance: InflateAllowance) throws(IntakeError) -> PartIntake {
         try PartIntake(part, from: sender, spool: spool, discards, allowance, longestLine: longestLine)
     }
 }

@@ -15,7 +15,7 @@ final class ConnectionGuard: ChannelDuplexHandler, RemovableChannelHandler {
     private let connections: Connections
     private let patience: TimeAmount
     private let endPatience: TimeAmount
-    private let onRefused: @Sendable (RefusedRequest, String) -> Void
+    private let onRefused: @Sendable (RefusedRequestError, String) -> Void
     /// `nil` before it is counted, and after.
     private var address: String?
     private var fate = Connections.Fate.served
@@ -35,7 +35,7 @@ final class ConnectionGuard: ChannelDuplexHandler, RemovableChannelHandler {
     ///   - onRefused: Told of what is refused before it is a request that can be handled, with the other side's address.
     init(
         _ connections: Connections, patience: TimeAmount, endPatience: TimeAmount,
-        onRefused: @escaping @Sendable (RefusedRequest, String) -> Void
+        onRefused: @escaping @Sendable (RefusedRequestError, String) -> Void
     ) {
         self.connections = connections
         self.patience = patience
@@ -68,7 +68,7 @@ final class ConnectionGuard: ChannelDuplexHandler, RemovableChannelHandler {
             closing = context.eventLoop.assumeIsolated().scheduleTask(in: Self.headPatience) { context.close(promise: nil) }
         case .dropped:
             context.close(promise: nil)
-            onRefused(RefusedRequest(.serviceUnavailable, "too many connections", closes: true), address)
+            onRefused(RefusedRequestError(.serviceUnavailable, "too many connections", closes: true), address)
         }
     }
 
@@ -112,7 +112,7 @@ final class ConnectionGuard: ChannelDuplexHandler, RemovableChannelHandler {
     func errorCaught(context: ChannelHandlerContext, error: any Error) {
         // What breaks within a body is told of by the one that reads it.
         if !isReading, let reason = Self.reason(error) {
-            onRefused(RefusedRequest(.badRequest, reason, closes: true), address ?? "")
+            onRefused(RefusedRequestError(.badRequest, reason, closes: true), address ?? "")
         }
         context.fireErrorCaught(error)
     }
@@ -148,13 +148,13 @@ final class ConnectionGuard: ChannelDuplexHandler, RemovableChannelHandler {
 
     private func dropImpatient(_ context: ChannelHandlerContext) {
         let message = "more than \(Self.mostUnanswered) requests on one connection before the first is answered"
-        onRefused(RefusedRequest(.tooManyRequests, message, closes: true), address ?? "")
+        onRefused(RefusedRequestError(.tooManyRequests, message, closes: true), address ?? "")
         context.close(promise: nil)
     }
 
     /// The body of a refused request is read to its end: who is cut off while it sends may never see the answer.
     private func refuse(_ context: ChannelHandlerContext) {
-        let refused = RefusedRequest(.serviceUnavailable, "too many connections", retryAfter: .seconds(10), closes: true)
+        let refused = RefusedRequestError(.serviceUnavailable, "too many connections", retryAfter: .seconds(10), closes: true)
         var head = HTTPResponse(status: refused.status)
         head.headerFields = refused.headers
         head.headerFields[.contentLength] = "\(refused.text.utf8.count)"

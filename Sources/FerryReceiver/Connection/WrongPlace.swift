@@ -11,7 +11,7 @@ struct WrongPlace: RouterMiddleware {
     ) async throws -> Response {
         do { return try await next(request, context) } catch let error as HTTPError where error.status == .notFound {
             let wanted = "\(request.method.rawValue) \(request.uri.path)".printable(limit: 100)
-            let refused = RefusedRequest(.notFound, "there is no \(wanted) here; segments go to POST /v1/segments")
+            let refused = RefusedRequestError(.notFound, "there is no \(wanted) here; segments go to POST /v1/segments")
             onEvent(.refused(Refusal(refused, machine: nil, address: context.address)))
             var response = refused.response
             // RFC 9110, section 9.3.2: nothing follows the head of this answer.

@@ -10,7 +10,7 @@ public struct Refusal: Sendable {
     public let reason: String
 
     /// - Parameter reason: What the log gets instead of what the client is told.
-    init(_ refused: RefusedRequest, machine: MachineName?, address: String, reason: String? = nil) {
+    init(_ refused: RefusedRequestError, machine: MachineName?, address: String, reason: String? = nil) {
         self.machine = machine
         self.address = address
         status = refused.status.code

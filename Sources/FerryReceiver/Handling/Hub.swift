@@ -15,30 +15,32 @@ struct Hub: Sendable {
         case .failure(let error):
             let reason = "the receiver cannot look machines up: \(error.reason)"
             return refuse(
-                RefusedRequest(.serviceUnavailable, reason, retryAfter: .seconds(60)), nil, address, logging: "\(error)")
+                RefusedRequestError(.serviceUnavailable, reason, retryAfter: .seconds(60)), nil, address, logging: "\(error)")
         case .success(.isOpening(let machine)):
             let reason = "the spool of \(machine.name) is still being opened: it is large, or another process holds its locks"
-            return refuse(RefusedRequest(.serviceUnavailable, reason, retryAfter: .seconds(5)), machine.name, address)
+            return refuse(RefusedRequestError(.serviceUnavailable, reason, retryAfter: .seconds(5)), machine.name, address)
         case .success(.lacksSpool(let machine, let error)):
             let reason = "the spool of \(machine.name) cannot be opened: \(error.reason)"
             return refuse(
-                RefusedRequest(.serviceUnavailable, reason, retryAfter: .seconds(60)), machine.name, address, logging: "\(error)")
+                RefusedRequestError(.serviceUnavailable, reason, retryAfter: .seconds(60)), machine.name, address,
+                logging: "\(error)")
         case .success(.perhapsKnown):
             let reason = "the receiver's list of machines is damaged, and has no sound line for what was shown"
-            return refuse(RefusedRequest(.serviceUnavailable, reason, retryAfter: .seconds(60)), nil, address)
+            return refuse(RefusedRequestError(.serviceUnavailable, reason, retryAfter: .seconds(60)), nil, address)
         case .success(.unknown):
             let reason = "a machine's token or certificate is needed; where both are shown, both must be the same machine's"
-            return refuse(RefusedRequest(.unauthorized, reason), nil, address)
+            return refuse(RefusedRequestError(.unauthorized, reason), nil, address)
         case .success(.known(let machine, let station)):
             if let wait = station.meter.wait(machine.limits.rate) {
                 let reason = "\(machine.name) sends more than \(machine.limits.rate ?? .zero) a second"
                 return refuse(
-                    RefusedRequest(.tooManyRequests, reason, retryAfter: wait, closes: true), machine.name, address)
+                    RefusedRequestError(.tooManyRequests, reason, retryAfter: wait, closes: true), machine.name, address)
             }
             guard station.requests.begin(most: mostRequests) else {
                 let reason = "\(machine.name) has too many requests under way"
                 return refuse(
-                    RefusedRequest(.serviceUnavailable, reason, retryAfter: .seconds(1), closes: true), machine.name, address)
+                    RefusedRequestError(.serviceUnavailable, reason, retryAfter: .seconds(1), closes: true), machine.name, address
+                )
             }
             defer { station.requests.end() }
             let guest = Guest(machine: machine, usage: station.usage, meter: station.meter)
@@ -82,7 +84,7 @@ struct Hub: Sendable {
 
     /// - Parameter reason: What the log gets instead of what the client is told.
     private func refuse(
-        _ refused: RefusedRequest, _ machine: MachineName?, _ address: String, logging reason: String? = nil
+        _ refused: RefusedRequestError, _ machine: MachineName?, _ address: String, logging reason: String? = nil
     ) -> Response {
         onEvent(.refused(Refusal(refused, machine: machine, address: address, reason: reason)))
         return refused.response

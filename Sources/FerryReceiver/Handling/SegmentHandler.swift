@@ -18,7 +18,7 @@ struct SegmentHandler: Sendable {
     ///   - guest: The machine that sends it, where the receiver knows machines.
     ///   - address: Where it comes from.
     func handle(_ request: Request, from guest: Guest? = nil, at address: String) async -> Response {
-        do throws(RefusedRequest) {
+        do throws(RefusedRequestError) {
             return try await take(request, from: guest)
         } catch {
             onEvent(.refused(Refusal(error, machine: guest?.machine.name, address: address)))
@@ -26,27 +26,27 @@ struct SegmentHandler: Sendable {
         }
     }
 
-    private func take(_ request: Request, from guest: Guest?) async throws(RefusedRequest) -> Response {
+    private func take(_ request: Request, from guest: Guest?) async throws(RefusedRequestError) -> Response {
         if let control = try? spool.control(), control.isDisabled {
-            throw RefusedRequest(
+            throw RefusedRequestError(
                 .serviceUnavailable, "this spool is disabled: it stores nothing new", retryAfter: .seconds(60))
         }
         let sender = request.headers[.ferrySpool]
         var parts: [JoinedSegments.Part]
-        do throws(HeaderProblem) {
+        do throws(RequestHeaderError) {
             parts = try JoinedSegments.parts(request.headers, now: spool.dateSegment(.now()).created)
         } catch {
-            throw RefusedRequest(.badRequest, "\(error)")
+            throw RefusedRequestError(.badRequest, "\(error)")
         }
         if let guest { parts = guest.limiting(parts) }
         // Before the keys: one that is known would be answered for, and that ends the only copy.
-        if let circle = Circle(parts.map(\.trail), from: sender, to: spool.id) {
-            throw RefusedRequest(.circle(circle))
+        if let circle = CircleError(parts.map(\.trail), from: sender, to: spool.id) {
+            throw RefusedRequestError(.circle(circle))
         }
         let largest = min(options.maxBody, guest?.largestBody ?? options.maxBody)
         let isTooLarge = request.headers[.contentLength].flatMap(Int64.init).map { $0 > largest.bytes } ?? false
         let received: [ReceivedSegment]
-        do throws(IntakeRefusal) {
+        do throws(IntakeError) {
             // The key before the size: a sender that is told 413 sends the same events again, in halves with keys of their own.
             if let known = try await known(parts, from: sender, looksAround: false) {
                 received = try await compare(request, known, from: guest)
@@ -65,11 +65,11 @@ struct SegmentHandler: Sendable {
                 if failure.isDiskFull { await makeRoom(for: request) }
             default: break
             }
-            throw RefusedRequest(error)
+            throw RefusedRequestError(error)
         }
         // A folder that was moved meanwhile may be removed next: what is acknowledged must be where it is looked for.
         guard spool.isAtItsPath else {
-            throw RefusedRequest(
+            throw RefusedRequestError(
                 .serviceUnavailable, "the spool's folder was moved away, or is another one", retryAfter: .seconds(5))
         }
         for segment in received { onEvent(.received(segment, from: guest?.machine.name)) }
@@ -87,7 +87,7 @@ struct SegmentHandler: Sendable {
 
     private func known(
         _ parts: [JoinedSegments.Part], from sender: String?, looksAround: Bool
-    ) async throws(IntakeRefusal) -> [KnownBody.Part]? {
+    ) async throws(IntakeError) -> [KnownBody.Part]? {
         do throws(FileError) {
             return try await admission.known(parts, from: sender, looksAround: looksAround)
         } catch {
@@ -100,8 +100,8 @@ struct SegmentHandler: Sendable {
     /// - Parameter refusal: The answer where they did not.
     private func compareWithWhatCame(
         _ request: Request, _ parts: [JoinedSegments.Part], from sender: String?, _ guest: Guest?,
-        otherwise refusal: () async -> IntakeRefusal
-    ) async throws(IntakeRefusal) -> [ReceivedSegment] {
+        otherwise refusal: () async -> IntakeError
+    ) async throws(IntakeError) -> [ReceivedSegment] {
         guard let known = try await known(parts, from: sender, looksAround: true) else { throw await refusal() }
         let received = try await compare(request, known, from: guest)
         // What came another way may have been taken away, or written into, while the body came.
@@ -114,8 +114,8 @@ struct SegmentHandler: Sendable {
     /// The answer to a body that is too large. After 413 its sender splits the segment, which is not for one that is here or was.
     private func tooLarge(
         _ request: Request, _ parts: [JoinedSegments.Part], from sender: String?, _ limit: ByteCount
-    ) async -> IntakeRefusal {
-        let refusal: IntakeRefusal = limit < options.maxBody ? .largerThanQuota(limit) : .tooLarge(limit: limit)
+    ) async -> IntakeError {
+        let refusal: IntakeError = limit < options.maxBody ? .largerThanQuota(limit) : .tooLarge(limit: limit)
         guard sender != nil, parts.count == 1, parts[0].identity.key != nil,
             let length = request.headers[.contentLength].flatMap(Int64.init)
         else { return refusal }
@@ -132,7 +132,7 @@ struct SegmentHandler: Sendable {
     /// What is known here, and pending, must not go back where it comes from now: there it is known too, and has ended.
     private func noteAnswers(
         to parts: [JoinedSegments.Part], as received: [ReceivedSegment], from sender: String?
-    ) async throws(IntakeRefusal) {
+    ) async throws(IntakeError) {
         let failure = await admission.notes.run { [recognition = admission.recognition] () -> FileError? in
             do throws(FileError) {
                 try recognition.note(zip(parts, received).filter { $0.1.isDuplicate }.map { ($0, $1) }, from: sender)
@@ -147,11 +147,11 @@ struct SegmentHandler: Sendable {
     /// Takes a body that came before.
     private func compare(
         _ request: Request, _ known: [KnownBody.Part], from guest: Guest?
-    ) async throws(IntakeRefusal) -> [ReceivedSegment] {
+    ) async throws(IntakeError) -> [ReceivedSegment] {
         let body = KnownRequest(known, inflateLimit: options.inflateLimit)
         let turn = TurnLength()
-        try await forEachPiece(of: request, from: guest, turn) { piece throws(IntakeRefusal) in
-            try await work(for: request, from: guest, turn) { () throws(IntakeRefusal) in try body.take(piece) }
+        try await forEachPiece(of: request, from: guest, turn) { piece throws(IntakeError) in
+            try await work(for: request, from: guest, turn) { () throws(IntakeError) in try body.take(piece) }
         }
         return try body.finish()
     }
@@ -159,7 +159,7 @@ struct SegmentHandler: Sendable {
     /// - Parameter sender: The ID of the spool that it comes from; `nil` where the request does not tell.
     private func take(
         _ request: Request, _ parts: [JoinedSegments.Part], from sender: String?, _ guest: Guest?
-    ) async throws(IntakeRefusal) -> [ReceivedSegment] {
+    ) async throws(IntakeError) -> [ReceivedSegment] {
         // What came before takes no room, and its sender is to learn that it is here.
         var isKnown = false
         if guest != nil {
@@ -173,7 +173,7 @@ struct SegmentHandler: Sendable {
                 Result { () throws(FileError) in try usage.look(at: spool, besides: admission.gathered) }
             }
             if case .failure(let error) = looked { throw .file(error) }
-            do throws(IntakeRefusal) {
+            do throws(IntakeError) {
                 try room.take(ByteCount(request.headers[.contentLength].flatMap(Int64.init).map { max(0, $0) } ?? 0))
             } catch {
                 return try await compareWithWhatCame(request, parts, from: sender, guest) { [error] in error }
@@ -183,18 +183,18 @@ struct SegmentHandler: Sendable {
         var received: [ReceivedSegment] = []
         var total = ByteCount.zero
         let turn = TurnLength()
-        try await forEachPiece(of: request, from: guest, turn) { piece throws(IntakeRefusal) in
+        try await forEachPiece(of: request, from: guest, turn) { piece throws(IntakeError) in
             total += ByteCount(Int64(piece.readableBytes))
-            guard total <= options.maxBody else { throw IntakeRefusal.tooLarge(limit: options.maxBody) }
+            guard total <= options.maxBody else { throw IntakeError.tooLarge(limit: options.maxBody) }
             try room.take(total)
             var left: ByteBuffer? = piece
             while let rest = left {
-                left = try await work(for: request, from: guest, turn) { () throws(IntakeRefusal) in try intake.take(rest) }
+                left = try await work(for: request, from: guest, turn) { () throws(IntakeError) in try intake.take(rest) }
                 if left != nil { received += try await admit(intake.handOver(), from: sender) }
             }
         }
         if intake.lacksFile {
-            try await work(for: request, from: guest, turn) { () throws(IntakeRefusal) in try intake.finish() }
+            try await work(for: request, from: guest, turn) { () throws(IntakeError) in try intake.finish() }
         } else {
             try intake.finish()
         }
@@ -206,10 +206,10 @@ struct SegmentHandler: Sendable {
     /// Runs what inflates and writes when the sender's turn comes.
     private func work<Value: Sendable>(
         for request: Request, from guest: Guest?, _ turn: TurnLength,
-        _ work: @escaping @Sendable () throws(IntakeRefusal) -> Value
-    ) async throws(IntakeRefusal) -> Value {
+        _ work: @escaping @Sendable () throws(IntakeError) -> Value
+    ) async throws(IntakeError) -> Value {
         let result = await turns.run(for: guest?.machine.name.text ?? request.headers[.ferrySpool] ?? "") {
-            turn.measure { Result { () throws(IntakeRefusal) in try work() } }
+            turn.measure { Result { () throws(IntakeError) in try work() } }
         }
         guard let result else { throw .aborted }
         return try result.get()
@@ -217,8 +217,8 @@ struct SegmentHandler: Sendable {
 
     /// Hands on the body as it comes. A client that is too slow is refused.
     private func forEachPiece(
-        of request: Request, from guest: Guest?, _ turn: TurnLength, _ take: (ByteBuffer) async throws(IntakeRefusal) -> Void
-    ) async throws(IntakeRefusal) {
+        of request: Request, from guest: Guest?, _ turn: TurnLength, _ take: (ByteBuffer) async throws(IntakeError) -> Void
+    ) async throws(IntakeError) {
         var total = ByteCount.zero
         let start = ContinuousClock.now
         var iterator = request.body.makeAsyncIterator()
@@ -244,7 +244,7 @@ struct SegmentHandler: Sendable {
     /// Hands the candidates over: what becomes of their files is the admission's to decide.
     private func admit(
         _ handedOver: [AdmissionCandidate], from sender: String?
-    ) async throws(IntakeRefusal) -> [ReceivedSegment] {
+    ) async throws(IntakeError) -> [ReceivedSegment] {
         let results: [AdmissionResult]
         do throws(FileError) {
             results = try await admission.admit(handedOver, vouchesForNames: sender != nil)

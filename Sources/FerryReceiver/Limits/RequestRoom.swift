@@ -22,8 +22,8 @@ struct RequestRoom {
 
     /// Sees that so much is set aside, of which other requests that are under way have none.
     ///
-    /// - Throws: ``IntakeRefusal/overQuota(_:)``.
-    mutating func take(_ total: ByteCount) throws(IntakeRefusal) {
+    /// - Throws: ``IntakeError/overQuota(_:)``.
+    mutating func take(_ total: ByteCount) throws(IntakeError) {
         guard let guest, let limit, total > taken else { return }
         guard guest.usage.take(total - taken, within: limit) else { throw .overQuota(limit) }
         taken = total

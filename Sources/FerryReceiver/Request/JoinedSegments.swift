@@ -30,7 +30,7 @@ enum JoinedSegments {
     }
 
     /// `Ferry-Segment` names one segment, or lists several with the bytes of each: `NAME;bytes=4096, NAME;bytes=512`.
-    static func parts(_ headers: HTTPFields, now: @autoclosure () -> Timestamp) throws(HeaderProblem) -> [Part] {
+    static func parts(_ headers: HTTPFields, now: @autoclosure () -> Timestamp) throws(RequestHeaderError) -> [Part] {
         let clocks = clocks(headers)
         let hops = try hops(headers)
         guard let header = headers[.ferrySegment], header.contains(",") else {
@@ -63,14 +63,14 @@ enum JoinedSegments {
     }
 
     /// `Ferry-Hops` has the most receivers that any of the segments came through.
-    private static func hops(_ headers: HTTPFields) throws(HeaderProblem) -> Int {
+    private static func hops(_ headers: HTTPFields) throws(RequestHeaderError) -> Int {
         guard let header = headers[.ferryHops] else { return 0 }
         guard let hops = Int(header), Trail(hops: hops) != nil else { throw .hops }
         return hops
     }
 
     /// `Ferry-Via` has the IDs of the spools that a segment came out of, with spaces between them, or `-`.
-    private static func trail(_ hops: Int, _ ids: Substring?) throws(HeaderProblem) -> Trail {
+    private static func trail(_ hops: Int, _ ids: Substring?) throws(RequestHeaderError) -> Trail {
         let ids = ids.map { $0.split(separator: " ").map { String($0) } } ?? []
         guard let trail = Trail(hops: hops, spools: ids == ["-"] ? [] : ids) else { throw .via }
         return trail

@@ -30,7 +30,7 @@ struct SegmentIdentity: Equatable, Sendable {
     }
 
     /// - Parameter now: For senders that say nothing of themselves.
-    init(_ headers: HTTPFields, now: @autoclosure () -> Timestamp) throws(HeaderProblem) {
+    init(_ headers: HTTPFields, now: @autoclosure () -> Timestamp) throws(RequestHeaderError) {
         let header = headers[.ferrySegment]
         let segment = header.flatMap { SegmentName($0) }
         if let header, segment == nil, !ForeignName.isLegal(String(percentDecoding: header) ?? header) { throw .name }

@@ -9,7 +9,7 @@ struct OpenSource {
     /// By how much it is longer.
     let growth: ByteCount?
 
-    /// - Throws: ``SourceChanged`` or `FileError`.
+    /// - Throws: ``SourceChangedError`` or `FileError`.
     init(_ listed: ReplayFile) throws {
         guard let file = try OpenFile.readingRegular(listed.path) else { throw FileError("read", listed.path, code: EINVAL) }
         self.listed = listed
@@ -25,7 +25,7 @@ struct OpenSource {
         switch old.change(to: now) {
         case .none: return nil
         case .grown(let growth): return growth
-        case .other: throw SourceChanged(listed: old, now: now)
+        case .other: throw SourceChangedError(listed: old, now: now)
         }
     }
 }

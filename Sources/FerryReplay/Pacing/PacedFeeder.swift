@@ -121,7 +121,7 @@ struct PacedFeeder: Sendable {
     /// Opens a source. Lines that came since the replay began are behind those that are staged; what is staged must still be there, as
     /// ``ReplayRun/Part`` tells.
     private func opened(_ file: ReplayFile, _ position: ReplayRun.Position) throws(Unreadable) -> OpenSource {
-        do { return try OpenSource(file) } catch is SourceChanged where position.lines > 0 || position.part != nil {
+        do { return try OpenSource(file) } catch is SourceChangedError where position.lines > 0 || position.part != nil {
             throw Unreadable(error: Changed(lines: position.lines))
         } catch {
             throw Unreadable(error: error)

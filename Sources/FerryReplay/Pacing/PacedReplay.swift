@@ -42,7 +42,7 @@ struct PacedReplay {
         let onEvent = onEvent
         let schedule = SchedulePolicy(interval: .seconds(60), events: 1)
         let runner = try Runner(
-            [SpoolPlace(run.spool.path)], options: RunOptions(upload: options.uploadOptions(run), schedule: schedule),
+            [SpoolPattern(run.spool.path)], options: RunOptions(upload: options.uploadOptions(run), schedule: schedule),
             onEvent: { event in
                 guard case .upload(_, let event) = event else { return }
                 totals.count(event)

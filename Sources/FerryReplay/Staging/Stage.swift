@@ -44,7 +44,7 @@ struct Stage {
     /// Stages one source: as it is when nothing in it changes, otherwise what passes the filter. The same source gives the same name and
     /// bytes at every try.
     ///
-    /// - Throws: ``SourceChanged`` where the source is not any more what it was when the replay began: other bytes under its key would be taken
+    /// - Throws: ``SourceChangedError`` where the source is not any more what it was when the replay began: other bytes under its key would be taken
     ///   for the same.
     mutating func add(_ file: ReplayFile) throws {
         let (leftOut, unreadable) = (report.leftOut, report.unreadable)

@@ -47,7 +47,7 @@ extension OpenFile {
     }
 
     func trailer(size: Int64) throws(FileError) -> [UInt8] {
-        try readBytes(MemberNote.trailerLength, at: max(0, size - Int64(MemberNote.trailerLength)))
+        try readBytes(GzipMemberCounts.trailerLength, at: max(0, size - Int64(GzipMemberCounts.trailerLength)))
     }
 
     fileprivate func trailers(size: Int64) throws(FileError) -> TrailerMark {

@@ -7,14 +7,14 @@ extension OpenFile {
         do {
             try inflate(limit: inflateLimit, strictly: true) { try lines.feed($0) }
             try lines.finish()
-        } catch let damage as GzipDamage {
-            throw SegmentProblem.damaged(damage)
-        } catch let problem as JSONLineProblem {
-            throw SegmentProblem.notJSONLines(problem)
+        } catch let damage as GzipError {
+            throw SegmentError.damaged(damage)
+        } catch let problem as JSONLineError {
+            throw SegmentError.notJSONLines(problem)
         }
         let walk = try walkMembers(length: status().size.bytes)
         if let noted = walk.events, noted != lines.events {
-            throw SegmentProblem.wrongNote(noted: noted, found: lines.events)
+            throw SegmentError.wrongNote(noted: noted, found: lines.events)
         }
         return lines.events
     }

@@ -2,7 +2,7 @@
 public struct Examination: Equatable, Sendable {
     /// `nil` when nobody noted them and the segment was not inflated.
     public var events: Int64?
-    public var damage: GzipDamage?
+    public var damage: GzipError?
     /// A member's writer noted nothing, so that only inflating shows whether the file is whole.
     public var lacksNotes = false
 }

@@ -39,7 +39,7 @@ public enum ForeignFile {
     /// do not: so it is damaged only when it is quiet, and cut off only when nobody went on with it for long.
     ///
     /// - Returns: `nil` when it will never be whole.
-    public static func mayBecomeWhole(_ damage: GzipDamage.Kind, changed: Timestamp, now: Timestamp) -> Timestamp? {
+    public static func mayBecomeWhole(_ damage: GzipError.Kind, changed: Timestamp, now: Timestamp) -> Timestamp? {
         guard isQuiet(changed: changed, now: now) else { return changed + quietPeriod }
         switch damage {
         case .truncated, .empty: return now - changed >= patience ? nil : changed + patience
@@ -74,12 +74,12 @@ extension Claim {
 
 extension Spool {
     /// What is wrong with a pending file, found by inflating it, without a claim; `nil` when it is sound, or gone.
-    public func damage(of name: String, inflateLimit: ByteCount = .mebibytes(1024)) throws(FileError) -> GzipDamage? {
+    public func damage(of name: String, inflateLimit: ByteCount = .mebibytes(1024)) throws(FileError) -> GzipError? {
         guard let file = try directory.open(name) else { return nil }
         do {
             try file.inflate(limit: inflateLimit, strictly: true) { _ in }
             return nil
-        } catch let damage as GzipDamage {
+        } catch let damage as GzipError {
             return damage
         } catch let error as FileError {
             throw error

@@ -16,37 +16,37 @@ extension OpenFile {
         }
         var events: Int64 = 0
         var position: Int64 = 0
-        if length == 0 { return Examination(damage: GzipDamage(kind: .empty, offset: 0)) }
+        if length == 0 { return Examination(damage: GzipError(kind: .empty, offset: 0)) }
         while position < length {
             let start = try bytes(Self.longestHeader, at: position)
-            var note: MemberNote?
+            var note: GzipMemberCounts?
             do throws(GzipHeader.Failure) {
                 note = try GzipHeader(start).note
             } catch {
                 switch error {
                 case .notGzip:
-                    return Examination(damage: GzipDamage(kind: position == 0 ? .notGzip : .trailingGarbage, offset: position))
+                    return Examination(damage: GzipError(kind: position == 0 ? .notGzip : .trailingGarbage, offset: position))
                 case .incomplete where start.count < Self.longestHeader:
-                    return Examination(damage: GzipDamage(kind: .truncated, offset: length))
+                    return Examination(damage: GzipError(kind: .truncated, offset: length))
                 case .incomplete: break
                 }
             }
             guard let note else {
-                return Examination(damage: length - position < 18 ? GzipDamage(kind: .truncated, offset: length) : nil)
+                return Examination(damage: length - position < 18 ? GzipError(kind: .truncated, offset: length) : nil)
             }
             guard note.memberLength <= length - position else {
-                return Examination(damage: GzipDamage(kind: .truncated, offset: length))
+                return Examination(damage: GzipError(kind: .truncated, offset: length))
             }
             let end = position + note.memberLength
-            let trailer = try bytes(MemberNote.trailerLength, at: end - Int64(MemberNote.trailerLength))
-            guard trailer.count == MemberNote.trailerLength else {
-                return Examination(damage: GzipDamage(kind: .truncated, offset: length))
+            let trailer = try bytes(GzipMemberCounts.trailerLength, at: end - Int64(GzipMemberCounts.trailerLength))
+            guard trailer.count == GzipMemberCounts.trailerLength else {
+                return Examination(damage: GzipError(kind: .truncated, offset: length))
             }
             body(trailer)
             // The ISIZE field.
             let size = trailer.suffix(4).reversed().reduce(0 as UInt32) { $0 << 8 | UInt32($1) }
             guard size == UInt32(truncatingIfNeeded: note.uncompressed) else {
-                return Examination(damage: GzipDamage(kind: .corrupt, offset: end - 4))
+                return Examination(damage: GzipError(kind: .corrupt, offset: end - 4))
             }
             events.add(note.events)
             position = end

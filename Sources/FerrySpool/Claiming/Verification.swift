@@ -31,7 +31,7 @@ extension Claim {
         // Notes that contradict the file count as absent: what they are noted of may be sound.
         if verification == .never { walk.damage = nil } else if walk.lacksNotes || walk.damage != nil { return nil }
         if let content {
-            trailers.add(content.suffix(MemberNote.trailerLength))
+            trailers.add(content.suffix(GzipMemberCounts.trailerLength))
         } else {
             trailers.add(try file.trailer(size: status.size.bytes)[...])
         }
@@ -51,7 +51,7 @@ extension Claim {
             remember(.whole(hash.finish()))
             let lacksNotes = try file.walkMembers(length: status.size.bytes, content: content).events == nil
             return Examination(events: counter.totalAtEnd, lacksNotes: lacksNotes)
-        } catch let damage as GzipDamage {
+        } catch let damage as GzipError {
             // What is damaged by its notes, too, is no file that is still being written.
             let noted =
                 goesByNotes && segmentName != nil

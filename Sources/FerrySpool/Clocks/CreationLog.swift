@@ -21,7 +21,7 @@ extension Spool {
         if latest?.boot != LatestCreation.thisBoot {
             earlier += datedNames()
             // The first look in a boot: when the clock is set right later, it shows that this was dated by one that was wrong.
-            var clock = ClockWatch.Reading.now()
+            var clock = ClockJumpDetector.Reading.now()
             clock.wall = reading
             _ = watchClock(clock)
         }

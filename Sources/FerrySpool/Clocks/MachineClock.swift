@@ -1,8 +1,8 @@
 import Glibc
 
-extension ClockWatch.Reading {
+extension ClockJumpDetector.Reading {
     /// The machine's clocks as they are now.
-    public static func now() -> ClockWatch.Reading {
+    public static func now() -> ClockJumpDetector.Reading {
         .init(
             bootID: BootID.current ?? "", sinceBoot: KernelClock.nanoseconds(CLOCK_BOOTTIME) / 1_000_000, wall: .now())
     }
@@ -16,16 +16,16 @@ extension Spool {
     /// Where they cannot be remembered, or the last look not be read, there is a warning, and no last look to compare with: then nothing
     /// goes by age, but everything is stored and sent.
     public func watchClock(
-        _ reading: ClockWatch.Reading = .now(), warn: (UnreadableState) -> Void = { _ in }
-    ) -> ClockWatch {
-        var previous: ClockWatch?
+        _ reading: ClockJumpDetector.Reading = .now(), warn: (UnreadableState) -> Void = { _ in }
+    ) -> ClockJumpDetector {
+        var previous: ClockJumpDetector?
         var failure: FileError?
         do throws(FileError) {
-            previous = try stateDirectory?.readStateOfAnyKind(ClockWatch.self, from: Self.clockName, warn: warn)
+            previous = try stateDirectory?.readStateOfAnyKind(ClockJumpDetector.self, from: Self.clockName, warn: warn)
         } catch {
             failure = error
         }
-        var watch = ClockWatch(previous: previous, reading: reading)
+        var watch = ClockJumpDetector(previous: previous, reading: reading)
         if previous?.bootID != reading.bootID, let latest = latestCreation(), latest.boot == reading.bootID {
             watch.note(dated: latest.created)
         }
@@ -42,7 +42,7 @@ extension Spool {
     }
 
     /// A moment as an age limit may take it: no later than the clock, as far as that can be trusted; `nil` while it cannot.
-    public func trusted(_ now: Timestamp, by clock: ClockWatch.Reading = .now()) -> Timestamp? {
+    public func trusted(_ now: Timestamp, by clock: ClockJumpDetector.Reading = .now()) -> Timestamp? {
         watchClock(clock).trustedNow.map { min($0, now) }
     }
 }

@@ -3,7 +3,7 @@ public struct RejectionReason: Codable, Equatable, Sendable {
     public var version = 1
     /// When it was rejected.
     public var at: Timestamp
-    /// A word for programs: `status`, `exhausted`, `too-large`, or a kind of ``GzipDamage``.
+    /// A word for programs: `status`, `exhausted`, `too-large`, or a kind of ``GzipError``.
     public var kind: String
     public var status: Int?
     public var message: String

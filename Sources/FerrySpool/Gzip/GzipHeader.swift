@@ -3,7 +3,7 @@ struct GzipHeader {
     /// Bytes before the compressed data.
     let length: Int
     /// What a Ferry writer noted about the member, when one did, and when it can be true.
-    let note: MemberNote?
+    let note: GzipMemberCounts?
 
     enum Failure: Error { case notGzip, incomplete }
 
@@ -16,13 +16,13 @@ struct GzipHeader {
         guard bytes[0] == 0x1f, bytes[1] == 0x8b, bytes[2] == 8, bytes[3] & 0xe0 == 0 else { throw .notGzip }
         let flags = bytes[3]
         var position = 10
-        var note: MemberNote?
+        var note: GzipMemberCounts?
         if flags & 0x04 != 0 {
             guard bytes.count >= position + 2 else { throw .incomplete }
             let length = Int(bytes[position]) | Int(bytes[position + 1]) << 8
             position += 2
             guard bytes.count >= position + length else { throw .incomplete }
-            note = MemberNote(extraField: bytes[position..<position + length])
+            note = GzipMemberCounts(extraField: bytes[position..<position + length])
             position += length
         }
         // File name and comment, each ended by a zero byte.

@@ -1,6 +1,6 @@
 /// Inflates gzip of any number of members, fed piece by piece, in constant memory.
 ///
-/// A member with a ``MemberNote`` that says that it is small is gathered and inflated whole (``MemberInflater``). Every other one, and one
+/// A member with a ``GzipMemberCounts`` that says that it is small is gathered and inflated whole (``MemberInflater``). Every other one, and one
 /// that turns out not to be what its note says, goes through zlib, which alone tells damage and its place.
 public struct GzipReader: ~Copyable {
     private var stream: GzipStream
@@ -17,7 +17,7 @@ public struct GzipReader: ~Copyable {
         case nothing
         /// Until its header is there.
         case header
-        case member(MemberNote)
+        case member(GzipMemberCounts)
     }
 
     /// The length of the first members that ended well: where damage or garbage begins.
@@ -42,7 +42,7 @@ public struct GzipReader: ~Copyable {
 
     /// Inflates a piece of the file and hands on what comes out, in pieces no larger than the largest member that is inflated whole.
     ///
-    /// - Throws: ``GzipDamage``, or whatever `body` throws.
+    /// - Throws: ``GzipError``, or whatever `body` throws.
     public mutating func feed(
         _ bytes: UnsafeRawBufferPointer, _ body: (UnsafeRawBufferPointer) throws -> Void
     ) throws {
@@ -97,7 +97,7 @@ public struct GzipReader: ~Copyable {
     private mutating func gather(
         _ rest: inout UnsafeRawBufferPointer, _ body: (UnsafeRawBufferPointer) throws -> Void
     ) throws {
-        let wanted = if case .member(let note) = collecting { Int(note.memberLength) } else { MemberNote.headerLength }
+        let wanted = if case .member(let note) = collecting { Int(note.memberLength) } else { GzipMemberCounts.headerLength }
         let piece = UnsafeRawBufferPointer(rebasing: rest.prefix(wanted - gathered.count))
         gathered += piece
         rest = UnsafeRawBufferPointer(rebasing: rest[piece.count...])
@@ -125,7 +125,7 @@ public struct GzipReader: ~Copyable {
     }
 
     private mutating func inflate(
-        _ member: UnsafeRawBufferPointer, _ note: MemberNote, _ body: (UnsafeRawBufferPointer) throws -> Void
+        _ member: UnsafeRawBufferPointer, _ note: GzipMemberCounts, _ body: (UnsafeRawBufferPointer) throws -> Void
     ) throws -> Bool {
         var isSound = false
         // What the body throws comes after a member that is sound.

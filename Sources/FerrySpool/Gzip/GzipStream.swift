@@ -48,7 +48,7 @@ struct GzipStream: ~Copyable {
     ///
     /// - Parameter stopsBehindMember: Goes no further than to the end of a member.
     /// - Returns: How many bytes it took.
-    /// - Throws: ``GzipDamage``, or whatever `body` throws.
+    /// - Throws: ``GzipError``, or whatever `body` throws.
     mutating func feed(
         _ bytes: UnsafeRawBufferPointer, stopsBehindMember: Bool, _ body: (UnsafeRawBufferPointer) throws -> Void
     ) throws -> Int {
@@ -87,7 +87,7 @@ struct GzipStream: ~Copyable {
     }
 
     /// To be called at the end of the file.
-    mutating func finish() throws(GzipDamage) {
+    mutating func finish() throws(GzipError) {
         switch state {
         case .failed: return
         case .inMember: throw fail(.truncated, at: consumed)
@@ -96,15 +96,15 @@ struct GzipStream: ~Copyable {
     }
 
     /// Damage before the first byte of a member's data: the file never was gzip, or has something else behind it.
-    private var headerFailure: GzipDamage? {
+    private var headerFailure: GzipError? {
         mutating get {
             guard stream.pointee.total_out == 0, consumed - soundLength <= 10 else { return nil }
             return soundLength == 0 ? fail(.notGzip, at: 0) : fail(.trailingGarbage, at: soundLength)
         }
     }
 
-    private mutating func fail(_ kind: GzipDamage.Kind, at offset: Int64) -> GzipDamage {
+    private mutating func fail(_ kind: GzipError.Kind, at offset: Int64) -> GzipError {
         state = .failed
-        return GzipDamage(kind: kind, offset: offset)
+        return GzipError(kind: kind, offset: offset)
     }
 }

@@ -1,4 +1,4 @@
-/// Writes lines to the end of a file as one gzip member with a ``MemberNote``: text that fits into memory at once, the longer rest by zlib, in
+/// Writes lines to the end of a file as one gzip member with a ``GzipMemberCounts``: text that fits into memory at once, the longer rest by zlib, in
 /// constant memory.
 ///
 /// One member, because the libraries of some servers read no further than the first, and would answer for all of a segment.

@@ -4,7 +4,7 @@
     import CZlib
 #endif
 
-/// Compresses text that is whole in memory into a gzip member with a ``MemberNote``: by libdeflate, or by zlib where that is not built in.
+/// Compresses text that is whole in memory into a gzip member with a ``GzipMemberCounts``: by libdeflate, or by zlib where that is not built in.
 struct MemberDeflater: ~Copyable {
     #if Libdeflate
         private let compressor: OpaquePointer
@@ -67,16 +67,16 @@ struct MemberDeflater: ~Copyable {
     ///   - text: At most 1 GiB.
     ///   - most: The most that the member may take.
     func member(of text: UnsafeRawBufferPointer, events: Int64, most: Int = .max) -> HeldBytes? {
-        let start = MemberNote.headerLength
-        guard var member = HeldBytes(capacity: min(start + bound(text.count) + MemberNote.trailerLength, most)) else {
+        let start = GzipMemberCounts.headerLength
+        guard var member = HeldBytes(capacity: min(start + bound(text.count) + GzipMemberCounts.trailerLength, most)) else {
             return nil
         }
         let bytes = member.room
-        let room = UnsafeMutableRawBufferPointer(rebasing: bytes[start..<bytes.count - MemberNote.trailerLength])
+        let room = UnsafeMutableRawBufferPointer(rebasing: bytes[start..<bytes.count - GzipMemberCounts.trailerLength])
         let length = deflate(text, into: room)
         guard length > 0 else { return nil }
-        member.count = start + length + MemberNote.trailerLength
-        let note = MemberNote(events: events, uncompressed: Int64(text.count), memberLength: Int64(member.count))
+        member.count = start + length + GzipMemberCounts.trailerLength
+        let note = GzipMemberCounts(events: events, uncompressed: Int64(text.count), memberLength: Int64(member.count))
         bytes.copyBytes(from: note.headerBytes)
         let trailer = UnsafeMutableRawBufferPointer(rebasing: bytes[(start + length)..<member.count])
         trailer.storeBytes(of: checksum(text).littleEndian, as: UInt32.self)

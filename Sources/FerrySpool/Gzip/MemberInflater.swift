@@ -25,7 +25,7 @@ package enum MemberInflater {
 
     /// The length of the member that begins with these bytes.
     enum Start: Equatable {
-        case member(MemberNote)
+        case member(GzipMemberCounts)
         /// It may be such a member; there is too little of it to tell.
         case incomplete
         case unsuitable
@@ -34,10 +34,11 @@ package enum MemberInflater {
     #if Libdeflate
         /// Looks at the first bytes of a member.
         static func start(_ bytes: UnsafeRawBufferPointer, _ largest: Size) -> Start {
-            let isOwn = zip(bytes, MemberNote.headerStart).allSatisfy { $0 == $1 }
+            let isOwn = zip(bytes, GzipMemberCounts.headerStart).allSatisfy { $0 == $1 }
             guard isOwn else { return .unsuitable }
-            guard bytes.count >= MemberNote.headerLength else { return .incomplete }
-            guard let note = MemberNote(ownHeader: bytes), note.uncompressed <= largest.text, note.memberLength <= largest.member,
+            guard bytes.count >= GzipMemberCounts.headerLength else { return .incomplete }
+            guard let note = GzipMemberCounts(ownHeader: bytes), note.uncompressed <= largest.text,
+                note.memberLength <= largest.member,
                 note.uncompressed / highestRatio <= note.memberLength
             else { return .unsuitable }
             return .member(note)
@@ -48,10 +49,11 @@ package enum MemberInflater {
         /// - Parameter member: As many bytes as `note` says.
         /// - Returns: Whether `body` was called with the text; otherwise the member is not what its note says.
         static func inflate(
-            _ member: UnsafeRawBufferPointer, _ note: MemberNote, _ body: (UnsafeRawBufferPointer) throws -> Void
+            _ member: UnsafeRawBufferPointer, _ note: GzipMemberCounts, _ body: (UnsafeRawBufferPointer) throws -> Void
         ) rethrows -> Bool {
-            let data = UnsafeRawBufferPointer(rebasing: member[MemberNote.headerLength..<member.count - MemberNote.trailerLength])
-            let trailer = UnsafeRawBufferPointer(rebasing: member[(member.count - MemberNote.trailerLength)...])
+            let data = UnsafeRawBufferPointer(
+                rebasing: member[GzipMemberCounts.headerLength..<member.count - GzipMemberCounts.trailerLength])
+            let trailer = UnsafeRawBufferPointer(rebasing: member[(member.count - GzipMemberCounts.trailerLength)...])
             let workspace = Workspace.take()
             defer { workspace.giveBack() }
             let length = Int(note.uncompressed)
@@ -110,7 +112,7 @@ package enum MemberInflater {
         static func start(_ bytes: UnsafeRawBufferPointer, _ largest: Size) -> Start { .unsuitable }
 
         static func inflate(
-            _ member: UnsafeRawBufferPointer, _ note: MemberNote, _ body: (UnsafeRawBufferPointer) throws -> Void
+            _ member: UnsafeRawBufferPointer, _ note: GzipMemberCounts, _ body: (UnsafeRawBufferPointer) throws -> Void
         ) rethrows -> Bool { false }
     #endif
 }

@@ -1,13 +1,13 @@
 import CZlib
 
-/// Writes one gzip member of any length with a ``MemberNote`` to the end of a file, by zlib, in constant memory.
+/// Writes one gzip member of any length with a ``GzipMemberCounts`` to the end of a file, by zlib, in constant memory.
 ///
 /// For the bodies of requests, and for segments whose text is too long for a ``MemberDeflater``.
 package struct MemberStream: ~Copyable {
     private let file: OpenFile
     private let stream: UnsafeMutablePointer<z_stream>
     private let output: UnsafeMutableRawBufferPointer
-    private var note = MemberNote(events: 0, uncompressed: 0, memberLength: 0)
+    private var note = GzipMemberCounts(events: 0, uncompressed: 0, memberLength: 0)
     private var checksum: UInt32 = 0
     /// Where in the file the member begins.
     private let start: Int64
@@ -61,7 +61,7 @@ package struct MemberStream: ~Copyable {
         }
         try file.write(trailer)
         note.memberLength += Int64(trailer.count)
-        try file.write(note.numbers, at: start + MemberNote.numbersOffset)
+        try file.write(note.numbers, at: start + GzipMemberCounts.numbersOffset)
     }
 
     private mutating func deflate(_ bytes: UnsafeRawBufferPointer, flush: Int32) throws(FileError) {

@@ -15,7 +15,7 @@ public struct JSONLinesCounter {
     /// - Parameter longestLine: Longer ones are no events.
     public init(longestLine: ByteCount = ByteCount(.max)) { self.longestLine = longestLine.bytes }
 
-    public mutating func feed(_ bytes: UnsafeRawBufferPointer) throws(JSONLineProblem) {
+    public mutating func feed(_ bytes: UnsafeRawBufferPointer) throws(JSONLineError) {
         var rest = bytes.asText
         while !rest.isEmpty {
             // Whole lines in a block that no line is too long for; or else the rest of a line, or the start of one.
@@ -34,15 +34,15 @@ public struct JSONLinesCounter {
     /// So little is scanned for the sake of one bad line.
     private static let longestBlock = 1 << 16
 
-    private mutating func scan(_ bytes: UnsafeBufferPointer<UInt8>) throws(JSONLineProblem) {
-        try bytes.forEachLine { (piece, isEnded) throws(JSONLineProblem) in
+    private mutating func scan(_ bytes: UnsafeBufferPointer<UInt8>) throws(JSONLineError) {
+        try bytes.forEachLine { (piece, isEnded) throws(JSONLineError) in
             if let bad = scanner.feed(piece) {
-                throw JSONLineProblem(line: line, column: column + bad + 1, reason: scanner.reason)
+                throw JSONLineError(line: line, column: column + bad + 1, reason: scanner.reason)
             }
             column += piece.count
             guard column <= longestLine else {
                 let column = Int(clamping: longestLine.adding(1))
-                throw JSONLineProblem(line: line, column: column, reason: "the line is longer than \(ByteCount(longestLine))")
+                throw JSONLineError(line: line, column: column, reason: "the line is longer than \(ByteCount(longestLine))")
             }
             guard isEnded else { return }
             try endLine()
@@ -52,13 +52,13 @@ public struct JSONLinesCounter {
     }
 
     /// To be called at the end.
-    public mutating func finish() throws(JSONLineProblem) {
+    public mutating func finish() throws(JSONLineError) {
         try endLine()
     }
 
-    private mutating func endLine() throws(JSONLineProblem) {
+    private mutating func endLine() throws(JSONLineError) {
         if !scanner.isBlank {
-            guard scanner.finish() else { throw JSONLineProblem(line: line, column: column + 1, reason: scanner.reason) }
+            guard scanner.finish() else { throw JSONLineError(line: line, column: column + 1, reason: scanner.reason) }
             events += 1
         }
         scanner.reset()

@@ -12,7 +12,7 @@ extension Spool {
     ///   - clock: Looked at when a day is over the age: while it cannot be trusted, all stays. Days before 2020 are of a clock that was not set,
     ///     and stay too.
     public func forgetReceived(
-        olderThan age: Duration, now: Timestamp, clock: ClockWatch.Reading = .now()
+        olderThan age: Duration, now: Timestamp, clock: ClockJumpDetector.Reading = .now()
     ) -> KeysForgotten {
         var forgotten = KeysForgotten()
         do throws(FileError) {

@@ -62,7 +62,7 @@ struct LineSalvage: ~Copyable {
         case .blank:
             isBroken = true
             return
-        case .invalid: throw SalvageEnd()
+        case .invalid: throw SalvageEndError()
         case .event: break
         }
         // It ends behind what can be trusted.
@@ -86,4 +86,4 @@ struct LineSalvage: ~Copyable {
 }
 
 /// The first line that is no JSON: what follows corrupt data is not to be trusted.
-struct SalvageEnd: Error {}
+struct SalvageEndError: Error {}

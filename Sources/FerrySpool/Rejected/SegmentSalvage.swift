@@ -11,9 +11,9 @@ extension OpenFile {
         var salvage = try LineSalvage(target: target, trusted: trusted, takesUnverified: takesUnverified)
         var isSound = true
         do {
-            do { try inflate(limit: limit, strictly: true) { try salvage.add($0) } } catch is GzipDamage { isSound = false }
+            do { try inflate(limit: limit, strictly: true) { try salvage.add($0) } } catch is GzipError { isSound = false }
             if isWhole { try salvage.endLastLine() }
-        } catch is SalvageEnd {
+        } catch is SalvageEndError {
             // What came before it is what can be saved.
             isSound = false
         } catch let error as FileError {
@@ -42,7 +42,7 @@ extension OpenFile {
             }
             try reader.finish { produced += Int64($0.count) }
             return (produced, true)
-        } catch let damage as GzipDamage {
+        } catch let damage as GzipError {
             switch damage.kind {
             case .trailingGarbage: return (reader.soundProduced, true)
             case .tooLarge: return (produced, false)

@@ -7,7 +7,7 @@ extension Spool {
     ///   - inVain: Whether to evict also what makes too little room. A writer that would have to refuse its event drops nothing for it.
     public func applyRetention(
         _ limits: RetentionLimits, room: ByteCount = .zero, atMost: Priority = .critical, inVain: Bool = true,
-        clock: ClockWatch.Reading = .now(), warn: (UnreadableState) -> Void = { _ in }
+        clock: ClockJumpDetector.Reading = .now(), warn: (UnreadableState) -> Void = { _ in }
     ) throws(FileError) -> RetentionReport {
         var report = RetentionReport()
         guard !limits.isUnlimited else { return report }

@@ -7,7 +7,7 @@ extension Spool {
     /// - Parameter clock: Looked at when a day is over the age limit: while it cannot be trusted, the day stays. Days before 2020 are of a
     ///   clock that was not set, and stay too.
     public func pruneSent(
-        _ limits: RetentionLimits, now: Timestamp, clock: ClockWatch.Reading = .now()
+        _ limits: RetentionLimits, now: Timestamp, clock: ClockJumpDetector.Reading = .now()
     ) -> SentPruning {
         var pruning = SentPruning()
         guard !limits.isUnlimited else { return pruning }

@@ -28,12 +28,12 @@ extension Spool {
     /// A split that a crash interrupted is completed by doing it again: the halves' names and lines are the same.
     public func split(
         _ claim: Claim, at now: Timestamp = .now(), inflateLimit: ByteCount, level: CompressionLevel = .standard
-    ) throws(SplitFailure) -> Split {
+    ) throws(SplitError) -> Split {
         do {
             let lines = try claim.file.countLines(limit: inflateLimit)
-            guard lines > 1 else { throw SplitFailure.singleLine }
+            guard lines > 1 else { throw SplitError.singleLine }
             let parent = try named(claim, at: now)
-            guard let halves = parent.segment.halves else { throw SplitFailure.noRoom }
+            guard let halves = parent.segment.halves else { throw SplitError.noRoom }
             let names = [halves.first.fileName, halves.second.fileName]
             let first = try Publication(in: directory)
             let second = try Publication(in: directory)
@@ -43,9 +43,9 @@ extension Spool {
             try publish(first, as: names[0], limit: inflateLimit)
             try publish(second, as: names[1], limit: inflateLimit)
             return Split(parent: parent.claim, halves: names)
-        } catch let failure as SplitFailure {
+        } catch let failure as SplitError {
             throw failure
-        } catch let damage as GzipDamage {
+        } catch let damage as GzipError {
             throw .damaged(damage)
         } catch let error as FileError {
             throw .file(error)

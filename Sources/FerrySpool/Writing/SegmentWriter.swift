@@ -49,9 +49,9 @@ public final class SegmentWriter {
     /// - Parameter number: What the caller knows the event by, such as its line's number, for ``firstUnstored``.
     public func append(
         _ line: UnsafeBufferPointer<UInt8>, number: Int64 = 0, at now: ContinuousClock.Instant
-    ) throws(WriteFailure) {
+    ) throws(SegmentWriteError) {
         let size = ByteCount(Int64(line.count + 1))
-        do throws(WriteFailure) {
+        do throws(SegmentWriteError) {
             try obeyControl(at: now)
             if let open, !open.roll.hasRoom(for: size, options.roll) { try roll() }
             if open == nil { open = (try openJournal(), RollState(firstEventAt: now)) }
@@ -72,7 +72,7 @@ public final class SegmentWriter {
     /// How soon a writer notices that its spool was disabled.
     private static let controlInterval = Duration.seconds(1)
 
-    private func obeyControl(at now: ContinuousClock.Instant) throws(WriteFailure) {
+    private func obeyControl(at now: ContinuousClock.Instant) throws(SegmentWriteError) {
         if let nextControlCheck, now < nextControlCheck { return }
         nextControlCheck = now + Self.controlInterval
         // What cannot be read keeps no event from being stored.
@@ -84,7 +84,7 @@ public final class SegmentWriter {
     private static let batchSize = 1 << 18
 
     /// Writes what was appended to the journal: all of it, or nothing. What could not be written is given up.
-    public func flush() throws(WriteFailure) {
+    public func flush() throws(SegmentWriteError) {
         guard let open, !batch.isEmpty else { return }
         let failure: FileError? = batch.withUnsafeBytes { bytes in
             do throws(FileError) {
@@ -102,7 +102,7 @@ public final class SegmentWriter {
     }
 
     /// Forces what is in the journal to the disk.
-    public func sync() throws(WriteFailure) {
+    public func sync() throws(SegmentWriteError) {
         do throws(FileError) { try open?.journal.sync() } catch { throw .file(error) }
     }
 
@@ -110,16 +110,16 @@ public final class SegmentWriter {
     public var rollsAt: ContinuousClock.Instant? { open.map { $0.roll.firstEventAt + options.roll.after } }
 
     /// Publishes the segment in the making if its time has come.
-    public func rollIfDue(at now: ContinuousClock.Instant) throws(WriteFailure) {
+    public func rollIfDue(at now: ContinuousClock.Instant) throws(SegmentWriteError) {
         if let open, open.roll.isDue(at: now, options.roll) { try roll() }
     }
 
     /// Publishes everything and waits for it.
     ///
     /// - Returns: The segments of this writer, in order.
-    public func finish() throws(WriteFailure) -> [SegmentName] {
-        var failure: WriteFailure?
-        do throws(WriteFailure) { if open != nil { try roll() } } catch { failure = error }
+    public func finish() throws(SegmentWriteError) -> [SegmentName] {
+        var failure: SegmentWriteError?
+        do throws(SegmentWriteError) { if open != nil { try roll() } } catch { failure = error }
         // Also then: what is under way ends before the process may.
         let published: [SegmentName]
         do throws(FileError) { published = try sealer.finish() } catch { throw .file(error) }
@@ -127,7 +127,7 @@ public final class SegmentWriter {
         return published
     }
 
-    private func roll() throws(WriteFailure) {
+    private func roll() throws(SegmentWriteError) {
         try flush()
         guard let (journal, roll) = open else { return }
         open = nil
@@ -140,7 +140,7 @@ public final class SegmentWriter {
         }
     }
 
-    private func openJournal() throws(WriteFailure) -> Journal {
+    private func openJournal() throws(SegmentWriteError) -> Journal {
         let retention: RetentionReport
         let time = clock.date(wallClock(), in: spool)
         let name = SegmentName(priority: options.priority, created: time.created, id: .random(), stream: options.stream)

@@ -6,8 +6,8 @@ struct EventEncoder: ~Copyable {
     private(set) var line = LineBuffer()
     private let limits: EventLimits
     /// What was cut off or left out.
-    private(set) var truncated: [LimitBreach] = []
-    private var refusal: LimitBreach?
+    private(set) var truncated: [EventLimitError] = []
+    private var refusal: EventLimitError?
     /// Whether what is being written is the program's own.
     private var isLimited = true
     /// Keys of properties that are as long as the limit, or were cut to it: of two that begin alike the first stands.
@@ -35,7 +35,7 @@ struct EventEncoder: ~Copyable {
     }
 
     /// Writes the event with its line feed.
-    mutating func encode(_ event: Event) throws(LimitBreach) {
+    mutating func encode(_ event: Event) throws(EventLimitError) {
         line.append("{\"v\":")
         line.append(Self.version)
         line.append(",\"time\":\"")
@@ -155,7 +155,7 @@ struct EventEncoder: ~Copyable {
         return nil
     }
 
-    private mutating func note(_ breach: LimitBreach, _ policy: EventLimits.Policy) {
+    private mutating func note(_ breach: EventLimitError, _ policy: EventLimits.Policy) {
         if policy == .drop { refusal = refusal ?? breach } else { truncated.append(breach) }
     }
 }

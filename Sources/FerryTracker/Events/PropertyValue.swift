@@ -9,7 +9,7 @@ public enum PropertyValue: Equatable, Sendable {
     case int(Int)
     /// A whole number beyond `Int`, as hashes and snowflake IDs are.
     case unsigned(UInt64)
-    /// Infinities and NaN have no form in JSON (RFC 8259, section 6): see ``LimitBreach/notFinite(key:)``.
+    /// Infinities and NaN have no form in JSON (RFC 8259, section 6): see ``EventLimitError/notFinite(key:)``.
     case double(Double)
     /// Written as text, RFC 3339 in UTC with milliseconds.
     case date(Date)

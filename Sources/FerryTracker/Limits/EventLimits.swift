@@ -7,7 +7,7 @@ public struct EventLimits: Equatable, Sendable {
     public enum Policy: Equatable, Sendable {
         /// What is too much is left out, with one warning for each kind.
         case truncate
-        /// The event is not stored; `track` throws ``TrackerFailure/limit(_:)``.
+        /// The event is not stored; `track` throws ``TrackerError/limit(_:)``.
         case drop
         /// The limit does not exist.
         case off

@@ -3,7 +3,7 @@ public import FerrySpool
 /// Something that the program should know but need not act on.
 public enum TrackerWarning: Sendable, CustomStringConvertible {
     /// A part of an event was left out. Told once for each kind of limit.
-    case truncated(event: String, LimitBreach)
+    case truncated(event: String, EventLimitError)
     /// A journal could not be published; its events are safe in it, and it is tried again.
     case sealing(FileError)
     /// The spool's identity cannot be understood: its events come from another anonymous id from now on, and from no user.

@@ -37,7 +37,7 @@ final class Recorder: Sendable {
         var waiting: [Batch] = []
         var unsealed = ByteCount.zero
         /// `nil` without a size limit.
-        var room: RoomRule?
+        var room: CapacityRule?
         var clock = SegmentClock()
         var isClosed = false
         var stored = 0
@@ -77,8 +77,8 @@ final class Recorder: Sendable {
     }
 
     /// Stores a line: when this returns, it survives the process, or with ``Durability/disk`` a power cut.
-    func store(_ line: UnsafeRawBufferPointer, _ priority: Priority, at now: Moment) throws(TrackerFailure) -> Stored {
-        let (journal, stored) = try state.withLock { (state) throws(TrackerFailure) in
+    func store(_ line: UnsafeRawBufferPointer, _ priority: Priority, at now: Moment) throws(TrackerError) -> Stored {
+        let (journal, stored) = try state.withLock { (state) throws(TrackerError) in
             try Self.store(line, priority, at: now, options, &state)
         }
         if options.durability == .disk {
@@ -90,7 +90,7 @@ final class Recorder: Sendable {
 
     private static func store(
         _ line: UnsafeRawBufferPointer, _ priority: Priority, at now: Moment, _ options: Options, _ state: inout State
-    ) throws(TrackerFailure) -> (Journal, Stored) {
+    ) throws(TrackerError) -> (Journal, Stored) {
         if state.isClosed { throw .closed }
         let size = ByteCount(Int64(line.count))
         if let room = state.room, !room.hasRoom(for: priority, unsealed: state.unsealed + size) {
@@ -137,7 +137,7 @@ final class Recorder: Sendable {
 
     private static func open(
         _ priority: Priority, at now: Moment, _ options: Options, _ state: inout State
-    ) throws(TrackerFailure) -> Batch {
+    ) throws(TrackerError) -> Batch {
         guard state.spool.isStillOpen else { throw .file(FileError("open a journal in", state.spool.path, code: EBADF)) }
         let time = state.clock.date(now.wall, in: state.spool)
         let name = SegmentName(priority: priority, created: time.created, id: .random(), stream: options.stream)
@@ -275,7 +275,7 @@ final class Recorder: Sendable {
 
     /// What the spool holds, by priority, and its size limit.
     func setStored(_ stored: [ByteCount], limit: ByteCount?) {
-        state.withLock { $0.room = limit.map { RoomRule(limit: $0, stored: stored) } }
+        state.withLock { $0.room = limit.map { CapacityRule(limit: $0, stored: stored) } }
     }
 
     /// A segment was published.

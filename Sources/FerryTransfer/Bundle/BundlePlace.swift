@@ -23,7 +23,7 @@ enum BundlePlace {
     }
 
     /// - Returns: `nil` for a regular file whose name is no bundle's.
-    func open() throws(BundleProblem) -> BundleSource? {
+    func open() throws(BundleError) -> BundleSource? {
         switch self {
         case .folder(let path):
             do throws(FileError) { return try BundleSource(folder: Directory.open(path)) } catch { throw .unreadable(error) }

@@ -19,13 +19,13 @@ struct BundleSource {
     init(folder: Directory) { self.init(path: folder.path, form: .folder(folder)) }
 
     /// - Returns: `nil` for a regular file whose name is no bundle's.
-    static func bundle(_ name: String, in folder: Directory) -> Result<BundleSource, BundleProblem>? {
+    static func bundle(_ name: String, in folder: Directory) -> Result<BundleSource, BundleError>? {
         let path = folder.pathOf(name)
         let isFolder: Bool
         do throws(FileError) { isFolder = try folder.isDirectory(name) } catch { return .failure(.unreadable(error)) }
         if isFolder {
             return Result { () throws(FileError) in BundleSource(folder: try folder.directory(name)) }
-                .mapError(BundleProblem.unreadable)
+                .mapError(BundleError.unreadable)
         }
         guard name.hasSuffix(".tar") || name.hasSuffix(".tar.part") else {
             return (try? folder.status(name))??.isRegular == true ? nil : .failure(.noBundle(path))
@@ -39,7 +39,7 @@ struct BundleSource {
     /// - Parameter open: Opens the file, without waiting; `nil` when it is no regular one.
     static func tar(
         _ path: String, _ open: () throws(FileError) -> OpenFile?
-    ) -> Result<BundleSource, BundleProblem> {
+    ) -> Result<BundleSource, BundleError> {
         do throws(FileError) {
             guard let file = try open() else { return .failure(.noBundle(path)) }
             var entries: [String: Tar.Entry] = [:]
@@ -72,7 +72,7 @@ struct BundleSource {
     /// - Parameters:
     ///   - sender: Who must have signed it; `nil`: it may be unsigned.
     ///   - keys: What opens an encrypted bundle.
-    func manifest(signedBy sender: PublicKeys?, openedWith keys: PrivateKeys?) throws(BundleProblem) -> BundleManifest {
+    func manifest(signedBy sender: PublicKeys?, openedWith keys: PrivateKeys?) throws(BundleError) -> BundleManifest {
         guard let bytes = try content(of: BundleManifest.fileName, limit: .mebibytes(512)) else { throw .noManifest(path) }
         if let sender {
             guard let signature = try content(of: BundleManifest.signatureName, limit: .kibibytes(4)),
@@ -90,7 +90,7 @@ struct BundleSource {
         return manifest
     }
 
-    private func content(of name: String, limit: ByteCount) throws(BundleProblem) -> [UInt8]? {
+    private func content(of name: String, limit: ByteCount) throws(BundleError) -> [UInt8]? {
         do throws(FileError) { return try region(name)?.bytes(limit: limit) } catch { throw .unreadable(error) }
     }
 }

@@ -147,7 +147,7 @@ public struct Export {
     /// - Returns: `false` where the whole is damaged.
     private func endSplit(_ claim: Claim) throws(FileError) -> Bool {
         let split: Split
-        do throws(SplitFailure) {
+        do throws(SplitError) {
             split = try spool.split(claim, at: now, inflateLimit: Self.inflateLimit)
         } catch {
             if case .file(let error) = error { throw error }

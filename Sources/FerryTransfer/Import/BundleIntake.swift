@@ -31,7 +31,7 @@ struct BundleIntake {
     /// Reads the manifest. Returns `nil` when there is no bundle.
     init?(
         _ place: BundlePlace, into hub: Spool, _ options: ImportOptions, batchSize: Int, at now: Timestamp
-    ) throws(BundleProblem) {
+    ) throws(BundleError) {
         guard let source = try place.open() else { return nil }
         self.place = place
         self.batchSize = batchSize
@@ -48,7 +48,7 @@ struct BundleIntake {
 
     var keys: [String] { manifest.soundSegments.map(\.key) }
 
-    mutating func take(_ holdings: inout Holdings) throws(BundleProblem) -> ImportReport {
+    mutating func take(_ holdings: inout Holdings) throws(BundleError) -> ImportReport {
         spares.fill()
         do throws(FileError) {
             for (index, segment) in manifest.segments.enumerated() {
@@ -111,7 +111,7 @@ struct BundleIntake {
     /// A file of the bundle; `nil` when it is not there.
     private mutating func region(_ file: String) throws(FileError) -> FileRegion? {
         if opened == nil {
-            do throws(BundleProblem) { opened = try place.open() } catch {
+            do throws(BundleError) { opened = try place.open() } catch {
                 guard case .unreadable(let error) = error else { return nil }
                 throw error
             }

@@ -13,10 +13,10 @@ public struct Import {
     /// Takes every bundle at a path: a bundle, a tar file, or a stick with several. What is wrong with one does not stop the others.
     ///
     /// - Throws: `FileError` when the path itself, or the log of the hub's spool, cannot be read.
-    public func run(_ path: String, at now: Timestamp) throws -> [Result<ImportReport, BundleProblem>] {
+    public func run(_ path: String, at now: Timestamp) throws -> [Result<ImportReport, BundleError>] {
         let batchSize = OpenFiles.raiseLimit()
-        let bundles = try BundlePlace.find(path).compactMap { place -> Result<BundleIntake, BundleProblem>? in
-            do throws(BundleProblem) {
+        let bundles = try BundlePlace.find(path).compactMap { place -> Result<BundleIntake, BundleError>? in
+            do throws(BundleError) {
                 return try BundleIntake(place, into: hub, options, batchSize: batchSize, at: now).map { .success($0) }
             } catch {
                 return .failure(error)
@@ -27,7 +27,7 @@ public struct Import {
         }
         var holdings = try Holdings(of: hub, keys: keys)
         return bundles.map { bundle in
-            do throws(BundleProblem) {
+            do throws(BundleError) {
                 var bundle = try bundle.get()
                 return .success(try bundle.take(&holdings))
             } catch {

@@ -32,7 +32,7 @@ public struct Receipt: Codable, Equatable, Sendable {
     /// Reads a receipt.
     ///
     /// - Parameter keys: The hub's; then only a receipt that it signed is taken.
-    init(_ bytes: [UInt8], from keys: PublicKeys?) throws(ReceiptProblem) {
+    init(_ bytes: [UInt8], from keys: PublicKeys?) throws(ReceiptError) {
         let lines = bytes.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false)
         guard let body = lines.first, let receipt = body.withUnsafeBufferPointer({ JSONLine.decode(Receipt.self, $0) }) else {
             throw .unreadable("it is no receipt of Ferry's")

@@ -5,14 +5,14 @@ extension Spool {
     /// Moves the segments that a receipt vouches for to `sent/`.
     ///
     /// - Parameter keys: The hub's; then only a receipt that it signed is taken.
-    /// - Throws: ``ReceiptProblem`` or `FileError`.
+    /// - Throws: ``ReceiptError`` or `FileError`.
     public func acknowledge(_ bytes: [UInt8], from keys: PublicKeys?, at now: Timestamp) throws -> Acknowledgement {
         try acknowledge([bytes], from: keys, at: now)[0].get()
     }
 
     /// The same for several receipts. Several hubs may have taken one bundle: what any of them has is not due again.
     ///
-    /// - Returns: For each receipt what became of it, or its ``ReceiptProblem`` or ``FileError``.
+    /// - Returns: For each receipt what became of it, or its ``ReceiptError`` or ``FileError``.
     public func acknowledge(
         _ receipts: [[UInt8]], from keys: PublicKeys?, at now: Timestamp
     ) -> [Result<Acknowledgement, any Error>] {
@@ -48,16 +48,16 @@ extension Spool {
     /// Reads a receipt, and finds the mark of its bundle.
     private func check(_ bytes: [UInt8], from keys: PublicKeys?) throws -> (Receipt, ExportMark) {
         let receipt = try Receipt(bytes, from: keys)
-        guard receipt.spool == id else { throw ReceiptProblem.foreign("its bundle comes from the spool \(receipt.spool)") }
-        guard receipt.hub != id else { throw ReceiptProblem.own }
+        guard receipt.spool == id else { throw ReceiptError.foreign("its bundle comes from the spool \(receipt.spool)") }
+        guard receipt.hub != id else { throw ReceiptError.own }
         guard let mark = try exportMarks().first(where: { $0.bundle == receipt.bundle && $0.state == .complete }) else {
             let pending = try receipt.segments.count { (segment) throws(FileError) in try directory.contains(segment.name) }
-            throw ReceiptProblem.notAwaited(bundle: receipt.bundle, pending: pending)
+            throw ReceiptError.notAwaited(bundle: receipt.bundle, pending: pending)
         }
         let sums = Dictionary(mark.segments.map { (FileName($0.name), $0.sha256) }, uniquingKeysWith: { first, _ in first })
         var names: Set<FileName> = []
         for segment in receipt.segments where sums[segment.name] != segment.sha256 || !names.insert(segment.name).inserted {
-            throw ReceiptProblem.contradicts(segment.name)
+            throw ReceiptError.contradicts(segment.name)
         }
         return (receipt, mark)
     }

@@ -7,12 +7,12 @@ struct AppCenterLog {
     private let event: TrackedEvent
     private let created: Timestamp
 
-    init(_ line: UnsafeBufferPointer<UInt8>, created: Timestamp) throws(UnencodableEvent) {
+    init(_ line: UnsafeBufferPointer<UInt8>, created: Timestamp) throws(EventEncodingError) {
         event = try TrackedEvent(line)
         self.created = created
     }
 
-    func append(to body: inout [UInt8]) throws(UnencodableEvent) {
+    func append(to body: inout [UInt8]) throws(EventEncodingError) {
         let moment = try event.moment(or: created)
         let name = event.text(event.name) ?? ""
         let startsSession = event.startsSession

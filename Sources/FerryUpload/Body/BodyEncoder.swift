@@ -20,12 +20,12 @@ struct BodyEncoder {
     /// - Parameter created: Stands for the time of events that have none.
     mutating func add(
         _ bytes: UnsafeBufferPointer<UInt8>, created: Timestamp, to body: inout [UInt8]
-    ) throws(UnencodableEvent) {
+    ) throws(EventEncodingError) {
         line += 1
         guard let event = bytes.event else { return }
         body.append(isFirst ? format.frame.start : format.frame.separator)
         isFirst = false
-        do throws(UnencodableEvent) {
+        do throws(EventEncodingError) {
             switch format {
             case .ndjson, .jsonArray: body += event
             case .sensors: try SensorsRecord(event, created: created).append(to: &body)
@@ -34,7 +34,7 @@ struct BodyEncoder {
                 reserved += try MeasurementHit(event, created: created).append(trackingID: trackingID, now: now, to: &body)
             }
         } catch {
-            throw UnencodableEvent(line: line, reason: error.reason)
+            throw EventEncodingError(line: line, reason: error.reason)
         }
     }
 

@@ -21,12 +21,12 @@ struct EventReader: ~Copyable {
     }
 
     /// The next line, without its line feed; `nil` at the end.
-    mutating func line() throws(TranscodingFailure) -> [UInt8]? {
+    mutating func line() throws(TranscodingError) -> [UInt8]? {
         while next == lines.count {
             if isAtEnd { return nil }
             lines.removeAll(keepingCapacity: true)
             next = 0
-            do { try readOn() } catch let damage as GzipDamage {
+            do { try readOn() } catch let damage as GzipError {
                 throw .damaged(damage)
             } catch let error as FileError {
                 throw .file(error)

@@ -9,7 +9,7 @@ struct MeasurementHit {
     private let event: TrackedEvent
     private let created: Timestamp
 
-    init(_ line: UnsafeBufferPointer<UInt8>, created: Timestamp) throws(UnencodableEvent) {
+    init(_ line: UnsafeBufferPointer<UInt8>, created: Timestamp) throws(EventEncodingError) {
         event = try TrackedEvent(line)
         self.created = created
     }
@@ -18,13 +18,13 @@ struct MeasurementHit {
     private static let longest = 8192
 
     /// - Returns: How many bytes more the hit may have when it is sent later: its queue time has more digits then.
-    func append(trackingID: String, now: Timestamp, to hit: inout [UInt8]) throws(UnencodableEvent) -> Int {
+    func append(trackingID: String, now: Timestamp, to hit: inout [UInt8]) throws(EventEncodingError) -> Int {
         let start = hit.count
         let device = Dictionary(event.members(of: event.device)) { $1 }
         let all = event.uniqueMembers(of: event.properties)
         let properties = Dictionary(all) { $1 }
         guard let client = event.text(device["id"]) else {
-            throw UnencodableEvent(reason: "has no \"device\" with an \"id\", which a hit needs")
+            throw EventEncodingError(reason: "has no \"device\" with an \"id\", which a hit needs")
         }
         let name = event.text(event.name) ?? ""
         let app = event.text(device["app"])
@@ -53,7 +53,7 @@ struct MeasurementHit {
         let queueTime = "\(max(0, (now - (try event.moment(or: created))).wholeMilliseconds))"
         add("qt", queueTime)
         guard hit.count - start <= Self.longest else {
-            throw UnencodableEvent(
+            throw EventEncodingError(
                 reason: "is a hit of \(hit.count - start) bytes; servers take \(Self.longest) and pass over longer ones")
         }
         return max(0, Self.longestQueueTime - queueTime.utf8.count)

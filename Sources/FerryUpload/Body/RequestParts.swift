@@ -24,10 +24,10 @@ struct RequestPart: Sendable {
 }
 
 /// Why a segment's events cannot be sent.
-struct PartFailure: Error {
+struct RequestPartError: Error {
     /// Which of the job's segments it is.
     let segment: Int
-    let reason: TranscodingFailure
+    let reason: TranscodingError
 }
 
 /// Cuts the events of several segments into requests of a bounded size: small segments are joined, large ones go out in parts.
@@ -67,14 +67,14 @@ final class RequestParts: Sendable {
     /// The next request; `nil` when nothing is left. Reads files.
     ///
     /// A segment that ends with blank lines, or has no event at all, ends with the part before, or in one that carries nothing of it.
-    func next(at now: Timestamp) throws(PartFailure) -> RequestPart? {
+    func next(at now: Timestamp) throws(RequestPartError) -> RequestPart? {
         let result = state.withLock { state in
-            Result { () throws(PartFailure) in try makePart(&state, at: now) }
+            Result { () throws(RequestPartError) in try makePart(&state, at: now) }
         }
         return try result.get()
     }
 
-    private func makePart(_ state: inout State, at now: Timestamp) throws(PartFailure) -> RequestPart? {
+    private func makePart(_ state: inout State, at now: Timestamp) throws(RequestPartError) -> RequestPart? {
         var encoder = BodyEncoder(format, now: now)
         var body: [UInt8] = []
         var slices: [RequestPart.Slice] = []
@@ -86,7 +86,7 @@ final class RequestParts: Sendable {
                 slices.append(.init(segment: segment, lines: start..<start, events: 0))
             }
             let place = slices.count - 1
-            do throws(TranscodingFailure) {
+            do throws(TranscodingError) {
                 guard let (line, event) = try nextEvent(&state) else {
                     if state.line < state.sources[segment].line {
                         // A sidecar says that more was delivered than there is: of another segment, then.
@@ -103,12 +103,12 @@ final class RequestParts: Sendable {
                     continue
                 }
                 let before = (body.count, encoder)
-                do throws(UnencodableEvent) {
-                    try event.withUnsafeBufferPointer { bytes throws(UnencodableEvent) in
+                do throws(EventEncodingError) {
+                    try event.withUnsafeBufferPointer { bytes throws(EventEncodingError) in
                         try encoder.add(bytes, created: state.sources[segment].created, to: &body)
                     }
                 } catch {
-                    throw .event(UnencodableEvent(line: line + 1, reason: error.reason))
+                    throw .event(EventEncodingError(line: line + 1, reason: error.reason))
                 }
                 let size = body.count + encoder.reserved + format.frame.end.utf8CodeUnitCount
                 guard events == 0 || limits.allow(events: events + 1, bytes: size) else {
@@ -125,7 +125,7 @@ final class RequestParts: Sendable {
                 slices[place].events += 1
                 slices[place].lines = start..<line + 1
             } catch {
-                throw PartFailure(segment: segment, reason: error)
+                throw RequestPartError(segment: segment, reason: error)
             }
         }
         return slices.isEmpty ? nil : try part(slices, &encoder, &body)
@@ -133,15 +133,15 @@ final class RequestParts: Sendable {
 
     private func part(
         _ slices: [RequestPart.Slice], _ encoder: inout BodyEncoder, _ body: inout [UInt8]
-    ) throws(PartFailure) -> RequestPart {
-        do throws(TranscodingFailure) { return try finish(slices, &encoder, &body) } catch {
-            throw PartFailure(segment: slices[0].segment, reason: error)
+    ) throws(RequestPartError) -> RequestPart {
+        do throws(TranscodingError) { return try finish(slices, &encoder, &body) } catch {
+            throw RequestPartError(segment: slices[0].segment, reason: error)
         }
     }
 
     private func finish(
         _ slices: [RequestPart.Slice], _ encoder: inout BodyEncoder, _ body: inout [UInt8]
-    ) throws(TranscodingFailure) -> RequestPart {
+    ) throws(TranscodingError) -> RequestPart {
         encoder.finish(&body)
         do {
             let target = try OpenFile.inMemory()
@@ -157,7 +157,7 @@ final class RequestParts: Sendable {
         }
     }
 
-    private func nextEvent(_ state: inout State) throws(TranscodingFailure) -> (line: Int64, event: [UInt8])? {
+    private func nextEvent(_ state: inout State) throws(TranscodingError) -> (line: Int64, event: [UInt8])? {
         if let carried = state.carried.take() { return carried }
         let source = state.sources[state.segment]
         if state.reader == nil {

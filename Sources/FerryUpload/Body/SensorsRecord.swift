@@ -8,17 +8,17 @@ struct SensorsRecord {
     private let event: TrackedEvent
     private let created: Timestamp
 
-    init(_ line: UnsafeBufferPointer<UInt8>, created: Timestamp) throws(UnencodableEvent) {
+    init(_ line: UnsafeBufferPointer<UInt8>, created: Timestamp) throws(EventEncodingError) {
         event = try TrackedEvent(line)
         self.created = created
     }
 
-    func append(to body: inout [UInt8]) throws(UnencodableEvent) {
+    func append(to body: inout [UInt8]) throws(EventEncodingError) {
         let device = event.members(of: event.device)
         let anonymous = device.first { $0.key == "id" }.flatMap { event.text($0.value) }
         let user = event.text(event.user)
         guard let id = user ?? anonymous else {
-            throw UnencodableEvent(reason: "has neither a \"user\" nor a \"device\" with an \"id\", which a record needs")
+            throw EventEncodingError(reason: "has neither a \"user\" nor a \"device\" with an \"id\", which a record needs")
         }
         let name = event.text(event.name) ?? ""
         let isSignUp = name == "$SignUp"

@@ -12,7 +12,7 @@ struct TrackedEvent {
     private(set) var properties: JSONField?
 
     /// - Throws: When the line is no object with a name.
-    init(_ line: UnsafeBufferPointer<UInt8>) throws(UnencodableEvent) {
+    init(_ line: UnsafeBufferPointer<UInt8>) throws(EventEncodingError) {
         self.line = line
         var walker = JSONWalker(line)
         let isObject = walker.forEachMember { key, value in
@@ -27,9 +27,9 @@ struct TrackedEvent {
             default: break
             }
         }
-        guard isObject else { throw UnencodableEvent(reason: "is no JSON object") }
+        guard isObject else { throw EventEncodingError(reason: "is no JSON object") }
         guard name?.kind == .string else {
-            throw UnencodableEvent(reason: "has no \"name\", which an event needs in this form of body")
+            throw EventEncodingError(reason: "has no \"name\", which an event needs in this form of body")
         }
     }
 
@@ -41,7 +41,7 @@ struct TrackedEvent {
     /// - Parameter created: Stands for the time of an event that has none.
     /// - Throws: When what it says is neither text as in RFC 3339 nor a number, milliseconds since 1970, as Sensors' SDKs write it: another time
     ///   in its place would be a wrong one.
-    func moment(or created: Timestamp) throws(UnencodableEvent) -> Timestamp {
+    func moment(or created: Timestamp) throws(EventEncodingError) -> Timestamp {
         guard let time, time.kind != .null else { return created }
         if let text = text(time) {
             if let moment = Timestamp(rfc3339: text) { return moment }
@@ -51,7 +51,7 @@ struct TrackedEvent {
             return Timestamp(milliseconds: milliseconds)
         }
         let value = String(decoding: bytes(time).prefix(100), as: UTF8.self).printable()
-        throw UnencodableEvent(
+        throw EventEncodingError(
             reason: "has \"time\" \(value), which is neither RFC 3339 (2026-11-21T03:15:02.123Z) nor milliseconds since 1970")
     }
 

@@ -2,9 +2,9 @@ import FerrySpool
 import NIOCore
 
 /// Why a segment's events have no other form.
-enum TranscodingFailure: Error {
-    case event(UnencodableEvent)
-    case damaged(GzipDamage)
+enum TranscodingError: Error {
+    case event(EventEncodingError)
+    case damaged(GzipError)
     case file(FileError)
 }
 
@@ -14,7 +14,7 @@ extension RequestBody {
     /// Inflates, encodes and compresses piece by piece, so that memory does not grow with the segment.
     static func transcoded(
         _ claim: Claim, as format: BodyFormat, in spool: Spool, created: Timestamp, now: Timestamp, inflateLimit: ByteCount
-    ) throws(TranscodingFailure) -> RequestBody {
+    ) throws(TranscodingError) -> RequestBody {
         do {
             let target = try claim.status.size <= inMemory ? OpenFile.inMemory() : spool.scratchFile()
             var encoder = BodyEncoder(format, now: now)
@@ -39,9 +39,9 @@ extension RequestBody {
                 return .bytes(ByteBuffer(bytes: try target.readBytes(Int(size.bytes), at: 0)))
             }
             return .file(target, size: size.bytes)
-        } catch let error as UnencodableEvent {
+        } catch let error as EventEncodingError {
             throw .event(error)
-        } catch let damage as GzipDamage {
+        } catch let damage as GzipError {
             throw .damaged(damage)
         } catch let error as FileError {
             throw .file(error)

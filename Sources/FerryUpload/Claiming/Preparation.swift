@@ -17,7 +17,7 @@ enum Preparation: Sendable {
     case travels
     case unusable(FileError)
     /// It can never be sent.
-    case damaged(Claim, SegmentFault, attempts: Int)
+    case damaged(Claim, RejectionCause, attempts: Int)
     /// A crash interrupted its split.
     case halfSplit(Claim)
     /// It must be inflated first, which takes time.

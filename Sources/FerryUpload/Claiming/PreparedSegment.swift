@@ -3,7 +3,7 @@ import FerrySpool
 /// A claimed segment that is fit and due to be sent.
 struct PreparedSegment: Sendable {
     let claim: Claim
-    let facts: SegmentFacts
+    let facts: SegmentMetadata
     let body: RequestBody
     var sidecar: RetryState?
     let preparedAt = ContinuousClock.now

@@ -2,7 +2,7 @@ import FerrySpool
 
 /// One request to make: of a segment, or of several that go out together.
 struct DeliveryJob: Sendable {
-    let id: PassPlan.ID
+    let id: DeliveryPlan.ID
     let lane: Int
     /// Which spool its lane was for when it was made.
     let spool: SpoolNumber

@@ -37,7 +37,7 @@ extension DeliveryState {
         let options = options
         guard first.entry.hasSidecar, !first.goesAlone,
             let request = view.sidecar(of: first.name).flatMap({ options.repeatedRequest(of: $0) }),
-            let count = Coalescing.count(ofKey: request)
+            let count = JoinedRequest.count(ofKey: request)
         else { return nil }
         let isMate = { options.repeatedRequest(of: $0) == request }
         var found = lanes[lane].kin(of: first.name, atMost: count - 1, seeing: view, where: isMate)

@@ -6,7 +6,7 @@ extension DeliveryState {
     ///
     /// - Parameter attempt: The number of its first segment's try.
     mutating func finish(
-        _ job: DeliveryJob, _ outcome: Courier.Outcome, attempt: Int, at now: Moment,
+        _ job: DeliveryJob, _ outcome: RequestOutcome, attempt: Int, at now: Moment,
         using generator: inout some RandomNumberGenerator
     ) {
         // What was skipped or put back is of the job no more: the outcome is the others'.
@@ -40,7 +40,7 @@ extension DeliveryState {
     ///   - rest: What is left, the first of it perhaps delivered in part.
     /// - Returns: The job for the rest; `nil` when nothing more is to be started.
     mutating func goOn(
-        _ job: DeliveryJob, _ outcome: Courier.Outcome, attempt: Int, rest: [QueuedSegment], at now: Moment,
+        _ job: DeliveryJob, _ outcome: RequestOutcome, attempt: Int, rest: [QueuedSegment], at now: Moment,
         using generator: inout some RandomNumberGenerator
     ) -> DeliveryJob? {
         finish(job.with(job.items.dropLast(rest.count)), outcome, attempt: attempt, at: now, using: &generator)
@@ -71,7 +71,7 @@ extension DeliveryState {
     }
 
     mutating func record(
-        _ judgements: [PassPlan.Judgement], at now: Moment, using generator: inout some RandomNumberGenerator
+        _ judgements: [DeliveryPlan.Judgement], at now: Moment, using generator: inout some RandomNumberGenerator
     ) {
         // A pass that ends for a reason of its own still learns that the destination works.
         if plan.isProvenWell, plan.stopReason?.reason == nil, !wasToldToWait, health.provedWell() { keepHealth() }
@@ -150,9 +150,9 @@ extension DeliveryState {
     }
 }
 
-extension PassPlan.Judgement {
+extension DeliveryPlan.Judgement {
     /// The request that it is about.
-    var id: PassPlan.ID {
+    var id: DeliveryPlan.ID {
         switch self {
         case .delivered(let id), .refused(let id), .split(let id), .culprit(let id), .unjudged(let id), .victim(let id),
             .untouched(let id):

@@ -65,8 +65,8 @@ extension DeliveryState {
         return lanes[best.lane].takeNext(sized: joinLimit != nil, seeing: views[best.lane]).map { (best.lane, $0) }
     }
 
-    mutating func mostUrgent() -> (lane: Int, rank: Lane.Rank)? {
-        var best: (lane: Int, rank: Lane.Rank)?
+    mutating func mostUrgent() -> (lane: Int, rank: SpoolQueue.Rank)? {
+        var best: (lane: Int, rank: SpoolQueue.Rank)?
         for lane in lanesInTurn where !isHeldUp(lane) {
             guard let rank = lanes[lane].nextRank() else { continue }
             if best.map({ rank < $0.rank }) ?? true { best = (lane, rank) }

@@ -6,9 +6,9 @@ import FerrySpool
 /// what is to be done is left in ``takeEffects()``.
 struct DeliveryState {
     let options: UploadOptions
-    var plan: PassPlan
-    var health: DestinationHealth
-    var lanes: [Lane]
+    var plan: DeliveryPlan
+    var health: CircuitBreaker
+    var lanes: [SpoolQueue]
     /// It goes on when nothing is left: more may come.
     let isContinuous: Bool
     var isEnding = false
@@ -24,18 +24,18 @@ struct DeliveryState {
     /// The smallest request of joined segments that was too large.
     var refusedJoined: ByteCount?
     var budget: DeadlineBudget?
-    var underWay: [PassPlan.ID: DeliveryJob] = [:]
+    var underWay: [DeliveryPlan.ID: DeliveryJob] = [:]
     /// Jobs that took more segments than they may need, and will put back what fills no request of theirs; and their lanes.
-    var gathering: [PassPlan.ID: Int] = [:]
+    var gathering: [DeliveryPlan.ID: Int] = [:]
     /// Outcomes of requests that are not judged yet.
-    var held: [PassPlan.ID: Courier.Outcome] = [:]
+    var held: [DeliveryPlan.ID: RequestOutcome] = [:]
     /// Judged requests whose segments are just being written down.
-    var recording: Set<PassPlan.ID> = []
+    var recording: Set<DeliveryPlan.ID> = []
     private var effects: [DeliveryEffect] = []
 
     /// - Parameter start: When the delivery begins, by the clock that all times are by.
     init(
-        _ lanes: [Lane], options: UploadOptions, health: DestinationHealth, isContinuous: Bool, start: Duration = .zero
+        _ lanes: [SpoolQueue], options: UploadOptions, health: CircuitBreaker, isContinuous: Bool, start: Duration = .zero
     ) {
         self.lanes = lanes
         self.options = options
@@ -45,8 +45,8 @@ struct DeliveryState {
         budget = options.deadline.map { DeadlineBudget(time: $0, margin: options.deadlineMargin, now: start) }
     }
 
-    private static func plan(_ options: UploadOptions, _ health: DestinationHealth) -> PassPlan {
-        PassPlan(
+    private static func plan(_ options: UploadOptions, _ health: CircuitBreaker) -> DeliveryPlan {
+        DeliveryPlan(
             order: options.order, parallel: options.parallel, isRecovering: health.isRecovering,
             failures: health.state?.failures ?? 0, sparesHead: health.sparesHead, blame: options.blame)
     }
@@ -121,7 +121,7 @@ struct DeliveryState {
 /// The spools of a delivery.
 extension DeliveryState {
     /// A spool joins, as the next lane or in the place of one that is gone.
-    mutating func join(_ fresh: Lane, as lane: Int) {
+    mutating func join(_ fresh: SpoolQueue, as lane: Int) {
         if lane < lanes.count { lanes[lane] = fresh } else { lanes.append(fresh) }
     }
 
@@ -147,7 +147,7 @@ extension DeliveryState {
     /// Whether a lane has nothing left that may leave.
     ///
     /// - Parameter gate: What its schedule lets through.
-    mutating func isDrained(lane: Int, gate: LaneGate) -> Bool {
+    mutating func isDrained(lane: Int, gate: SendGate) -> Bool {
         guard gate != .closed, lanes[lane].failure == nil, !underWay.values.contains(where: { $0.lane == lane }) else {
             return false
         }

@@ -3,8 +3,8 @@ import FerrySpool
 /// A request that has ended, and what that means for its segments.
 struct JudgedRequest: Sendable {
     let job: DeliveryJob
-    let judgement: PassPlan.Judgement
-    let outcome: Courier.Outcome
+    let judgement: DeliveryPlan.Judgement
+    let outcome: RequestOutcome
     /// When the destination is tried again.
     let destinationWaitsUntil: Timestamp?
 

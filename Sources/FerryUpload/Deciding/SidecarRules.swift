@@ -13,7 +13,7 @@ struct SidecarRules: Sendable {
 
     /// A request that ended, as it concerns one of its segments.
     struct Try {
-        let outcome: Courier.Outcome
+        let outcome: RequestOutcome
         /// The segment's, as far as known.
         let events: Int64?
         /// What is known of earlier tries.
@@ -115,7 +115,7 @@ struct SidecarRules: Sendable {
 
     /// Marks what is to be made again as it was, by any sender: an interrupted request of which nothing is known yet, and one whose answer was
     /// lost. Another sender, with other limits or an order of its own, would send the same events under other keys.
-    private func keepOpen(_ state: inout RetryState, _ previous: RetryState?, _ outcome: Courier.Outcome) {
+    private func keepOpen(_ state: inout RetryState, _ previous: RetryState?, _ outcome: RequestOutcome) {
         if let previous, leavesOpen(previous, outcome) {
             state.staysInterrupted(as: previous, isPutOff: outcome.verdict.putsOff)
         } else if outcome.isToBeRepeated(repeatsWhole) {
@@ -124,7 +124,7 @@ struct SidecarRules: Sendable {
     }
 
     /// Whether the repetition of an interrupted request had no answer that tells whether the first one had arrived: then it is made once more.
-    private func leavesOpen(_ previous: RetryState, _ outcome: Courier.Outcome) -> Bool {
+    private func leavesOpen(_ previous: RetryState, _ outcome: RequestOutcome) -> Bool {
         guard previous.isInterrupted, previous.request == outcome.request else { return false }
         if outcome.wasLostAgain { return false }
         switch outcome.verdict {

@@ -9,24 +9,24 @@ final class Dispatcher: Sendable {
     private struct Guarded {
         var delivery: DeliveryState
         /// Of each lane's spool.
-        var lanes: [LaneTools]
+        var lanes: [SpoolServices]
         /// By the spool's number; also of spools that are gone, as long as requests of theirs are under way.
-        var spools: [SpoolNumber: LaneTools] = [:]
+        var spools: [SpoolNumber: SpoolServices] = [:]
         var nextSpool = 0
         /// Segments of requests that have ended, until that is written down.
-        var prepared: [PassPlan.ID: [PreparedSegment]] = [:]
+        var prepared: [DeliveryPlan.ID: [PreparedSegment]] = [:]
         /// Counts the changes, so that no worker waits for one that has happened.
         var changes = 0
         var waiters: [CheckedContinuation<Void, Never>] = []
 
         /// A spool joins, as the next lane or in the place of one that is gone.
-        mutating func join(_ tools: LaneTools, as lane: Int, gate: LaneGate) {
+        mutating func join(_ services: SpoolServices, as lane: Int, gate: SendGate) {
             delivery.join(
-                Lane(
-                    spool: nextSpool, longestWait: delivery.options.backOff.longestWait, knowsArrivals: tools.arrivals != nil,
+                SpoolQueue(
+                    spool: nextSpool, longestWait: delivery.options.backOff.longestWait, knowsArrivals: services.arrivals != nil,
                     gate: gate), as: lane)
-            if lane < lanes.count { lanes[lane] = tools } else { lanes.append(tools) }
-            spools[nextSpool] = tools
+            if lane < lanes.count { lanes[lane] = services } else { lanes.append(services) }
+            spools[nextSpool] = services
             nextSpool += 1
             let used = Set(delivery.lanes.map(\.spool) + delivery.jobsUnderWay.map(\.spool))
             spools = spools.filter { used.contains($0.key) }
@@ -37,8 +37,8 @@ final class Dispatcher: Sendable {
             delivery.takeEffects().compactMap { effect in
                 switch effect {
                 case .record(let request):
-                    guard let tools = spools[request.job.spool] else { return nil }
-                    return .record(request, prepared.removeValue(forKey: request.job.id) ?? [], tools)
+                    guard let services = spools[request.job.spool] else { return nil }
+                    return .record(request, prepared.removeValue(forKey: request.job.id) ?? [], services)
                 case .keepHealth(let lane): return .keepHealth(lane, delivery.lanes[lane].spool, lanes[lane])
                 }
             }
@@ -46,8 +46,8 @@ final class Dispatcher: Sendable {
     }
 
     private enum Effect: Sendable {
-        case record(JudgedRequest, [PreparedSegment], LaneTools)
-        case keepHealth(Int, SpoolNumber, LaneTools)
+        case record(JudgedRequest, [PreparedSegment], SpoolServices)
+        case keepHealth(Int, SpoolNumber, SpoolServices)
     }
 
     private let state: Mutex<Guarded>
@@ -60,11 +60,11 @@ final class Dispatcher: Sendable {
 
     /// - Parameter spools: Those that take part from the beginning.
     init(
-        _ delivery: sending DeliveryState, spools: [LaneTools] = [], now: @escaping @Sendable () -> Timestamp,
+        _ delivery: sending DeliveryState, spools: [SpoolServices] = [], now: @escaping @Sendable () -> Timestamp,
         onIdle: @escaping @Sendable () -> Void = {}
     ) {
         var guarded = Guarded(delivery: delivery, lanes: [])
-        for (lane, tools) in spools.enumerated() { guarded.join(tools, as: lane, gate: .open) }
+        for (lane, services) in spools.enumerated() { guarded.join(services, as: lane, gate: .open) }
         state = Mutex(guarded)
         self.now = now
         self.onIdle = onIdle
@@ -99,14 +99,14 @@ final class Dispatcher: Sendable {
 
     private func carryOut(_ effect: Effect) {
         switch effect {
-        case .record(let request, let segments, let tools):
-            let (aftermaths, events) = tools.bookkeeper.record(request, segments)
-            let halves = tools.halves(of: request, aftermaths)
+        case .record(let request, let segments, let services):
+            let (aftermaths, events) = services.recorder.record(request, segments)
+            let halves = services.halves(of: request, aftermaths)
             let time = now()
             change { $0.recorded(request, aftermaths, halves: halves, at: time) }
-            for event in events { tools.onEvent(event) }
-        case .keepHealth(let lane, let spool, let tools):
-            guard let error = keepHealth(in: tools.lease), !error.isDiskFull else { return }
+            for event in events { services.onEvent(event) }
+        case .keepHealth(let lane, let spool, let services):
+            guard let error = keepHealth(in: services.lease), !error.isDiskFull else { return }
             // On a full disk this process alone knows it, and what is delivered makes room.
             change { if $0.lanes[lane].spool == spool { $0.fail(error, lane: lane) } }
         }
@@ -136,23 +136,23 @@ final class Dispatcher: Sendable {
     /// A spool joins, as the next lane or in the place of one that is gone.
     ///
     /// - Parameter body: What is to be done in the same moment.
-    func join(_ tools: LaneTools, as lane: Int, gate: LaneGate, _ body: (inout DeliveryState) -> Void) {
+    func join(_ services: SpoolServices, as lane: Int, gate: SendGate, _ body: (inout DeliveryState) -> Void) {
         changeAll { state in
-            state.join(tools, as: lane, gate: gate)
+            state.join(services, as: lane, gate: gate)
             body(&state.delivery)
         }
     }
 
     /// What reads and writes the lanes' files.
-    var spools: [LaneTools] { state.withLock { $0.lanes } }
+    var spools: [SpoolServices] { state.withLock { $0.lanes } }
 
     /// What reads and writes files of spools that requests are under way of.
-    var busySpools: [LaneTools] {
+    var busySpools: [SpoolServices] {
         state.withLock { state in state.delivery.jobsUnderWay.compactMap { state.spools[$0.spool] } }
     }
 
     /// What reads and writes a lane's files.
-    func spool(ofLane lane: Int) -> LaneTools { state.withLock { $0.lanes[lane] } }
+    func spool(ofLane lane: Int) -> SpoolServices { state.withLock { $0.lanes[lane] } }
 
     // MARK: Workers
 
@@ -161,15 +161,15 @@ final class Dispatcher: Sendable {
         while true {
             if Task.isCancelled { stop(.interrupted) }
             let moment = moment
-            let (step, tools, changes, effects) = state.withLock { state in
+            let (step, services, changes, effects) = state.withLock { state in
                 var generator = SystemRandomNumberGenerator()
                 let step = state.delivery.next(seeing: state.lanes, at: moment, using: &generator)
-                let tools: LaneTools? = if case .job(let job) = step { state.lanes[job.lane] } else { nil }
-                return (step, tools, state.changes, state.takeEffects())
+                let services: SpoolServices? = if case .job(let job) = step { state.lanes[job.lane] } else { nil }
+                return (step, services, state.changes, state.takeEffects())
             }
             for effect in effects { carryOut(effect) }
-            switch (step, tools) {
-            case (.job(let job), let tools?): return Assignment(job: job, tools: tools)
+            switch (step, services) {
+            case (.job(let job), let services?): return Assignment(job: job, services: services)
             case (.job, nil), (.done, _): return nil
             case (.wait, _): await waitForChange(since: changes)
             }
@@ -201,13 +201,13 @@ final class Dispatcher: Sendable {
     }
 
     func mayGetBack(_ requests: Set<String>, beside names: [String], of job: Assignment, isOneTaken: Bool) -> Bool {
-        read { $0.mayGetBack(requests, beside: names, of: job.job, isOneTaken: isOneTaken, seeing: job.tools) }
+        read { $0.mayGetBack(requests, beside: names, of: job.job, isOneTaken: isOneTaken, seeing: job.services) }
     }
 
     func abandon(_ job: Assignment) { change { $0.abandon(job.job) } }
 
     func breakUp(_ job: Assignment, _ items: [QueuedSegment], _ verdict: Verdict, noted: Int) -> Assignment {
-        Assignment(job: change { $0.breakUp(job.job, items, verdict, noted: noted) }, tools: job.tools)
+        Assignment(job: change { $0.breakUp(job.job, items, verdict, noted: noted) }, services: job.services)
     }
 
     /// A request of a job was delivered, and others are to follow it.
@@ -217,7 +217,7 @@ final class Dispatcher: Sendable {
     ///   - rest: What is left, the first of it perhaps delivered in part.
     /// - Returns: The job for the rest; `nil` when nothing more is to be started.
     func goOn(
-        _ job: Assignment, _ ended: [PreparedSegment], _ outcome: Courier.Outcome, rest: [QueuedSegment]
+        _ job: Assignment, _ ended: [PreparedSegment], _ outcome: RequestOutcome, rest: [QueuedSegment]
     ) -> Assignment? {
         let moment = moment
         let next = changeAll { state in
@@ -227,10 +227,10 @@ final class Dispatcher: Sendable {
                 job.job, outcome.timed(by: ended), attempt: ended.first?.attempt ?? 1, rest: rest, at: moment,
                 using: &generator)
         }
-        return next.map { Assignment(job: $0, tools: job.tools) }
+        return next.map { Assignment(job: $0, services: job.services) }
     }
 
-    func finish(_ job: Assignment, _ segments: [PreparedSegment], _ outcome: Courier.Outcome) {
+    func finish(_ job: Assignment, _ segments: [PreparedSegment], _ outcome: RequestOutcome) {
         let moment = moment
         changeAll { state in
             var generator = SystemRandomNumberGenerator()
@@ -276,17 +276,17 @@ final class Dispatcher: Sendable {
 /// A job, and what reads and writes its spool's files.
 struct Assignment: Sendable {
     let job: DeliveryJob
-    let tools: LaneTools
+    let services: SpoolServices
 
     var items: [QueuedSegment] { job.items }
 
     /// Returns the same job with other segments.
-    func with(_ items: [QueuedSegment]) -> Assignment { Assignment(job: job.with(items), tools: tools) }
+    func with(_ items: [QueuedSegment]) -> Assignment { Assignment(job: job.with(items), services: services) }
 }
 
-extension Courier.Outcome {
+extension RequestOutcome {
     /// Returns it with how long it took, as far as that is known.
-    fileprivate func timed(by segments: [PreparedSegment]) -> Courier.Outcome {
+    fileprivate func timed(by segments: [PreparedSegment]) -> RequestOutcome {
         var outcome = self
         outcome.duration = duration ?? segments.first?.preparedAgo
         return outcome

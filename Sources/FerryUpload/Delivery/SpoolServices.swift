@@ -1,15 +1,15 @@
 import FerrySpool
 
 /// What reads and writes one spool's files for a delivery.
-final class LaneTools: Sendable {
+final class SpoolServices: Sendable {
     let lease: SpoolLease
-    let settler: Settler
-    let bookkeeper: Bookkeeper
+    let committer: LedgerCommitter
+    let recorder: OutcomeRecorder
     let travel = TravelWatch()
     let requests: RequestNoting
     /// What comes while a listing is worked off; `nil` where that is not known.
     let arrivals: FolderArrivals?
-    let preparer: Preparer
+    let preparer: SegmentClaimer
     let onEvent: @Sendable (UploadEvent) -> Void
 
     init(
@@ -20,14 +20,14 @@ final class LaneTools: Sendable {
         self.onEvent = onEvent
         requests = RequestNoting(lease)
         self.arrivals = arrivals
-        preparer = Preparer(options: options, travel: travel, arrivals: arrivals) { onEvent(.warning($0)) }
-        settler = Settler(lease, sentGivesWay: options.sentGivesWay, tally: tally, onEvent: onEvent)
-        bookkeeper = Bookkeeper(lease: lease, options: options, settler: settler, now: now) { onEvent(.warning($0)) }
+        preparer = SegmentClaimer(options: options, travel: travel, arrivals: arrivals) { onEvent(.warning($0)) }
+        committer = LedgerCommitter(lease, sentGivesWay: options.sentGivesWay, tally: tally, onEvent: onEvent)
+        recorder = OutcomeRecorder(lease: lease, options: options, committer: committer, now: now) { onEvent(.warning($0)) }
     }
 
     /// Has what dead processes had under way made again as it was, or ended.
     func restoreRequests(in spool: Spool) {
-        spool.restoreRequests(keepsSent: bookkeeper.options.keepsSent, sentGivesWay: bookkeeper.options.sentGivesWay) {
+        spool.restoreRequests(keepsSent: recorder.options.keepsSent, sentGivesWay: recorder.options.sentGivesWay) {
             onEvent(.warning("\($0)"))
         }
     }
@@ -55,7 +55,7 @@ final class LaneTools: Sendable {
     func notedEvents(of name: String) -> Int64 { (try? lease.spool().notedEvents(of: name)) ?? 1 }
 }
 
-extension LaneTools: SpoolView {
+extension SpoolServices: SpoolView {
     func sidecar(of name: String) -> RetryState? { (try? lease.spool().sidecar(of: name)) ?? nil }
 
     func size(of name: String) -> ByteCount? { ((try? lease.spool().directory.status(name)) ?? nil)?.size }

@@ -17,7 +17,7 @@ extension Workers {
             self.job = job
             self.segments = segments
             self.limits = limits
-            let destination = job.tools.bookkeeper.destinationID
+            let destination = job.services.recorder.destinationID
             parts = RequestParts(
                 segments.map {
                     .init(file: $0.claim.file, created: $0.facts.created, line: $0.delivered(to: destination))
@@ -27,8 +27,8 @@ extension Workers {
 
     /// A segment whose first lines are delivered goes on behind them, and an interrupted request is repeated as it was, also where requests may be of
     /// any size now; `nil`: none of them is one.
-    func limitsOfRest(_ segments: [PreparedSegment], _ tools: LaneTools) -> RequestLimits? {
-        let hasRest = segments.contains { $0.delivered(to: tools.bookkeeper.destinationID) > 0 }
+    func limitsOfRest(_ segments: [PreparedSegment], _ services: SpoolServices) -> RequestLimits? {
+        let hasRest = segments.contains { $0.delivered(to: services.recorder.destinationID) > 0 }
         let isInterrupted =
             segments[0].sidecar.map { $0.isInterrupted && $0.requestEvents != nil && options.canRepeat($0) } ?? false
         return options.body != .ndjson && (hasRest || isInterrupted) ? RequestLimits() : nil
@@ -40,7 +40,7 @@ extension Workers {
     /// - Parameter isMoreWaiting: More of the segments' kind follow them: what fills no request goes out with that.
     func sendParts(
         of job: Assignment, _ segments: [PreparedSegment], _ limits: RequestLimits, isMoreWaiting: Bool,
-        _ courier: inout Courier
+        _ courier: inout RequestSender
     ) async {
         // What was cut shorter, and may have arrived, is asked for as it was; what was interrupted, whatever the limits are now.
         var tried = segments.first?.sidecar?.requestEvents
@@ -51,7 +51,7 @@ extension Workers {
         var hasSent = false
         while true {
             let (parts, time) = (left.parts, now())
-            let made = await blocking { Result { () throws(PartFailure) in try parts.next(at: time) } }
+            let made = await blocking { Result { () throws(RequestPartError) in try parts.next(at: time) } }
             let part: RequestPart
             switch made {
             case .success(let next?): part = next
@@ -67,10 +67,10 @@ extension Workers {
                 continue
             }
             var sent = part.slices.map { left.segments[$0.segment - left.first] }
-            if let problem = template.followSecrets() { left.job.tools.onEvent(.warning(problem)) }
-            let shipment = Courier.Shipment(
+            if let problem = template.followSecrets() { left.job.services.onEvent(.warning(problem)) }
+            let shipment = OutgoingRequest(
                 facts: sent.map(\.facts), body: part.body, attempt: sent[0].attempt, slices: part.slices)
-            note(shipment, of: sent, events: part.events, left.job.tools)
+            note(shipment, of: sent, events: part.events, left.job.services)
             var outcome = await deliver(shipment, &courier)
             // Alone, its segments have other keys: what may have arrived together is asked for once more as it was.
             let isKept = options.repeatsWhole && outcome.verdict.isRetryable
@@ -108,7 +108,7 @@ extension Workers {
             if case .tooLarge = outcome.verdict {
                 do throws(FileError) {
                     let line = part.slices.first { $0.events > 0 }?.lines.upperBound ?? 1
-                    outcome.postponedUntil = try left.job.tools.bookkeeper.rejectTooLarge(sent[0], line: line, outcome.verdict)
+                    outcome.postponedUntil = try left.job.services.recorder.rejectTooLarge(sent[0], line: line, outcome.verdict)
                 } catch {
                     dispatcher.fail(error, left.job)
                 }
@@ -135,7 +135,7 @@ extension Workers {
     /// Notes what a request has delivered.
     ///
     /// - Returns: Whether more of the job is to be sent.
-    private func goOn(_ left: inout Remainder, _ part: RequestPart, _ outcome: Courier.Outcome) async -> Bool {
+    private func goOn(_ left: inout Remainder, _ part: RequestPart, _ outcome: RequestOutcome) async -> Bool {
         let ended = part.slices.count { $0.isLast }
         // Its segments end one after the other, or all but one, which goes on.
         left.segments[part.slices[0].segment - left.first].claim.noteArrival()
@@ -146,15 +146,15 @@ extension Workers {
                 return false
             }
             do throws(FileError) {
-                left.segments[place].sidecar = try left.job.tools.bookkeeper.noteDelivery(
+                left.segments[place].sidecar = try left.job.services.recorder.noteDelivery(
                     of: left.segments[place], lines: slice.lines.upperBound)
-                left.job.tools.settler.noteDelivered(slice.events, of: left.job.items[place].name)
+                left.job.services.committer.noteDelivered(slice.events, of: left.job.items[place].name)
             } catch {
                 // It cannot be known later that this part has arrived.
                 dispatcher.fail(error, left.job)
             }
         }
-        if left.job.tools.settler.isFull { await left.job.tools.settler.waitForRoom() }
+        if left.job.services.committer.isFull { await left.job.services.committer.waitForRoom() }
         guard ended < left.segments.count else {
             dispatcher.finish(left.job, left.segments, outcome)
             return false
@@ -177,18 +177,18 @@ extension Workers {
     private func unnotable(_ part: RequestPart, _ left: inout Remainder) async -> Unnotable? {
         guard let slice = part.slices.last, !slice.isLast, slice.segment > left.noted else { return nil }
         let place = slice.segment - left.first
-        let (bookkeeper, settler) = (left.job.tools.bookkeeper, left.job.tools.settler)
-        let before = left.segments[place].delivered(to: bookkeeper.destinationID)
+        let (recorder, committer) = (left.job.services.recorder, left.job.services.committer)
+        let before = left.segments[place].delivered(to: recorder.destinationID)
         var hasWaited = false
         while true {
             do throws(FileError) {
-                left.segments[place].sidecar = try bookkeeper.noteDelivery(of: left.segments[place], lines: before)
+                left.segments[place].sidecar = try recorder.noteDelivery(of: left.segments[place], lines: before)
                 left.noted = slice.segment
                 return nil
             } catch {
                 // What is being settled makes room.
-                guard error.isOutOfSpace, !hasWaited, !settler.isIdle else { return Unnotable(place: place, error: error) }
-                await settler.flush()
+                guard error.isOutOfSpace, !hasWaited, !committer.isIdle else { return Unnotable(place: place, error: error) }
+                await committer.flush()
                 hasWaited = true
             }
         }
@@ -196,7 +196,7 @@ extension Workers {
 
     private func skip(_ unnotable: Unnotable, of left: Remainder) {
         let item = left.job.items[unnotable.place]
-        left.job.tools.onEvent(
+        left.job.services.onEvent(
             .warning("\(unnotable.error); \(item.name) goes out in parts, and how far cannot be noted: it stays pending"))
         skip(item, of: left, .unusable(unnotable.error))
     }
@@ -216,9 +216,9 @@ extension Workers {
     }
 
     /// A segment was written into while it goes out in parts: what was delivered of it is neither its old content nor the new.
-    private func setAsideChanged(_ left: Remainder, _ place: Int, _ outcome: Courier.Outcome) {
+    private func setAsideChanged(_ left: Remainder, _ place: Int, _ outcome: RequestOutcome) {
         let item = left.job.items[place]
-        left.job.tools.onEvent(.warning("\(item.name) was changed while it was sent; it stays pending"))
+        left.job.services.onEvent(.warning("\(item.name) was changed while it was sent; it stays pending"))
         dispatcher.putBack(Array(left.job.items[(place + 1)...]), of: left.job)
         dispatcher.skip(item, of: left.job, .settles(until: now() + ForeignFile.quietPeriod))
         let done = left.job.with(Array(left.job.items.prefix(place)))
@@ -232,26 +232,26 @@ extension Workers {
     }
 
     /// A segment's events cannot be read, or have no form in a body.
-    private func end(_ left: Remainder, _ failure: PartFailure) {
+    private func end(_ left: Remainder, _ failure: RequestPartError) {
         let place = failure.segment - left.first
         let (item, segment) = (left.job.items[place], left.segments[place])
         guard segment.claim.isUnchanged else {
-            left.job.tools.onEvent(.warning("\(item.name) was changed while it was sent; it stays pending"))
+            left.job.services.onEvent(.warning("\(item.name) was changed while it was sent; it stays pending"))
             return skip(item, of: left, .settles(until: now() + ForeignFile.quietPeriod))
         }
         var others = left.job.items
         others.remove(at: place)
         dispatcher.putBack(others, of: left.job, noted: 1)
         do throws(FileError) {
-            let fault: SegmentFault
+            let fault: RejectionCause
             switch failure.reason {
-            case .event(let event): fault = SegmentFault(event)
-            case .damaged(let damage): fault = SegmentFault(damage)
+            case .event(let event): fault = RejectionCause(event)
+            case .damaged(let damage): fault = RejectionCause(damage)
             case .file(let error): throw error
             }
-            let bookkeeper = left.job.tools.bookkeeper
-            let postponed = try bookkeeper.reject(
-                segment.claim, fault.after(segment.delivered(to: bookkeeper.destinationID)),
+            let recorder = left.job.services.recorder
+            let postponed = try recorder.reject(
+                segment.claim, fault.after(segment.delivered(to: recorder.destinationID)),
                 attempts: segment.sidecar?.attempts ?? 0)
             dispatcher.skip(item, of: left.job, postponed.map { .waits(until: $0) } ?? .ended)
         } catch {

@@ -4,14 +4,14 @@ import NIOCore
 import NIOPosix
 
 /// Where a worker and its connection live.
-struct Workplace: Sendable {
+struct WorkerLoop: Sendable {
     let eventLoop: any EventLoop
     let executor: LoopExecutor
 
-    static func make(_ count: Int) -> [Workplace] {
+    static func make(_ count: Int) -> [WorkerLoop] {
         (0..<max(1, count)).map { _ in
             let eventLoop = MultiThreadedEventLoopGroup.singleton.next()
-            return Workplace(eventLoop: eventLoop, executor: LoopExecutor(eventLoop))
+            return WorkerLoop(eventLoop: eventLoop, executor: LoopExecutor(eventLoop))
         }
     }
 }
@@ -20,7 +20,7 @@ struct Workplace: Sendable {
 final class Workers: Sendable {
     let dispatcher: Dispatcher
     let connector: Connector
-    let template: RequestTemplate
+    let template: RequestHead
     let options: UploadOptions
     let now: @Sendable () -> Timestamp
     let network = NetworkGeneration()
@@ -35,7 +35,7 @@ final class Workers: Sendable {
         self.onRequest = onRequest
         self.options = options
         self.now = now
-        template = RequestTemplate(options)
+        template = RequestHead(options)
         do throws(TransportSetupError) {
             connector = try Connector(
                 options: options.transport, home: options.destination.origin,
@@ -47,7 +47,7 @@ final class Workers: Sendable {
 
     /// Works until the dispatcher has nothing left to do.
     func work(on eventLoop: any EventLoop) async {
-        var courier = Courier(connector: connector, eventLoop: eventLoop, template: template, now: now)
+        var courier = RequestSender(connector: connector, eventLoop: eventLoop, template: template, now: now)
         while let job = await dispatcher.next() {
             let early = EarlyWork.begin()
             await handle(job, &courier)
@@ -66,7 +66,7 @@ final class Workers: Sendable {
     }
 
     /// Makes one request, or finds that nothing of it can be sent.
-    private func handle(_ job: Assignment, _ courier: inout Courier) async {
+    private func handle(_ job: Assignment, _ courier: inout RequestSender) async {
         var ready: [(item: QueuedSegment, segment: PreparedSegment)] = []
         var looksAgain = options.cuts != nil && job.items.count > 1 ? Self.looksAgain : 0
         var isOneTaken = false
@@ -117,17 +117,17 @@ final class Workers: Sendable {
             dispatcher.putBack(job.items, of: job)
             return dispatcher.abandon(job)
         }
-        if let limits = options.cuts ?? limitsOfRest(segments, job.tools) {
+        if let limits = options.cuts ?? limitsOfRest(segments, job.services) {
             return await sendParts(of: job, segments, limits, isMoreWaiting: isMoreWaiting, &courier)
         }
-        var outcome = await send(segments, job.tools, &courier)
+        var outcome = await send(segments, job.services, &courier)
         // A receiver that takes joined segments knows each of them by its own key. For others they have another one alone: what may have arrived
         // together is asked for as it was.
         let isKnownByRequest = segments.count > 1 && dispatcher.read { $0.acceptedJoined == nil }
         let isKept = isKnownByRequest && options.repeatsWhole && outcome.verdict.isRetryable
         if isKnownByRequest, !isKept, outcome.verdict.isDoubtful {
             let first = outcome
-            outcome = await send(segments, job.tools, &courier)
+            outcome = await send(segments, job.services, &courier)
             outcome.follows(first)
         }
         if segments.count > 1, !options.repeatsWhole { outcome.settleDoubt(segments[0].sidecar) }
@@ -137,15 +137,15 @@ final class Workers: Sendable {
             for segment in segments { segment.claim.keep(nil) }
             job = dispatcher.breakUp(job, job.items, outcome.verdict, noted: segments.prefix { $0.sidecar != nil }.count)
             segments = [segments[0]]
-            outcome = await send(segments, job.tools, &courier)
+            outcome = await send(segments, job.services, &courier)
         }
         if outcome.trace.departure == .part { dispatcher.sendAlone(job) }
         do throws(FileError) {
             if case .tooLarge = outcome.verdict, segments[0].claim.isUnchanged {
-                outcome.postponedUntil = try await job.tools.bookkeeper.split(
+                outcome.postponedUntil = try await job.services.recorder.split(
                     segments[0].claim, attempts: segments[0].attempt, outcome.verdict, sidecar: segments[0].sidecar)
             } else if segments.count == 1, let reason = outcome.verdict.reason,
-                try await job.tools.bookkeeper.splitIfBroken(segments[0], outcome)
+                try await job.services.recorder.splitIfBroken(segments[0], outcome)
             {
                 outcome.verdict = .brokenOff(reason)
             }
@@ -153,14 +153,14 @@ final class Workers: Sendable {
             dispatcher.fail(error, job)
         }
         if case .delivered = outcome.verdict { segments[0].claim.noteArrival() }
-        if isScarce { await job.tools.settler.flush() }
-        if job.tools.settler.isFull { await job.tools.settler.waitForRoom() }
+        if isScarce { await job.services.committer.flush() }
+        if job.services.committer.isFull { await job.services.committer.waitForRoom() }
         noteBrokenOff(&segments, &outcome, job)
         dispatcher.finish(job, segments, outcome)
     }
 
     /// What broke off together was no try of any of its segments.
-    func noteBrokenOff(_ segments: inout [PreparedSegment], _ outcome: inout Courier.Outcome, _ job: Assignment) {
+    func noteBrokenOff(_ segments: inout [PreparedSegment], _ outcome: inout RequestOutcome, _ job: Assignment) {
         guard segments.count > 1, [.beginning, .part].contains(outcome.trace.departure) else { return }
         // Of what broke off each time its last segment cannot have arrived.
         let wasWhole = segments.last?.sidecar.map { $0.isInterrupted || $0.request != nil && $0.broken == nil } ?? false
@@ -177,15 +177,15 @@ final class Workers: Sendable {
     private func restoreLeft(
         _ ready: inout [(item: QueuedSegment, segment: PreparedSegment)], of job: Assignment
     ) async -> Bool {
-        guard let spool = try? job.tools.lease.spool() else { return false }
+        guard let spool = try? job.services.lease.spool() else { return false }
         // Whoever died after this look has had none of them.
-        let left = await job.tools.requests.left(in: spool, holding: ready.map(\.segment))
+        let left = await job.services.requests.left(in: spool, holding: ready.map(\.segment))
         if left.isEmpty { return false }
         let items = ready.map(\.item)
         ready = []
-        let tools = job.tools
+        let services = job.services
         let tried: Set<String> = await blocking {
-            tools.restoreRequests(in: spool)
+            services.restoreRequests(in: spool)
             return Set(items.map(\.name).filter { (try? spool.sidecar(of: $0)) != nil })
         }
         dispatcher.putBack(items.filter { tried.contains($0.name) }, of: job, noted: tried.count)
@@ -203,13 +203,13 @@ final class Workers: Sendable {
     ) -> Bool {
         guard job.items.count > 1 else { return false }
         let others = keepTogether(&ready)
-        let fitting = Coalescing.fitting(ready.lazy.map(\.segment.facts.trail))
+        let fitting = JoinedRequest.fitting(ready.lazy.map(\.segment.facts.trail))
         let isMoreWaiting = job.job.isFull || fitting < ready.count || !others.isEmpty
         var kept = fitting
         if let most = options.cuts?.events, isMoreWaiting, ready.first?.segment.lastRequest == nil {
             kept = Self.filling(ready[..<fitting].map { $0.segment.facts.events ?? 1 }, requestsOf: most)
         }
-        if options.cuts == nil, ready.first?.segment.lastRequest == nil, !mayNote(ready[..<kept].map(\.segment), job.tools) {
+        if options.cuts == nil, ready.first?.segment.lastRequest == nil, !mayNote(ready[..<kept].map(\.segment), job.services) {
             kept = 1
         }
         let left = ready[kept...].map(\.item) + others
@@ -226,7 +226,7 @@ final class Workers: Sendable {
         let requests = ready.compactMap { request($0.segment) }
         if requests.isEmpty { return }
         let counts = Dictionary(requests.map { ($0, 1) }, uniquingKeysWith: +)
-        let torn = counts.filter { request, count in (Coalescing.count(ofKey: request) ?? 1) > count }
+        let torn = counts.filter { request, count in (JoinedRequest.count(ofKey: request) ?? 1) > count }
         let names = ready.map(\.item.name)
         guard !torn.isEmpty,
             dispatcher.mayGetBack(Set(torn.keys), beside: names, of: job, isOneTaken: isOneTaken)
@@ -266,14 +266,14 @@ final class Workers: Sendable {
 
     /// Notes which segments of a joined request may have arrived whole, whatever the answer was: a receiver may store the first ones before
     /// it refuses one behind them, or the rest has come. When the body did not go out whole, it cannot have the last one's end.
-    func noteArrival(of segments: inout [PreparedSegment], _ outcome: Courier.Outcome, _ job: Assignment) {
+    func noteArrival(of segments: inout [PreparedSegment], _ outcome: RequestOutcome, _ job: Assignment) {
         guard outcome.trace.departure != .nothing else { return }
         let arrived = segments.count - (outcome.trace.departure == .whole ? 0 : 1)
         var outcome = outcome
         outcome.trace.departure = .whole
         for index in segments.indices.prefix(arrived) {
             do throws(FileError) {
-                let noted = try job.tools.bookkeeper.noteDeparture(of: segments[index], outcome)
+                let noted = try job.services.recorder.noteDeparture(of: segments[index], outcome)
                 segments[index].sidecar = noted ?? segments[index].sidecar
             } catch {
                 dispatcher.fail(error, job)
@@ -281,11 +281,13 @@ final class Workers: Sendable {
         }
     }
 
-    private func send(_ segments: [PreparedSegment], _ tools: LaneTools, _ courier: inout Courier) async -> Courier.Outcome {
-        if let problem = template.followSecrets() { tools.onEvent(.warning(problem)) }
-        guard let body = await body(of: segments) else { return Courier.Outcome(verdict: Verdict(.fileChanged)) }
-        let shipment = Courier.Shipment(facts: segments.map(\.facts), body: body, attempt: segments[0].attempt)
-        note(shipment, of: segments, tools)
+    private func send(_ segments: [PreparedSegment], _ services: SpoolServices, _ courier: inout RequestSender) async
+        -> RequestOutcome
+    {
+        if let problem = template.followSecrets() { services.onEvent(.warning(problem)) }
+        guard let body = await body(of: segments) else { return RequestOutcome(verdict: Verdict(.fileChanged)) }
+        let shipment = OutgoingRequest(facts: segments.map(\.facts), body: body, attempt: segments[0].attempt)
+        note(shipment, of: segments, services)
         return await deliver(shipment, &courier)
     }
 
@@ -315,15 +317,15 @@ final class Workers: Sendable {
     /// Notes a request that another process could not make again by itself.
     ///
     /// - Parameter events: As many as it carries, where its segments go out in requests of a bounded size.
-    func note(_ shipment: Courier.Shipment, of segments: [PreparedSegment], events: Int64? = nil, _ tools: LaneTools) {
+    func note(_ shipment: OutgoingRequest, of segments: [PreparedSegment], events: Int64? = nil, _ services: SpoolServices) {
         guard isNoted(segments) else { return }
-        tools.requests.note(shipment, of: segments, events: events, to: tools.bookkeeper.destinationID, at: now())
+        services.requests.note(shipment, of: segments, events: events, to: services.recorder.destinationID, at: now())
     }
 
     /// Whether there is room for what another process needs to make a request again as it was: a sidecar for each segment. Where there is not, each
     /// goes out under its own key.
-    private func mayNote(_ segments: [PreparedSegment], _ tools: LaneTools) -> Bool {
-        guard segments.count > 1, isNoted(segments), let spool = try? tools.lease.spool() else { return true }
+    private func mayNote(_ segments: [PreparedSegment], _ services: SpoolServices) -> Bool {
+        guard segments.count > 1, isNoted(segments), let spool = try? services.lease.spool() else { return true }
         return spool.hasRoom(for: .kibibytes(Int64(segments.count) * 4 + 64))
     }
 
@@ -331,7 +333,7 @@ final class Workers: Sendable {
         !segments.isEmpty && RequestNoting.isNeeded(segments, options, accepted: dispatcher.read(\.acceptedJoined))
     }
 
-    func deliver(_ shipment: Courier.Shipment, _ courier: inout Courier) async -> Courier.Outcome {
+    func deliver(_ shipment: OutgoingRequest, _ courier: inout RequestSender) async -> RequestOutcome {
         let generation = network.current
         var outcome = await courier.deliver(shipment)
         if outcome.trace.latency != nil, let duration = outcome.duration { onRequest(duration) }
@@ -380,11 +382,11 @@ final class Workers: Sendable {
         switch preparation {
         case .ready(let segment): return .ready(segment)
         case .damaged(let claim, let fault, let attempts):
-            let postponed = try job.tools.bookkeeper.reject(claim, fault, attempts: attempts)
+            let postponed = try job.services.recorder.reject(claim, fault, attempts: attempts)
             dispatcher.skip(item, of: job, postponed.map { .waits(until: $0) } ?? .ended)
             return postponed == nil ? .ended : .waits
         case .halfSplit(let claim):
-            let postponed = try await job.tools.bookkeeper.split(claim, attempts: 0, nil)
+            let postponed = try await job.services.recorder.split(claim, attempts: 0, nil)
             dispatcher.skip(item, of: job, postponed.map { .waits(until: $0) } ?? .ended)
             return postponed == nil ? .ended : .waits
         case .gone, .travels:
@@ -394,15 +396,15 @@ final class Workers: Sendable {
             dispatcher.skip(item, of: job, .waits(until: until, request: request))
             if request != nil { return .waitsForRequest }
         case .settles(let until):
-            let request = job.tools.sidecar(of: item.name).flatMap { options.repeatedRequest(of: $0) }
+            let request = job.services.sidecar(of: item.name).flatMap { options.repeatedRequest(of: $0) }
             dispatcher.skip(item, of: job, .settles(until: until, request: request))
             if request != nil { return .waitsForRequest }
         case .taken, .needsInflating:
-            let sidecar = item.entry.hasSidecar ? job.tools.sidecar(of: item.name) : nil
+            let sidecar = item.entry.hasSidecar ? job.services.sidecar(of: item.name) : nil
             dispatcher.skip(item, of: job, .taken(request: sidecar.flatMap { options.repeatedRequest(of: $0) }))
             return .taken
         case .unusable(let error):
-            job.tools.onEvent(.warning("\(error); the segment is left alone"))
+            job.services.onEvent(.warning("\(error); the segment is left alone"))
             dispatcher.skip(item, of: job, .unusable(error))
             // Without locks no segment can be sent; one that NFS does not lock because it may not be written is that one's problem.
             if error.isLocking, error.code != EBADF { dispatcher.fail(error, job) }
@@ -411,18 +413,20 @@ final class Workers: Sendable {
     }
 
     private func look(at item: QueuedSegment, of job: Assignment) async -> Preparation {
-        let (spool, tools): (Spool, LaneTools)
-        do throws(FileError) { (spool, tools) = (try job.tools.lease.spool(), job.tools) } catch { return .unusable(error) }
+        let (spool, services): (Spool, SpoolServices)
+        do throws(FileError) { (spool, services) = (try job.services.lease.spool(), job.services) } catch {
+            return .unusable(error)
+        }
         let time = now()
         // Who had it may have died in the middle of a request.
         if item.wasTaken {
-            await blocking { tools.restoreRequests(in: spool) }
+            await blocking { services.restoreRequests(in: spool) }
         }
-        if Preparer.isQuick(isForeign: item.entry.isForeign, options) {
-            let preparation = tools.preparer.prepare(item, in: spool, now: time, inflates: false)
+        if SegmentClaimer.isQuick(isForeign: item.entry.isForeign, options) {
+            let preparation = services.preparer.prepare(item, in: spool, now: time, inflates: false)
             guard case .needsInflating = preparation else { return preparation }
         }
-        return await blocking { tools.preparer.prepare(item, in: spool, now: time, inflates: true) }
+        return await blocking { services.preparer.prepare(item, in: spool, now: time, inflates: true) }
     }
 }
 

@@ -33,7 +33,7 @@ public enum BodyFormat: Equatable, Sendable {
 }
 
 /// An event that has no form in a body: what it lacks.
-struct UnencodableEvent: Error, Equatable, CustomStringConvertible {
+struct EventEncodingError: Error, Equatable, CustomStringConvertible {
     /// In the segment, from 1.
     var line: Int64 = 0
     let reason: String

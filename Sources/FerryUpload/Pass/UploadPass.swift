@@ -8,11 +8,11 @@ public final class UploadPass: Sendable {
     private let options: UploadOptions
     private let now: @Sendable () -> Timestamp
     private let spool: Spool
-    private let tools: LaneTools
+    private let services: SpoolServices
     private let leftovers: Mutex<Leftovers>
     private let workers: Workers
     /// One for each worker.
-    private let workplaces: [Workplace]
+    private let workplaces: [WorkerLoop]
 
     private var dispatcher: Dispatcher { workers.dispatcher }
 
@@ -38,18 +38,18 @@ public final class UploadPass: Sendable {
         self.now = now
         leftovers = Mutex(Leftovers(unfinished: unfinished))
         self.spool = spool
-        tools = LaneTools(SpoolLease(spool), options: options, arrivals: FolderArrivals(spool), now: now, onEvent: onEvent)
-        workplaces = Workplace.make(options.parallel)
-        let health: DestinationHealth
+        services = SpoolServices(SpoolLease(spool), options: options, arrivals: FolderArrivals(spool), now: now, onEvent: onEvent)
+        workplaces = WorkerLoop.make(options.parallel)
+        let health: CircuitBreaker
         do throws(FileError) {
-            let id = DestinationName.id(of: "\(options.destination)")
+            let id = DestinationID.id(of: "\(options.destination)")
             let known = try spool.destinationState(id) { onEvent(.warning("\($0)")) }
-            health = DestinationHealth(options, state: known, ignoringWaitsBefore: options.ignoresWaits ? now() : nil)
+            health = CircuitBreaker(options, state: known, ignoringWaitsBefore: options.ignoresWaits ? now() : nil)
         } catch {
             throw .file(error)
         }
         let delivery = DeliveryState([], options: options, health: health, isContinuous: false)
-        workers = try Workers(Dispatcher(delivery, spools: [tools], now: now), options: options, now: now)
+        workers = try Workers(Dispatcher(delivery, spools: [services], now: now), options: options, now: now)
     }
 
     /// Starts nothing more; what is under way is finished. Cancelling the task that runs the pass cuts that off as well.
@@ -74,15 +74,15 @@ public final class UploadPass: Sendable {
         do throws(FileError) {
             let early = EarlyWork.begin()
             var report = UploadReport()
-            report.travelling = try spool.travellingBundles { [tools] in tools.onEvent(.warning("\($0)")) }
-            let control = try spool.control { [tools] in tools.onEvent(.warning("\($0)")) }
+            report.travelling = try spool.travellingBundles { [services] in services.onEvent(.warning("\($0)")) }
+            let control = try spool.control { [services] in services.onEvent(.warning("\($0)")) }
             report.control = control
             report.unfinished = leftovers.withLock(\.unfinished)
             if control.stopsSending {
                 report.remaining = try spool.scan().entries.count
                 return report
             }
-            report.retention = try spool.applyRetention(options.retention) { [tools] in tools.onEvent(.warning("\($0)")) }
+            report.retention = try spool.applyRetention(options.retention) { [services] in services.onEvent(.warning("\($0)")) }
             if let arrival = options.arrival {
                 report.retention.expired.add(try spool.dropLate(arrival, now: now()))
                 let time = now()
@@ -101,7 +101,7 @@ public final class UploadPass: Sendable {
             }
             _ = consume early
             try await send()
-            let sent = tools.settler.report
+            let sent = services.committer.report
             report.sent = sent.sent
             report.sentEvents = sent.sentEvents
             report.partEvents = sent.partEvents
@@ -153,7 +153,7 @@ public final class UploadPass: Sendable {
     private func pruneSent() async -> LedgerTotals.Count {
         let (spool, limits, now) = (spool, options.sentRetention, now())
         let pruning = await blocking { spool.pruneSent(limits, now: now) }
-        for problem in pruning.problems.prefix(Self.mostWarnings) { tools.onEvent(.warning("\(problem)")) }
+        for problem in pruning.problems.prefix(Self.mostWarnings) { services.onEvent(.warning("\(problem)")) }
         return pruning.deleted
     }
 
@@ -187,18 +187,18 @@ public final class UploadPass: Sendable {
     private func send() async throws(FileError) {
         await withTaskGroup(of: Void.self) { group in
             // With the second worker: of three on two event loops it has its own for itself.
-            group.addTask(executorPreference: workplaces[min(1, workplaces.count - 1)].executor) { [tools] in
-                await tools.settler.run()
+            group.addTask(executorPreference: workplaces[min(1, workplaces.count - 1)].executor) { [services] in
+                await services.committer.run()
             }
             group.addTask { [workers] in await workers.followTimetable() }
             group.addTask { await self.obeyControl() }
             await runUntilDeadline()
-            tools.settler.close()
+            services.committer.close()
             group.cancelAll()
         }
-        tools.requests.close()
+        services.requests.close()
         if let failure = dispatcher.read(\.failure) { throw failure }
-        if let failure = tools.settler.failure { throw failure }
+        if let failure = services.committer.failure { throw failure }
     }
 
     /// Notices within a second when somebody pauses or disables the spool, until cancelled.
@@ -234,11 +234,11 @@ public final class UploadPass: Sendable {
 
     /// Sends what was found, and what becomes critical meanwhile.
     private func work(off listing: SpoolListing) async {
-        await withTaskGroup(of: Void.self) { [workers, dispatcher, tools] group in
-            group.addTask { [watch = CriticalWatch(spool, tools.arrivals, knowing: listing)] in
+        await withTaskGroup(of: Void.self) { [workers, dispatcher, services] group in
+            group.addTask { [watch = CriticalWatch(spool, services.arrivals, knowing: listing)] in
                 var watch = watch
                 await watch.run { names in
-                    let found = names.compactMap { (try? tools.find($0)) ?? nil }
+                    let found = names.compactMap { (try? services.find($0)) ?? nil }
                     dispatcher.change { $0.appeared(found, in: 0) }
                 }
             }
@@ -263,28 +263,28 @@ public final class UploadPass: Sendable {
                 dispatcher.change { $0.lanes[0].wake(at: later) }
             }
             do throws(FileError) {
-                tools.restoreRequests(in: spool)
-                tools.arrivals?.begin()
+                services.restoreRequests(in: spool)
+                services.arrivals?.begin()
                 listing = try spool.scan(sizes: options.deadline != nil)
                 _ = spool.cleanUp(listing)
-                if isFirst { for line in listing.flawedNames().lines { tools.onEvent(.warning(line)) } }
+                if isFirst { for line in listing.flawedNames().lines { services.onEvent(.warning(line)) } }
                 isFirst = false
                 leftovers.withLock { $0.others = listing.others }
                 let exported = spool.names(
-                    in: listing, of: try tools.travel.read(spool, listing, stateChanges: tools.arrivals?.stateChanges))
+                    in: listing, of: try services.travel.read(spool, listing, stateChanges: services.arrivals?.stateChanges))
                 dispatcher.change { $0.lanes[0].begin(listing, except: exported) }
             } catch {
                 return dispatcher.fail(error, lane: 0)
             }
             await work(off: listing)
             dispatcher.endRound()
-            await tools.settler.flush()
+            await services.committer.flush()
             let tally = dispatcher.read { $0.lanes[0].tally }
             if dispatcher.read(\.plan.stopReason) != nil { return }
             if tally.ended > 0 {
                 takenPatience = self.takenPatience
                 // What ended has made room for what could not be split.
-                let later = now() + Bookkeeper.roomPatience
+                let later = now() + OutcomeRecorder.roomPatience
                 dispatcher.change { $0.lanes[0].wakeFirst(options.parallel, dueBy: later) }
                 continue
             }

@@ -3,7 +3,7 @@ import FerrySpool
 /// The segments of one spool that wait until it is their time to leave. Times are since any fixed moment, by a clock that nobody sets.
 struct HeldSegments {
     private struct Held {
-        let newcomer: Lane.Newcomer
+        let newcomer: SpoolQueue.Newcomer
         let events: Int64
         let due: Duration
         let isUrgent: Bool
@@ -38,7 +38,7 @@ struct HeldSegments {
     var names: some Sequence<String> { held.values.lazy.map(\.newcomer.name) }
     func contains(_ name: FileName) -> Bool { held[name] != nil }
 
-    mutating func add(_ newcomer: Lane.Newcomer, events: Int64, until due: Duration, isUrgent: Bool) {
+    mutating func add(_ newcomer: SpoolQueue.Newcomer, events: Int64, until due: Duration, isUrgent: Bool) {
         guard !contains(FileName(newcomer.name)) else { return }
         add(Held(newcomer: newcomer, events: events, due: due, isUrgent: isUrgent))
     }
@@ -69,7 +69,7 @@ struct HeldSegments {
     }
 
     /// Lets some go.
-    mutating func release(_ share: Share) -> [Lane.Newcomer] {
+    mutating func release(_ share: Share) -> [SpoolQueue.Newcomer] {
         release { one in
             switch (share, one.isUrgent) {
             case (.all, _), (.urgent, true), (.ordinary, false): true
@@ -79,12 +79,12 @@ struct HeldSegments {
     }
 
     /// The same for those of some names.
-    mutating func release(_ names: Set<String>) -> [Lane.Newcomer] {
+    mutating func release(_ names: Set<String>) -> [SpoolQueue.Newcomer] {
         names.isEmpty ? [] : release { names.contains($0.newcomer.name) }
     }
 
-    private mutating func release(where isFree: (Held) -> Bool) -> [Lane.Newcomer] {
-        var released: [Lane.Newcomer] = []
+    private mutating func release(where isFree: (Held) -> Bool) -> [SpoolQueue.Newcomer] {
+        var released: [SpoolQueue.Newcomer] = []
         var left = HeldSegments()
         for one in held.values { if isFree(one) { released.append(one.newcomer) } else { left.add(one) } }
         self = left

@@ -1,7 +1,7 @@
 import FerrySpool
 
 /// Rejecting.
-extension Bookkeeper {
+extension OutcomeRecorder {
     /// Rejects a segment one event of which is too large by itself.
     ///
     /// - Parameter line: The event's, from 1.
@@ -14,7 +14,7 @@ extension Bookkeeper {
     }
 
     /// - Returns: When it is to be tried again, if it could not be rejected now.
-    func reject(_ claim: Claim, _ fault: SegmentFault, attempts: Int) throws(FileError) -> Timestamp? {
+    func reject(_ claim: Claim, _ fault: RejectionCause, attempts: Int) throws(FileError) -> Timestamp? {
         try reject(claim, kind: fault.kind, message: fault.message, attempts: attempts, offset: fault.offset)
     }
 
@@ -39,7 +39,9 @@ extension Bookkeeper {
             try lease.spool().probeRejected(leavesRoom: options.order != .strict)
         } catch {
             // A line in the ledger would say that it is where it is not.
-            if settler.noteUnrejectable(error) { warn("\(error); what is to be rejected stays where it is, \(claim.name) first") }
+            if committer.noteUnrejectable(error) {
+                warn("\(error); what is to be rejected stays where it is, \(claim.name) first")
+            }
             if error.isDiskFull {
                 giveBackBlock(of: claim)
                 return now() + Contention.longestPatience
@@ -51,7 +53,7 @@ extension Bookkeeper {
         var reason = RejectionReason(
             at: now(), kind: kind, status: status, message: message, attempts: attempts, offset: offset, body: body)
         reason.delivered = ((try? lease.spool().sidecar(of: claim)) ?? nil)?.delivered
-        try settler.submit(
+        try committer.submit(
             Ending(claim, .rejected(reason), entry(claim, .rejected, status: status, attempts: attempts, detail: message)))
         return nil
     }

@@ -1,12 +1,12 @@
 import FerrySpool
 
 /// Splitting.
-extension Bookkeeper {
+extension OutcomeRecorder {
     /// Splits a segment that is too large for the link, if it was tried often enough, and, unless the user wants it split all the same, no
     /// try may have arrived whole.
     ///
     /// - Returns: Whether it has ended.
-    func splitIfBroken(_ segment: PreparedSegment, _ outcome: Courier.Outcome) async throws(FileError) -> Bool {
+    func splitIfBroken(_ segment: PreparedSegment, _ outcome: RequestOutcome) async throws(FileError) -> Bool {
         guard outcome.hadNoAnswer, segment.facts.events != 1, segment.claim.isUnchanged,
             let reason = outcome.verdict.reason, reason.kind != "stopped", reason.kind != "changed",
             BrokenTries.asksForSplit(options.splitBroken, before: previous(of: segment), outcome.trace.departure)
@@ -21,7 +21,7 @@ extension Bookkeeper {
         // It gets no smaller.
         case .failure(.singleLine): return false
         case .failure(.damaged(let damage)):
-            return try reject(claim, SegmentFault(damage), attempts: segment.attempt) == nil
+            return try reject(claim, RejectionCause(damage), attempts: segment.attempt) == nil
         // A file with a name from another tool may have its proper name by now: the next scan finds it.
         case .failure(.noRoom): return try !lease.spool().directory.contains(claim.name)
         case .failure(.file(let error)):
@@ -31,14 +31,14 @@ extension Bookkeeper {
         return true
     }
 
-    private func divide(_ claim: Claim) async -> Result<Split, SplitFailure> {
+    private func divide(_ claim: Claim) async -> Result<Split, SplitError> {
         await blocking { [lease, options, now, loan] in
-            func attempt() -> Result<Split, SplitFailure> {
-                do throws(SplitFailure) { return .success(try Self.split(claim, lease, at: now(), options)) } catch {
+            func attempt() -> Result<Split, SplitError> {
+                do throws(SplitError) { return .success(try Self.split(claim, lease, at: now(), options)) } catch {
                     return .failure(error)
                 }
             }
-            func isRoomless(_ result: Result<Split, SplitFailure>) -> Bool {
+            func isRoomless(_ result: Result<Split, SplitError>) -> Bool {
                 if case .failure(.file(let error)) = result { error.isDiskFull } else { false }
             }
             var result = attempt()
@@ -68,7 +68,7 @@ extension Bookkeeper {
         _ split: Split, of claim: Claim, status: Int?, attempts: Int, why: String, hasSidecar: Bool
     ) throws(FileError) {
         let detail = "\(why); its lines are now in \(split.halves.joined(separator: " and "))"
-        try settler.submit(
+        try committer.submit(
             Ending(
                 split.parent, .split, entry(split.parent, .split, status: status, attempts: attempts, detail: detail)))
         if split.parent.name != claim.name, hasSidecar { try lease.spool().removeSidecar(of: claim.name) }
@@ -95,7 +95,7 @@ extension Bookkeeper {
             let message =
                 "too large for the destination, and its ID of \(SegmentID.lengths.upperBound) characters has no room for halves"
             return try reject(claim, kind: "too-large", status: verdict?.status, message: message, attempts: attempts)
-        case .failure(.damaged(let damage)): return try reject(claim, SegmentFault(damage), attempts: attempts)
+        case .failure(.damaged(let damage)): return try reject(claim, RejectionCause(damage), attempts: attempts)
         case .failure(.file(let error)): return try postpone(claim, error, attempts: attempts, sidecar)
         }
         return nil
@@ -117,7 +117,7 @@ extension Bookkeeper {
 
     private static func split(
         _ claim: Claim, _ lease: SpoolLease, at now: Timestamp, _ options: UploadOptions
-    ) throws(SplitFailure) -> Split {
+    ) throws(SplitError) -> Split {
         let spool: Spool
         do throws(FileError) { spool = try lease.spool() } catch { throw .file(error) }
         return try spool.split(claim, at: now, inflateLimit: options.inflateLimit)

@@ -24,7 +24,7 @@ final class RequestNoting: Sendable {
     ///
     /// - Parameter shipment: What carries these segments.
     func note(
-        _ shipment: Courier.Shipment, of segments: [PreparedSegment], events: Int64?, to destination: String, at time: Timestamp
+        _ shipment: OutgoingRequest, of segments: [PreparedSegment], events: Int64?, to destination: String, at time: Timestamp
     ) {
         var note = RequestNote(
             at: time, order: order(of: segments, at: time), destination: destination,

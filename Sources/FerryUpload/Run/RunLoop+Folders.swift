@@ -31,7 +31,7 @@ extension RunLoop {
     private mutating func listPlaces() async {
         let places = runner.places
         let listings = await blocking {
-            places.map { place -> Result<SpoolPlace.Listing, FileError> in
+            places.map { place -> Result<SpoolPattern.Listing, FileError> in
                 do throws(FileError) { return .success(try place.listing()) } catch { return .failure(error) }
             }
         }
@@ -82,14 +82,14 @@ extension RunLoop {
 
     private func failure(of number: Int) -> FileError? {
         guard spools[number].isOpen, let lane = spools[number].lane else { return nil }
-        return dispatcher.read { $0.lanes[lane].failure } ?? dispatcher.spool(ofLane: lane).settler.failure
+        return dispatcher.read { $0.lanes[lane].failure } ?? dispatcher.spool(ofLane: lane).committer.failure
     }
 
     mutating func close(_ number: Int, _ failure: FileError) {
         guard spools[number].isOpen, let lane = spools[number].lane else { return }
         watch.remove(lane)
         dispatcher.change { $0.lanes[lane].vacate(failure) }
-        if let tools = spools[number].tools { retiring.append(tools) }
+        if let services = spools[number].services { retiring.append(services) }
         spools[number].close(failure, at: runner.moment().steady)
     }
 
@@ -97,15 +97,15 @@ extension RunLoop {
     mutating func retire() {
         guard !retiring.isEmpty else { return }
         let needed = Set(dispatcher.busySpools.map { ObjectIdentifier($0.lease) })
-        for tools in retiring where !needed.contains(ObjectIdentifier(tools.lease)) && tools.settler.isIdle {
-            tools.settler.close()
+        for services in retiring where !needed.contains(ObjectIdentifier(services.lease)) && services.committer.isIdle {
+            services.committer.close()
             // It asks the file system which folder it is.
             DispatchQueue.global().async {
-                tools.requests.close()
-                tools.lease.close()
+                services.requests.close()
+                services.lease.close()
             }
         }
-        retiring.removeAll { !needed.contains(ObjectIdentifier($0.lease)) && $0.settler.isIdle }
+        retiring.removeAll { !needed.contains(ObjectIdentifier($0.lease)) && $0.committer.isIdle }
     }
 
     /// Closes folders that have been idle, so that their file systems can be unmounted. Returns when to look again.

@@ -26,17 +26,18 @@ extension RunLoop {
         let spool = opened.spool
         let counters = runner.counters
         let onEvent = runner.onEvent
-        let tools = LaneTools(SpoolLease(spool), options: runner.options.upload, tally: runner.tally, now: runner.now) { event in
+        let services = SpoolServices(SpoolLease(spool), options: runner.options.upload, tally: runner.tally, now: runner.now) {
+            event in
             counters.count(event, in: path)
             onEvent(.upload(spool: path, event))
         }
         let control = (try? spool.control { onEvent(.upload(spool: path, .warning("\($0)"))) }) ?? .unreadable
-        let known = (try? spool.destinationState(DestinationName.id(of: "\(runner.options.upload.destination)"))) ?? nil
+        let known = (try? spool.destinationState(DestinationID.id(of: "\(runner.options.upload.destination)"))) ?? nil
         let isBack = spools[number].id != nil
         let isSame = spools[number].id == spool.id
         let lane = spools[number].lane ?? freeLane() ?? state.spools.count
         // Until everything is known, nothing leaves.
-        dispatcher.join(tools, as: lane, gate: .closed) { delivery in
+        dispatcher.join(services, as: lane, gate: .closed) { delivery in
             if lane < state.spools.count {
                 state.rejoin(control, as: lane, isSame: isSame)
             } else {
@@ -46,10 +47,10 @@ extension RunLoop {
             // What this process knows better is written where the next process will look.
             if known != delivery.health.state { delivery.add(.keepHealth(lane: lane)) }
         }
-        spools[number].opened(opened, tools, lane: lane)
+        spools[number].opened(opened, services, lane: lane)
         knownSpools.insert(spool.id)
         owners[lane] = number
-        addSettler(tools.settler)
+        addCommitter(services.committer)
         // Before the scan: what appears during it is told twice, and noticed once.
         watch.add(path, isRemote: spool.directory.isRemote, number: lane)
         // What it was told since it was opened, nobody tells again.
@@ -68,15 +69,15 @@ extension RunLoop {
     ///
     /// - Parameter isFirst: The spool was just opened.
     mutating func scan(_ number: Int, isFirst: Bool = false) async {
-        guard let lane = spools[number].lane, let tools = spools[number].tools else { return }
+        guard let lane = spools[number].lane, let services = spools[number].services else { return }
         let start = ContinuousClock.now
         let result: Result<(SpoolListing, exported: Set<FileName>, TravellingSegments), FileError> = await blocking {
             do throws(FileError) {
-                let spool = try tools.lease.spool()
-                tools.restoreRequests(in: spool)
+                let spool = try services.lease.spool()
+                services.restoreRequests(in: spool)
                 let listing = try spool.scan(sizes: true)
                 _ = spool.cleanUp(listing)
-                let travelling = try tools.travel.read(spool, listing)
+                let travelling = try services.travel.read(spool, listing)
                 return .success((listing, spool.names(in: listing, of: travelling), travelling))
             } catch {
                 return .failure(error)
@@ -94,7 +95,7 @@ extension RunLoop {
             }
             if new.isEmpty { return }
             if state.policy.countsEvents {
-                for index in new.indices { new[index].found.events = tools.notedEvents(of: new[index].name) }
+                for index in new.indices { new[index].found.events = services.notedEvents(of: new[index].name) }
             }
             dispatcher.change { delivery in
                 for newcomer in new { state.place(newcomer, in: lane, &delivery, at: now) }
@@ -106,7 +107,7 @@ extension RunLoop {
     /// Publishes what dead writers left.
     mutating func recover(_ number: Int) async {
         spools[number].recoversAt = nil
-        guard let lease = spools[number].tools?.lease else { return }
+        guard let lease = spools[number].services?.lease else { return }
         let sentGivesWay = runner.options.upload.sentGivesWay
         let recovery = await blocking { () -> Recovery? in
             guard let spool = try? lease.spool(), let recovery = try? spool.recover() else { return nil }
@@ -137,7 +138,7 @@ extension RunLoop {
 
     /// Keeps the limits.
     mutating func keepHouse(_ number: Int) async {
-        guard let lane = spools[number].lane, let lease = spools[number].tools?.lease else { return }
+        guard let lane = spools[number].lane, let lease = spools[number].services?.lease else { return }
         let options = runner.options
         let now = runner.now()
         let pending = dispatcher.read { $0.pending(lane: lane) }.values

@@ -5,7 +5,7 @@ import NIOPosix
 /// The body of a runner: deals with what happens, and brings the delivery in line.
 struct RunLoop {
     let runner: Runner
-    let addSettler: (Settler) -> Void
+    let addCommitter: (LedgerCommitter) -> Void
     let watch: FolderWatch
     private let lookAtNetwork: @Sendable (@escaping @Sendable (NetworkLook?) -> Void) -> Void
     var state: RunState
@@ -17,7 +17,7 @@ struct RunLoop {
     /// Collections that cannot be listed, and why.
     var lostPlaces: [String: FileError] = [:]
     /// What closed spools still need, until the last request of theirs is over.
-    var retiring: [LaneTools] = []
+    var retiring: [SpoolServices] = []
     private var timer: Scheduled<Void>?
     private var nextPoll = Duration.zero
     var nextCheck = Duration.zero
@@ -36,10 +36,10 @@ struct RunLoop {
     private var secretsVersion = 0
 
     init(
-        _ runner: Runner, usesInotify: Bool, network: NetworkWatch.Maker, addSettler: @escaping (Settler) -> Void
+        _ runner: Runner, usesInotify: Bool, network: NetworkWatch.Maker, addCommitter: @escaping (LedgerCommitter) -> Void
     ) {
         self.runner = runner
-        self.addSettler = addSettler
+        self.addCommitter = addCommitter
         let signals = runner.signals
         watch = FolderWatch(usesKernel: usesInotify) { signals.add(.news($0, $1)) }
         lookAtNetwork = network { signals.add(.networkNews) }
@@ -95,14 +95,14 @@ struct RunLoop {
         }
     }
 
-    private mutating func handle(_ news: FolderNews, of number: Int, lane: Int) {
+    private mutating func handle(_ news: FolderEvent, of number: Int, lane: Int) {
         guard spools[number].isOpen else { return }
         let now = runner.moment()
         switch news {
         case .appeared(let name): noteSegment(name, number, lane)
         case .created(let name):
             // A second name for a finished file (ln) is never closed by a writer.
-            if let spool = try? spools[number].tools?.lease.spool(), spool.isFinished(name) {
+            if let spool = try? spools[number].services?.lease.spool(), spool.isFinished(name) {
                 noteSegment(name, number, lane)
             } else if let found = find(name, number) {
                 dispatcher.change { $0.lanes[lane].created(found, at: now.wall) }
@@ -120,7 +120,7 @@ struct RunLoop {
         let now = runner.moment()
         // One that travels has got another name.
         let travelling = spools[number].travelling
-        if !travelling.isEmpty, let spool = try? spools[number].tools?.lease.spool(),
+        if !travelling.isEmpty, let spool = try? spools[number].services?.lease.spool(),
             spool.entry(of: name, in: travelling) != nil
         {
             return
@@ -131,7 +131,7 @@ struct RunLoop {
     /// Returns a segment of a name. Where it could not be looked at, only a look at the whole folder shows it.
     private mutating func find(_ name: String, _ number: Int) -> FoundSegment? {
         do throws(FileError) {
-            return try spools[number].tools?.find(name, countsEvents: state.policy.countsEvents)
+            return try spools[number].services?.find(name, countsEvents: state.policy.countsEvents)
         } catch {
             spools[number].needsScan = true
             return nil
@@ -139,7 +139,7 @@ struct RunLoop {
     }
 
     mutating func readControl(_ number: Int) {
-        guard let lane = spools[number].lane, let spool = try? spools[number].tools?.lease.spool(),
+        guard let lane = spools[number].lane, let spool = try? spools[number].services?.lease.spool(),
             let control = try? spool.control()
         else { return }
         // What cannot be read now has not changed, as far as is known.
@@ -226,7 +226,7 @@ struct RunLoop {
         asksTrackers = false
         let now = runner.moment()
         for spool in spools where spool.isOpen {
-            guard let lease = spool.tools?.lease, let lane = spool.lane else { continue }
+            guard let lease = spool.services?.lease, let lane = spool.lane else { continue }
             let isNoted = await blocking {
                 (try? lease.spool().setControl(at: now.wall) { $0.flushRequestedAt = now.wall }) != nil
             }
@@ -279,7 +279,7 @@ struct RunLoop {
     /// Brings the delivery in line with everything that is known.
     ///
     /// - Returns: When to look again, and why nothing at all is sent.
-    private mutating func update(at now: Moment) -> (next: Duration?, blocker: Blocker?) {
+    private mutating func update(at now: Moment) -> (next: Duration?, blocker: SendBlocker?) {
         var woken = dispatcher.change { state.wake(&$0, at: now) }
         if state.policy.countsEvents {
             for (index, (lane, newcomer)) in woken.enumerated() {
@@ -292,8 +292,8 @@ struct RunLoop {
             }
         }
         let gone = dispatcher.read { state.toLookFor($0, at: now) }.map { lane, names in
-            let tools = dispatcher.spool(ofLane: lane)
-            return (lane, Set(names.lazy.filter { !tools.contains($0) }.map { FileName($0) }))
+            let services = dispatcher.spool(ofLane: lane)
+            return (lane, Set(names.lazy.filter { !services.contains($0) }.map { FileName($0) }))
         }
         return dispatcher.changeWithChance { delivery, _, generator in
             for (lane, names) in gone where !names.isEmpty { delivery.lanes[lane].forgetHeld(names) }
@@ -304,12 +304,12 @@ struct RunLoop {
     /// Lets the program send, once nothing is under way and all that was answered is written down.
     private func giveTurn() -> Bool {
         let isBusy = dispatcher.read { !$0.jobsUnderWay.isEmpty }
-        guard !isBusy, spools.allSatisfy({ $0.tools?.settler.isIdle ?? true }) else { return false }
+        guard !isBusy, spools.allSatisfy({ $0.services?.committer.isIdle ?? true }) else { return false }
         runner.turns.runnerIsQuiet()
         return true
     }
 
-    private func blocker(of number: Int) -> Blocker? {
+    private func blocker(of number: Int) -> SendBlocker? {
         guard spools[number].isOpen, let lane = spools[number].lane else {
             return .unavailable(spools[number].failure?.description ?? "it is not there")
         }
@@ -318,7 +318,7 @@ struct RunLoop {
     }
 
     /// Why nothing leaves a spool though its destination is well, or may be.
-    private func headBlocker(of number: Int) -> Blocker? {
+    private func headBlocker(of number: Int) -> SendBlocker? {
         guard let lane = spools[number].lane else { return nil }
         return dispatcher.read { $0.headWaits(lane: lane) }.map { .headWaits(until: $0) }
     }

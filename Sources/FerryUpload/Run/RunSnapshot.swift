@@ -18,7 +18,7 @@ public struct RunSnapshot: Sendable {
         public let isAvailable: Bool
         public let pending: [Priority: Pending]
         /// Why nothing is sent from it; `nil` while it may.
-        public let blocker: Blocker?
+        public let blocker: SendBlocker?
 
         public var total: Pending {
             pending.values.reduce(into: Pending()) { total, part in

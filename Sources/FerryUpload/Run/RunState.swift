@@ -81,7 +81,7 @@ struct RunState {
     /// - Returns: What is to be placed.
     func scanned(
         _ spool: Int, since before: SegmentQueue?, _ delivery: inout DeliveryState, at now: Moment
-    ) -> [Lane.Newcomer] {
+    ) -> [SpoolQueue.Newcomer] {
         guard let before, !policy.isManual || policy.criticalDelay != nil else { return [] }
         let longest = max(policy.interval, policy.criticalDelay ?? .zero)
         return delivery.lanes[spool].takeNew(since: now.wall - longest, before: before)
@@ -90,8 +90,8 @@ struct RunState {
     /// Queues what has waited long enough.
     ///
     /// - Returns: What was just made when it was seen, and is to be placed.
-    mutating func wake(_ delivery: inout DeliveryState, at now: Moment) -> [(spool: Int, newcomer: Lane.Newcomer)] {
-        var new: [(spool: Int, newcomer: Lane.Newcomer)] = []
+    mutating func wake(_ delivery: inout DeliveryState, at now: Moment) -> [(spool: Int, newcomer: SpoolQueue.Newcomer)] {
+        var new: [(spool: Int, newcomer: SpoolQueue.Newcomer)] = []
         for spool in spools.indices {
             let woken = delivery.lanes[spool].wake(at: now.wall)
             if woken.missedTurn { spools[spool].schedule.missedTurn() }
@@ -102,7 +102,7 @@ struct RunState {
 
     /// Queues a segment that appeared, or lets it wait for its spool's time.
     mutating func place(
-        _ newcomer: Lane.Newcomer, in spool: Int, _ delivery: inout DeliveryState, at now: Moment
+        _ newcomer: SpoolQueue.Newcomer, in spool: Int, _ delivery: inout DeliveryState, at now: Moment
     ) {
         let entry = newcomer.entry
         if spools[spool].wasAskedFor(entry.created, at: now) { spools[spool].schedule.ask() }
@@ -164,7 +164,7 @@ struct RunState {
     }
 
     /// Why nothing at all is sent.
-    func blocker(_ delivery: DeliveryState, at now: Moment) -> Blocker? {
+    func blocker(_ delivery: DeliveryState, at now: Moment) -> SendBlocker? {
         switch network {
         case .usable: break
         case .noRoute: return .noRoute

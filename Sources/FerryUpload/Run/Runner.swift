@@ -7,7 +7,7 @@ public enum RunEvent: Sendable {
     /// Something about one segment.
     case upload(spool: String, UploadEvent)
     /// Nothing is sent from a spool now, or something is again (`nil`).
-    case blocked(spool: String, Blocker?)
+    case blocked(spool: String, SendBlocker?)
     case network(NetworkVerdict)
     /// A spool joined, or is back after it was gone.
     case opened(spool: String, pending: Int, isBack: Bool)
@@ -24,11 +24,11 @@ public enum RunEvent: Sendable {
 /// What is to be done is decided in ``RunState`` and ``DeliveryState``; this is the clocks, signals and files around them.
 public final class Runner: Sendable {
     let options: RunOptions
-    let places: [SpoolPlace]
+    let places: [SpoolPattern]
     let onEvent: @Sendable (RunEvent) -> Void
     let counters = RunCounters()
     let tally = EndingTally()
-    let signals = SignalBox<Signal>()
+    let signals = SignalInbox<Signal>()
     let turns: Turns
     let now: @Sendable () -> Timestamp
     let workers: Workers
@@ -46,7 +46,7 @@ public final class Runner: Sendable {
             var path: String
             /// `nil` while it cannot be used.
             var lane: Int?
-            var blocker: Blocker?
+            var blocker: SendBlocker?
         }
         var spools: [Spool] = []
         /// When the uploader last looked at everything: a watchdog asks.
@@ -54,7 +54,7 @@ public final class Runner: Sendable {
     }
 
     enum Signal: Sendable {
-        case news(Int, FolderNews)
+        case news(Int, FolderEvent)
         case networkNews
         /// What a look at the network showed; `nil`: nothing that can be relied upon.
         case network(NetworkLook?)
@@ -73,7 +73,7 @@ public final class Runner: Sendable {
     ///   - places: Paths of spools, or of folders of spools (`hub/*`).
     ///   - onEvent: Called from any thread.
     public convenience init(
-        _ places: [SpoolPlace], options: RunOptions, now: @escaping @Sendable () -> Timestamp = Timestamp.now,
+        _ places: [SpoolPattern], options: RunOptions, now: @escaping @Sendable () -> Timestamp = Timestamp.now,
         onEvent: @escaping @Sendable (RunEvent) -> Void = { _ in }
     ) throws(UploadError) {
         try self.init(
@@ -84,7 +84,7 @@ public final class Runner: Sendable {
     ///   - usesInotify: Off: folders are looked at now and then.
     ///   - network: Makes what tells of the network.
     init(
-        _ places: [SpoolPlace], options: RunOptions, now: @escaping @Sendable () -> Timestamp = Timestamp.now,
+        _ places: [SpoolPattern], options: RunOptions, now: @escaping @Sendable () -> Timestamp = Timestamp.now,
         usesInotify: Bool = true, absencePatience: Absence.Patience = .init(), looks: FolderLooks = FolderLooks(),
         network: @escaping NetworkWatch.Maker,
         onEvent: @escaping @Sendable (RunEvent) -> Void = { _ in }
@@ -100,7 +100,7 @@ public final class Runner: Sendable {
         let signals = signals
         turns = Turns { signals.add(.turn) }
         let delivery = DeliveryState(
-            [], options: options.upload, health: DestinationHealth(options.upload), isContinuous: true)
+            [], options: options.upload, health: CircuitBreaker(options.upload), isContinuous: true)
         let counters = counters
         workers = try Workers(
             Dispatcher(delivery, now: now) { signals.add(.idle) }, options: options.upload, now: now,
@@ -149,17 +149,17 @@ public final class Runner: Sendable {
     public func run() async {
         turns.runnerBegins()
         defer { turns.runnerEnds() }
-        let (settlers, continuation) = AsyncStream.makeStream(of: Settler.self)
+        let (committers, continuation) = AsyncStream.makeStream(of: LedgerCommitter.self)
         await withTaskGroup(of: Void.self) { group in
             group.addTask {
                 await withDiscardingTaskGroup { group in
-                    for await settler in settlers { group.addTask { await settler.run() } }
+                    for await committer in committers { group.addTask { await committer.run() } }
                 }
             }
             group.addTask { [workers] in await workers.followTimetable() }
             group.addTask { [self] in await start() }
             await withTaskGroup(of: Void.self) { group in
-                for place in Workplace.make(options.upload.parallel) {
+                for place in WorkerLoop.make(options.upload.parallel) {
                     group.addTask(executorPreference: place.executor) { [workers] in await workers.work(on: place.eventLoop) }
                 }
                 let retiring = await withTaskCancellationHandler {
@@ -176,10 +176,10 @@ public final class Runner: Sendable {
                 }
                 await group.waitForAll()
                 // What was answered is written down before anything ends.
-                for tools in workers.dispatcher.spools + retiring {
-                    await tools.settler.flush()
-                    tools.settler.close()
-                    tools.requests.close()
+                for services in workers.dispatcher.spools + retiring {
+                    await services.committer.flush()
+                    services.committer.close()
+                    services.requests.close()
                 }
             }
             continuation.finish()

@@ -8,14 +8,14 @@ struct RunningSpool {
     let place: Int
     /// The lane that its segments leave by, and its number in everything else; `nil` before it was ever open.
     private(set) var lane: Int?
-    private(set) var tools: LaneTools?
+    private(set) var services: SpoolServices?
     private(set) var isOpen = false
     /// Why it cannot be used.
     private(set) var failure: FileError?
     /// Which spool it was when it was open last.
     private(set) var id: String?
     /// Why nothing is sent from it, as it was told last.
-    var blocker: Blocker?
+    var blocker: SendBlocker?
     /// The folder that it was seen in last, when it is one of many there, and since when it is missing there.
     var absence = Absence()
     private var mark: UploaderMarkHolder?
@@ -116,8 +116,8 @@ struct RunningSpool {
         return Opening(spool: spool, recovery: recovery, glance: glance, retention: retention)
     }
 
-    mutating func opened(_ opening: Opening, _ tools: LaneTools, lane: Int) {
-        self.tools = tools
+    mutating func opened(_ opening: Opening, _ services: SpoolServices, lane: Int) {
+        self.services = services
         self.lane = lane
         id = opening.spool.id
         glance = opening.glance
@@ -161,7 +161,7 @@ struct RunningSpool {
         let text = UploaderMark(
             startedAt: markedAt ?? now, destination: "\(options.upload.destination)", deadline: deadline, threshold: threshold,
             interval: schedule.gathers ? schedule.interval : nil, isByHand: schedule.isManual, blocked: blocker?.mark)
-        guard let spool = try? tools?.lease.spool(), let (holder, other) = try? spool.leaveMark(text) else { return nil }
+        guard let spool = try? services?.lease.spool(), let (holder, other) = try? spool.leaveMark(text) else { return nil }
         mark = holder
         return other
     }
@@ -170,17 +170,17 @@ struct RunningSpool {
     ///
     /// - Parameter isBusy: Segments of it are just being sent.
     mutating func rest(isBusy: Bool) -> Duration? {
-        guard isOpen, let tools, let usedAt = tools.lease.usedAt else { return nil }
+        guard isOpen, let services, let usedAt = services.lease.usedAt else { return nil }
         let idle = ContinuousClock.now - usedAt
         guard idle >= Self.restsAfter else {
-            if isResting { mark?.hold(tools.lease.openSpool) }
+            if isResting { mark?.hold(services.lease.openSpool) }
             isResting = false
             return Self.restsAfter - idle
         }
-        guard !isBusy, tools.settler.isIdle else { return Self.restsAfter }
+        guard !isBusy, services.committer.isIdle else { return Self.restsAfter }
         mark?.release()
-        tools.requests.close()
-        tools.lease.close()
+        services.requests.close()
+        services.lease.close()
         isResting = true
         return nil
     }

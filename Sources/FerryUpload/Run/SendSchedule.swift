@@ -61,7 +61,7 @@ struct SendSchedule: Equatable, Sendable {
     mutating func drained() { isAsked = false }
 
     /// What may leave of what is held no longer.
-    var gate: LaneGate {
+    var gate: SendGate {
         if !policy.isManual || isAsked { return .open }
         return policy.criticalDelay == nil ? .closed : .critical
     }

@@ -2,7 +2,7 @@ public import FerrySpool
 
 /// Why nothing leaves a spool now, as far as its folder tells: for commands that look at it from outside.
 public struct Standstill: Codable, Equatable, Sendable {
-    /// As ``Blocker/kind``.
+    /// As ``SendBlocker/kind``.
     public let reason: String
     /// For people.
     public let text: String
@@ -11,27 +11,27 @@ public struct Standstill: Codable, Equatable, Sendable {
 
     /// - Parameters:
     ///   - uploader: The mark of the uploader that runs; `nil`: none does.
-    ///   - destinations: Those that are not well, by ``DestinationName``. Without an uploader's mark the one counts that was tried last.
+    ///   - destinations: Those that are not well, by ``DestinationID``. Without an uploader's mark the one counts that was tried last.
     /// - Returns: `nil` when nothing stands in the way.
     public init?(
         control: SpoolControl, uploader: UploaderMark?, destinations: [(id: String, state: RetryState)], at now: Timestamp
     ) {
         if control.isDisabled {
-            self.init(Blocker.disabled.kind, "the spool is disabled; ferry enable changes that")
+            self.init(SendBlocker.disabled.kind, "the spool is disabled; ferry enable changes that")
         } else if control.isPaused {
-            self.init(Blocker.paused.kind, "the spool is paused; ferry resume changes that")
+            self.init(SendBlocker.paused.kind, "the spool is paused; ferry resume changes that")
         } else if let blocked = uploader?.blocked {
             self.init(
                 blocked.reason.printable(limit: 100), "ferry run sends nothing: \(blocked.text.printable(limit: 1000))",
                 until: blocked.until)
         } else {
-            let meant = uploader.map { DestinationName.id(of: $0.destination) }
+            let meant = uploader.map { DestinationID.id(of: $0.destination) }
             let known = destinations.filter { meant == nil || $0.id == meant }
             guard let state = known.map(\.state).max(by: { $0.lastAttemptAt < $1.lastAttemptAt }),
                 let end = state.wait(at: now, longestWait: BackOff.standard.longestWait)
             else { return nil }
             self.init(
-                Blocker.destinationWaits(until: end, "").kind,
+                SendBlocker.destinationWaits(until: end, "").kind,
                 "the destination is not tried before \(end.rfc3339): \(state.lastError.message.printable(limit: 1000))",
                 until: end)
         }

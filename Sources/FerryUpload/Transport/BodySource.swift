@@ -44,8 +44,8 @@ final class BodySource {
 
     /// The next piece.
     ///
-    /// - Throws: ``TransportFailure/fileChanged`` when the file has become shorter than it was claimed to be.
-    func next(_ allocator: ByteBufferAllocator) throws(TransportFailure) -> IOData {
+    /// - Throws: ``TransportError/fileChanged`` when the file has become shorter than it was claimed to be.
+    func next(_ allocator: ByteBufferAllocator) throws(TransportError) -> IOData {
         let start = position
         position = nextEnd
         switch content {

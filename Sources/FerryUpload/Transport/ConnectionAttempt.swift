@@ -63,7 +63,7 @@ final class ConnectionAttempt: Sendable {
     }
 
     private func fail(_ why: String) {
-        end(with: .failure(TransportFailure.connect("cannot connect to \(place): \(why)")))
+        end(with: .failure(TransportError.connect("cannot connect to \(place): \(why)")))
     }
 
     private func end(with result: Result<any Channel, any Error>) {

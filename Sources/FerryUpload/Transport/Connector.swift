@@ -25,7 +25,7 @@ struct Connector: Sendable {
     }
 
     /// Opens a connection within the time that the options allow. Cancelling the task ends the attempt at once.
-    func connect(to origin: Origin, on eventLoop: any EventLoop) async throws(TransportFailure) -> HTTPConnection {
+    func connect(to origin: Origin, on eventLoop: any EventLoop) async throws(TransportError) -> HTTPConnection {
         let proxy = options.proxies.proxy(for: origin)
         let place = "\(origin)" + (proxy.map { " through the proxy \($0.host):\($0.port)" } ?? "")
         let attempt = ConnectionAttempt(to: place, on: eventLoop)
@@ -43,7 +43,7 @@ struct Connector: Sendable {
                 proxyAuthorization: origin.isSecure ? nil : proxy?.authorization)
         } catch {
             if Task.isCancelled { throw .cancelled }
-            throw TransportFailure(connecting: error, to: place)
+            throw TransportError(connecting: error, to: place)
         }
     }
 

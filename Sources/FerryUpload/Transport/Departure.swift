@@ -26,10 +26,10 @@ enum Departure: Comparable, Sendable {
 }
 
 /// A request that had no answer.
-struct ExchangeFailure: Error, Equatable {
-    var reason: TransportFailure
+struct ExchangeError: Error, Equatable {
+    var reason: TransportError
     var departure: Departure
 
     /// The connection was gone before the request.
-    static let alreadyClosed = ExchangeFailure(reason: .closed("the connection was closed", isStale: true), departure: .nothing)
+    static let alreadyClosed = ExchangeError(reason: .closed("the connection was closed", isStale: true), departure: .nothing)
 }

@@ -72,13 +72,13 @@ final class ExchangeHandler: ChannelDuplexHandler {
     /// Called instead of written into the pipeline, which would put it into a box and ask for its type.
     func send(_ job: Job) {
         guard let context, context.channel.isActive, !isClosing else {
-            return job.answer.fail(ExchangeFailure.alreadyClosed)
+            return job.answer.fail(ExchangeError.alreadyClosed)
         }
         if probe == nil { probe = SocketProbe(context) }
         // Something came that no request has asked for, and was not read yet.
         if state.completed > 0, probe?.unread ?? 0 > 0 {
             abort(context)
-            return job.answer.fail(ExchangeFailure.alreadyClosed)
+            return job.answer.fail(ExchangeError.alreadyClosed)
         }
         self.job = job
         strays.expectsAnswer = true
@@ -123,7 +123,7 @@ final class ExchangeHandler: ChannelDuplexHandler {
     }
 
     private func sendPiece(of source: BodySource, _ context: ChannelHandlerContext) {
-        do throws(TransportFailure) {
+        do throws(TransportError) {
             let piece = try source.next(context.channel.allocator)
             writeAndContinue(.body(piece), isLast: source.isAtEnd, context)
         } catch {
@@ -187,7 +187,7 @@ final class ExchangeHandler: ChannelDuplexHandler {
             completion = false
             return tellAnswer(context)
         }
-        perform(state.broke(TransportFailure(error, isStale: state.completed > 0)), context)
+        perform(state.broke(TransportError(error, isStale: state.completed > 0)), context)
         if !isClosing { context.close(promise: nil) }
     }
 
@@ -208,8 +208,8 @@ final class ExchangeHandler: ChannelDuplexHandler {
         completion = nil
         let job = endJob()
         abort(context)
-        let failure = TransportFailure.garbage("the destination sent more answers than it had requests")
-        job?.answer.fail(ExchangeFailure(reason: failure, departure: .whole))
+        let failure = TransportError.garbage("the destination sent more answers than it had requests")
+        job?.answer.fail(ExchangeError(reason: failure, departure: .whole))
     }
 
     private func tellAnswer(_ context: ChannelHandlerContext) {
@@ -265,7 +265,7 @@ final class ExchangeHandler: ChannelDuplexHandler {
             let departure = departure()
             let job = endJob()
             abort(context)
-            job?.answer.fail(ExchangeFailure(reason: failure, departure: departure))
+            job?.answer.fail(ExchangeError(reason: failure, departure: departure))
         }
     }
 

@@ -10,7 +10,7 @@ struct ExchangeState {
         case sendMore
         /// The answer is complete. `keepsOpen`: the connection can take the next request.
         case complete(keepsOpen: Bool)
-        case fail(TransportFailure)
+        case fail(TransportError)
     }
 
     private(set) var isActive = false
@@ -54,7 +54,7 @@ struct ExchangeState {
     }
 
     /// The connection is gone, or what came is no HTTP. An answer whose head is known counts all the same.
-    mutating func broke(_ failure: TransportFailure) -> Action {
+    mutating func broke(_ failure: TransportError) -> Action {
         guard isActive else { return .none }
         if headReceived { return end(keepsOpen: false) }
         isActive = false

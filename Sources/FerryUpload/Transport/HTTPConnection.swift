@@ -13,7 +13,7 @@ struct HTTPConnection: Sendable {
     var isOpen: Bool { channel.isActive }
 
     /// Sends a request and waits for its answer. Cancelling the task closes the connection.
-    func send(_ exchange: Exchange) async throws(ExchangeFailure) -> Answer {
+    func send(_ exchange: Exchange) async throws(ExchangeError) -> Answer {
         let answer = channel.eventLoop.makePromise(of: Answer.self)
         do {
             return try await withTaskCancellationHandler {
@@ -23,7 +23,7 @@ struct HTTPConnection: Sendable {
                 channel.close(promise: nil)
             }
         } catch {
-            var failure = error as? ExchangeFailure ?? .init(reason: .closed("\(error)", isStale: false), departure: .nothing)
+            var failure = error as? ExchangeError ?? .init(reason: .closed("\(error)", isStale: false), departure: .nothing)
             if Task.isCancelled { failure.reason = .cancelled }
             throw failure
         }
@@ -31,7 +31,7 @@ struct HTTPConnection: Sendable {
 
     private func start(_ job: ExchangeHandler.Job) {
         guard channel.eventLoop.inEventLoop else { return channel.eventLoop.execute { start(job) } }
-        guard let handler = exchanges.value else { return job.answer.fail(ExchangeFailure.alreadyClosed) }
+        guard let handler = exchanges.value else { return job.answer.fail(ExchangeError.alreadyClosed) }
         handler.send(job)
     }
 

@@ -21,7 +21,7 @@ final class HandshakeWaiter: ChannelInboundHandler {
     func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
         if case .handshakeCompleted = event as? TLSUserEvent {
             if let host, !covers(host, context) {
-                promise.fail(TransportFailure.tls("\(host): the certificate is for another host; check the URL"))
+                promise.fail(TransportError.tls("\(host): the certificate is for another host; check the URL"))
             } else {
                 promise.succeed()
             }

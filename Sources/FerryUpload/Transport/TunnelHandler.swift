@@ -50,7 +50,7 @@ final class TunnelHandler: ChannelInboundHandler, RemovableChannelHandler {
     }
 
     func errorCaught(context: ChannelHandlerContext, error: any Error) {
-        fail(TransportFailure.proxy(status: nil, "the proxy broke the connection"))
+        fail(TransportError.proxy(status: nil, "the proxy broke the connection"))
         context.fireErrorCaught(error)
     }
 
@@ -61,7 +61,7 @@ final class TunnelHandler: ChannelInboundHandler, RemovableChannelHandler {
 
     func handlerRemoved(context: ChannelHandlerContext) { fail(.proxy(status: nil, "the proxy closed the connection")) }
 
-    private func fail(_ failure: TransportFailure) {
+    private func fail(_ failure: TransportError) {
         guard !isOver else { return }
         isOver = true
         opened.fail(failure)

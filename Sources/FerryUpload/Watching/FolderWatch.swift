@@ -3,7 +3,7 @@ import Glibc
 import Synchronization
 
 /// What happened in a spool's folder.
-enum FolderNews: Equatable, Sendable {
+enum FolderEvent: Equatable, Sendable {
     /// A file of this name appeared whole, or was written to an end.
     case appeared(String)
     /// A file of this name was made, and may be still empty.
@@ -33,7 +33,7 @@ final class FolderWatch: Sendable {
     /// - Parameters:
     ///   - usesKernel: Off: all folders are looked at now and then.
     ///   - onNews: Called from any thread, with the spool's number.
-    init(usesKernel: Bool = true, onNews: @escaping @Sendable (Int, FolderNews) -> Void) {
+    init(usesKernel: Bool = true, onNews: @escaping @Sendable (Int, FolderEvent) -> Void) {
         guard usesKernel else {
             inotify = nil
             return
@@ -81,7 +81,7 @@ final class FolderWatch: Sendable {
         }
     }
 
-    static func news(_ event: InotifyEvent, isStateFolder: Bool) -> FolderNews? {
+    static func news(_ event: InotifyEvent, isStateFolder: Bool) -> FolderEvent? {
         let isGone = UInt32(IN_DELETE_SELF) | UInt32(IN_MOVE_SELF) | UInt32(IN_UNMOUNT) | UInt32(IN_IGNORED)
         if event.mask & isGone != 0 { return .gone }
         if isStateFolder { return [Spool.controlFileName, Spool.settingsFileName].contains(event.name) ? .control : nil }
@@ -125,7 +125,7 @@ final class FolderWatch: Sendable {
     }
 
     /// What a look at one of them shows.
-    func news(of number: Int, _ look: Result<SpoolGlance, FileError>) -> [FolderNews] {
+    func news(of number: Int, _ look: Result<SpoolGlance, FileError>) -> [FolderEvent] {
         polled.withLock { $0[number]?.news(look) ?? [] }
     }
 }
@@ -145,9 +145,9 @@ struct PolledFolder: Sendable {
         _ = news(FolderLooks.glance(path))
     }
 
-    mutating func news(_ look: Result<SpoolGlance, FileError>, now: Timestamp = .now()) -> [FolderNews] {
+    mutating func news(_ look: Result<SpoolGlance, FileError>, now: Timestamp = .now()) -> [FolderEvent] {
         guard let glance = try? look.get() else { return [.gone] }
-        var news: [FolderNews] = []
+        var news: [FolderEvent] = []
         if glance.changed != changed {
             news.append(.unclear)
             changed = now - glance.changed > Self.resolution ? glance.changed : nil

@@ -12,7 +12,7 @@ struct DemoCommand: AsyncParsableCommand {
     func run() async throws {
         let parent = getenv("TMPDIR").flatMap { $0.pointee == 0 ? nil : String(cString: $0) } ?? "/tmp"
         var template = Array("\(parent)/ferry-demo-XXXXXX".utf8CString)
-        guard mkdtemp(&template) != nil else { throw CommandFailure(FileError("create a folder in", parent)) }
+        guard mkdtemp(&template) != nil else { throw CommandError(FileError("create a folder in", parent)) }
         let root = String(decoding: template.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
         let spool = try Spool.open(root + "/spool", access: .create)
         let hub = DemoHub(spool: try Spool.open(root + "/hub", access: .create))
@@ -27,7 +27,7 @@ struct DemoCommand: AsyncParsableCommand {
         }
         try say("   \(spool.path)")
         try list(spool)
-        let written = try Census(spool, in: [.pending])
+        let written = try LineChecksum(spool, in: [.pending])
 
         try say("2. A hub listens, and an upload begins. After five segments the network fails.")
         let port = try await hub.whileRunning(port: 0) { port in
@@ -45,12 +45,12 @@ struct DemoCommand: AsyncParsableCommand {
         let report = try await hub.whileRunning(port: port) { port in try await upload(spool, to: port, retryNow: true) }
         try say("   sent \(counted(report.sent.segments, "segment")), \(report.remaining) remain")
 
-        let received = try Census(hub.spool, in: [.pending])
+        let received = try LineChecksum(hub.spool, in: [.pending])
         try say("4. What was written and what the hub holds:")
         try say("   written   \(written)")
         try say("   received  \(received)")
         guard written == received, report.remaining == 0 else {
-            throw CommandFailure(.badData, "the two differ: please report this, with the folder \(root)")
+            throw CommandError(.badData, "the two differ: please report this, with the folder \(root)")
         }
         try say("   Nothing is missing, nothing is there twice.")
         try say("Look around:   ferry status --spool \(spool.path)")

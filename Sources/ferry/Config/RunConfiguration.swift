@@ -53,7 +53,7 @@ struct RunConfiguration {
         self.file = file
         // What could not be read may well have said it.
         if path == nil || fileLayer != nil { checkTogether() }
-        problems = ConfigMistakes(problems: problems).problems
+        problems = ConfigurationError(problems: problems).problems
     }
 
     private var file: YAMLFile?
@@ -95,7 +95,7 @@ struct RunConfiguration {
         var known: Set<String> = ["FERRY_SPOOL", "FERRY_CONFIG", "FERRY_LIBRARY"]
         for setting in Settings.all { known.insert(Self.variable(setting.key)) }
         for name in environment.keys.sorted() where name.hasPrefix("FERRY_") && !known.contains(name) {
-            let near = Spelling.nearest(to: name, among: known.sorted())
+            let near = NearestWord.nearest(to: name, among: known.sorted())
             problems.append(.init(place: .environment(name), "is no setting" + (near.map { "; did you mean \($0)?" } ?? "")))
         }
     }
@@ -127,7 +127,7 @@ struct RunConfiguration {
     }
 
     private static func unknown(_ key: String) -> String {
-        let near = Spelling.nearest(to: key, among: Settings.all.map(\.key))
+        let near = NearestWord.nearest(to: key, among: Settings.all.map(\.key))
         return "'\(key)' is no setting" + (near.map { "; did you mean '\($0)'?" } ?? "; ferry config show lists all")
     }
 

@@ -4,7 +4,7 @@ import FerryUpload
 /// What `ferry run` starts with, made from a configuration without mistakes.
 struct RunSetup {
     var options: RunOptions
-    var places: [SpoolPlace]
+    var places: [SpoolPattern]
     var metricsListen: ListenAddress?
     var metricsFile: String?
     var logsJSON: Bool
@@ -12,21 +12,21 @@ struct RunSetup {
     /// Makes everything ready, without starting anything.
     ///
     /// - Parameter isCheck: Whether folders that are not there, or cannot be used, are mistakes.
-    /// - Throws: ``ConfigMistakes`` with all of them.
+    /// - Throws: ``ConfigurationError`` with all of them.
     init(_ configuration: RunConfiguration, environment: [String: String], isCheck: Bool = false) throws {
         let values = ConfigValues(configuration)
-        places = values.list("spools").map { SpoolPlace($0) }
+        places = values.list("spools").map { SpoolPattern($0) }
         let problems =
             configuration.problems + configuration.missing + SpoolCheck.problems(places, configuration, isStrict: isCheck)
-        guard problems.isEmpty else { throw ConfigMistakes(problems: problems) }
+        guard problems.isEmpty else { throw ConfigurationError(problems: problems) }
         do {
             options = RunOptions(upload: try Self.upload(values, environment), schedule: Self.schedule(values))
             options.limits = ConfiguredLimits(options.upload.retention, isSet: values.setsRetention, program: "ferry run")
             // Certificates are read here, so that a bad one is told before anything starts.
             _ = try Runner([], options: options)
         } catch {
-            let message = (error as? CommandFailure)?.message ?? "\(error)"
-            throw ConfigMistakes(problems: [.init(place: .nowhere, message)])
+            let message = (error as? CommandError)?.message ?? "\(error)"
+            throw ConfigurationError(problems: [.init(place: .nowhere, message)])
         }
         let zone = values.zone("timezone")
         options.windows = values.text("window").flatMap { UploadWindows(parsing: $0, zone: zone) }

@@ -8,7 +8,7 @@ enum SpoolCheck {
     ///
     /// - Parameter isStrict: Whether it is a mistake too that a folder is not there, or cannot be used. Its file system may be mounted later, and
     ///   one that is away does not keep the others waiting.
-    static func problems(_ places: [SpoolPlace], _ configuration: RunConfiguration, isStrict: Bool) -> [ConfigProblem] {
+    static func problems(_ places: [SpoolPattern], _ configuration: RunConfiguration, isStrict: Bool) -> [ConfigProblem] {
         var problems: [ConfigProblem] = []
         var seen: [FileStatus.Identity: String] = [:]
         for (index, place) in places.enumerated() {

@@ -31,7 +31,7 @@ struct DemoHub {
                 while (try? await group.next()) != nil {}
                 return result
             }
-            throw CommandFailure(.localFailure, "the receiver ended before it was asked to")
+            throw CommandError(.localFailure, "the receiver ended before it was asked to")
         }
     }
 }

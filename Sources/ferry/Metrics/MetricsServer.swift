@@ -42,7 +42,7 @@ enum MetricsServer {
         do {
             try await application.runService(gracefulShutdownSignals: [])
         } catch  where !Task.isCancelled {
-            throw CommandFailure(
+            throw CommandError(
                 .localFailure,
                 "\(option): cannot listen on \(address.host):\(address.port): \(ListenAddress.reason(error))")
         }

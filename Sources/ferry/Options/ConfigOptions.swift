@@ -47,8 +47,8 @@ struct ConfigOptions: ParsableArguments {
     func setup(isCheck: Bool = false) throws -> RunSetup {
         do {
             return try RunSetup(configuration(), environment: ProcessInfo.processInfo.environment, isCheck: isCheck)
-        } catch let mistakes as ConfigMistakes {
-            throw CommandFailure(.badConfiguration, mistakes.problems.map(\.description))
+        } catch let mistakes as ConfigurationError {
+            throw CommandError(.badConfiguration, mistakes.problems.map(\.description))
         }
     }
 }

@@ -79,7 +79,7 @@ struct DestinationOptions: ParsableArguments {
             options = UploadOptions(destination: try DestinationURL(to))
             options.transport.proxies = try ProxySettings(environment: ProcessInfo.processInfo.environment)
         } catch {
-            throw CommandFailure(.badConfiguration, error.description)
+            throw CommandError(.badConfiguration, error.description)
         }
         options.method = method
         options.body = try body.format()

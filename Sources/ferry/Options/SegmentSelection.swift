@@ -25,14 +25,14 @@ struct SegmentSelection: ParsableArguments {
                 return try spool.files(in: all ? Set(SegmentPlace.allCases) : [.pending], note: note).filter { matches($0.name) }
             }
         } catch {
-            throw CommandFailure(error)
+            throw CommandError(error)
         }
         return try segments.map { name in
             // A path is as good as a name: that is what a shell completes.
             let last = name.split(separator: "/").last.map(String.init) ?? name
             let file: SegmentFile?
-            do throws(FileError) { file = try spool.file(named: last) } catch { throw CommandFailure(error) }
-            guard let file else { throw CommandFailure(.usage, "there is no segment \(name) in \(spool.path)") }
+            do throws(FileError) { file = try spool.file(named: last) } catch { throw CommandError(error) }
+            guard let file else { throw CommandError(.usage, "there is no segment \(name) in \(spool.path)") }
             return file
         }
     }

@@ -54,13 +54,13 @@ struct SpoolOptions: ParsableArguments {
     }
 
     /// A spool that cannot be opened, with what to do where there is none.
-    func failure(_ error: FileError) -> CommandFailure {
+    func failure(_ error: FileError) -> CommandError {
         if error.code == ENOENT, Glibc.access(path, F_OK) != 0 {
-            return CommandFailure(
+            return CommandError(
                 .localFailure,
                 path.isEmpty ? "a spool's name is empty" : "there is no spool \(path); ferry init \(path) makes one")
         }
         return error.code == ENOMEDIUM
-            ? CommandFailure(.localFailure, "\(error) ferry init \(path) makes it a spool") : CommandFailure(error)
+            ? CommandError(.localFailure, "\(error) ferry init \(path) makes it a spool") : CommandError(error)
     }
 }

@@ -9,12 +9,12 @@ struct DryRunOutput {
         let now = Timestamp.now()
         var segments: PendingSegments
         do throws(FileError) { segments = try PendingSegments(spool, now: now) } catch {
-            throw CommandFailure(error)
+            throw CommandError(error)
         }
         if let standstill = Standstill(
             control: (try? spool.control()) ?? SpoolControl(), uploader: nil,
             destinations: options.ignoresWaits
-                ? [] : spool.destinationStates { _ in }.filter { $0.id == DestinationName.id(of: "\(options.destination)") },
+                ? [] : spool.destinationStates { _ in }.filter { $0.id == DestinationID.id(of: "\(options.destination)") },
             at: now)
         {
             Log(isQuiet: false).note("nothing would be sent now: \(standstill.text)")

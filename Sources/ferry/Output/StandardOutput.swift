@@ -39,7 +39,7 @@ enum StandardOutput {
             if count >= 0 {
                 written += count
             } else if errno != EINTR {
-                throw CommandFailure(.localFailure, "cannot write standard output: \(String(cString: strerror(errno)))")
+                throw CommandError(.localFailure, "cannot write standard output: \(String(cString: strerror(errno)))")
             }
         }
         buffer.removeAll(keepingCapacity: true)

@@ -58,7 +58,7 @@ struct UploadSummary {
         ] where count.segments > 0 {
             lines.append("dropped \(counted(count.segments, "segment")) (\(count.bytes)), \(what)")
         }
-        if report.retention.isClockSettling { lines.append(ClockWatch.settling) }
+        if report.retention.isClockSettling { lines.append(ClockJumpDetector.settling) }
         let events = report.sentEvents > 0 ? ", \(counted(report.sentEvents, "event"))" : ""
         lines.append("sent \(counted(report.sent.segments, "segment")) (\(report.sent.bytes)\(events)) to \(destination)")
         if report.partEvents > 0 {

@@ -8,14 +8,14 @@ enum DescriptorLimit {
     /// The limit is raised as far as the user may.
     ///
     /// - Parameter uploads: The most requests at once.
-    /// - Throws: ``CommandFailure``.
+    /// - Throws: ``CommandError``.
     static func require(eventLoops: Int, uploads: Int = 0) throws {
         try require(eventLoops * descriptorsPerLoop + others + uploads * descriptorsPerUpload)
     }
 
     /// Sees whether a command that writes can begin: with fewer, the queues that compress end the process without a word.
     ///
-    /// - Throws: ``CommandFailure``.
+    /// - Throws: ``CommandError``.
     static func requireForWriting() throws { try require(ofWriting) }
 
     /// What a receiver may have open at once.
@@ -37,7 +37,7 @@ enum DescriptorLimit {
     /// Raises the limit, as far as the user may, for what a receiver may have open.
     ///
     /// - Returns: What fits into the limit.
-    /// - Throws: ``CommandFailure`` where that is too little to receive at all.
+    /// - Throws: ``CommandError`` where that is too little to receive at all.
     static func raise(connections: Int, spools: Int) throws -> Receiving {
         let wanted = Int(sensible) + descriptorsPerConnection * connections + descriptorsPerSpool * spools
         let limit = min(raise(to: rlim_t(wanted))?.rlim_cur ?? sensible, rlim_t(wanted))
@@ -84,8 +84,8 @@ enum DescriptorLimit {
     /// How many descriptors are open.
     private static func open(below limit: rlim_t) -> Int { (0..<Int32(limit)).count { fcntl($0, F_GETFD) >= 0 } }
 
-    private static func tooFew(_ limit: rlim_t, needed: Int) -> CommandFailure {
-        CommandFailure(
+    private static func tooFew(_ limit: rlim_t, needed: Int) -> CommandError {
+        CommandError(
             .localFailure,
             "only \(limit) files may be open, and \(needed) are the least that this needs; raise the limit (ulimit -n)")
     }

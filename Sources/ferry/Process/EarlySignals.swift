@@ -27,7 +27,7 @@ enum EarlySignals {
     }
 
     /// The queue of these signals, with what has come already. The command's own from here on.
-    static func take(_ numbers: [Int32]) throws(CommandFailure) -> SignalQueue {
+    static func take(_ numbers: [Int32]) throws(CommandError) -> SignalQueue {
         let found = heard.withLock { heard in
             defer { heard = nil }
             return heard

@@ -11,9 +11,9 @@ private nonisolated(unsafe) var handlerEnd: Int32 = -1
 final class SignalPipe: Sendable {
     let readEnd: Int32
 
-    init(_ numbers: [Int32]) throws(CommandFailure) {
+    init(_ numbers: [Int32]) throws(CommandError) {
         var ends: [Int32] = [0, 0]
-        guard pipe(&ends) == 0 else { throw CommandFailure(.localFailure, FileError("open", "a pipe for signals").description) }
+        guard pipe(&ends) == 0 else { throw CommandError(.localFailure, FileError("open", "a pipe for signals").description) }
         for end in ends {
             _ = fcntl(end, F_SETFD, FD_CLOEXEC)
             _ = fcntl(end, F_SETFL, O_NONBLOCK)

@@ -14,7 +14,7 @@ final class SignalQueue: Sendable {
 
     /// - Parameter patience: How long what is under way may take after a signal that ends the process. A process that has not ended some seconds later is ended
     ///   all the same.
-    init(_ numbers: [Int32], patience: Duration = Interruptible.patience) throws(CommandFailure) {
+    init(_ numbers: [Int32], patience: Duration = Interruptible.patience) throws(CommandError) {
         let pipe = try SignalPipe(numbers)
         let lastResort = LastResort(patience)
         let ending = EarlySignals.ending(numbers)

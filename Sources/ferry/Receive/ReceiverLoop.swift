@@ -72,7 +72,7 @@ struct ReceiverLoop {
     }
 
     private func receiver(_ make: () throws(ReceiverError) -> Receiver) throws -> Receiver {
-        do throws(ReceiverError) { return try make() } catch { throw CommandFailure(.localFailure, error.description) }
+        do throws(ReceiverError) { return try make() } catch { throw CommandError(.localFailure, error.description) }
     }
 
     /// - Parameter isThere: Asked now and then: whether what it stores into is still there.
@@ -95,11 +95,11 @@ struct ReceiverLoop {
                 log.note("listening on \(scheme)://\(host):\(port)/v1/segments, storing into \(path)")
             }
         } catch let error as ReceiverError {
-            throw CommandFailure(.badConfiguration, error.description)
+            throw CommandError(.badConfiguration, error.description)
         } catch is CancellationError {
             log.warn("what was not finished by then was cut off: its senders send it again")
         } catch {
-            throw CommandFailure(.localFailure, "cannot listen on \(listen): \(ListenAddress.reason(error))")
+            throw CommandError(.localFailure, "cannot listen on \(listen): \(ListenAddress.reason(error))")
         }
         options.port = state.withLock(\.port)
         return state.withLock(\.end)

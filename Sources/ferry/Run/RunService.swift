@@ -18,7 +18,7 @@ struct RunService {
     /// What happened in a run.
     private enum Step: Sendable {
         case signal(Int32)
-        case read(Result<RunSetup, CommandFailure>)
+        case read(Result<RunSetup, CommandError>)
         case runnerEnded
         case patienceOver
         case other
@@ -54,7 +54,7 @@ struct RunService {
         do throws(UploadError) {
             runner = try Runner(setup.places, options: setup.options, onEvent: { events.show($0) })
         } catch {
-            throw CommandFailure(.badConfiguration, error.description)
+            throw CommandError(.badConfiguration, error.description)
         }
         return try await withThrowingTaskGroup(of: Step.self) { group in
             group.addTask {
@@ -132,11 +132,11 @@ struct RunService {
             notifier.send("RELOADING=1\nMONOTONIC_USEC=\(SystemdNotifier.monotonicMicroseconds)")
             // A file on a disk that hangs must not keep the process from ending.
             group.addTask { [config] in
-                let result: Result<RunSetup, CommandFailure>? = await abandonable {
+                let result: Result<RunSetup, CommandError>? = await abandonable {
                     do {
                         return .success(try config.setup())
                     } catch {
-                        return .failure(error as? CommandFailure ?? CommandFailure(.badConfiguration, "\(error)"))
+                        return .failure(error as? CommandError ?? CommandError(.badConfiguration, "\(error)"))
                     }
                 }
                 return result.map { .read($0) } ?? .other

@@ -23,12 +23,12 @@ enum InvalidLines {
             file = try .creating(path, appending: true)
             status = try file.status()
         } catch {
-            throw CommandFailure(error)
+            throw CommandError(error)
         }
         if status.isRegular, inputs.contains(where: { Self.identity(of: $0) == status.identity }) {
-            throw CommandFailure(.usage, "--invalid \(path) is what is read: name another file for the lines that are skipped")
+            throw CommandError(.usage, "--invalid \(path) is what is read: name another file for the lines that are skipped")
         }
-        do throws(FileError) { try Self.endLine(in: file, path, status) } catch { throw CommandFailure(error) }
+        do throws(FileError) { try Self.endLine(in: file, path, status) } catch { throw CommandError(error) }
         self = .skip(into: file)
     }
 

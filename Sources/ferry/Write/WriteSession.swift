@@ -79,23 +79,23 @@ struct WriteSession: ~Copyable {
                 try writer.append(bytes, number: line, at: now)
                 events += 1
             case .invalid(let column, let reason):
-                try refuse(bytes, endsLine: true, in: path, JSONLineProblem(line: line, column: column, reason: reason))
+                try refuse(bytes, endsLine: true, in: path, JSONLineError(line: line, column: column, reason: reason))
             }
         case .tooLong(let bytes, let isStart):
             if isStart { line += 1 }
-            let problem = JSONLineProblem(line: line, column: LineReader.longestLine + 1, reason: "the line is longer than 1 MiB")
+            let problem = JSONLineError(line: line, column: LineReader.longestLine + 1, reason: "the line is longer than 1 MiB")
             try refuse(bytes, endsLine: false, in: path, isFirstPiece: isStart, problem)
         }
     }
 
     private mutating func refuse(
         _ bytes: UnsafeBufferPointer<UInt8>, endsLine: Bool, in path: String, isFirstPiece: Bool = true,
-        _ problem: JSONLineProblem
+        _ problem: JSONLineError
     ) throws {
         guard case .skip(let sink) = invalidLines else {
             // It may be mended: it is the first that is not stored.
             unkept = line
-            throw InvalidInput(path: path, problem: problem)
+            throw InvalidInputError(path: path, problem: problem)
         }
         if isFirstPiece {
             invalid += 1

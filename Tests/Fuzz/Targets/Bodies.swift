@@ -30,7 +30,7 @@ extension FuzzTarget {
                     var checker = JSONLineChecker()
                     if case .invalid = checker.check(line) { isSound = false }
                     let before = body.count
-                    do throws(UnencodableEvent) { try encoder.add(line, created: created, to: &body) } catch {
+                    do throws(EventEncodingError) { try encoder.add(line, created: created, to: &body) } catch {
                         try expect(!error.description.isEmpty, "what an event lacks can be told")
                         body.removeLast(body.count - before)
                         isSound = false

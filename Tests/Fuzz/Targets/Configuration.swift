@@ -32,7 +32,7 @@ extension FuzzTarget {
         for line in text.split(separator: "\n") {
             let parts = line.split(separator: "=", maxSplits: 1).map(String.init)
             guard parts.count == 2, let setting = Settings.named(parts[0]), !setting.key.hasSuffix("-file") else {
-                _ = Spelling.nearest(to: String(line), among: Settings.all.map(\.key))
+                _ = NearestWord.nearest(to: String(line), among: Settings.all.map(\.key))
                 continue
             }
             if setting.key.hasPrefix("tls.") { continue }

@@ -57,7 +57,7 @@ extension FuzzTarget {
 
     private struct Inflated: Equatable {
         var bytes: [UInt8] = []
-        var kind: GzipDamage.Kind?
+        var kind: GzipError.Kind?
         var offset: Int64?
     }
 
@@ -74,7 +74,7 @@ extension FuzzTarget {
                 }
             }
             try reader.finish { result.bytes += $0 }
-        } catch let damage as GzipDamage {
+        } catch let damage as GzipError {
             try? expect((0...Int64(bytes.count)).contains(damage.offset), "damage lies within the file")
             result.kind = damage.kind
             // Where a limit is reached depends on the pieces.

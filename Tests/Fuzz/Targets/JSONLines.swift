@@ -54,7 +54,7 @@ extension FuzzTarget {
         }
     }
 
-    private static func counted(_ bytes: [UInt8], pieces: Int) -> Result<Int64, JSONLineProblem> {
+    private static func counted(_ bytes: [UInt8], pieces: Int) -> Result<Int64, JSONLineError> {
         var counter = JSONLinesCounter()
         do {
             try bytes.withUnsafeBytes { all in
@@ -64,7 +64,7 @@ extension FuzzTarget {
             }
             try counter.finish()
             return .success(counter.events)
-        } catch let problem as JSONLineProblem {
+        } catch let problem as JSONLineError {
             return .failure(problem)
         } catch {
             fatalError("counting throws nothing else: \(error)")

@@ -45,16 +45,16 @@ extension FuzzTarget {
             try expect(time.created >= reading, "a new segment is not before the clock")
             try expect(time.created - reading <= CreationTime.longestLead + .milliseconds(1), "nor more than a day after it")
         }
-        guard let previous = try expectSoundState(ClockWatch.self, bytes) else { return }
+        guard let previous = try expectSoundState(ClockJumpDetector.self, bytes) else { return }
         for boot in [previous.bootID, "another"] {
-            let reading = ClockWatch.Reading(
+            let reading = ClockJumpDetector.Reading(
                 bootID: boot, sinceBoot: 1000, wall: Timestamp(milliseconds: 1_793_000_000_000))
-            let first = ClockWatch(previous: previous, reading: reading)
-            let second = ClockWatch(
+            let first = ClockJumpDetector(previous: previous, reading: reading)
+            let second = ClockJumpDetector(
                 previous: first,
-                reading: ClockWatch.Reading(
-                    bootID: boot, sinceBoot: 1000 + ClockWatch.settlingTime.wholeMilliseconds,
-                    wall: reading.wall + ClockWatch.settlingTime))
+                reading: ClockJumpDetector.Reading(
+                    bootID: boot, sinceBoot: 1000 + ClockJumpDetector.settlingTime.wholeMilliseconds,
+                    wall: reading.wall + ClockJumpDetector.settlingTime))
             try expect(second.trustedNow != nil, "a clock that was steady for long enough is trusted")
         }
     }

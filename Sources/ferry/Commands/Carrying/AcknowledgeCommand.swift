@@ -32,13 +32,13 @@ struct AcknowledgeCommand: ParsableCommand {
         var statuses: Set<ExitStatus> = []
         let keys: PublicKeys?
         do throws(KeyError) { keys = try from.map { path throws(KeyError) in try PublicKeys(file: path) } } catch {
-            throw CommandFailure(.badConfiguration, error.description)
+            throw CommandError(.badConfiguration, error.description)
         }
         func note(_ error: any Error, _ path: String) {
-            if case ReceiptProblem.notAwaited(_, 0) = error {
+            if case ReceiptError.notAwaited(_, 0) = error {
                 // Old receipts stay on a stick, and lie in the way of nothing.
                 spoolOptions.log.note("\(path): \(error)")
-            } else if let problem = error as? ReceiptProblem {
+            } else if let problem = error as? ReceiptError {
                 statuses.insert(.badData)
                 spoolOptions.log.error("\(path): \(problem); nothing is changed")
             } else {
@@ -70,7 +70,7 @@ struct AcknowledgeCommand: ParsableCommand {
     }
 
     private func read(_ path: String) throws -> [UInt8] {
-        guard let file = try OpenFile.readingRegular(path) else { throw ReceiptProblem.unreadable("it is no regular file") }
+        guard let file = try OpenFile.readingRegular(path) else { throw ReceiptError.unreadable("it is no regular file") }
         return try file.readBytes(Int(min(file.status().size, .mebibytes(512)).bytes), at: 0)
     }
 

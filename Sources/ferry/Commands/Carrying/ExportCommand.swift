@@ -65,9 +65,9 @@ struct ExportCommand: ParsableCommand {
             options.recipient = try encryptTo.map { try PublicKeys(file: $0) }
             report = try Export(spool, options: options, now: .now()).run(to: destination!)
         } catch let error as KeyError {
-            throw CommandFailure(.badConfiguration, error.description)
+            throw CommandError(.badConfiguration, error.description)
         } catch let error as FileError {
-            throw CommandFailure(
+            throw CommandError(
                 error.isOutOfSpace ? .spoolFull : .localFailure, "nothing is marked, the spool is as it was: \(error)")
         }
         try show(report)
@@ -80,10 +80,10 @@ struct ExportCommand: ParsableCommand {
     private func forgetBundle(_ named: String, _ spool: Spool) throws {
         let bundle = Export.bundle(named: named)
         guard let mark = try spool.allExportMarks().first(where: { $0.bundle == bundle }) else {
-            throw CommandFailure(.usage, "no receipt of \(bundle) is waited for here; ferry status shows what travels")
+            throw CommandError(.usage, "no receipt of \(bundle) is waited for here; ferry status shows what travels")
         }
         guard mark.state != .underWay else {
-            throw CommandFailure(.usage, "\(bundle) is still being written; end that export first")
+            throw CommandError(.usage, "\(bundle) is still being written; end that export first")
         }
         try spool.unmark(bundle)
         spoolOptions.log.note("\(bundle) is given up: what it held is due again")

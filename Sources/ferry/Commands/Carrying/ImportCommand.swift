@@ -38,23 +38,23 @@ struct ImportCommand: ParsableCommand {
     func run() throws {
         let spool = try spoolOptions.open(.create)
         guard try !spool.control(warn: { spoolOptions.log.warn("\($0)") }).isDisabled else {
-            throw CommandFailure(
+            throw CommandError(
                 .unavailable,
                 "the spool \(spool.path) is disabled: it stores nothing new, and the bundle stays as it is; ferry enable changes that"
             )
         }
-        let results: [Result<ImportReport, BundleProblem>]
+        let results: [Result<ImportReport, BundleError>]
         do {
             var options = ImportOptions()
             options.sender = try from.map { try PublicKeys(file: $0) }
             options.keys = try key.map { try PrivateKeys(file: $0) }
             results = try Import(spool, options: options).run(source, at: .now())
         } catch let error as KeyError {
-            throw CommandFailure(.badConfiguration, error.description)
+            throw CommandError(.badConfiguration, error.description)
         } catch let error as FileError {
-            throw CommandFailure(error.isOutOfSpace ? .spoolFull : .localFailure, error.description)
+            throw CommandError(error.isOutOfSpace ? .spoolFull : .localFailure, error.description)
         }
-        guard !results.isEmpty else { throw CommandFailure(.badData, "there is no bundle in \(source)") }
+        guard !results.isEmpty else { throw CommandError(.badData, "there is no bundle in \(source)") }
         var statuses: Set<ExitStatus> = []
         for result in results {
             switch result {
@@ -89,7 +89,7 @@ struct ImportCommand: ParsableCommand {
         return statuses
     }
 
-    private static func status(of problem: BundleProblem) -> ExitStatus {
+    private static func status(of problem: BundleError) -> ExitStatus {
         switch problem {
         case .noManifest, .manifest, .unsigned, .forged, .encrypted, .noBundle, .own: .badData
         case .unreadable: .localFailure

@@ -36,7 +36,7 @@ struct KeygenCommand: ParsableCommand {
         } catch {
             let hint =
                 error.code == EEXIST ? ": give another name, for what was encrypted to it can be read with no other key" : ""
-            throw CommandFailure(.localFailure, error.description + hint)
+            throw CommandError(.localFailure, error.description + hint)
         }
         Log(isQuiet: false).note("wrote \(name).key, which is secret, and \(name).pub, which is for everybody")
     }

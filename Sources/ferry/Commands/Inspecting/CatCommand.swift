@@ -35,7 +35,7 @@ struct CatCommand: ParsableCommand {
                     try StandardOutput.write(bytes)
                     last = bytes.last ?? last
                 }
-            } catch let damage as GzipDamage {
+            } catch let damage as GzipError {
                 log.warn("\(segment.name): \(damage); what comes before it is printed")
                 isDamaged = true
             } catch let error as FileError {

@@ -26,7 +26,7 @@ struct ListCommand: ParsableCommand {
         let failure = spool.destinationStates { _ in }.map(\.state).max { $0.lastAttemptAt < $1.lastAttemptAt }?.lastError.message
         let segments: PendingSegments
         do throws(FileError) { segments = try PendingSegments(spool, now: now) } catch {
-            throw CommandFailure(error)
+            throw CommandError(error)
         }
         // One tells the exit status as well as all.
         var failures = [spool.stateFailure, spool.sentFailure].compactMap(\.self)

@@ -28,7 +28,7 @@ struct StatusCommand: ParsableCommand {
         do throws(FileError) {
             try Spool.requireSpool(at: spoolOptions.path)
         } catch {
-            throw CommandFailure(error)
+            throw CommandError(error)
         }
         let spool = try spoolOptions.openForReading()
         let log = spoolOptions.log
@@ -37,7 +37,7 @@ struct StatusCommand: ParsableCommand {
         do throws(FileError) {
             status = try SpoolStatus(spool, now: .now(), deadline: rule) { log.warn("\($0)") }
         } catch {
-            throw CommandFailure(error)
+            throw CommandError(error)
         }
         if output.json { try StandardOutput.print(status.jsonLine()) } else { try status.text.forEach(StandardOutput.print) }
         try StandardOutput.flush()
@@ -49,13 +49,13 @@ struct StatusCommand: ParsableCommand {
         let rule = try due.rule(late: .send)
         var paths: [String] = []
         for text in spools {
-            do throws(FileError) { paths += try SpoolPlace(text).folders() } catch {
-                throw CommandFailure(error)
+            do throws(FileError) { paths += try SpoolPattern(text).folders() } catch {
+                throw CommandError(error)
             }
         }
         // An unmounted hub must not look like one where all is well.
         if paths.isEmpty {
-            throw CommandFailure(.localFailure, "no folder in \(spools.joined(separator: ", ")): is its file system mounted?")
+            throw CommandError(.localFailure, "no folder in \(spools.joined(separator: ", ")): is its file system mounted?")
         }
         let fleet = paths.map { FleetStatus($0, now: now, deadline: rule) }
         if output.json {

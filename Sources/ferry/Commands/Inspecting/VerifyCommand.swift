@@ -38,7 +38,7 @@ struct VerifyCommand: ParsableCommand {
                 sound += 1
                 events += count
                 if output.json { try StandardOutput.print(try json(segment, events: count, problem: nil)) }
-            } catch let problem as SegmentProblem {
+            } catch let problem as SegmentError {
                 damaged += 1
                 let text = "\(segment.name) (\(segment.place.rawValue)): \(problem)"
                 try StandardOutput.print(output.json ? try json(segment, events: nil, problem: problem) : text)
@@ -67,7 +67,7 @@ struct VerifyCommand: ParsableCommand {
         if let status = ExitStatus(failures) { throw status.code }
     }
 
-    private func json(_ segment: SegmentFile, events: Int64?, problem: SegmentProblem?) throws -> String {
+    private func json(_ segment: SegmentFile, events: Int64?, problem: SegmentError?) throws -> String {
         struct Line: Encodable {
             let segment: String
             let place: String
@@ -80,7 +80,7 @@ struct VerifyCommand: ParsableCommand {
             let column: Int?
         }
         var offset: Int64?
-        var place: JSONLineProblem?
+        var place: JSONLineError?
         if case .damaged(let damage) = problem { offset = damage.offset }
         if case .notJSONLines(let found) = problem { place = found }
         return try Line(

@@ -34,13 +34,13 @@ struct PruneCommand: ParsableCommand {
         do throws(FileError) {
             report = try spool.applyRetention(retention.limits) { log.warn("\($0)") }
         } catch {
-            throw CommandFailure(error)
+            throw CommandError(error)
         }
         let pruning = spool.pruneSent(RetentionLimits(maxBytes: maxSentBytes, maxAge: maxSentAge), now: .now())
         let sent = pruning.deleted
         let problems = report.problems + pruning.problems
         for problem in problems { log.warn("\(problem)") }
-        if report.isClockSettling || pruning.isClockSettling { log.warn(ClockWatch.settling) }
+        if report.isClockSettling || pruning.isClockSettling { log.warn(ClockJumpDetector.settling) }
         if report.stillOver > .zero {
             let reason =
                 report.problems.isEmpty

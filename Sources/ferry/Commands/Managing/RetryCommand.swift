@@ -54,7 +54,7 @@ struct RetryCommand: ParsableCommand {
             do {
                 let line = salvage ? try salvage(name, in: spool) : try retry(name, in: spool)
                 if !spoolOptions.quiet { try StandardOutput.print(line) }
-            } catch let failure as CommandFailure {
+            } catch let failure as CommandError {
                 spoolOptions.log.error(failure.message)
                 statuses.insert(failure.status)
             } catch let error as FileError {
@@ -75,10 +75,10 @@ struct RetryCommand: ParsableCommand {
     private func retry(_ name: String, in spool: Spool) throws -> String {
         switch try spool.retryRejected(name, at: .now()) {
         case .pending: return "\(name) is pending again"
-        case .notFound: throw CommandFailure(.badData, "\(name) is not in rejected/")
-        case .noSegment: throw CommandFailure(.badData, Self.stays(name))
-        case .nameTaken: throw CommandFailure(.badData, "\(name): a pending segment has this name or ID; send that one first")
-        case .busy: throw CommandFailure(.badData, "\(name): another process is working on it")
+        case .notFound: throw CommandError(.badData, "\(name) is not in rejected/")
+        case .noSegment: throw CommandError(.badData, Self.stays(name))
+        case .nameTaken: throw CommandError(.badData, "\(name): a pending segment has this name or ID; send that one first")
+        case .busy: throw CommandError(.badData, "\(name): another process is working on it")
         case .wholeCame:
             return try stays(name, "it is a half, and the whole is pending or was sent: its events would be sent twice")
         case .salvagedBefore(let segment):
@@ -89,7 +89,7 @@ struct RetryCommand: ParsableCommand {
     /// Where it was named, that is a failure.
     private func stays(_ name: String, _ reason: String) throws -> String {
         let text = "\(name) stays in rejected/: \(reason)"
-        guard all else { throw CommandFailure(.badData, text) }
+        guard all else { throw CommandError(.badData, text) }
         return text
     }
 
@@ -112,14 +112,14 @@ struct RetryCommand: ParsableCommand {
         case .sound: return try retry(name, in: spool) + ": it is not damaged"
         case .savedBefore(let segment): return "\(name) was saved before, as \(segment)"
         case .nothing(unverified: 0):
-            throw CommandFailure(.badData, "\(name): no whole event can be read from it; it stays in rejected/")
+            throw CommandError(.badData, "\(name): no whole event can be read from it; it stays in rejected/")
         case .nothing(let altered):
-            throw CommandFailure(
+            throw CommandError(
                 .badData,
                 "\(name): the checksum is wrong of all that can be read from it, \(counted(Int(altered), "line")) that may be altered; it stays in rejected/, and --salvage --unverified saves them"
             )
-        case .notFound: throw CommandFailure(.badData, "\(name) is not in rejected/")
-        case .busy: throw CommandFailure(.badData, "\(name): another process is working on it")
+        case .notFound: throw CommandError(.badData, "\(name) is not in rejected/")
+        case .busy: throw CommandError(.badData, "\(name): another process is working on it")
         }
     }
 }

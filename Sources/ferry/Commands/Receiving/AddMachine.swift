@@ -27,22 +27,22 @@ struct AddMachine: ParsableCommand {
             try machine.hub.folder.make()
             isListLost = try machine.hub.folder.hasLostList()
         } catch {
-            throw CommandFailure(error)
+            throw CommandError(error)
         }
         let list = machine.hub.folder.listPath
         guard !isListLost else {
-            throw CommandFailure(
+            throw CommandError(
                 .badConfiguration,
                 "\(list) is gone, although machines have spools here: bring it back, or make an empty one (: >\(list)), and each of them is to be added anew"
             )
         }
         // Before the spool is made. Under the lock of the list it is looked at again.
-        if let refusal = try refusal(of: name, digest, machine.hub.list()) { throw CommandFailure(refusal) }
+        if let refusal = try refusal(of: name, digest, machine.hub.list()) { throw CommandError(refusal) }
         do throws(FileError) {
             // Before the name: what sends must find it.
             _ = try Spool.open(machine.hub.folder.spoolPath(of: name), access: .create)
         } catch {
-            throw CommandFailure(error)
+            throw CommandError(error)
         }
         // Of a machine that there is already no token is printed: the change refuses it.
         var shown: MachineToken?
@@ -80,7 +80,7 @@ struct AddMachine: ParsableCommand {
         do throws(ClientCertificate.UnusableError) {
             return try ClientCertificate.digest(certificate)
         } catch {
-            throw CommandFailure(.badConfiguration, error.description)
+            throw CommandError(.badConfiguration, error.description)
         }
     }
 }

@@ -9,14 +9,14 @@ struct HubOptions: ParsableArguments {
     var folder: MachineFolder { MachineFolder(machines) }
 
     func list() throws -> MachineList {
-        do throws(FileError) { return try folder.list() } catch { throw CommandFailure(error) }
+        do throws(FileError) { return try folder.list() } catch { throw CommandError(error) }
     }
 
     func change(_ body: (inout MachineList) throws(MachineChangeError) -> Void) throws {
         do throws(MachineChangeError) {
             try folder.change(body)
         } catch {
-            throw CommandFailure(error)
+            throw CommandError(error)
         }
     }
 }

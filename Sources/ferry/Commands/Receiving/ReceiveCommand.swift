@@ -144,7 +144,7 @@ struct ReceiveCommand: AsyncParsableCommand {
     private func requireSecurity(_ address: ListenAddress) throws {
         guard !insecure else { return }
         if let metrics, let place = ListenAddress(parsing: metrics), !place.isOfThisMachine {
-            throw CommandFailure(
+            throw CommandError(
                 .usage,
                 "--metrics \(metrics) is beyond this machine, and anybody there may read the machines' names and counts; --insecure allows it all the same"
             )
@@ -154,7 +154,7 @@ struct ReceiveCommand: AsyncParsableCommand {
         if machines == nil, tokenFile == nil { missing.append("anybody who reaches it may send (--machines, --token-file)") }
         if tlsCert == nil { missing.append("what is sent, and the tokens, can be read on the way (--tls-cert, --tls-key)") }
         guard !missing.isEmpty else { return }
-        throw CommandFailure(
+        throw CommandError(
             .usage,
             "--listen \(listen) is beyond this machine, and \(missing.joined(separator: ", and ")); --insecure allows it all the same"
         )

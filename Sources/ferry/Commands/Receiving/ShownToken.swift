@@ -4,20 +4,20 @@ import FerryReceiver
 func show(_ token: MachineToken) throws {
     // Also where standard output was closed, as some supervisors start programs.
     guard !StandardOutput.isNullDevice else {
-        throw CommandFailure(.usage, "standard output is closed, or /dev/null: nothing is changed, for the token would be lost")
+        throw CommandError(.usage, "standard output is closed, or /dev/null: nothing is changed, for the token would be lost")
     }
     do {
         try StandardOutput.print(token.text)
         try StandardOutput.flush()
-    } catch let failure as CommandFailure {
-        throw CommandFailure(failure.status, "\(failure.message): nothing is changed, for the token would be lost")
+    } catch let failure as CommandError {
+        throw CommandError(failure.status, "\(failure.message): nothing is changed, for the token would be lost")
     }
 }
 
 /// Has the list know a token that was shown.
 func admit(_ token: MachineToken?, _ change: () throws -> Void) throws {
-    do { try change() } catch let failure as CommandFailure where token != nil {
-        throw CommandFailure(failure.status, "\(failure.message); what was printed is no token that counts")
+    do { try change() } catch let failure as CommandError where token != nil {
+        throw CommandError(failure.status, "\(failure.message); what was printed is no token that counts")
     }
 }
 

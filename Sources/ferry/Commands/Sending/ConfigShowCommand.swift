@@ -25,7 +25,7 @@ struct ConfigShowCommand: ParsableCommand {
         }
         try StandardOutput.flush()
         guard configuration.problems.isEmpty else {
-            throw CommandFailure(.badConfiguration, configuration.problems.map(\.description))
+            throw CommandError(.badConfiguration, configuration.problems.map(\.description))
         }
     }
 }

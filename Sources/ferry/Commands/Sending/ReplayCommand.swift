@@ -84,7 +84,7 @@ struct ReplayCommand: AsyncParsableCommand {
     func run() async throws {
         if let resume {
             guard let run = try ReplayRun.resume(resume, in: stateFolder) else {
-                throw CommandFailure(.usage, "there is no replay \(resume) in \(stateFolder)")
+                throw CommandError(.usage, "there is no replay \(resume) in \(stateFolder)")
             }
             // As it was begun, but for how it speaks.
             var command = try ReplayCommand.parse(run.position.arguments)
@@ -99,7 +99,7 @@ struct ReplayCommand: AsyncParsableCommand {
         if dryRun { return try HourChart(isJSON: output.json).print(try makeReplay { _ in }) }
         let replay = try makeReplay { _ in }
         do throws(FileError) { try replay.requirePaths() } catch {
-            throw CommandFailure(.localFailure, "\(error); nothing is replayed")
+            throw CommandError(.localFailure, "\(error); nothing is replayed")
         }
         let arguments = Array(CommandLine.arguments.dropFirst(2))
         let folder = FileManager.default.currentDirectoryPath
@@ -121,7 +121,7 @@ struct ReplayCommand: AsyncParsableCommand {
             options.upload.ignoresWaits = isResumed
             return try Replay(options, onEvent: onEvent)
         } catch let error as ConditionError {
-            throw CommandFailure(.usage, "\(error)")
+            throw CommandError(.usage, "\(error)")
         }
     }
 
@@ -137,13 +137,13 @@ struct ReplayCommand: AsyncParsableCommand {
                 replay.stop()
             }
         } catch ReplayError.gone {
-            throw CommandFailure(.usage, "there is no replay \(run.id) in \(stateFolder)")
+            throw CommandError(.usage, "there is no replay \(run.id) in \(stateFolder)")
         } catch let error as ReplayError {
-            throw CommandFailure(.remaining, "\(error): let it end, or end it, before --resume")
+            throw CommandError(.remaining, "\(error): let it end, or end it, before --resume")
         } catch let error as UploadError {
-            throw CommandFailure(.localFailure, "\(error); ferry replay --resume \(run.id) goes on")
+            throw CommandError(.localFailure, "\(error); ferry replay --resume \(run.id) goes on")
         } catch let error as FileError {
-            throw CommandFailure(
+            throw CommandError(
                 error.isOutOfSpace ? .spoolFull : .localFailure, "\(error); ferry replay --resume \(run.id) goes on")
         }
         progress.end()

@@ -35,7 +35,7 @@ struct ServiceInstallCommand: ParsableCommand {
                 log.note("wrote \(directory)/\(name)")
             }
         } catch {
-            throw CommandFailure(.localFailure, error.description)
+            throw CommandError(.localFailure, error.description)
         }
         let last = units.last?.name ?? ""
         log.note("now: systemctl daemon-reload && systemctl enable --now \(last)")

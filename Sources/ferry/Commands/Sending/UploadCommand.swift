@@ -130,10 +130,10 @@ struct UploadCommand: AsyncParsableCommand {
 }
 
 extension UploadError {
-    fileprivate var commandFailure: CommandFailure {
+    fileprivate var commandFailure: CommandError {
         switch self {
-        case .file(let error): CommandFailure(error)
-        case .transport: CommandFailure(.badConfiguration, description)
+        case .file(let error): CommandError(error)
+        case .transport: CommandError(.badConfiguration, description)
         }
     }
 }

@@ -30,14 +30,14 @@ struct InitCommand: ParsableCommand {
         var number: UInt32?
         if let group {
             number = Spool.group(named: group)
-            if number == nil { throw CommandFailure(.usage, "there is no group \(group); groupadd makes one") }
+            if number == nil { throw CommandError(.usage, "there is no group \(group); groupadd makes one") }
         }
         do throws(FileError) {
             let spool: Spool
             if let number { spool = try .share(path, with: number) } else { spool = try .open(path, access: .create) }
             spoolOptions.log.note("\(path) is a spool" + (spool.directory.modes.isShared ? ", shared with its group" : ""))
         } catch {
-            throw CommandFailure(error)
+            throw CommandError(error)
         }
     }
 }

@@ -108,12 +108,12 @@ struct WriteCommand: ParsableCommand {
             }
         } catch {
             // What was read before it and is not in a journal yet belongs there; where that fails, the count says so.
-            if !(error is WriteFailure) { try? writer.flush() }
+            if !(error is SegmentWriteError) { try? writer.flush() }
             throw try failure(error, stored(reading, session), in: spool, writer)
         }
         let stored = stored(reading, session)
         let segments: [SegmentName]
-        do throws(WriteFailure) {
+        do throws(SegmentWriteError) {
             segments = try writer.finish()
         } catch {
             guard writer.firstUnstored == nil else { throw try stopped(error.exitStatus, "\(error)", stored, in: spool, writer) }
@@ -122,12 +122,12 @@ struct WriteCommand: ParsableCommand {
         let printing = Result { try report(stored, segments) }
         if session.isInterrupted {
             var message = "Interrupted. \(stored.whereItStopped). \(stored.continuation)"
-            if case .failure(let failure as CommandFailure) = printing { message = "\(failure.message). \(message)" }
-            throw CommandFailure(.interrupted, message)
+            if case .failure(let failure as CommandError) = printing { message = "\(failure.message). \(message)" }
+            throw CommandError(.interrupted, message)
         }
-        do { try printing.get() } catch let failure as CommandFailure {
+        do { try printing.get() } catch let failure as CommandError {
             let skipped = stored.invalid > 0 ? ", but for \(counted(stored.invalid, "invalid line"))" : ""
-            throw CommandFailure(
+            throw CommandError(
                 failure.status,
                 "\(failure.message). All is stored\(skipped): \(counted(stored.events, "event")), in \(spoolOptions.path)")
         }
@@ -152,10 +152,10 @@ struct WriteCommand: ParsableCommand {
     private func beforeAnyLine<Result>(_ body: () throws -> Result) throws -> Result {
         do {
             return try body()
-        } catch let failure as CommandFailure where failure.status == .spoolFull {
+        } catch let failure as CommandError where failure.status == .spoolFull {
             let stored = StoredInput(inputs: inputs, index: 0, firstLine: firstLine, nextLine: firstLine)
             if output.json { try WriteReport(stored, isPublished: true).print() }
-            throw CommandFailure(failure.status, "\(failure.message). \(stored.whereItStopped). \(stored.continuation)")
+            throw CommandError(failure.status, "\(failure.message). \(stored.whereItStopped). \(stored.continuation)")
         }
     }
 

@@ -1,4 +1,0 @@
-/// An option that does not exist, or has no such value.
-struct OptionProblem: Error, CustomStringConvertible {
-    let description: String
-}

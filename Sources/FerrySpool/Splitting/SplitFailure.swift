@@ -1,9 +1,0 @@
-/// Why a segment could not be split.
-public enum SplitFailure: Error {
-    /// It holds one line, which is too large by itself.
-    case singleLine
-    /// Its ID is as long as an ID may be.
-    case noRoom
-    case damaged(GzipDamage)
-    case file(FileError)
-}

@@ -1,0 +1,209 @@
+/// Decides what an upload pass does next and what the outcomes mean for the segments: no I/O, no clock.
+///
+/// Destination or segment? After a doubtful failure another segment goes out alone, as a probe. If anything passes, the earlier
+/// failures were the segments' own; if everything that was under way and the probe fail too, the destination is to blame and the pass ends.
+/// One that answers, pass after pass, that it failed gets twice as many probes each time: many segments may be poison to it, and few not.
+///
+/// A destination that says when to come back (`Retry-After`) is left alone until then. The next pass begins with a probe, so that one
+/// segment that is always answered so holds up no other; and so does one after several that failed, whose heads of the line may be to blame.
+public struct DeliveryPlan: Sendable {
+    /// A number that the caller gives to each request of the pass.
+    public typealias ID = Int
+
+    public enum Step: Equatable, Sendable {
+        /// Send the next segment in order.
+        case sendNext
+        /// Send a segment that has been tried least, from anywhere in the line: its head, and what follows it, may be what is wrong.
+        case sendProbe
+        /// Wait for what is under way.
+        case wait
+        /// Nothing more is to be started.
+        case stop
+    }
+
+    /// What an outcome means for a segment that was under way.
+    public enum Judgement: Equatable, Sendable {
+        case delivered(ID)
+        case refused(ID)
+        case split(ID)
+        /// Its own fault: it alone backs off.
+        case culprit(ID)
+        /// It failed, and nothing shows whether it or the destination is to blame.
+        case unjudged(ID)
+        /// The destination's fault: it waits for the destination.
+        case victim(ID)
+        /// It was not tried, or not to an end.
+        case untouched(ID)
+    }
+
+    public let order: SendOrder
+    public let blame: FailureBlame
+    public private(set) var stopReason: StopReason?
+    private var ramp: ConcurrencyRamp
+    private var underWay: Set<ID> = []
+    private var suspects: [(id: ID, reason: Verdict.Reason)] = []
+    /// How many of the suspects were probes.
+    private var failedProbes = 0
+    /// How many passes the destination ended before this one.
+    let failures: Int
+    private var probe: ID?
+    /// Until the destination is seen to work, what has been tried least goes out.
+    private let beginsWithProbe: Bool
+    /// Whether the destination has been seen to work in this pass.
+    public private(set) var isProvenWell = false
+    /// How many have gone out before a head of the line that was tried often.
+    private var spared = 0
+
+    /// - Parameters:
+    ///   - isRecovering: The destination failed last time: begin with one at a time.
+    ///   - failures: How many passes the destination ended before this one.
+    ///   - sparesHead: The head of the line may be to blame for what the destination did. In strict order it is tried again all the same.
+    public init(
+        order: SendOrder, parallel: Int, isRecovering: Bool, failures: Int = 0, sparesHead: Bool = false,
+        blame: FailureBlame = .judged
+    ) {
+        self.failures = failures
+        self.order = order
+        self.blame = blame
+        beginsWithProbe = sparesHead && order != .strict && blame == .judged
+        ramp = ConcurrencyRamp(limit: order == .strict ? 1 : parallel, isRecovering: isRecovering)
+    }
+
+    /// How many requests may be under way now.
+    public var window: Int { ramp.window }
+    /// Whether something is under way.
+    public var isBusy: Bool { !underWay.isEmpty }
+
+    /// What to do now.
+    public func next() -> Step {
+        if stopReason != nil { return .stop }
+        if suspects.isEmpty, isProvenWell || !beginsWithProbe { return underWay.count < window ? .sendNext : .wait }
+        return underWay.isEmpty ? .sendProbe : .wait
+    }
+
+    /// Whether another goes out before the next segment in order, of which no try had an outcome yet. Pass after pass the destination may take what is
+    /// more urgent, fail at this one, and be gone for all that is behind it: of that 1, 2, 4, at last 8 go first.
+    ///
+    /// - Parameter attempts: How often the next segment was tried.
+    public mutating func sparesNext(tried attempts: Int) -> Bool {
+        guard failures > 0, order != .strict, blame == .judged, attempts >= Self.triesOfSpared,
+            spared < 1 << min(attempts - Self.triesOfSpared, Self.mostSparedDoublings)
+        else { return false }
+        spared += 1
+        return true
+    }
+
+    private static let triesOfSpared = 3
+    private static let mostSparedDoublings = 3
+
+    /// - Parameter isProbe: As ``Step/sendProbe`` asked for.
+    public mutating func start(_ id: ID, isProbe: Bool = false) {
+        underWay.insert(id)
+        if isProbe { probe = id }
+    }
+
+    /// A segment was not sent after all: not due, claimed by somebody else, gone, or ended without the destination.
+    public mutating func skip(_ id: ID) { underWay.remove(id) }
+
+    /// Starts nothing more.
+    public mutating func stop(_ reason: StopReason) { stopReason = stopReason ?? reason }
+
+    /// A request's try ended. Returns what is certain now, of this request and of earlier ones.
+    ///
+    /// - Parameters:
+    ///   - latency: From the last byte of the request to the answer.
+    ///   - tries: How often it has been tried, with this time.
+    public mutating func finish(_ id: ID, _ verdict: Verdict, latency: Duration? = nil, tries: Int = 1) -> [Judgement] {
+        underWay.remove(id)
+        if case .eachRequest(let retries) = blame, let reason = verdict.retryableReason {
+            ramp.failed()
+            if tries > retries { stop(.off(reason)) }
+            return [.culprit(id)]
+        }
+        switch verdict {
+        case .delivered: return provenWell(latency) + [.delivered(id)]
+        // A clear answer shows that the destination works.
+        case .refused: return provenWell(latency) + [.refused(id)]
+        case .tooLarge: return provenWell(latency) + [.split(id)]
+        case .circling(let reason) where order == .strict: return doubt(id, reason)
+        case .circling: return provenWell(latency) + [.culprit(id)]
+        case .doubtful(let reason): return doubt(id, reason)
+        // It shows nothing of the destination; the halves go out at once.
+        case .brokenOff:
+            ramp.failed()
+            return settleIfOver() + [.split(id)]
+        case .unwell(let reason, let retryAfter):
+            // It was reached before: what that came to says more than that it is not there since, which the segment may be to blame for.
+            let told = suspects.first.map { verdict.after($0.reason) } ?? verdict
+            stop(.unwell(told.reason ?? reason, retryAfter: retryAfter))
+            // Told to come back, it came back, another passed, and it was told so again. It waits by itself, and that is not counted as a
+            // failure of its own: a limit of requests a minute meets whichever comes too many.
+            let isOwn = retryAfter != nil && tries > 1 && isProvenWell && order != .strict
+            return blameDestination() + [isOwn ? .unjudged(id) : .victim(id)]
+        case .misconfigured(let reason), .moved(_, let reason):
+            stop(.misconfigured(reason))
+            return blameDestination(as: Judgement.unjudged) + [.untouched(id)]
+        case .withdrawn: return settleIfOver() + [.untouched(id)]
+        }
+    }
+
+    /// No segment is left that could serve as a probe: several that failed show that it is the destination, a lone one stays unjudged.
+    public mutating func exhausted() -> [Judgement] {
+        guard underWay.isEmpty else { return [] }
+        return settleIfOver(isExhausted: true) + blameDestination(as: Judgement.unjudged)
+    }
+
+    private mutating func provenWell(_ latency: Duration?) -> [Judgement] {
+        isProvenWell = true
+        ramp.succeeded(latency)
+        return blameDestination(as: Judgement.culprit)
+    }
+
+    private mutating func doubt(_ id: ID, _ reason: Verdict.Reason) -> [Judgement] {
+        ramp.failed()
+        if order == .strict {
+            stop(.headWaits)
+            return [.unjudged(id)]
+        }
+        suspects.append((id, reason))
+        if probe == id { failedProbes += 1 }
+        return settleIfOver()
+    }
+
+    /// Two different segments failed, one of them a probe, and nothing is under way that could still pass: it is the destination.
+    private mutating func settleIfOver(isExhausted: Bool = false) -> [Judgement] {
+        guard underWay.isEmpty, let last = suspects.last else { return [] }
+        if suspects.count >= 2, isExhausted || failedProbes >= probes(after: last.reason), stopReason == nil {
+            stop(.unwell(last.reason, retryAfter: nil))
+        }
+        if case .unwell = stopReason { return blameDestination() }
+        return stopReason == nil ? [] : blameDestination(as: Judgement.unjudged)
+    }
+
+    /// How many probes must fail. Where no answer comes each costs its timeout, and shows no more than the one before.
+    private func probes(after reason: Verdict.Reason) -> Int {
+        reason.status == nil ? 1 : 1 << min(max(failures, 0), Self.mostDoublings)
+    }
+
+    /// 64 probes: what a destination that answers each with an error has to bear in an hour, and as many poisoned segments as a pass gets over.
+    private static let mostDoublings = 6
+
+    private mutating func blameDestination(as judgement: (ID) -> Judgement = Judgement.victim) -> [Judgement] {
+        defer {
+            suspects = []
+            failedProbes = 0
+        }
+        return suspects.map { judgement($0.id) }
+    }
+}
+
+extension Verdict {
+    /// Why the same request may succeed later; `nil` when that is not the question.
+    fileprivate var retryableReason: Reason? {
+        switch self {
+        case .doubtful(let reason), .circling(let reason), .unwell(let reason, nil): reason
+        // Told to come back later, the destination is left alone, whatever its requests' own retries.
+        case .unwell, .delivered, .misconfigured, .tooLarge, .brokenOff, .refused, .moved, .withdrawn: nil
+        }
+    }
+}

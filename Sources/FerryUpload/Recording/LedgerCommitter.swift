@@ -1,0 +1,345 @@
+import FerrySpool
+import Synchronization
+
+/// Writes endings down while the next segments are already under way.
+///
+/// The ledger is forced to the disk before files move. What ends while one batch is forced goes into the next, so thousands of
+/// small segments a second share a few hundred forced writes. Until its ending is settled, a segment stays claimed.
+final class LedgerCommitter: Sendable {
+    private let lease: SpoolLease
+    private let sentGivesWay: Bool
+    private let tally: EndingTally
+    private let onEvent: @Sendable (UploadEvent) -> Void
+    private let state = Mutex(State())
+
+    private struct State {
+        var queue: [Ending] = []
+        var isSettling = false
+        var isClosed = false
+        /// Callers of `flush()`.
+        var flushes = 0
+        var failure: FileError?
+        var report = UploadReport()
+        /// Events that were delivered of segments which are to go on.
+        var parts: [FileName: Int64] = [:]
+        /// Since when nothing could be rejected, a person knows.
+        var saidUnrejectable = false
+        /// What the last batch moved, and is not yet forced to the disk.
+        var changed: ChangedFolders?
+        /// `run()`, when there is nothing to do.
+        var worker: CheckedContinuation<Void, Never>?
+        /// `run()`, when it waits for more endings than it has.
+        var gatherer: CheckedContinuation<Void, Never>?
+        /// Who waits for a batch to end.
+        var waiters: [CheckedContinuation<Void, Never>] = []
+
+        /// More may come, no caller waits for what is there, and it is less than fills a batch.
+        var isWorthGathering: Bool { !isClosed && flushes == 0 && queue.count < queueLimit / 2 }
+
+        mutating func takeGatherer() -> CheckedContinuation<Void, Never>? { isWorthGathering ? nil : gatherer.take() }
+    }
+
+    /// - Parameters:
+    ///   - sentGivesWay: On a full disk, delivered segments make room for the ledger, and for want of it are deleted themselves.
+    ///   - tally: Where endings are counted, and parts that were delivered.
+    init(
+        _ lease: SpoolLease, sentGivesWay: Bool = false, tally: EndingTally = EndingTally(),
+        onEvent: @escaping @Sendable (UploadEvent) -> Void
+    ) {
+        self.lease = lease
+        self.sentGivesWay = sentGivesWay
+        self.tally = tally
+        self.onEvent = onEvent
+    }
+
+    /// Each waits with an open file; and after a kill -9 this many may be sent a second time, with the same keys.
+    private static let queueLimit = 256
+    /// How long the first ending of a batch waits for others, at most: a forced write costs as much for one as for two hundred.
+    private static let gathering = Duration.milliseconds(8)
+
+    /// While batch follows batch, moves are forced to the disk so often.
+    private static let syncInterval = Duration.seconds(1)
+
+    /// What went wrong: what cannot be written down must not be sent.
+    var failure: FileError? { state.withLock(\.failure) }
+    /// Nothing is to be settled or forced to the disk, and nothing is being settled.
+    var isIdle: Bool { state.withLock { $0.queue.isEmpty && !$0.isSettling && $0.changed == nil } }
+    /// What was settled, and delivered of segments that have not ended yet.
+    var report: UploadReport {
+        state.withLock { state in
+            var report = state.report
+            report.partEvents = state.parts.values.reduce(0) { $0.adding($1) }
+            return report
+        }
+    }
+    /// Whoever ends segments has to wait for room.
+    var isFull: Bool { state.withLock { $0.queue.count >= Self.queueLimit } }
+
+    /// Notes that a segment that was to be rejected has to stay.
+    ///
+    /// - Returns: Whether it is the first since the last one that could be rejected.
+    func noteUnrejectable(_ error: FileError) -> Bool {
+        state.withLock { state in
+            state.report.noteUnusable(error)
+            defer { state.saidUnrejectable = true }
+            return !state.saidUnrejectable
+        }
+    }
+
+    /// Notes that a part of a segment was delivered, and the rest is to follow.
+    func noteDelivered(_ events: Int64, of name: String) {
+        state.withLock { state in
+            state.parts[FileName(name), default: 0].add(events)
+        }
+        tally.countDelivery()
+    }
+
+    /// Hands over an ending.
+    ///
+    /// - Throws: What went wrong with an earlier one.
+    func submit(_ ending: Ending) throws(FileError) {
+        let (failure, worker, gatherer) = state.withLock { state in
+            guard state.failure == nil else {
+                return (state.failure, nil as CheckedContinuation<Void, Never>?, state.takeGatherer())
+            }
+            state.queue.append(ending)
+            return (nil, state.worker.take(), state.takeGatherer())
+        }
+        worker?.resume()
+        gatherer?.resume()
+        if let failure { throw failure }
+    }
+
+    /// Waits until there is room for more.
+    func waitForRoom() async {
+        while isFull { await waitForBatch { $0.queue.count >= Self.queueLimit } }
+    }
+
+    /// Waits until everything that was handed over is settled, or has failed.
+    func flush() async {
+        let gatherer = state.withLock { state in
+            state.flushes += 1
+            return state.takeGatherer()
+        }
+        gatherer?.resume()
+        while state.withLock({ !$0.queue.isEmpty || $0.isSettling }) { await waitForBatch { !$0.queue.isEmpty || $0.isSettling } }
+        state.withLock { $0.flushes -= 1 }
+    }
+
+    /// Lets ``run()`` end when the queue is empty.
+    func close() {
+        let (worker, gatherer) = state.withLock { state in
+            state.isClosed = true
+            return (state.worker.take(), state.takeGatherer())
+        }
+        worker?.resume()
+        gatherer?.resume()
+    }
+
+    /// Settles until closed.
+    func run() async {
+        var nextSync = ContinuousClock.now + Self.syncInterval
+        while true {
+            let (isEmpty, isClosed) = state.withLock { ($0.queue.isEmpty, $0.isClosed) }
+            if isEmpty {
+                await syncFolders()
+                if isClosed { return }
+                await waitForWork()
+                continue
+            }
+            await gather()
+            await settleQueue()
+            if ContinuousClock.now >= nextSync {
+                await syncFolders()
+                nextSync = ContinuousClock.now + Self.syncInterval
+            }
+        }
+    }
+
+    /// Waits for more endings, unless there are enough, or no more come.
+    private func gather() async {
+        guard state.withLock(\.isWorthGathering) else { return }
+        await withTaskGroup { group in
+            group.addTask { try? await Task.sleep(for: Self.gathering) }
+            group.addTask { await self.waitForEnough() }
+            await group.next()
+            group.cancelAll()
+        }
+    }
+
+    /// Waits until nothing is gathered any more, or the task is cancelled.
+    private func waitForEnough() async {
+        await withTaskCancellationHandler {
+            await withCheckedContinuation { continuation in
+                let waits = state.withLock { state in
+                    guard state.isWorthGathering, !Task.isCancelled else { return false }
+                    state.gatherer = continuation
+                    return true
+                }
+                if !waits { continuation.resume() }
+            }
+        } onCancel: {
+            state.withLock { $0.gatherer.take() }?.resume()
+        }
+    }
+
+    /// Settles what was handed over.
+    ///
+    /// On a full disk a few lines may find room where many do not. What is deleted makes room for the next ones once its claims have let go of
+    /// their files, so each part is settled and forgotten by itself.
+    func settleQueue() async {
+        var left = state.withLock { state in
+            state.isSettling = true
+            return state.queue.count
+        }
+        var size = left
+        while left > 0 {
+            let part = take(min(size, left))
+            left -= part.count
+            switch await settle(part) {
+            case .settled: break
+            case .unrecorded(let error) where error.isOutOfSpace && part.count > 1:
+                state.withLock { $0.queue.insert(contentsOf: part, at: 0) }
+                left += part.count
+                size = part.count / 2
+            case .unrecorded(let error):
+                _ = take(left)
+                left = 0
+                note(error)
+            // What is wrong with one segment's file is no reason to send the others again.
+            case .failed(let error): note(error)
+            }
+        }
+        let waiters = state.withLock { state in
+            state.isSettling = false
+            defer { state.waiters = [] }
+            return state.waiters
+        }
+        for waiter in waiters { waiter.resume() }
+    }
+
+    private func note(_ error: FileError) { state.withLock { $0.failure = $0.failure ?? error } }
+
+    /// Takes so many endings out of the queue.
+    private func take(_ count: Int) -> [Ending] {
+        state.withLock { state in
+            defer { state.queue.removeFirst(count) }
+            return Array(state.queue.prefix(count))
+        }
+    }
+
+    /// What came of settling some endings.
+    private enum Outcome {
+        case settled
+        /// The ledger has no line of them, and they are as they were.
+        case unrecorded(FileError)
+        case failed(FileError)
+    }
+
+    private func settle(_ batch: [Ending]) async -> Outcome {
+        let sentGivesWay = sentGivesWay
+        let spool: Spool
+        do throws(FileError) { spool = try lease.spool() } catch { return .unrecorded(error) }
+        let recorded: Result<LedgerTotals.Count, FileError> = await blocking {
+            do throws(FileError) { return .success(try spool.record(batch, sentGivesWay: sentGivesWay)) } catch {
+                return .failure(error)
+            }
+        }
+        let freed: LedgerTotals.Count
+        do throws(FileError) { freed = try recorded.get() } catch { return .unrecorded(error) }
+        do throws(FileError) {
+            // Renames take microseconds, and on this thread they do not compete with its opening of the next segments.
+            let changed = try spool.carryOut(
+                batch, after: state.withLock(\.changed), sentGivesWay: sentGivesWay)
+            state.withLock { state in
+                state.changed = changed
+                state.report.sentDeleted.add(freed)
+                state.report.sentDeleted.add(changed.deleted)
+            }
+        } catch {
+            return .failed(error)
+        }
+        announce(batch)
+        return .settled
+    }
+
+    /// Forces moves to the disk, when nothing more urgent is to be done. A power cut before it brings segments back whose ledger lines
+    /// are there, and a receiver that knows their keys.
+    private func syncFolders() async {
+        let changed = state.withLock { state in
+            defer { state.changed = nil }
+            return state.changed
+        }
+        guard let changed else { return }
+        let failure: FileError? = await blocking {
+            do throws(FileError) { try changed.sync() } catch { return error }
+            return nil
+        }
+        if let failure { state.withLock { $0.failure = $0.failure ?? failure } }
+    }
+
+    private func waitForWork() async {
+        await withCheckedContinuation { continuation in
+            let isNeeded = state.withLock { state in
+                guard state.queue.isEmpty, !state.isClosed else { return false }
+                state.worker = continuation
+                return true
+            }
+            if !isNeeded { continuation.resume() }
+        }
+    }
+
+    private func waitForBatch(while condition: (borrowing State) -> Bool) async {
+        await withCheckedContinuation { continuation in
+            let isNeeded = state.withLock { state in
+                guard condition(state) else { return false }
+                state.waiters.append(continuation)
+                return true
+            }
+            if !isNeeded { continuation.resume() }
+        }
+    }
+
+    private func announce(_ batch: [Ending]) {
+        state.withLock { state in
+            for ending in batch {
+                state.report.add(ending)
+                switch ending.disposal {
+                case .sent:
+                    state.parts[FileName(ending.entry.segment)] = nil
+                    tally.countDelivery()
+                case .rejected:
+                    state.saidUnrejectable = false
+                    tally.countRejection()
+                    // The rest of it is sent no more.
+                    let delivered = state.parts.removeValue(forKey: FileName(ending.entry.segment)) ?? 0
+                    state.report.rejectedPartEvents.add(delivered)
+                case .split, .expired, .evicted: break
+                }
+            }
+        }
+        for ending in batch {
+            switch ending.disposal {
+            case .sent: onEvent(.sent(ending.entry))
+            case .rejected: onEvent(.rejected(ending.entry))
+            case .split: onEvent(.split(ending.entry))
+            case .expired, .evicted: break
+            }
+        }
+    }
+}
+
+extension UploadReport {
+    fileprivate mutating func add(_ ending: Ending) {
+        switch ending.disposal {
+        case .sent:
+            sent.segments += 1
+            sent.bytes += ending.entry.bytes
+            sentEvents.add(ending.entry.events ?? 0)
+            if ending.entry.isDuplicate { duplicates += 1 }
+        case .rejected: rejected += 1
+        case .split: split += 1
+        case .expired, .evicted: break
+        }
+    }
+}

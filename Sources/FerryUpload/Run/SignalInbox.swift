@@ -1,0 +1,26 @@
+import Synchronization
+
+/// What happened, gathered until somebody has time for it: a burst of news is dealt with in one go.
+final class SignalInbox<Signal: Sendable>: Sendable {
+    private let pending = Mutex<[Signal]>([])
+    private let doorbell: AsyncStream<Void>
+    private let ring: AsyncStream<Void>.Continuation
+
+    init() { (doorbell, ring) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(1)) }
+
+    func add(_ signal: Signal) {
+        pending.withLock { $0.append(signal) }
+        ring.yield()
+    }
+
+    /// Waits until something happens, and calls `body` with everything that did, until it returns `false` or the task is cancelled.
+    func forEach(_ body: ([Signal]) async -> Bool) async {
+        for await _ in doorbell {
+            let signals = pending.withLock { pending in
+                defer { pending = [] }
+                return pending
+            }
+            if await !body(signals) { return }
+        }
+    }
+}

@@ -1,0 +1,64 @@
+import FerrySpool
+
+/// Several small segments in one request: their gzip members follow one another, nothing is compressed again.
+enum JoinedRequest {
+    /// The value of `Ferry-Segment`: each name with its bytes, as parameters of a structured field's list (RFC 9651).
+    static func header(_ segments: [SegmentMetadata]) -> String {
+        segments.map { "\($0.name);bytes=\($0.bytes.bytes)" }.joined(separator: ", ")
+    }
+
+    /// The value of `Ferry-Via`: for each segment the IDs of the spools that it came out of, `-` for none; `nil` when no segment has any.
+    static func via(_ segments: [SegmentMetadata]) -> String? {
+        guard segments.contains(where: { !$0.trail.spools.isEmpty }) else { return nil }
+        return segments.map { via($0.trail) }.joined(separator: ", ")
+    }
+
+    private static func via(_ trail: Trail) -> String { trail.spools.isEmpty ? "-" : trail.spools.joined(separator: " ") }
+
+    /// How many of the first segments have their ways in one header line.
+    static func fitting(_ trails: some Sequence<Trail>) -> Int {
+        var (count, length) = (0, 0)
+        for trail in trails {
+            length += via(trail).utf8.count + 2
+            if count > 0, length > JoiningRoom.longestHeader { break }
+            count += 1
+        }
+        return count
+    }
+
+    /// The same for the same segments in every process, and never the same for others: the first and the number of IDs, which are
+    /// random, and a sum over all of them.
+    static func key(_ segments: [SegmentMetadata]) -> String { key(segments.map(\.id)) }
+
+    static func key(_ ids: [String]) -> String {
+        var sum: UInt64 = 0xcbf2_9ce4_8422_2325
+        for id in ids {
+            for byte in id.utf8 { sum = (sum ^ UInt64(byte)) &* 0x100_0000_01b3 }
+        }
+        return "\(ids[0])+\(ids.count - 1)-\(String(sum, radix: 36))"
+    }
+
+    /// How many segments a request with this key carried; `nil`: the key is no joined one's.
+    static func count(ofKey key: String) -> Int? {
+        guard let plus = key.lastIndex(of: "+"), let dash = key[plus...].firstIndex(of: "-"),
+            let others = Int(key[key.index(after: plus)..<dash]), (1..<JoiningRoom.mostSegments).contains(others)
+        else { return nil }
+        return others + 1
+    }
+
+    /// The same for a request that carries some lines of segments.
+    static func key(_ segments: [SegmentMetadata], _ slices: [RequestPart.Slice]) -> String {
+        let keys = zip(segments, slices).map { segment, slice in
+            segment.idempotencyKey + (slice.isWhole ? "" : ".\(slice.lines.lowerBound + 1)-\(slice.lines.upperBound)")
+        }
+        return keys.count == 1 ? keys[0] : key(keys)
+    }
+
+    /// The value of `Ferry-Segment` for it: each name with the lines, from 1.
+    static func header(_ segments: [SegmentMetadata], _ slices: [RequestPart.Slice]) -> String {
+        zip(segments, slices).map { segment, slice in
+            let name = segment.isForeign ? segment.name.percentEncodedForURL : segment.name
+            return slice.isWhole ? name : "\(name);lines=\"\(slice.lines.lowerBound + 1)-\(slice.lines.upperBound)\""
+        }.joined(separator: ", ")
+    }
+}

@@ -1,0 +1,21 @@
+import FerrySpool
+
+/// What a request left behind.
+struct RequestTrace: Sendable {
+    /// From the last request's last byte to its answer's head; `nil` without an answer.
+    var latency: Duration?
+    /// How much of the body the other side may have.
+    var departure = Departure.nothing
+    /// All of it went out on a connection that ended without an answer, and it was made again at once: what that was told is of the second alone.
+    var mayHaveArrived = false
+    /// Some of it went out on such a connection.
+    var wasReached = false
+    /// Which of the segments the destination said it knew already, by their place in the request.
+    var duplicates: Set<Int> = []
+    /// The ID of the spool that Ferry's receiver put them into.
+    var receiver: String?
+    /// The most bytes of joined segments that the destination says it takes.
+    var acceptedJoined: ByteCount?
+    /// Whether this one is among them, where an outcome is told of one.
+    var isDuplicate = false
+}
