@@ -120,7 +120,7 @@ public final class TrackerDelivery: Sendable {
     ) {
         var options = options
         options.ignoresWaits = true
-        options.deadline = end.map { max(.zero, $0 - .now) }
+        options.timeLimit = end.map { max(.zero, $0 - .now) }
         let spool = tracker.spool
         var wasTaken = false
         let warn: @Sendable (UploadEvent) -> Void = { [warn = tracker.configuration.onWarning] event in
@@ -134,7 +134,7 @@ public final class TrackerDelivery: Sendable {
             while report.taken > 0, FlushResult(report) != .failed, let end, ContinuousClock.now + Self.takenLook < end {
                 wasTaken = true
                 try await Task.sleep(for: Self.takenLook)
-                options.deadline = max(.zero, end - .now)
+                options.timeLimit = max(.zero, end - .now)
                 let (sent, parts, rejected) = (report.sent.segments, report.partEvents, report.rejectedPartEvents)
                 report = try await UploadPass(spool, options: options).run()
                 report.sent.segments += sent

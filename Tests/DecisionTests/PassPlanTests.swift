@@ -277,12 +277,12 @@ struct PassPlanTests {
         var plan = plan(2)
         plan.start(1)
         plan.start(2)
-        plan.stop(.deadline)
+        plan.stop(.timeLimit)
         #expect(plan.next() == .stop)
         #expect(plan.finish(1, Verdict(.cancelled)) == [.untouched(1)])
         #expect(plan.finish(2, doubtful) == [.unjudged(2)])
         plan.stop(.interrupted)
-        #expect(plan.stopReason == .deadline)
+        #expect(plan.stopReason == .timeLimit)
     }
 
     @Test("Each request's own retries, as App Center has them: the fourth failure ends everything")

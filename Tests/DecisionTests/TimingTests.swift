@@ -8,8 +8,8 @@ private func time(_ text: String) -> Timestamp { Timestamp(rfc3339: text)! }
 
 @Suite("Deadlines", .enabled(if: hasTimeZones, "needs tzdata"))
 struct DeliveryDeadlineTests {
-    private func deadline(_ zone: String, _ clock: String = "04:00") throws -> DeliveryDeadline {
-        DeliveryDeadline(time: DayTime(parsing: clock)!, zone: try Zone(named: zone))
+    private func deadline(_ zone: String, _ clock: String = "04:00") throws -> DueTime {
+        DueTime(time: DayTime(parsing: clock)!, zone: try Zone(named: zone))
     }
 
     @Test("Data of a local day must arrive by the time of the next")
@@ -150,14 +150,14 @@ struct BandwidthTests {
 }
 
 @Suite("A time-boxed delivery")
-struct DeadlineBudgetTests {
+struct TimeLimitBudgetTests {
     @Test("Nothing is started when less than the margin is left")
     func margin() {
         let start = Duration.zero
-        let budget = DeadlineBudget(time: .seconds(180), margin: nil, now: start)
+        let budget = TimeLimitBudget(time: .seconds(180), margin: nil, now: start)
         #expect(budget.allows(.zero, now: start + .seconds(149)))
         #expect(!budget.allows(.zero, now: start + .seconds(151)))
-        let short = DeadlineBudget(time: .seconds(20), margin: nil, now: start)
+        let short = TimeLimitBudget(time: .seconds(20), margin: nil, now: start)
         #expect(short.allows(.zero, now: start + .seconds(14)))
         #expect(!short.allows(.zero, now: start + .seconds(16)))
     }
@@ -165,7 +165,7 @@ struct DeadlineBudgetTests {
     @Test("A request that would take longer than what is left, by what the others took, is not started")
     func pace() {
         let start = Duration.zero
-        var budget = DeadlineBudget(time: .seconds(100), margin: .zero, now: start)
+        var budget = TimeLimitBudget(time: .seconds(100), margin: .zero, now: start)
         budget.observe(.mebibytes(10), events: 100, took: .seconds(10))
         #expect(budget.allows(.mebibytes(50), now: start + .seconds(40)))
         #expect(!budget.allows(.mebibytes(70), now: start + .seconds(40)))
@@ -175,7 +175,7 @@ struct DeadlineBudgetTests {
     @Test("Of a segment that goes out in parts one request has to arrive in time")
     func parts() {
         let start = Duration.zero
-        var budget = DeadlineBudget(time: .seconds(100), margin: .zero, now: start)
+        var budget = TimeLimitBudget(time: .seconds(100), margin: .zero, now: start)
         // 10 KiB and 0.1 s an event.
         budget.observe(.mebibytes(1), events: 100, took: .seconds(10))
         let later = start + .seconds(40)
@@ -190,7 +190,7 @@ struct DeadlineBudgetTests {
     @Test("Small requests tell how long the bytes of those take that are not much larger")
     func slowLink() {
         let start = Duration.zero
-        var budget = DeadlineBudget(time: .seconds(8), margin: .zero, now: start)
+        var budget = TimeLimitBudget(time: .seconds(8), margin: .zero, now: start)
         for _ in 0..<10 { budget.observe(ByteCount(5_200), events: 10, took: .milliseconds(500)) }
         #expect(!budget.allows(ByteCount(50_800), now: start + .milliseconds(5_300)))
         #expect(budget.allows(ByteCount(20_000), now: start + .milliseconds(5_300)))
@@ -199,7 +199,7 @@ struct DeadlineBudgetTests {
     @Test("Segments go out together up to what arrives in time by the pace of the others")
     func joined() {
         let start = Duration.zero
-        var budget = DeadlineBudget(time: .seconds(100), margin: .zero, now: start)
+        var budget = TimeLimitBudget(time: .seconds(100), margin: .zero, now: start)
         #expect(budget.most(now: start) == nil)
         budget.observe(.mebibytes(1), events: 100, took: .seconds(10))
         let later = start + .seconds(40)
@@ -215,7 +215,7 @@ struct DeadlineBudgetTests {
     @Test("What small requests tell joins no more than they tell of")
     func joinedSmall() {
         let start = Duration.zero
-        var budget = DeadlineBudget(time: .seconds(8), margin: .zero, now: start)
+        var budget = TimeLimitBudget(time: .seconds(8), margin: .zero, now: start)
         for _ in 0..<10 { budget.observe(ByteCount(5_000), events: 10, took: .milliseconds(500)) }
         #expect((19_999...20_001).contains(budget.most(now: start + .seconds(6))?.bytes ?? 0))
         // So much could be sent that nothing is known of.
@@ -227,7 +227,7 @@ struct DeadlineBudgetTests {
         var generator = Seeded(seed: 11)
         let start = Duration.zero
         for _ in 0..<500 {
-            var budget = DeadlineBudget(time: .seconds(60), margin: .zero, now: start)
+            var budget = TimeLimitBudget(time: .seconds(60), margin: .zero, now: start)
             for _ in 0..<Int.random(in: 1...8, using: &generator) {
                 budget.observe(
                     ByteCount(Int64.random(in: 1...2_000_000, using: &generator)),
@@ -244,7 +244,7 @@ struct DeadlineBudgetTests {
     @Test("A small request tells how long one takes, and not how long many more bytes take")
     func small() {
         let start = Duration.zero
-        var budget = DeadlineBudget(time: .seconds(100), margin: .zero, now: start)
+        var budget = TimeLimitBudget(time: .seconds(100), margin: .zero, now: start)
         budget.observe(ByteCount(200), events: 1, took: .seconds(2))
         #expect(budget.allows(.mebibytes(1), now: start + .seconds(90)))
         #expect(!budget.allows(.mebibytes(1), now: start + .seconds(99)))

@@ -30,11 +30,11 @@ struct CutOffRequestsTests: InterruptedRequests {
         let server = HoldingServer()
         let listener = ScriptedServer.answering { server.answer($0) }
         var options = try Way.joined.options(to: listener.url)
-        options.deadline = .seconds(1)
+        options.timeLimit = .seconds(1)
         try await runUntilCutOff(spool, options) { server.hasRequest }
         #expect(server.requests.keys == ["\"\(key)\""], "\(server.requests.keys)")
         server.letGo()
-        options.deadline = nil
+        options.timeLimit = nil
         _ = try await UploadPass(spool, options: options).run()
         #expect(server.requests.keys.count == 4, "\(server.requests.keys)")
         #expect(try spool.pending().isEmpty)
@@ -67,10 +67,10 @@ struct CutOffRequestsTests: InterruptedRequests {
             while let request = peer.request() { peer.send(answers.answer(request)) }
         }
         var options = try way.options(to: listener.url)
-        options.deadline = .seconds(1)
+        options.timeLimit = .seconds(1)
         try await runUntilCutOff(spool, options) { hasHead.withLock(\.self) }
         isSlow.withLock { $0 = false }
-        options.deadline = nil
+        options.timeLimit = nil
         _ = try await UploadPass(spool, options: options).run()
         #expect(answers.keys.count == 3, "\(answers.keys)")
         #expect(try spool.pending().isEmpty)
@@ -108,10 +108,10 @@ struct CutOffRequestsTests: InterruptedRequests {
         _ = try await UploadPass(spool, options: options).run()
         let key = answers.keys.first
         mood.withLock { $0 = .isSlow }
-        options.deadline = .seconds(1)
+        options.timeLimit = .seconds(1)
         try await runUntilCutOff(spool, options) { hasHead.withLock(\.self) }
         mood.withLock { $0 = .isWell }
-        options.deadline = nil
+        options.timeLimit = nil
         _ = try await UploadPass(spool, options: options).run()
         if hasArrived {
             #expect(Set(answers.keys) == [try #require(key)], "\(answers.keys)")

@@ -68,7 +68,7 @@ struct DayTests {
             spool = try folder.spool()
             var upload = UploadOptions(destination: try DestinationURL("http://hub/v1/segments"))
             upload.retention = RetentionLimits(maxBytes: .mebibytes(64), maxAge: .seconds(7 * 86_400))
-            upload.arrival = DeliveryDeadline(time: DayTime(parsing: "04:00")!, zone: try Zone(named: "Europe/Berlin"))
+            upload.due = DueTime(time: DayTime(parsing: "04:00")!, zone: try Zone(named: "Europe/Berlin"))
             var options = RunOptions(
                 upload: upload, schedule: SchedulePolicy(interval: .seconds(120), events: 200, criticalDelay: .seconds(3)))
             options.windows = UploadWindows(parsing: "18:00-16:00", zone: try Zone(named: "Europe/Berlin"))

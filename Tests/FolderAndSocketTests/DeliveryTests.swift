@@ -487,9 +487,9 @@ struct DeliveryTests {
             peer.waitForClose()
         }
         var options = try options(server.url)
-        options.deadline = .milliseconds(200)
+        options.timeLimit = .milliseconds(200)
         let report = try await UploadPass(spool, options: options).run()
-        #expect(report.stopReason == .deadline)
+        #expect(report.stopReason == .timeLimit)
         #expect(try spool.pending() == [name])
         #expect(try spool.sidecar(of: name)?.attempts ?? 0 == 0)
     }

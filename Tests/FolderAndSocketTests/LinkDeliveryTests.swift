@@ -356,7 +356,7 @@ struct SilentPeerTests {
         try spool.put(Segments.gzip("{}\n"))
         var options = try options(server, way)
         options.transport.connectTimeout = .seconds(3600)
-        options.deadline = .milliseconds(300)
+        options.timeLimit = .milliseconds(300)
         let pass = try UploadPass(spool, options: options)
         let ended = Ended()
         try await withThrowingTaskGroup(of: Void.self) { group in
@@ -367,7 +367,7 @@ struct SilentPeerTests {
             try await eventually("the pass ends") { ended.report.withLock { $0 != nil } }
             try await group.waitForAll()
         }
-        #expect(ended.report.withLock { $0?.stopReason } == .deadline)
+        #expect(ended.report.withLock { $0?.stopReason } == .timeLimit)
         try await eventually("the connection is closed") { silence.open.withLock { $0 } == 0 }
     }
 }

@@ -118,12 +118,12 @@ struct PaceTests {
         func name(_ hoursAgo: Int) -> SegmentName {
             SegmentName(priority: .normal, created: now - .seconds(hoursAgo * 3600), id: .random())
         }
-        for late in DeliveryDeadline.Late.allCases {
+        for late in DueTime.Late.allCases {
             let spool = try folder.spool("\(late)")
             let names = try [60, 40, 10, 2].map { try spool.put(Segments.gzip("{}\n"), as: name($0)) }
             let hub = Hub()
             var options = try options(hub)
-            options.arrival = DeliveryDeadline(time: DayTime(parsing: "04:00")!, zone: .utc, late: late)
+            options.due = DueTime(time: DayTime(parsing: "04:00")!, zone: .utc, late: late)
             // In an earlier boot.
             spool.settleClock(at: .now())
             let report = try await UploadPass(spool, options: options, now: { now }).run()

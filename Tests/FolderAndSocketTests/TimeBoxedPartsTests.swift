@@ -55,8 +55,8 @@ struct TimeBoxedPartsTests {
             return ScriptedServer.answer(200)
         }
         var options = try options(server, events: 1)
-        options.deadline = .seconds(30)
-        options.deadlineMargin = .zero
+        options.timeLimit = .seconds(30)
+        options.timeLimitMargin = .zero
         let report = try await UploadPass(spool, options: options).run()
         #expect(report.sent.segments == 2)
     }
@@ -78,7 +78,7 @@ struct TimeBoxedPartsTests {
     private func delivery(_ spool: Spool, took: Duration, _ change: (inout UploadOptions) -> Void) throws -> FolderDelivery {
         var options = UploadOptions(destination: try DestinationURL("http://hub/"))
         change(&options)
-        (options.deadline, options.deadlineMargin) = (.seconds(60), .zero)
+        (options.timeLimit, options.timeLimitMargin) = (.seconds(60), .zero)
         var delivery = try FolderDelivery([spool], options: options, isContinuous: false)
         delivery.budget?.observe(.kibibytes(512), events: 50, took: took / 2)
         return delivery
@@ -113,7 +113,7 @@ struct TimeBoxedPartsTests {
         #expect(job.items.count == 10)
         let isStarted = delivery.mayStart(job)
         #expect(!isStarted)
-        #expect(delivery.plan.stopReason == .deadline)
+        #expect(delivery.plan.stopReason == .timeLimit)
     }
 
     @Test(

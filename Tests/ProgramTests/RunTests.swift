@@ -34,7 +34,7 @@ struct RunTests {
             to: htp://hub
             interval: soon
             token-file: \(folder("no-token"))
-            deadline:
+            due:
               tme: "04:00"
               timezone: Mars/Base
             threshold:
@@ -49,7 +49,7 @@ struct RunTests {
             let lines = result.errors.split(separator: "\n")
             for (place, text) in [
                 (":1:", "'profil' is no setting; did you mean 'profile'?"), (":3:", "nowhere"), (":5:", "are one folder"),
-                (":6:", "no scheme"), (":7:", "interval 'soon'"), (":8:", "no-token"), (":10:", "did you mean 'deadline.time'?"),
+                (":6:", "no scheme"), (":7:", "interval 'soon'"), (":8:", "no-token"), (":10:", "did you mean 'due.time'?"),
                 (":11:", "no known time zone"), (":13:", "one value"), (":14:", "max-spool-bytes '10 stones'"),
                 (":16:", "secret"), ("$FERRY_INTERVALL", "did you mean FERRY_INTERVAL?"),
             ] {

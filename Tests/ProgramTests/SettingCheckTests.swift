@@ -12,7 +12,7 @@ struct SettingCheckTests {
             ("parallel", "parallel", "0", "must be a whole number from 1 to 256"),
             ("method", "method", "get", "must be capital letters, like POST or PUT"),
             ("bandwidth", "bandwidth", "fast", "must be like 500KB/s or '08:00 100KB, 19:00 off', at least 256 B/s"),
-            ("due", "deadline.time", "25:00", "must be a time like 04:00"),
+            ("due", "due.time", "25:00", "must be a time like 04:00"),
         ])
     func words(option: String, key: String, value: String, words: String) async throws {
         let upload = try await ferry.run("upload", "--to", "http://127.0.0.1:1/", "--\(option)", value)

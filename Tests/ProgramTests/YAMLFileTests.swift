@@ -34,9 +34,9 @@ struct YAMLFileTests {
     @Test("Keys have their dotted names and their lines, and lists the lines of their values")
     func lines() throws {
         let keys = try file(
-            "# settings\r\nto: a\r\nspools:\r\n  - b\r\n  - c\r\ndeadline: {time: \"04:00\",\r\n  late: hold}\r\n"
+            "# settings\r\nto: a\r\nspools:\r\n  - b\r\n  - c\r\ndue: {time: \"04:00\",\r\n  late: hold}\r\n"
         ).keys
-        #expect(keys.map(\.name) == ["to", "spools", "deadline", "deadline.time", "deadline.late"])
+        #expect(keys.map(\.name) == ["to", "spools", "due", "due.time", "due.late"])
         #expect(keys.map(\.line) == [2, 3, 6, 6, 7])
         #expect(keys.map { $0.values.map(\.line) } == [[2], [4, 5], [], [6], [7]])
         #expect(keys.map(\.kind) == [.value, .list, .section, .value, .value])
@@ -65,7 +65,7 @@ struct YAMLFileTests {
             ("to: a\nx: \u{1b}\n", ":2: no YAML: control characters"), ("- to\n", ":1: the file must hold keys"),
             ("to: a\n? [b]\n: c\n", ":2: a key must be a word"), ("spools: [a,\n  [b]]\n", ":1: spools: a list must hold plain"),
             ("to: a\ninterval: 5s\nto: b\n", ":3: 'to' is there twice, the first time in line 1"),
-            ("deadline: {late: hold,\n  late: drop}\n", ":2: 'deadline.late' is there twice"),
+            ("due: {late: hold,\n  late: drop}\n", ":2: 'due.late' is there twice"),
             ("a:\n  \(String(repeating: "[", count: 40))", ":2: it is nested more than 32 levels deep"),
         ])
     func mistakes(text: String, problem: String) throws {

@@ -94,7 +94,7 @@ struct CircuitBreaker: Sendable {
                 retryAfter.map { max($0, Self.leastWait) }
                 ?? backOff.wait(afterFailures: isNoRoute ? 1 : failures, using: &generator)
         case .misconfigured(let why): reason = why
-        case .off, .headWaits, .deadline, .interrupted, .paused, .localFailure: return false
+        case .off, .headWaits, .timeLimit, .interrupted, .paused, .localFailure: return false
         }
         isProvenWell = false
         let wasReached = wasReached

@@ -48,7 +48,7 @@ extension DeliveryState {
         if let next = rest.first { lanes[job.lane].forgetTries(of: next.name) }
         let size = rest.reduce(ByteCount.zero) { $0 + ($1.entry.size ?? .zero) }
         let isLate = budget.map { !$0.allows(size, cutTo: options.cuts, now: now.steady) } ?? false
-        if isLate { plan.stop(.deadline) }
+        if isLate { plan.stop(.timeLimit) }
         guard plan.stopReason == nil, !isEnding, isCurrent(job), mayGoOn(rest, in: job.lane) else {
             started -= rest.count
             for (index, item) in rest.enumerated() {

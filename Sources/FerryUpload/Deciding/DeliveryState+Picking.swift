@@ -36,7 +36,7 @@ extension DeliveryState {
             return idle
         }
         if let budget, !budget.allows(first.entry.size ?? .zero, cutTo: options.cuts, now: now.steady) {
-            plan.stop(.deadline)
+            plan.stop(.timeLimit)
             return idle
         }
         lastLane = lane

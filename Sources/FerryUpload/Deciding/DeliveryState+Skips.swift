@@ -88,7 +88,7 @@ extension DeliveryState {
     /// Whether a joined request is likely to arrive before the deadline. If it is not, it is the last that was to be started.
     mutating func mayStart(_ job: DeliveryJob, at now: Duration) -> Bool {
         guard job.items.count > 1, options.cuts == nil, let budget, !budget.allows(job.size, now: now) else { return true }
-        plan.stop(.deadline)
+        plan.stop(.timeLimit)
         return false
     }
 

@@ -23,7 +23,7 @@ struct DeliveryState {
     var acceptedJoined: ByteCount?
     /// The smallest request of joined segments that was too large.
     var refusedJoined: ByteCount?
-    var budget: DeadlineBudget?
+    var budget: TimeLimitBudget?
     var underWay: [DeliveryPlan.ID: DeliveryJob] = [:]
     /// Jobs that took more segments than they may need, and will put back what fills no request of theirs; and their lanes.
     var gathering: [DeliveryPlan.ID: Int] = [:]
@@ -42,7 +42,7 @@ struct DeliveryState {
         self.health = health
         self.isContinuous = isContinuous
         plan = Self.plan(options, health)
-        budget = options.deadline.map { DeadlineBudget(time: $0, margin: options.deadlineMargin, now: start) }
+        budget = options.timeLimit.map { TimeLimitBudget(time: $0, margin: options.timeLimitMargin, now: start) }
     }
 
     private static func plan(_ options: UploadOptions, _ health: CircuitBreaker) -> DeliveryPlan {

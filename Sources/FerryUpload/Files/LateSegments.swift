@@ -2,7 +2,7 @@ import FerrySpool
 
 extension Spool {
     /// Drops what missed its deadline, if that is what the user wants.
-    func dropLate(_ deadline: DeliveryDeadline, now: Timestamp) throws(FileError) -> LedgerTotals.Count {
+    func dropLate(_ deadline: DueTime, now: Timestamp) throws(FileError) -> LedgerTotals.Count {
         guard deadline.late == .drop else { return LedgerTotals.Count() }
         let watch = watchClock()
         guard let trusted = watch.trustedNow else { return LedgerTotals.Count() }

@@ -34,11 +34,11 @@ public struct UploadOptions: Sendable {
     /// Try everything now, whatever was to be waited for.
     public var ignoresWaits = false
     /// The pass ends after this time; what is under way then is cut off and stays pending.
-    public var deadline: Duration?
-    /// What must be left until the deadline for a request to be started. By default 30 s, but no more than a quarter of the time.
-    public var deadlineMargin: Duration?
+    public var timeLimit: Duration?
+    /// What must be left of ``timeLimit`` for a request to be started. By default 30 s, but no more than a quarter of the time.
+    public var timeLimitMargin: Duration?
     /// When data must have arrived, and what becomes of what is late.
-    public var arrival: DeliveryDeadline?
+    public var due: DueTime?
     /// How many bytes a second may be sent.
     public var bandwidth: BandwidthTimetable?
     /// At most this many segments.

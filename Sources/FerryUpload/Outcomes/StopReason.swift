@@ -6,7 +6,8 @@ public enum StopReason: Equatable, Sendable {
     case off(Verdict.Reason)
     /// Strict order: the head of the line must wait.
     case headWaits
-    case deadline
+    /// The time limit is over, or would be before another request.
+    case timeLimit
     case interrupted
     /// Somebody paused or disabled the spool.
     case paused
@@ -17,7 +18,7 @@ public enum StopReason: Equatable, Sendable {
     public var reason: Verdict.Reason? {
         switch self {
         case .misconfigured(let reason), .unwell(let reason, _), .off(let reason): reason
-        case .headWaits, .deadline, .interrupted, .paused, .localFailure: nil
+        case .headWaits, .timeLimit, .interrupted, .paused, .localFailure: nil
         }
     }
 }

@@ -15,7 +15,7 @@ public enum FlushResult: Equatable, Sendable {
     package init(_ report: UploadReport, beside hasSent: Bool) {
         switch report.stopReason {
         case .misconfigured, .unwell, .off, .headWaits, .localFailure: self = .failed
-        case .deadline, .interrupted, .paused, nil:
+        case .timeLimit, .interrupted, .paused, nil:
             if hasSent || report.sent.segments > 0 || report.partEvents > 0 || report.rejectedPartEvents > 0 {
                 self = .sent(more: report.remaining > 0)
             } else {

@@ -64,8 +64,8 @@ public final class UploadPass: Sendable {
         _ spool: Spool, options: UploadOptions, deadline: Duration, margin: Duration? = nil
     ) async throws(UploadError) -> FlushResult {
         var options = options
-        options.deadline = deadline
-        options.deadlineMargin = margin
+        options.timeLimit = deadline
+        options.timeLimitMargin = margin
         return FlushResult(try await UploadPass(spool, options: options).run())
     }
 
@@ -83,7 +83,7 @@ public final class UploadPass: Sendable {
                 return report
             }
             report.retention = try spool.applyRetention(options.retention) { [services] in services.onEvent(.warning("\($0)")) }
-            if let arrival = options.arrival {
+            if let arrival = options.due {
                 report.retention.expired.add(try spool.dropLate(arrival, now: now()))
                 let time = now()
                 dispatcher.change { $0.lanes[0].rules.apply(arrival, at: time) }
@@ -210,7 +210,7 @@ public final class UploadPass: Sendable {
     }
 
     private func runUntilDeadline() async {
-        guard let deadline = options.deadline else { return await runRounds() }
+        guard let deadline = options.timeLimit else { return await runRounds() }
         await withTaskGroup(of: Bool.self) { group in
             group.addTask {
                 await self.runRounds()
@@ -220,7 +220,7 @@ public final class UploadPass: Sendable {
                 try? await Task.sleep(for: deadline)
                 return !Task.isCancelled
             }
-            if await group.next() == true { dispatcher.stop(.deadline) }
+            if await group.next() == true { dispatcher.stop(.timeLimit) }
             group.cancelAll()
         }
     }
@@ -265,7 +265,7 @@ public final class UploadPass: Sendable {
             do throws(FileError) {
                 services.restoreRequests(in: spool)
                 services.arrivals?.begin()
-                listing = try spool.scan(sizes: options.deadline != nil)
+                listing = try spool.scan(sizes: options.timeLimit != nil)
                 _ = spool.cleanUp(listing)
                 if isFirst { for line in listing.flawedNames().lines { services.onEvent(.warning(line)) } }
                 isFirst = false

@@ -18,7 +18,7 @@ struct SegmentQueue: Sendable {
         static let everything = Rules()
 
         /// Goes by a deadline as it stands now.
-        mutating func apply(_ deadline: DeliveryDeadline, at now: Timestamp) {
+        mutating func apply(_ deadline: DueTime, at now: Timestamp) {
             let standing = deadline.standing(at: now)
             lateBefore = standing.lateBefore
             dueBefore = standing.dueBefore

@@ -144,11 +144,11 @@ extension RunLoop {
         let pending = dispatcher.read { $0.pending(lane: lane) }.values
         let bytes = pending.reduce(ByteCount.zero) { $0 + $1.bytes }
         let oldest = pending.compactMap(\.oldest).min() ?? now
-        let lateBefore = options.upload.arrival?.standing(at: now).lateBefore
+        let lateBefore = options.upload.due?.standing(at: now).lateBefore
         let retention = spools[number].retention
         // A whole look costs seconds where a million segments wait, so only when there is something to drop.
         let isOver = retention.maxBytes.map { bytes > $0 } ?? false || retention.maxAge.map { now - oldest > $0 } ?? false
-        let isLate = options.upload.arrival?.late == .drop && lateBefore.map { oldest < $0 } ?? false
+        let isLate = options.upload.due?.late == .drop && lateBefore.map { oldest < $0 } ?? false
         let prunesSent = !options.sentRetention.isUnlimited && spools[number].prunesSent(at: runner.moment().steady)
         // What is idle is left alone: its file system may be about to be unmounted.
         guard isOver || isLate || prunesSent else { return }
@@ -158,7 +158,7 @@ extension RunLoop {
                 let spool = try lease.spool()
                 var report = isOver ? try spool.applyRetention(retention) : RetentionReport()
                 for problem in report.problems.prefix(10) { onEvent(.upload(spool: spool.path, .warning("\(problem)"))) }
-                if isLate, let arrival = options.upload.arrival { report.expired.add(try spool.dropLate(arrival, now: now)) }
+                if isLate, let arrival = options.upload.due { report.expired.add(try spool.dropLate(arrival, now: now)) }
                 if prunesSent {
                     for problem in spool.pruneSent(options.sentRetention, now: now).problems.prefix(10) {
                         onEvent(.upload(spool: spool.path, .warning("\(problem)")))

@@ -212,7 +212,7 @@ struct RunState {
         }
         var next: [Duration] = []
         for index in spools.indices where delivery.lanes[index].failure == nil {
-            if let arrival = options.upload.arrival { delivery.lanes[index].rules.apply(arrival, at: now.wall) }
+            if let arrival = options.upload.due { delivery.lanes[index].rules.apply(arrival, at: now.wall) }
             let isClosed = blocker != nil || isQuiet || spools[index].control.stopsSending
             if !isClosed, let share = spools[index].schedule.release(delivery.lanes[index].held, at: now.steady) {
                 delivery.lanes[index].release(share)
@@ -227,7 +227,7 @@ struct RunState {
         if let until = delivery.health.waitsUntil(now: now.wall) { next.append(now.steady + (until - now.wall)) }
         if let retriesAt, retriesAt > now.steady { next.append(retriesAt) }
         for change in [
-            options.windows?.nextChange(after: now.wall), options.upload.arrival?.standing(at: now.wall).next,
+            options.windows?.nextChange(after: now.wall), options.upload.due?.standing(at: now.wall).next,
         ] { if let change { next.append(now.steady + (change - now.wall)) } }
         return next.filter { $0 > now.steady }.min()
     }
@@ -247,7 +247,7 @@ struct RunState {
             retriesAt =
                 now.steady + options.upload.backOff.wait(afterFailures: misconfigurations, using: &generator)
         // Strict order: the head of the line has a back-off of its own, and the lane wakes it.
-        case .headWaits, .deadline, .interrupted, .paused, .localFailure, .unwell, .off, .misconfigured: break
+        case .headWaits, .timeLimit, .interrupted, .paused, .localFailure, .unwell, .off, .misconfigured: break
         case nil:
             retriesAt = nil
             if delivery.plan.isProvenWell { misconfigurations = 0 }

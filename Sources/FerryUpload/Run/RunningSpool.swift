@@ -150,7 +150,7 @@ struct RunningSpool {
     /// Tells others that the spool is looked after. Returns the mark of another that does so, if there is one.
     mutating func leaveMark(_ options: RunOptions, _ schedule: SchedulePolicy, at now: Timestamp) -> UploaderMark? {
         if markedAt == nil { markedAt = now }
-        let deadline = options.upload.arrival.map {
+        let deadline = options.upload.due.map {
             UploaderMark.Deadline(time: "\($0.time)", timezone: $0.zone.name, late: $0.late.rawValue)
         }
         let threshold = schedule.events.flatMap {

@@ -7,7 +7,7 @@ enum NearestWord {
         let best = known.filter { abs($0.count - word.count) <= tolerated }.map { (word: $0, distance: distance(word, $0)) }
             .min { $0.distance < $1.distance }
         if let best, best.distance <= tolerated { return best.word }
-        // The right word in the wrong place: `time` for `deadline.time`.
+        // The right word in the wrong place: `time` for `due.time`.
         let sameEnd = known.filter { $0.split(separator: ".").last.map(String.init) == word }
         return sameEnd.count == 1 ? sameEnd[0] : nil
     }

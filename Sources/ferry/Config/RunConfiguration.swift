@@ -10,6 +10,8 @@ struct RunConfiguration {
 
     private(set) var values: [String: Value] = [:]
     private(set) var problems: [ConfigProblem] = []
+    /// Settings that were given under a name of an earlier version.
+    private(set) var formerNames: [ConfigProblem] = []
     /// What `ferry run` cannot do without.
     private(set) var missing: [ConfigProblem] = []
 
@@ -26,6 +28,8 @@ struct RunConfiguration {
             }
         }
         problems += file?.problems ?? []
+        formerNames += file?.formerNames ?? []
+        let environment = renamed(environment)
         let given = flagValues(flags)
         checkEnvironment(environment)
         if let file { checkKeys(of: file) }
@@ -79,8 +83,13 @@ struct RunConfiguration {
                 problems.append(.init(place: .flag(flag), "must be like interval=15s"))
                 continue
             }
-            if Settings.named(parts[0]) == nil { problems.append(.init(place: .flag(flag), Self.unknown(parts[0]))) }
-            values[parts[0]] = parts[1]
+            var name = parts[0]
+            if let known = FormerName(name) {
+                formerNames.append(.init(place: .flag(flag), "\(known)"))
+                name = known.current
+            }
+            if Settings.named(name) == nil { problems.append(.init(place: .flag(flag), Self.unknown(name))) }
+            values[name] = parts[1]
         }
         return values
     }
@@ -88,6 +97,19 @@ struct RunConfiguration {
     /// The name of a setting's variable.
     static func variable(_ key: String) -> String {
         "FERRY_" + String(key.uppercased().map { $0.isLetter || $0.isNumber ? $0 : "_" })
+    }
+
+    /// Returns the environment with former names of settings as the current ones, which are stronger.
+    private mutating func renamed(_ environment: [String: String]) -> [String: String] {
+        var environment = environment
+        for setting in Settings.all {
+            guard let former = FormerName(of: setting.key) else { continue }
+            let (old, new) = (Self.variable(former.former), Self.variable(former.current))
+            guard let value = environment.removeValue(forKey: old) else { continue }
+            formerNames.append(.init(place: .environment(old), "it is \(new) now; the old name still works"))
+            if environment[new] == nil { environment[new] = value }
+        }
+        return environment
     }
 
     private mutating func checkEnvironment(_ environment: [String: String]) {

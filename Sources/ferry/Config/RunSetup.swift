@@ -8,6 +8,8 @@ struct RunSetup {
     var metricsListen: ListenAddress?
     var metricsFile: String?
     var logsJSON: Bool
+    /// Settings that were given under a name of an earlier version.
+    let formerNames: [ConfigProblem]
 
     /// Makes everything ready, without starting anything.
     ///
@@ -15,6 +17,7 @@ struct RunSetup {
     /// - Throws: ``ConfigurationError`` with all of them.
     init(_ configuration: RunConfiguration, environment: [String: String], isCheck: Bool = false) throws {
         let values = ConfigValues(configuration)
+        formerNames = configuration.formerNames
         places = values.list("spools").map { SpoolPattern($0) }
         let problems =
             configuration.problems + configuration.missing + SpoolCheck.problems(places, configuration, isStrict: isCheck)
@@ -81,10 +84,10 @@ struct RunSetup {
             failuresAllowed: values.number("back-off.reject-after") ?? .max)
         if values.text("back-off.then") == nil { upload.blame = .eachRequest(retries: upload.backOff.intervals.count) }
         upload.bandwidth = values.text("bandwidth").flatMap { BandwidthTimetable(parsing: $0, zone: values.zone("timezone")) }
-        upload.arrival = values.text("deadline.time").flatMap { DayTime(parsing: $0) }.map {
-            DeliveryDeadline(
-                time: $0, zone: values.zone("deadline.timezone"),
-                late: values.text("deadline.late").flatMap(DeliveryDeadline.Late.init) ?? .send)
+        upload.due = values.text("due.time").flatMap { DayTime(parsing: $0) }.map {
+            DueTime(
+                time: $0, zone: values.zone("due.timezone"),
+                late: values.text("due.late").flatMap(DueTime.Late.init) ?? .send)
         }
         return upload
     }

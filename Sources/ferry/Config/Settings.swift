@@ -81,12 +81,12 @@ enum Settings {
         Setting("bandwidth", default: "off", "Bytes a second: 500KB/s, or 08:00 100KB, 19:00 off.", problem: off(bandwidth)),
         Setting("window", default: "off", "When sending is allowed: mon-fri 20:00-06:00, sat-sun.", problem: off(window)),
         Setting(
-            "deadline.time", default: "off", profiles: [.googleAnalytics: "04:00"],
+            "due.time", default: "off", profiles: [.googleAnalytics: "04:00"],
             "Data of one local day must arrive by this time of the next.", problem: off(time)),
-        Setting("deadline.timezone", default: "UTC", "The time zone of deadline.time.", problem: zone),
+        Setting("due.timezone", default: "UTC", "The time zone of due.time.", problem: zone),
         Setting(
-            "deadline.late", default: "send", "What becomes of late data: send, hold, drop.",
-            problem: oneOf(DeliveryDeadline.Late.allCases.map(\.rawValue))),
+            "due.late", default: "send", "What becomes of late data: send, hold, drop.",
+            problem: oneOf(DueTime.Late.allCases.map(\.rawValue))),
         Setting(
             "max-spool-bytes", default: "off", profiles: [.appcenter: "10MB"],
             "Drop the oldest of the lowest priority above this, and first what is larger by itself. Set, it holds for trackers, too.",

@@ -3,7 +3,7 @@ import FerrySpool
 /// The keys of a YAML file with their values and lines.
 struct YAMLFile {
     struct Key {
-        /// Dotted, as in `deadline.time`.
+        /// Dotted, as in `due.time`.
         let name: String
         let line: Int
         /// The texts of its value: one, or a list's.
@@ -18,9 +18,11 @@ struct YAMLFile {
     }
 
     let path: String
-    /// Those that stand deeper come later. Of two of one name, like `deadline.time: 04:00` and `deadline: {time: 05:00}`, the later one counts.
+    /// Those that stand deeper come later. Of two of one name, like `due.time: 04:00` and `due: {time: 05:00}`, the later one counts.
     private(set) var keys: [Key] = []
     private(set) var problems: [ConfigProblem] = []
+    /// Keys that stand under a name of an earlier version.
+    private(set) var formerNames: [ConfigProblem] = []
 
     init(_ path: String) throws(GivenFileError) {
         self.path = path
@@ -60,7 +62,11 @@ struct YAMLFile {
                     add(key.line, "a key must be a word")
                     continue
                 }
-                let name = prefix + text
+                var name = prefix + text
+                if prefix.isEmpty, let known = FormerName(name) {
+                    formerNames.append(.init(place: .line(path, key.line), "\(known)"))
+                    name = known.current
+                }
                 if let first = lines[text] {
                     add(key.line, "'\(name)' is there twice, the first time in line \(first)")
                     continue

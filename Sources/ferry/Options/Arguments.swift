@@ -42,4 +42,4 @@ extension CoalescePolicy: ExpressibleByArgument {
 }
 
 extension SendOrder: ExpressibleByArgument {}
-extension DeliveryDeadline.Late: ExpressibleByArgument {}
+extension DueTime.Late: ExpressibleByArgument {}

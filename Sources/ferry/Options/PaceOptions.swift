@@ -18,26 +18,26 @@ struct PaceOptions: ParsableArguments {
             valueName: "auto|off|size"))
     var coalesce: CoalescePolicy?
 
-    @OptionGroup var deadline: DueOptions
+    @OptionGroup var due: DueOptions
 
     @Option(help: "What becomes of data that missed --due: send, hold, drop.")
-    var late = DeliveryDeadline.Late.send
+    var late = DueTime.Late.send
 
     func validate() throws {
-        _ = try deadline.rule(late: late)
+        _ = try due.rule(late: late)
         _ = try timetable()
     }
 
     func apply(to options: inout UploadOptions) throws {
         options.bandwidth = try timetable()
         if let coalesce { options.coalesce = coalesce }
-        options.arrival = try deadline.rule(late: late)
+        options.due = try due.rule(late: late)
     }
 
     private func timetable() throws -> BandwidthTimetable? {
         guard let bandwidth else { return nil }
         try SettingCheck.require(bandwidth, as: "bandwidth", by: "--bandwidth")
-        return BandwidthTimetable(parsing: bandwidth, zone: try deadline.timeZone())
+        return BandwidthTimetable(parsing: bandwidth, zone: try due.timeZone())
     }
 }
 
@@ -55,11 +55,11 @@ struct DueOptions: ParsableArguments {
         do throws(ZoneError) { return try Zone(named: zone) } catch { throw ValidationError("--timezone: \(error)") }
     }
 
-    /// `nil` when there is no deadline.
-    func rule(late: DeliveryDeadline.Late) throws -> DeliveryDeadline? {
+    /// `nil` when data may arrive at any time.
+    func rule(late: DueTime.Late) throws -> DueTime? {
         guard let due else { return nil }
-        try SettingCheck.require(due, as: "deadline.time", by: "--due")
+        try SettingCheck.require(due, as: "due.time", by: "--due")
         guard let time = DayTime(parsing: due) else { return nil }
-        return DeliveryDeadline(time: time, zone: try timeZone(), late: late)
+        return DueTime(time: time, zone: try timeZone(), late: late)
     }
 }

@@ -19,7 +19,7 @@ struct FleetStatus: Encodable {
     /// Why it cannot be looked at.
     var problem: String?
 
-    init(_ path: String, now: Timestamp, deadline: DeliveryDeadline?) {
+    init(_ path: String, now: Timestamp, deadline: DueTime?) {
         spool = path
         do throws(FileError) {
             try Spool.requireSpool(at: path)
@@ -29,7 +29,7 @@ struct FleetStatus: Encodable {
         }
     }
 
-    private mutating func look(_ spool: Spool, _ now: Timestamp, _ deadline: DeliveryDeadline?) throws(FileError) {
+    private mutating func look(_ spool: Spool, _ now: Timestamp, _ deadline: DueTime?) throws(FileError) {
         isServed = ((try? spool.uploaderMark()) ?? nil)?.isRunning ?? false
         standstill = spool.standstill(at: now)
         let listing = try spool.scan(sizes: true)

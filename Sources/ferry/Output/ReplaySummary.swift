@@ -28,7 +28,7 @@ struct ReplaySummary {
         switch report.stopReason {
         case .unwell(let reason, _), .misconfigured(let reason), .off(let reason):
             log.error("the destination: \(reason.message)")
-        case .headWaits, .deadline, .interrupted, .paused, .localFailure, nil: break
+        case .headWaits, .timeLimit, .interrupted, .paused, .localFailure, nil: break
         }
         if isJSON {
             struct Line: Encodable {

@@ -112,7 +112,7 @@ struct SpoolStatus: Encodable {
 
     /// - Parameter rule: When data must have arrived; `nil`: as the uploader has it that runs, or ran last.
     init(
-        _ spool: Spool, now: Timestamp, deadline rule: DeliveryDeadline?, warn: (UnreadableState) -> Void
+        _ spool: Spool, now: Timestamp, deadline rule: DueTime?, warn: (UnreadableState) -> Void
     ) throws(FileError) {
         self.spool = spool.path
         at = now
@@ -129,7 +129,7 @@ struct SpoolStatus: Encodable {
                 process: known.mark.process, startedAt: known.mark.startedAt, destination: known.mark.destination,
                 byHand: known.mark.byHand)
         }
-        let rule = rule ?? known?.mark.deadline.flatMap { DeliveryDeadline($0) }
+        let rule = rule ?? known?.mark.deadline.flatMap { DueTime($0) }
         let standing = rule?.standing(at: now)
         if let rule, let standing {
             deadline = Deadline(
@@ -163,7 +163,7 @@ struct SpoolStatus: Encodable {
     }
 
     private mutating func addPending(
-        _ listing: SpoolListing, _ spool: Spool, _ standing: DeliveryDeadline.Standing?, warn: (UnreadableState) -> Void
+        _ listing: SpoolListing, _ spool: Spool, _ standing: DueTime.Standing?, warn: (UnreadableState) -> Void
     ) {
         let readsHeaders = listing.entries.count <= Self.mostHeadersRead
         for entry in listing.entries {
@@ -208,7 +208,7 @@ struct SpoolStatus: Encodable {
 }
 
 extension SpoolStatus.Deadline {
-    fileprivate mutating func add(_ size: ByteCount, created: Timestamp, _ standing: DeliveryDeadline.Standing) {
+    fileprivate mutating func add(_ size: ByteCount, created: Timestamp, _ standing: DueTime.Standing) {
         if created < standing.lateBefore {
             late.add(size)
         } else if created < standing.dueBefore {
@@ -241,7 +241,7 @@ extension SpoolStatus.Amount {
     }
 }
 
-extension DeliveryDeadline {
+extension DueTime {
     /// `nil` when the machine does not know the zone.
     fileprivate init?(_ mark: UploaderMark.Deadline) {
         guard let time = DayTime(parsing: mark.time), let zone = try? Zone(named: mark.timezone) else { return nil }

@@ -13,7 +13,7 @@ struct UploadSummary {
         case .off: return .remaining
         case .interrupted: return .interrupted
         case .localFailure: return .localFailure
-        case .unwell, .headWaits, .deadline, .paused, nil: break
+        case .unwell, .headWaits, .timeLimit, .paused, nil: break
         }
         if report.control.isUnreadable { return .localFailure }
         if let failure = ExitStatus(localFailures) { return failure }
@@ -32,7 +32,7 @@ struct UploadSummary {
         case .unwell(let reason, _): "\(destination): \(reason.message). Everything is kept, \(nextTry)"
         case .off(let reason): "\(destination): \(reason.message). All retries failed; this process sends nothing more"
         case .headWaits: "the first segment in line must wait, and with --order strict all others wait behind it"
-        case .deadline: "the time does not suffice for more; what is left is kept"
+        case .timeLimit: "the time does not suffice for more; what is left is kept"
         case .interrupted, .localFailure: nil
         case .paused where report.control.isUnreadable, nil where report.control.isUnreadable:
             "what the spool was told cannot be read, and may have been to pause: nothing is sent; ferry resume, pause or disable tells it anew"
@@ -181,7 +181,7 @@ struct UploadSummary {
         case .unwell: "unwell"
         case .off: "off"
         case .headWaits: "head-waits"
-        case .deadline: "deadline"
+        case .timeLimit: "deadline"
         case .interrupted: "interrupted"
         case .paused: report.control.isDisabled ? "disabled" : "paused"
         case .localFailure: "local-failure"

@@ -67,7 +67,7 @@ extension FuzzTarget {
         try expectValue("back-off.jitter") { Settings.parsedJitter($0) }
         try expectValue("bandwidth") { BandwidthTimetable(parsing: $0, zone: values.zone("timezone")) }
         try expectValue("window") { UploadWindows(parsing: $0, zone: values.zone("timezone")) }
-        try expectValue("deadline.time") { DayTime(parsing: $0) }
+        try expectValue("due.time") { DayTime(parsing: $0) }
         try expectValue("metrics.listen") { ListenAddress(parsing: $0) }
         try expectValue("to") { try? DestinationURL($0) }
         for text in values.list("headers") { _ = try HeaderText.parse(text, from: "headers") }

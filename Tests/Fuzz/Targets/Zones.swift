@@ -30,7 +30,7 @@ extension FuzzTarget {
     private static func expectSound(_ zone: Zone) throws {
         let window = UploadWindows(parsing: "mon-fri 20:00-06:00, sun", zone: zone)
         let bandwidth = BandwidthTimetable(parsing: "08:00 100KB, 19:00 off", zone: zone)
-        let deadline = DeliveryDeadline(time: .endOfDay, zone: zone)
+        let deadline = DueTime(time: .endOfDay, zone: zone)
         for moment in moments {
             let local = zone.local(at: moment)
             try expect((0..<86_400).contains(local.second), "a local time is within its day")

@@ -26,7 +26,7 @@ def upload_arguments(world, rng, source):
     if rng.random() < 0.2:
         arguments += ["--verify", rng.choice(["always", "never"])]
     if rng.random() < 0.1:
-        arguments += ["--deadline", rng.choice(["300ms", "2s"])]
+        arguments += ["--time-limit", rng.choice(["300ms", "2s"])]
     if rng.random() < 0.1:
         arguments += ["--limit", "2"]
     return arguments + world.no_splitting

@@ -14,7 +14,8 @@ struct ConfigCheckCommand: ParsableCommand {
     @OptionGroup var config: ConfigOptions
 
     func run() throws {
-        _ = try config.setup(isCheck: true)
+        let setup = try config.setup(isCheck: true)
+        for name in setup.formerNames { Log(isQuiet: false).warn("\(name)") }
         try StandardOutput.print("the configuration is good")
         try StandardOutput.flush()
     }

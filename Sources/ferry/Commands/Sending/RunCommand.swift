@@ -25,7 +25,9 @@ struct RunCommand: AsyncParsableCommand {
         if config.logFormat == "json" { Log.writesJSON = true }
         let setup = try config.setup()
         Log.writesJSON = setup.logsJSON
-        let service = try RunService(config: config, log: Log(isQuiet: quiet))
+        let log = Log(isQuiet: quiet)
+        for name in setup.formerNames { log.warn("\(name)") }
+        let service = try RunService(config: config, log: log)
         let number = try await service.run(setup)
         if number == SIGINT { throw ExitStatus.interrupted.code }
     }

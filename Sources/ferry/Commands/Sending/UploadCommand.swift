@@ -27,14 +27,7 @@ struct UploadCommand: AsyncParsableCommand {
     @Option(help: "priority: what must wait is passed by; strict: nothing passes what must wait, one at a time.")
     var order = SendOrder.priority
 
-    @Option(help: ArgumentHelp("End after this time; what is under way then stays pending.", valueName: "duration"))
-    var deadline: Duration?
-
-    @Option(
-        help: ArgumentHelp(
-            "Start no request when less than this is left until --deadline. Default: 30s, but no more than a quarter of it.",
-            valueName: "duration"))
-    var deadlineMargin: Duration?
+    @OptionGroup var timeLimit: TimeLimitOptions
 
     @OptionGroup var pace: PaceOptions
 
@@ -76,16 +69,13 @@ struct UploadCommand: AsyncParsableCommand {
         }
         try SettingCheck.require("\(parallel)", as: "parallel", by: "--parallel")
         if let limit, limit < 1 { throw ValidationError("--limit must be at least 1") }
-        if let deadline, deadline <= .zero { throw ValidationError("--deadline must be longer than 0") }
-        if deadlineMargin != nil, deadline == nil { throw ValidationError("--deadline-margin needs --deadline") }
     }
 
     func run() async throws {
         var options = try destination.options()
         options.parallel = parallel
         options.order = order
-        options.deadline = deadline
-        options.deadlineMargin = deadlineMargin
+        timeLimit.apply(to: &options, spoolOptions.log)
         try pace.apply(to: &options)
         options.limit = limit
         options.ignoresWaits = retryNow

@@ -1,7 +1,7 @@
 import FerrySpool
 
 /// Whether a request can still finish before a time-boxed delivery ends.
-struct DeadlineBudget: Sendable {
+struct TimeLimitBudget: Sendable {
     private let end: Duration
     private let margin: Duration
     private var small = Pace()

@@ -3,7 +3,7 @@ public import FerrySpool
 /// The rule that data of one local day must arrive by a time of the next day, or it is missing from somebody's report.
 ///
 /// Google Analytics' rule is 4:00 in the time zone of the property.
-public struct DeliveryDeadline: Equatable, Sendable {
+public struct DueTime: Equatable, Sendable {
     /// What becomes of data that missed it.
     public enum Late: String, CaseIterable, Sendable, Codable {
         /// It is sent, after what can still be in time, and says so: `Ferry-Late: true`.
