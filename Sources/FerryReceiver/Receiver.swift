@@ -129,8 +129,8 @@ public struct Receiver: Sendable {
         }
     }
 
-    /// Gives their names to segments whose keys are logged and that another process left without them when it died, now and then: who brings them again is
-    /// told that they are here.
+    /// Gives their names to segments whose keys are logged and that another process left without them when it died, now and then: a sender that
+    /// brings them again learns that they are here.
     private func finishLeft() async {
         var pause = options.leftPause
         while true {
@@ -187,7 +187,7 @@ public struct Receiver: Sendable {
         }
     }
 
-    /// The token that requests must show now.
+    /// Returns the token that requests must show now.
     private func token() async -> String? {
         guard let file = options.tokenFile else { return options.token }
         let now = ContinuousClock.now

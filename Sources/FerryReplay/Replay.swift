@@ -33,7 +33,7 @@ public final class Replay: Sendable {
     /// - Throws: `FileError` for the first where there is nothing.
     public func requirePaths() throws(FileError) { for path in options.paths { _ = try FileStatus(of: path) } }
 
-    /// The sources, in the order in which they are sent, and what is none.
+    /// Returns the sources, in the order in which they are sent, and what is none.
     func files() throws(FileError) -> (files: [ReplayFile], problems: [(path: String, reason: String)]) {
         var source = ReplaySource()
         for path in options.paths { try source.add(path) }
@@ -49,7 +49,7 @@ public final class Replay: Sendable {
         return (Array(files.prefix(options.limit ?? .max)), source.problems)
     }
 
-    /// The sources of a run: as they were when it began.
+    /// Returns the sources of a run: as they were when it began.
     private func files(of run: inout ReplayRun, _ report: inout ReplayReport) throws(FileError) -> [ReplayFile] {
         if let files = try run.sources() { return files }
         if run.position.sources > 0 || run.position.lines > 0 {
@@ -159,7 +159,7 @@ public final class Replay: Sendable {
         return try await pass.run()
     }
 
-    /// How many events there are in each hour, and how many were left out.
+    /// Returns how many events there are in each hour, and how many were left out.
     public func dryRun() throws -> (hours: [(hour: Timestamp, events: Int64)], report: ReplayReport) {
         var counts: [Int64: Int64] = [:]
         var report = ReplayReport()
@@ -195,7 +195,7 @@ public final class Replay: Sendable {
 }
 
 extension ReplayOptions {
-    /// As the run's spool is sent.
+    /// Returns the options that the run's spool is sent with.
     func uploadOptions(_ run: ReplayRun) -> UploadOptions {
         var options = upload
         options.headers.append(.init(name: "Ferry-Replay", value: run.id, isSecret: false))

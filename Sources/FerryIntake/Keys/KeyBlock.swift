@@ -5,7 +5,7 @@ struct KeyBlock {
     private static let countAt = capacity * KeyRecord.size
     private static let checksumAt = size - 4
 
-    /// Where in the file a block begins.
+    /// Returns where in the file a block begins.
     static func start(of block: Int) -> Int64 { Int64(KeyRunHeader.size) + Int64(block) * Int64(size) }
 
     let records: [KeyRecord]
@@ -37,6 +37,6 @@ struct KeyBlock {
         return bytes
     }
 
-    /// Where the lines of a hash are, in the order of the log.
+    /// Returns where the lines of a hash are, in the order of the log.
     func places(of hash: KeyHash) -> [KeyPlace] { records.lazy.filter { $0.hash == hash }.map(\.place) }
 }

@@ -18,11 +18,11 @@ public struct KeyIndex: Sendable {
 
     public mutating func add(_ entry: ReceivedEntry) { recent.add(entry) }
 
-    /// The runs, to be taken further while what is in memory now leaves it; `nil` where there are none, or where few keys came lately.
+    /// Returns the runs, to be taken further while what is in memory now leaves it; `nil` where there are none, or where few keys came lately.
     ///
     /// Until ``endLeaving(_:)`` is called, nothing of it is forgotten.
     ///
-    /// - Parameter count: So many are few.
+    /// - Parameter count: The number up to which keys count as few.
     public mutating func beginLeaving(moreThan count: Int) -> KeyRuns? {
         guard let older, recent.count > count else { return nil }
         leaving.append(recent)
@@ -70,23 +70,23 @@ public struct KeyIndex: Sendable {
         return try older?.hasHalf(of: hash) ?? false
     }
 
-    /// What is known of a key by itself; `nil` when it never came.
+    /// Returns what is known of a key by itself; `nil` when it never came.
     public func known(_ key: String, segment: SegmentName?) throws(KeyRunError) -> KnownSegment? {
         guard let arrival = try arrival(of: key, segment) else { return nil }
         return KnownSegment(key: .came(arrival.digest), arrivals: [arrival.known(as: nil)])
     }
 
-    /// What is known of a segment: by its key, as a half of one that came whole, or as one that came in halves; `nil` when it is new.
+    /// Returns what is known of a segment: by its key, as a half of one that came whole, or as one that came in halves; `nil` when it is new.
     ///
-    /// Halves have the time and the stream of their whole, its ID with what is appended to it, and half of its events. Keys that only look alike, as those that
-    /// end in a counter, are other segments'.
+    /// Halves have the time and the stream of their whole, its ID with what is appended to it, and half of its events. Keys that only look alike, as
+    /// those that end in a counter, are other segments'.
     ///
     /// - Parameters:
     ///   - segment: The segment's name, as its sender gave it; `nil` where that gave none, or another tool's.
     ///   - events: How many it holds.
     public func known(_ key: String, segment: SegmentName?, events: Int64) throws(KeyRunError) -> KnownSegment? {
         if let known = try known(key, segment: segment) { return known }
-        // An ID made from a key is that key's alone, whatever time the name says.
+        // An ID made from a key is that key's alone, at any time in the name.
         guard let id = SegmentID(key) else { return try knownInHalves(ReceivedID(key).id, nil, events) }
         guard let segment, let kin = KeyArrival.kin(of: segment) else { return nil }
         for whole in SegmentID.ancestors(of: key).prefix(Self.deepest) {
@@ -99,8 +99,8 @@ public struct KeyIndex: Sendable {
         return try knownSalvaged(id, segment)
     }
 
-    /// What is known of a segment of which, or of whose whole or half, another version came: what was salvaged of it, or what a salvage was made of.
-    /// It has some of its events.
+    /// Returns what is known of a segment of which, or of whose whole or half, another version came: what was salvaged of it, or what a salvage was
+    /// made of. It has some of its events.
     private func knownSalvaged(_ id: SegmentID, _ segment: SegmentName) throws(KeyRunError) -> KnownSegment? {
         let kins = [segment.salvaged, segment.beforeSalvage].map { KeyArrival.kin(of: $0) }
         func known(_ other: SegmentID) throws(KeyRunError) -> KnownSegment? {
@@ -130,7 +130,7 @@ public struct KeyIndex: Sendable {
         return segment?.id == key ? nil : try arrival(under: KeyHash(ReceivedID(key).text))
     }
 
-    /// What came under the key that an ID is made from.
+    /// Returns what came under the key that an ID is made from.
     private func arrivalUnderMadeKey(_ id: SegmentID) throws(KeyRunError) -> KeyArrival? {
         guard let number = id.number else { return nil }
         return try arrival(under: KeyHash(number))
@@ -171,7 +171,7 @@ public struct KeyIndex: Sendable {
         return areHere
     }
 
-    /// How many events a whole may have had of which splits left so many.
+    /// Returns how many events a whole may have had of which `splits` left `share`.
     package static func wholes(of share: Int64, splits: Substring) -> ClosedRange<Int64> {
         splits.reversed().reduce(share...share) { range, split in
             split == "0"
@@ -179,7 +179,7 @@ public struct KeyIndex: Sendable {
         }
     }
 
-    /// How many events splits leave of all: `0` for a first half, which gets the odd one, and `1` for a second.
+    /// Returns how many events splits leave of all: `0` for a first half, which gets the odd one, and `1` for a second.
     package static func share(of all: Int64, splits: Substring) -> Int64 {
         splits.reduce(all) { $1 == "0" ? $0 - $0 / 2 : $0 / 2 }
     }

@@ -5,7 +5,7 @@ struct KeyArrival: Sendable {
     let digest: BodyDigest
     let events: Int64
     let bytes: Int64
-    /// What of the segment's name its halves have too, whatever priority they have got since; 0 for another tool's name.
+    /// What of the segment's name its halves have too, at any priority that they have got since; 0 for another tool's name.
     let kin: Int
     let trail: Trail?
     let isMereNote: Bool
@@ -38,7 +38,8 @@ struct KeyArrival: Sendable {
         self.name = name
     }
 
-    /// Whether it still holds once a later line was read. A note takes no promise back, wherever a clock that was set or midnight puts it in the logs.
+    /// Whether it still holds once a later line was read. A note takes no promise back, wherever a clock that was set or midnight puts it in the
+    /// logs.
     func outweighs(_ later: KeyArrival) -> Bool {
         later.isMereNote && !later.comesAfterOthers && !isMereNote && later.digest == digest
     }

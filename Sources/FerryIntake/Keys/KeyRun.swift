@@ -51,7 +51,7 @@ struct KeyRun: Sendable {
     /// `false`: it has no line under this hash.
     func mayContain(_ hash: KeyHash) -> Bool { filter.mayContain(hash) }
 
-    /// Where the lines of a hash are, in the order of the log; `nil` where the run is of no use any more.
+    /// Returns where the lines of a hash are, in the order of the log; `nil` where the run is of no use any more.
     func places(of hash: KeyHash, in folder: Directory) throws(FileError) -> [KeyPlace]? {
         guard let file = try folder.open(name.fileName) else { return nil }
         var places: [KeyPlace] = []
@@ -67,7 +67,7 @@ struct KeyRun: Sendable {
         return places
     }
 
-    /// The first block that may have a hash: the last one that begins before it, or the first.
+    /// Returns the first block that may have a hash: the last one that begins before it, or the first.
     private func firstBlock(of hash: KeyHash) -> Int {
         var (low, high) = (0, fences.count)
         while low < high {

@@ -63,7 +63,7 @@ enum KeyRunBuilder {
         return least.record
     }
 
-    /// The key that a line of the log is about; `nil` where it is no such line.
+    /// Returns the key that a line of the log is about; `nil` where it is no such line.
     static func key(in line: UnsafeBufferPointer<UInt8>) -> String? {
         guard line.first == UInt8(ascii: "{") else { return nil }
         // In the form that the log is written in, unless something in it is escaped, or another program wrote it.
@@ -71,7 +71,7 @@ enum KeyRunBuilder {
         return JSONLine.decode(ReceivedEntry.self, line)?.key
     }
 
-    /// What a line is found by: its key, and those of the segments that it may be of a half of.
+    /// Returns what a line is found by: its key, and those of the segments that it may be of a half of.
     static func records(of key: String, at offset: Int64) -> [KeyRecord] {
         [KeyRecord(hash: KeyHash(key), place: KeyPlace(offset: offset, isOfHalf: false))]
             + SegmentID.ancestors(of: key).prefix(KeyIndex.deepest).map {

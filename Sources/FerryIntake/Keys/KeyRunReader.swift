@@ -12,7 +12,7 @@ struct KeyRunReader {
         file = try using(run.name) { () throws(FileError) in try folder.open(run.name.fileName) }
     }
 
-    /// The next record, which stays the next one; `nil` at the end.
+    /// Returns the next record, which stays the next one; `nil` at the end.
     mutating func peek() throws(KeyRunError) -> KeyRecord? {
         if records.isEmpty, block < run.blocks {
             records = try using(run.name) { () throws(FileError) in

@@ -12,12 +12,12 @@ public struct KeyRuns: Sendable {
     struct Sizes: Sendable {
         /// A log with more than that which no run tells about gets one when the spool is opened: some 8,000 lines.
         var unread: Int64 = 2 << 20
-        /// So much becomes a run at once: some half a million lines, sorted in 16 MB of memory.
+        /// How many bytes of the log become a run at once: some half a million lines, sorted in 16 MB of memory.
         var step: Int64 = 128 << 20
     }
 
     private let sizes: Sizes
-    /// So many runs of a size become one of the next.
+    /// How many runs of a size become one of the next.
     private static let fanOut = 8
 
     /// Opens the runs of a spool's logs, and makes those that are worth it. Where the disk is full, they are made another time.
@@ -87,8 +87,8 @@ public struct KeyRuns: Sendable {
         return chain
     }
 
-    /// What the logs say of some keys, and of what may be halves of their segments, in the order of the logs. An ID that is made from a key finds
-    /// that key's line.
+    /// Returns what the logs say of some keys, and of what may be halves of their segments, in the order of the logs. An ID that is made from a key
+    /// finds that key's line.
     public func entries(of keys: some Sequence<String>) throws(KeyRunError) -> [ReceivedEntry] {
         guard let folder else { return [] }
         let hashes = Set(keys.flatMap { key in [KeyHash(key)] + (SegmentID(key)?.number.map { [KeyHash($0)] } ?? []) })
@@ -109,7 +109,7 @@ public struct KeyRuns: Sendable {
         return entries
     }
 
-    /// What the logs say under a hash, of the key itself and of what may be a half of its segment, in the order of the logs.
+    /// Returns what the logs say under a hash, of the key itself and of what may be a half of its segment, in the order of the logs.
     func entries(under hash: KeyHash) throws(KeyRunError) -> [(entry: ReceivedEntry, isOfHalf: Bool)] {
         guard let folder else { return [] }
         var entries: [(entry: ReceivedEntry, isOfHalf: Bool)] = []
@@ -196,7 +196,7 @@ public struct KeyRuns: Sendable {
         }
     }
 
-    /// How many of the last runs are to become one; `nil`: none.
+    /// Returns how many of the last runs are to become one; `nil`: none.
     ///
     /// - Parameter isGrowing: Whether the log still gets lines.
     static func mergeable(_ records: [Int], isGrowing: Bool) -> Int? {

@@ -29,7 +29,7 @@ public struct KnownSegment: Equatable, Sendable {
         self.arrivals = arrivals
     }
 
-    /// What is logged before a sender is told that a segment is here which was but noted; `nil` where nothing need be. It is a promise for what the
+    /// Returns what is logged before the answer that a segment is here which was but noted; `nil` where nothing need be. It is a promise for what the
     /// sender asked about, and no more: for a half, where the whole lies here.
     ///
     /// - Parameter asked: What the sender asked about; without events where it does not say how many.

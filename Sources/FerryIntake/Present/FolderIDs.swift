@@ -2,8 +2,8 @@ package import FerrySpool
 import Glibc
 import Synchronization
 
-/// What the kernel tells of folders (inotify): which names with IDs come and go, whoever makes them. One descriptor serves all folders of a process,
-/// of which the kernel gives a user 128 by default.
+/// What the kernel tells of folders (inotify): which names with IDs come and go, whichever process makes them. One descriptor serves all folders of a
+/// process, of which the kernel gives a user 128 by default.
 package final class FolderIDs: Sendable {
     /// A folder that is watched, by the kernel's number.
     package typealias Watch = Int32
@@ -109,7 +109,7 @@ package final class FolderIDs: Sendable {
 
     private static func take(_ event: InotifyEvent, _ folders: inout [Watch: Folder]) {
         if event.watch < 0 {
-            // News were dropped (IN_Q_OVERFLOW).
+            // Events were dropped (IN_Q_OVERFLOW).
             for watch in folders.keys { folders[watch]?.list() }
         } else if event.mask & over != 0 {
             folders[event.watch]?.isOver = true

@@ -3,7 +3,7 @@ import FerryIntake
 public import FerrySpool
 import NIOSSL
 
-/// The certificate that a client shows, by which a machine may be known: this very one, whoever signed it.
+/// The certificate that a client shows, by which a machine may be known: this very one, whichever authority signed it.
 public enum ClientCertificate {
     /// Why a certificate cannot be used.
     public struct UnusableError: Error, CustomStringConvertible {

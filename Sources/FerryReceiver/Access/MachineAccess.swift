@@ -26,7 +26,7 @@ final class MachineAccess: Sendable {
         self.onProblem = onProblem
     }
 
-    /// Reads the list, so that a receiver that could let nobody in does not start.
+    /// Reads the list, so that a receiver that could let no machine in does not start.
     func read() throws(FileError) {
         for problem in try state.withLock({ state throws(FileError) in try follow(&state) }) { onProblem(problem) }
     }
@@ -39,7 +39,7 @@ final class MachineAccess: Sendable {
 
     enum Visitor {
         case machine(Machine)
-        /// What was shown is nobody's, or no longer. Two that are different machines' are nobody's.
+        /// What was shown belongs to no machine, or no longer does. Two that are different machines' count as no machine's.
         case nobody
         /// What was shown may be that of a machine whose line in the file is damaged.
         case perhapsKnown
@@ -47,7 +47,7 @@ final class MachineAccess: Sendable {
 
     /// Who shows these.
     ///
-    /// - Throws: `FileError` when the file cannot be read: then nobody is known.
+    /// - Throws: `FileError` when the file cannot be read: then no machine is known.
     func visitor(showing credentials: Credentials, at now: Timestamp) throws(FileError) -> Visitor {
         let problems: [String]
         let visitor: Visitor

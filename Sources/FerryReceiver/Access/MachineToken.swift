@@ -20,7 +20,7 @@ public struct MachineToken: Sendable {
 
     static func digest(of text: some StringProtocol) -> BodyDigest { BodyDigest(SHA256.hash(data: Array(text.utf8))) }
 
-    /// What is stored of the token that an `Authorization` header shows (RFC 6750); `nil` where it shows none.
+    /// Returns what is stored of the token that an `Authorization` header shows (RFC 6750); `nil` where it shows none.
     static func digest(ofHeader header: String?) -> BodyDigest? {
         guard let header, header.prefix(7).lowercased() == "bearer " else { return nil }
         return digest(of: header.dropFirst(7))

@@ -42,7 +42,7 @@ actor Admission {
         if all || gathered > .zero { await committer.publishGathered(all: all) }
     }
 
-    /// The parts of a request with what came under their keys before; `nil` unless all are known and vouched for.
+    /// Returns the parts of a request with what came under their keys before; `nil` unless all are known and vouched for.
     ///
     /// - Throws: `FileError` when it cannot be noted which way a segment comes that is here: it might go back on it.
     /// - Parameter looksAround: Whether to look also for what other processes have logged meanwhile, and for segments that came another
@@ -73,7 +73,8 @@ actor Admission {
         return known
     }
 
-    /// Learns what other processes have logged. Where one keeps its turn, no thread waits for it: they are all machines'. What cannot be read is not known.
+    /// Learns what other processes have logged. Where one keeps its turn, no thread waits for it: they are all machines'. What cannot be read is not
+    /// known.
     ///
     /// - Throws: `FileError` where the turn cannot be had.
     private nonisolated func followOthers() async throws(FileError) {
@@ -146,7 +147,7 @@ actor Admission {
         for waiter in waiting { waiter.resume() }
     }
 
-    /// A whole and halves of it: each is judged by what came before it.
+    /// Admits a whole and halves of it one by one: each is judged by what came before it.
     private func admitOneByOne(
         _ candidates: [AdmissionCandidate], vouchesForNames: Bool
     ) async throws(FileError) -> [AdmissionResult] {
@@ -242,7 +243,7 @@ actor Admission {
         isKept = true
     }
 
-    /// What a candidate is whose name a pending file has: one that came another way, by rsync say, or that came before and comes again.
+    /// Returns what a candidate is whose name a pending file has: one that came another way, by rsync say, or that came before and comes again.
     private static func takeOver(
         _ candidate: AdmissionCandidate, in spool: Spool, _ recognition: Recognition, _ vouchesForNames: Bool
     ) throws(FileError) -> AdmissionResult {

@@ -3,8 +3,8 @@ import FerrySpool
 
 /// Makes what all connections have finished segments, in rounds: the forced writes of one round serve everybody who waits for it.
 ///
-/// Who comes first leads a round, with all who came while the round before was under way, and with those whose files are just being forced. Then it hands
-/// the lead on.
+/// Who comes first leads a round, with all who came while the round before was under way, and with those whose files are just being forced. Then it
+/// hands the lead on.
 actor Committer {
     private let spool: Spool
     private let recognition: Recognition
@@ -116,7 +116,7 @@ actor Committer {
         _ batches: [Batch], _ spool: Spool, _ recognition: Recognition, left: inout [AdmissionCandidate],
         gathered: inout GatheredSegments?
     ) -> [Outcome] {
-        // Their keys are logged: nobody brings them again.
+        // Their keys are logged: no sender brings them again.
         left.removeAll { spool.finish($0.arrival, as: $0.entry.segment) == .stored }
         let all = batches.flatMap(\.self)
         let isGathered = all.map { $0.isToBeGathered && gathered != nil }

@@ -47,19 +47,19 @@ final class ReceivedKeys: Sendable {
         return (keys, place)
     }
 
-    /// What is known of a key by itself; `nil` when it never came.
+    /// Returns what is known of a key by itself; `nil` when it never came.
     ///
     /// - Parameter segment: The segment's name, as its sender gave it.
     func known(_ key: String, segment: SegmentName?) throws(FileError) -> KnownSegment? {
         try look { keys throws(KeyRunError) in try keys.known(key, segment: segment) }
     }
 
-    /// What is known of a segment, by itself or in other parts; `nil` when it is new.
+    /// Returns what is known of a segment, by itself or in other parts; `nil` when it is new.
     func known(_ key: String, segment: SegmentName?, events: Int64) throws(FileError) -> KnownSegment? {
         try look { keys throws(KeyRunError) in try keys.known(key, segment: segment, events: events) }
     }
 
-    /// The same without what is but noted, and may be gone.
+    /// Returns the same without what is but noted, and may be gone.
     func knownWithoutNotes(_ key: String, segment: SegmentName?, events: Int64) throws(FileError) -> KnownSegment? {
         try look { keys throws(KeyRunError) in try keys.withoutNotes.known(key, segment: segment, events: events) }
     }

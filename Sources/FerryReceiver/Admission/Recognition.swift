@@ -17,7 +17,7 @@ struct Recognition: Sendable {
         keys = try ReceivedKeys(spool)
     }
 
-    /// What came under a part's key, where that is vouched for without a look at the spool.
+    /// Returns what came under a part's key, where that is vouched for without a look at the spool.
     func vouchedFor(_ part: JoinedSegments.Part, from sender: String?) throws(FileError) -> KnownKey? {
         guard let key = part.identity.key, let known = try keys.known(key, segment: part.identity.givenName),
             Vouching(way: part.trail.adding(sender), isOriginal: part.trail == .none, arrivals: known.arrivals) != nil
@@ -31,7 +31,7 @@ struct Recognition: Sendable {
         return true
     }
 
-    /// Whether all of a request came before, whatever became of it.
+    /// Whether all of a request came before, even if it is gone since.
     func areKnown(_ parts: [JoinedSegments.Part]) throws(FileError) -> Bool {
         for part in parts {
             guard let key = part.identity.key, try keys.known(key, segment: part.identity.givenName) != nil else { return false }
@@ -39,7 +39,7 @@ struct Recognition: Sendable {
         return true
     }
 
-    /// What a candidate is that needs no look at the spool; `nil` for one that is new, or that needs it.
+    /// Returns what a candidate is that needs no look at the spool; `nil` for one that is new, or that needs it.
     func result(withoutLook candidate: AdmissionCandidate) throws(FileError) -> AdmissionResult? {
         guard let known = try known(candidate) else { return nil }
         if let other = Self.difference(candidate, known) { return other }
@@ -47,7 +47,7 @@ struct Recognition: Sendable {
         return vouching == .vouched ? .duplicate : nil
     }
 
-    /// What a candidate is; `nil` for one that is new, or is taken again.
+    /// Returns what a candidate is; `nil` for one that is new, or is taken again.
     func result(_ candidate: AdmissionCandidate) throws(FileError) -> AdmissionResult? {
         if let result = try result(withoutLook: candidate) { return result }
         guard let name = SegmentName(candidate.entry.segment) else { return nil }
@@ -123,7 +123,7 @@ struct Recognition: Sendable {
         return fates
     }
 
-    /// The name of what came before.
+    /// Returns the name of what came before.
     ///
     /// - Parameter name: What comes now, which its sender may have given no name: what other tools brought has one, which is in the log.
     private func name(
@@ -163,7 +163,7 @@ struct Recognition: Sendable {
         return try sentOn.contains(id, in: spool) ? .sentOn : .kept
     }
 
-    /// What became of the segments that one may be a half of: where such a copy lay here, the half was answered for with its events.
+    /// Returns what became of the segments that one may be a half of: where such a copy lay here, the half was answered for with its events.
     private func fateOfWholes(of segment: SegmentName, whichCame way: Trail) throws(FileError) -> Vouching.Fate? {
         var isHere = false
         for id in SegmentID.ancestors(of: segment.id) {
@@ -179,8 +179,8 @@ struct Recognition: Sendable {
         return isHere ? .kept : nil
     }
 
-    /// Why a segment that is too large is not to be split by its sender: it is here, or was, and its halves would be the same events under other
-    /// keys. `nil`: nothing is known of it.
+    /// Returns why a segment that is too large is not to be split by its sender: it is here, or was, and its halves would be the same events under
+    /// other keys. `nil`: nothing is known of it.
     ///
     /// - Parameters:
     ///   - bytes: What comes.
@@ -209,7 +209,8 @@ struct Recognition: Sendable {
         return true
     }
 
-    /// Notes of what is here that its sender is told so: it is received from then on, and must not go back on the way that it came now.
+    /// Notes that the sender of a segment that is here was answered so: it is received from then on, and must not go back on the way that it came
+    /// now.
     ///
     /// - Parameter sender: The spool that sends it; `nil` where none is named.
     func note(_ answers: [(part: JoinedSegments.Part, segment: ReceivedSegment)], from sender: String?) throws(FileError) {
@@ -249,7 +250,7 @@ struct Recognition: Sendable {
         let names: [SegmentName]
     }
 
-    /// What is to be logged of a segment that is here, if anything is.
+    /// Returns what is to be logged of a segment that is here, if anything is.
     private func entry(of one: Judged, from sender: String?) throws(FileError) -> ReceivedEntry? {
         let (part, received) = (one.part, one.received)
         let way = sender.map { part.trail.adding($0) } ?? part.trail

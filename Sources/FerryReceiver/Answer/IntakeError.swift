@@ -5,7 +5,7 @@ enum IntakeError: Error, Equatable {
     case tooLarge(limit: ByteCount)
     /// It is larger than all that the machine's spool may hold.
     case largerThanQuota(ByteCount)
-    /// It inflates to more than so many times its size.
+    /// It inflates to more than `ratio` times its size.
     case tooDense(ratio: Int64)
     case damaged(GzipError)
     case notJSONLines(JSONLineError)

@@ -47,7 +47,7 @@ struct BodyIntake: ~Copyable {
         let endsLine: Bool
     }
 
-    /// The body is complete. Returns what it is, and how many events it holds.
+    /// Ends the body, which is complete. Returns what it is, and how many events it holds.
     mutating func finish() throws(IntakeError) -> (facts: Facts, events: Int64) {
         let endsLine: Bool
         do {

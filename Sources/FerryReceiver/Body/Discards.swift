@@ -1,8 +1,8 @@
 import FerrySpool
 import Synchronization
 
-/// Removes the files of one spool that come to nothing, one after the other on a thread that may block: the tasks of requests are all machines', and a
-/// disk that stands still has many requests that break off.
+/// Removes the files of one spool that come to nothing, one after the other on a thread that may block: the tasks of requests are all machines', and
+/// a disk that stands still has many requests that break off.
 final class Discards: Sendable {
     private struct State {
         var waiting: [Arrival] = []

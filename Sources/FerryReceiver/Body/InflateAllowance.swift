@@ -1,6 +1,6 @@
 import FerrySpool
 
-/// How far the body of one request may inflate, whatever number of segments it carries.
+/// How far the body of one request may inflate, for any number of segments that it carries.
 struct InflateAllowance: Sendable {
     private let limit: ByteCount
     private var compressed: Int64 = 0
@@ -8,10 +8,10 @@ struct InflateAllowance: Sendable {
 
     init(limit: ByteCount) { self.limit = limit }
 
-    /// Deflate makes 1,032 bytes of one at most: beyond this ratio it is a bomb, or as well as empty. Whoever has such events may send them in
+    /// Deflate makes 1,032 bytes of one at most: beyond this ratio it is a bomb, or as well as empty. A sender of such events may send them in
     /// halves, which a 413 asks for.
     private static let highestRatio: Int64 = 1000
-    /// So much any body may inflate to.
+    /// The size in bytes that any body may inflate to.
     private static let free: Int64 = 1 << 20
 
     /// Counts a piece of the body before it is inflated.

@@ -6,7 +6,7 @@ import NIOCore
 /// Compares a body whose keys are all known with what came under them before, piece by piece. A half of a segment that came whole has nothing
 /// to be compared with.
 ///
-/// Nothing of it is stored, and no limit refuses it: what was taken once stays taken, whatever the limits are now. A sender that is told 413
+/// Nothing of it is stored, and no limit refuses it: what was taken once stays taken, even if the limits changed since. A sender that gets a 413
 /// may rely on it that none of its events are here.
 struct KnownBody: ~Copyable {
     /// A segment that came before.
@@ -33,7 +33,7 @@ struct KnownBody: ~Copyable {
         }
     }
 
-    /// The body is complete. Returns what it holds.
+    /// Ends the body, which is complete. Returns what it holds.
     mutating func finish() throws(IntakeError) -> [ReceivedSegment] {
         if parts.first.map({ $0.part.bytes == nil }) ?? false { try endPart() }
         guard parts.isEmpty else { throw .shorterThanNamed }
@@ -85,7 +85,7 @@ private struct Look: ~Copyable {
         }
     }
 
-    /// How many events it holds; `nil` where the limits of today leave that open.
+    /// Returns how many events it holds; `nil` where the limits of today leave that open.
     mutating func countAtEnd() -> Int64? {
         guard isCounted else { return nil }
         do {

@@ -41,12 +41,12 @@ struct PartIntake: ~Copyable {
         if let piece = buffer.readSlice(length: max(wanted, 0)) { try intake.take(piece) }
     }
 
-    /// The segment, when its last byte is known to be there.
+    /// Returns the segment, when its last byte is known to be there.
     mutating func candidateIfWhole() throws(IntakeError) -> AdmissionCandidate? {
         intake.bytes == length ? try finish() : nil
     }
 
-    /// The segment, when nothing more comes.
+    /// Returns the segment, when nothing more comes.
     mutating func candidateAtEnd() throws(IntakeError) -> AdmissionCandidate {
         // At the end of a gzip member its content tells nothing of the rest.
         if let length, intake.bytes != length { throw .shorterThanNamed }

@@ -110,14 +110,14 @@ final class ConnectionGuard: ChannelDuplexHandler, RemovableChannelHandler {
     }
 
     func errorCaught(context: ChannelHandlerContext, error: any Error) {
-        // What breaks within a body is told of by the one that reads it.
+        // The handler that reads a body reports what breaks within it.
         if !isReading, let reason = Self.reason(error) {
             onRefused(RefusedRequestError(.badRequest, reason, closes: true), address ?? "")
         }
         context.fireErrorCaught(error)
     }
 
-    /// Why a connection carries no request, which the handlers before this one have answered; `nil`: the client went away.
+    /// Returns why a connection carries no request, which the handlers before this one have answered; `nil`: the client went away.
     private static func reason(_ error: any Error) -> String? {
         switch error {
         case HTTPParserError.invalidEOFState, HTTPParserError.closedConnection: nil
@@ -128,7 +128,7 @@ final class ConnectionGuard: ChannelDuplexHandler, RemovableChannelHandler {
         }
     }
 
-    /// The name that BoringSSL has for an error, without the place in its source.
+    /// Returns the name that BoringSSL has for an error, without the place in its source.
     private static func reason(_ error: BoringSSLInternalError) -> String {
         let text = "\(error)"
         guard let start = text.firstRange(of: "OPENSSL_internal:")?.upperBound else { return text }

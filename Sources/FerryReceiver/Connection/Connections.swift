@@ -28,7 +28,8 @@ final class Connections: Sendable {
         mostRefused = Self.mostRefused(beside: most)
     }
 
-    /// How many are refused at a time, each of which holds a request's head until it has its answer: half as many as are served, and 256 at most.
+    /// Returns how many are refused at a time, each of which holds a request's head until it has its answer: half as many as are served, and 256 at
+    /// most.
     static func mostRefused(beside most: Int) -> Int { min(256, max(1, most / 2)) }
 
     /// Counts a connection until ``end(_:from:)``. What is refused takes no place of what is served, or one address could shut out the others.

@@ -16,7 +16,7 @@ struct PeerContext: RequestContext {
     /// The other side's address.
     var address: String { channel.remoteAddress?.ipAddress ?? "?" }
 
-    /// The SHA-256 of the certificate that the other side showed, and proved to have the key of; `nil` when it showed none.
+    /// Returns the SHA-256 of the certificate that the other side showed, and proved to have the key of; `nil` when it showed none.
     func certificate() async -> BodyDigest? {
         guard let certificate = try? await channel.nioSSL_peerCertificate().get() else { return nil }
         return try? ClientCertificate.digest(certificate)

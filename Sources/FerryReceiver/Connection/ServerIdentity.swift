@@ -1,8 +1,8 @@
 import FerrySpool
 import NIOSSL
 
-/// The certificate and key that a receiver shows, as their files say: they are read again when one changes, so that a certificate can be renewed while
-/// the receiver runs.
+/// The certificate and key that a receiver shows, as their files say: they are read again when one changes, so that a certificate can be renewed
+/// while the receiver runs.
 struct ServerIdentity: Equatable, Sendable {
     let chain: [NIOSSLCertificate]
     let key: NIOSSLPrivateKey

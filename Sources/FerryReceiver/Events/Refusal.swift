@@ -9,7 +9,7 @@ public struct Refusal: Sendable {
     public let status: Int
     public let reason: String
 
-    /// - Parameter reason: What the log gets instead of what the client is told.
+    /// - Parameter reason: The text for the log, instead of the one that the client gets.
     init(_ refused: RefusedRequestError, machine: MachineName?, address: String, reason: String? = nil) {
         self.machine = machine
         self.address = address

@@ -82,7 +82,7 @@ struct Hub: Sendable {
         }
     }
 
-    /// - Parameter reason: What the log gets instead of what the client is told.
+    /// - Parameter reason: The text for the log, instead of the one that the client gets.
     private func refuse(
         _ refused: RefusedRequestError, _ machine: MachineName?, _ address: String, logging reason: String? = nil
     ) -> Response {

@@ -47,7 +47,7 @@ struct SegmentHandler: Sendable {
         let isTooLarge = request.headers[.contentLength].flatMap(Int64.init).map { $0 > largest.bytes } ?? false
         let received: [ReceivedSegment]
         do throws(IntakeError) {
-            // The key before the size: a sender that is told 413 sends the same events again, in halves with keys of their own.
+            // The key before the size: a sender that gets a 413 sends the same events again, in halves with keys of their own.
             if let known = try await known(parts, from: sender, looksAround: false) {
                 received = try await compare(request, known, from: guest)
             } else if isTooLarge {
@@ -111,7 +111,7 @@ struct SegmentHandler: Sendable {
         return received
     }
 
-    /// The answer to a body that is too large. After 413 its sender splits the segment, which is not for one that is here or was.
+    /// Returns the answer to a body that is too large. After 413 its sender splits the segment, which is not for one that is here or was.
     private func tooLarge(
         _ request: Request, _ parts: [JoinedSegments.Part], from sender: String?, _ limit: ByteCount
     ) async -> IntakeError {

@@ -31,7 +31,7 @@ final class Stations: Sendable {
     private let make: @Sendable (Spool) throws(FileError) -> SegmentHandler
 
     /// - Parameters:
-    ///   - mostOpen: So many spools are open at once; each takes two descriptors, and more while segments come.
+    ///   - mostOpen: How many spools are open at once; each takes two descriptors, and more while segments come.
     ///   - make: Makes what takes segments into a spool.
     init(
         _ folder: MachineFolder, mostOpen: Int, _ make: @escaping @Sendable (Spool) throws(FileError) -> SegmentHandler
@@ -41,10 +41,11 @@ final class Stations: Sendable {
         self.make = make
     }
 
-    /// The place of a machine's segments. One whose folder was moved away, or made anew, is opened again.
+    /// Returns the place of a machine's segments. One whose folder was moved away, or made anew, is opened again.
     ///
     /// - Returns: `nil` while another thread opens it, which may wait for what other processes hold: nothing else is to wait with it.
-    /// - Throws: `FileError` when there is no spool: `ferry machine add` makes it, and an empty folder may be the place of a file system that is not mounted.
+    /// - Throws: `FileError` when there is no spool: `ferry machine add` makes it, and an empty folder may be the place of a file system that is not
+    ///   mounted.
     func station(of name: MachineName) throws(FileError) -> Station? {
         if let station = state.withLock({ $0.use(name) }), station.spool.isAtItsPath { return station }
         guard state.withLock({ $0.opening.insert(name).inserted }) else { return nil }

@@ -10,7 +10,7 @@ struct Guest: Sendable {
     /// below an event's size, by which the sender would come to reject events.
     var largestBody: ByteCount? { machine.limits.bytes.flatMap { $0 >= .mebibytes(1) ? $0 : nil } }
 
-    /// The parts with no more urgent priority than the machine may use.
+    /// Returns the parts with no more urgent priority than the machine may use.
     func limiting(_ parts: [JoinedSegments.Part]) -> [JoinedSegments.Part] {
         guard let most = machine.limits.priority else { return parts }
         return parts.map { $0.with(identity: $0.identity.limited(to: most)) }

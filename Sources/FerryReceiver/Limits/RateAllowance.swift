@@ -6,7 +6,7 @@ struct RateAllowance: Sendable {
     private var left: Double
     private var last: ContinuousClock.Instant
 
-    /// A machine that was silent may send so much at once.
+    /// How many seconds of its rate a machine that was silent may send at once.
     private static let burst = 10.0
 
     init(_ rate: ByteCount, at now: ContinuousClock.Instant) {
@@ -14,7 +14,7 @@ struct RateAllowance: Sendable {
         last = now
     }
 
-    /// How long a machine must wait before its next request; `nil`: not at all. A request that has begun is taken whole.
+    /// Returns how long a machine must wait before its next request; `nil`: not at all. A request that has begun is taken whole.
     mutating func wait(_ rate: ByteCount, at now: ContinuousClock.Instant) -> Duration? {
         let gained = max(0, (now - last) / .seconds(1)) * Double(rate.bytes)
         left = min(left + gained, Double(rate.bytes) * Self.burst)

@@ -20,7 +20,7 @@ struct RequestRoom {
 
     var isLimited: Bool { limit != nil }
 
-    /// Sees that so much is set aside, of which other requests that are under way have none.
+    /// Sets room aside, of which other requests that are under way have none.
     ///
     /// - Throws: ``IntakeError/overQuota(_:)``.
     mutating func take(_ total: ByteCount) throws(IntakeError) {

@@ -35,7 +35,7 @@ final class SpoolUsage: Sendable {
         }
     }
 
-    /// Sets room aside for a request. Returns `false`, and sets none aside, where there is not so much.
+    /// Sets room aside for a request. Returns `false`, and sets none aside, where there is not enough.
     func take(_ more: ByteCount, within limit: ByteCount) -> Bool {
         state.withLock { state in
             guard state.bytes + state.underWay + more <= limit else { return false }

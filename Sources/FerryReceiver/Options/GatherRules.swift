@@ -21,7 +21,8 @@ public struct GatherRules: Equatable, Sendable {
     /// What one inflates to at most: what came in parts must not be refused as a whole.
     private(set) var mostInflated = ByteCount.mebibytes(256)
 
-    /// Returns them for a receiver that inflates so much of a segment: one with the same limit that gets what is gathered is far from it.
+    /// Returns them for a receiver that inflates a segment to `inflateLimit` at most: one with the same limit that gets what is gathered is far from
+    /// it.
     func bounded(by inflateLimit: ByteCount) -> GatherRules {
         var rules = self
         rules.mostInflated = min(mostInflated, ByteCount(inflateLimit.bytes / 4))

@@ -7,7 +7,7 @@ public struct ReceiverOptions: Sendable {
     public var port = 8787
     /// The largest body, as it comes.
     public var maxBody = ByteCount.mebibytes(64)
-    /// The largest body of several segments that senders are told to send: they hold it in memory.
+    /// The largest body of several segments that the receiver tells senders to send: they hold it in memory.
     var mostJoined: ByteCount { min(maxBody, .mebibytes(16)) }
     /// The most that a body may inflate to.
     public var inflateLimit = ByteCount.mebibytes(1024)
@@ -34,7 +34,7 @@ public struct ReceiverOptions: Sendable {
     public var mostConnections = 2048
     public var mostConnectionsPerAddress: Int { max(1, mostConnections / 2) }
 
-    /// Of machines that have a spool each, so many spools are open at once: two descriptors each.
+    /// How many spools are open at once where machines have a spool each: two descriptors each.
     public var mostOpenSpools = 8192
 
     /// When it ends, requests that have begun are finished for this long. With the ends of TLS connections that is less than the 10 s after which

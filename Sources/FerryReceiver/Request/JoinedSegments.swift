@@ -14,7 +14,7 @@ enum JoinedSegments {
         /// How long before now it was opened, by the sender's word; `nil` where that gives none.
         var age: Duration?
 
-        /// When it was opened, by this machine's clock, where the one was behind that gave it its name.
+        /// Returns when it was opened, by this machine's clock, where the one was behind that gave it its name.
         func dated(at now: Timestamp) -> Timestamp? {
             guard let age else { return nil }
             let dated = now - age

@@ -23,7 +23,7 @@ struct SegmentIdentity: Equatable, Sendable {
         self.key = key
     }
 
-    /// The same with no more urgent priority than one.
+    /// Returns the same identity with a priority no more urgent than `most`.
     func limited(to most: Priority) -> SegmentIdentity {
         guard name.priority < most else { return self }
         return SegmentIdentity(name.with(most), givenName: givenName?.with(most), key: key)
@@ -40,7 +40,7 @@ struct SegmentIdentity: Equatable, Sendable {
         else {
             throw .key
         }
-        // Whoever sends other bytes under a segment's ID would keep the segment itself out.
+        // A client that sends other bytes under a segment's ID would keep the segment itself out.
         guard segment == nil || key == segment?.id else { throw .keyOfAnother }
         self.key = key
         givenName = segment
@@ -53,7 +53,7 @@ struct SegmentIdentity: Equatable, Sendable {
         }
     }
 
-    /// A structured-field string (RFC 9651), as the draft on idempotency keys wants it; a bare one is taken as it is.
+    /// Returns the text of a structured-field string (RFC 9651), as the draft on idempotency keys wants it; a bare one is taken as it is.
     private static func unquoted(_ value: String) -> String {
         guard value.count >= 2, value.hasPrefix("\""), value.hasSuffix("\"") else { return value }
         return String(value.dropFirst().dropLast())

@@ -12,8 +12,8 @@ func blocking<Value: Sendable>(_ body: @escaping @Sendable () -> Value) async ->
 func onBlockingThread(_ body: @escaping @Sendable () -> Void) { BlockingThreads.pool.submit { _ in body() } }
 
 private enum BlockingThreads {
-    /// Many more than there are cores, as they wait more than they work: for the disk, and for up to 10 s for what another process holds. The rounds of
-    /// some machines whose locks an import holds that stands still, or whose disk does, must leave threads to the others.
+    /// Many more than there are cores, as they wait more than they work: for the disk, and for up to 10 s for what another process holds. The rounds
+    /// of some machines whose locks an import holds that stands still, or whose disk does, must leave threads to the others.
     static let pool = {
         let pool = NIOThreadPool(numberOfThreads: 64)
         pool.start()

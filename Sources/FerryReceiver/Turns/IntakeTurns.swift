@@ -5,9 +5,9 @@ import Synchronization
 
 /// Runs the work that bodies make, inflating, checking and writing, on as many threads as there are cores; senders take turns.
 ///
-/// The event loops and the tasks are free meanwhile: who asks only whether the receiver is well is answered at once, whatever comes in.
-/// A piece of work takes milliseconds. Where one takes much longer, its sender's disk stands still: another thread takes the place of the one that waits
-/// there, and that sender's other work waits for it.
+/// The event loops and the tasks are free meanwhile: a client that asks only whether the receiver is well is answered at once, under any load.
+/// A piece of work takes milliseconds. Where one takes much longer, its sender's disk stands still: another thread takes the place of the one that
+/// waits there, and that sender's other work waits for it.
 final class IntakeTurns: Sendable {
     private typealias Work = @Sendable () -> Void
 

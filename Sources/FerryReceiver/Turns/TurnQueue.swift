@@ -11,7 +11,7 @@ struct TurnQueue<Item> {
 
     var isEmpty: Bool { owners.isEmpty }
 
-    /// How many have items, but for some.
+    /// Returns how many owners have items, but for some.
     func owners(besides passed: Set<String>) -> Int { owners.count { !passed.contains($0) } }
 
     /// Takes out the next item of the owner that has waited longest, but for some.

@@ -1,4 +1,4 @@
-/// How much of a body is worked on in one turn: so much that others wait for some milliseconds only, however far it inflates.
+/// How much of a body is worked on in one turn: few enough bytes that others wait for some milliseconds only, however far it inflates.
 struct TurnSlice: Equatable, Sendable {
     private(set) var bytes = most
 

@@ -1,5 +1,5 @@
-/// Runs blocking work of one spool, so many pieces at once: what waits there for another process, or for its disk, takes no more of the threads that all spools share,
-/// however many requests come.
+/// Runs blocking work of one spool, a limited number of pieces at once: what waits there for another process, or for its disk, takes no more of the
+/// threads that all spools share, however many requests come.
 actor Turnstile {
     private let width: Int
     private var running = 0

@@ -2,13 +2,13 @@ import FerrySpool
 import Glibc
 
 extension ReplayFile {
-    /// Every line that is not blank.
+    /// Calls `body` with every line that is not blank.
     func forEachLine(limit: ByteCount, _ body: (UnsafeBufferPointer<UInt8>) throws -> Void) throws {
         guard let file = try OpenFile.readingRegular(path) else { throw FileError("read", path, code: EINVAL) }
         try forEachLine(of: file, limit: limit, body)
     }
 
-    /// The same of a file that is open.
+    /// Does the same with a file that is open.
     func forEachLine(of file: OpenFile, limit: ByteCount, _ body: (UnsafeBufferPointer<UInt8>) throws -> Void) throws {
         var cutter = LineCutter()
         func line(_ bytes: UnsafeBufferPointer<UInt8>) throws {

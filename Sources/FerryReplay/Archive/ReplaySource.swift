@@ -31,7 +31,7 @@ struct ReplaySource {
         if try folder.contains(Spool.sentName) { try addAll(in: folder.directory(Spool.sentName)) }
     }
 
-    /// The files in the order of their names, each once.
+    /// Returns the files in the order of their names, each once.
     ///
     /// Copies of one segment in two folders are one source; two files with the name of one segment and other bytes are two.
     func unique() -> [ReplayFile] {

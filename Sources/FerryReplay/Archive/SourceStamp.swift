@@ -33,7 +33,7 @@ struct SourceStamp: Equatable, Sendable {
         case other
     }
 
-    /// What has happened to the source since.
+    /// Returns what has happened to the source since.
     ///
     /// The inode tells a longer file from another one. Where size and time agree to the nanosecond it is not asked: FAT and FUSE number files
     /// anew at each mount, and what was restored from a backup has its time.

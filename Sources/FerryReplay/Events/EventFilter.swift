@@ -93,7 +93,7 @@ public struct EventFilter: Sendable {
 
     func isInRange(_ time: Timestamp) -> Bool { (since.map { time >= $0 } ?? true) && (until.map { time < $0 } ?? true) }
 
-    /// The line as it is to be sent; `nil` when it is not changed.
+    /// Returns the line as it is to be sent; `nil` when it is not changed.
     func rewritten(_ line: UnsafeBufferPointer<UInt8>, _ fields: [JSONField?], time: Timestamp?) -> [UInt8]? {
         guard rewrites else { return nil }
         var edits = settings.edits(fields, line)
@@ -108,7 +108,7 @@ public struct EventFilter: Sendable {
 
     private struct Found: Error {}
 
-    /// The time of the first event that passes; files that cannot be read are passed over.
+    /// Returns the time of the first event that passes; files that cannot be read are passed over.
     func firstTime(in files: [ReplayFile], limit: ByteCount) -> Timestamp? {
         var fields = makeFields()
         for file in files {

@@ -17,7 +17,7 @@ enum EventTime {
         }
     }
 
-    /// The same field's bytes for another moment, in the form that it has.
+    /// Returns the same field's bytes for another moment, in the form that it has.
     static func write(_ time: Timestamp, like field: JSONField, _ line: UnsafeBufferPointer<UInt8>) -> [UInt8] {
         guard field.kind == .number else { return JSONText.quoted(time.rfc3339) }
         if abs(field.number(line)) >= leastMilliseconds { return Array("\(time.milliseconds)".utf8) }

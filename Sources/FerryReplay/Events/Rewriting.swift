@@ -22,7 +22,7 @@ enum Rewriting {
         let bytes: [UInt8]
     }
 
-    /// The line with its changes. Of two that overlap the one that begins first counts, of two that begin together the first one.
+    /// Returns the line with its changes. Of two that overlap the one that begins first counts, of two that begin together the first one.
     static func apply(_ edits: [Edit], to line: UnsafeBufferPointer<UInt8>) -> [UInt8] {
         var bytes: [UInt8] = []
         var position = 0

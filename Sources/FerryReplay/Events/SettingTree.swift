@@ -27,7 +27,7 @@ struct SettingTree: Sendable {
     /// Tells where each field's value will be found.
     mutating func number(_ fieldOf: (FieldPath) -> Int) { Self.number(&members, fieldOf) }
 
-    /// What sets the fields in a line.
+    /// Returns the edits that set the fields in a line.
     func edits(_ fields: [JSONField?], _ line: UnsafeBufferPointer<UInt8>) -> [Rewriting.Edit] {
         guard let start = line.firstIndex(of: UInt8(ascii: "{")) else { return [] }
         var edits: [Rewriting.Edit] = []
@@ -58,7 +58,7 @@ struct SettingTree: Sendable {
         }
     }
 
-    /// A value with a field in it set; what is no object gives way to one.
+    /// Returns a value with a field in it set; what is no object gives way to one.
     private static func setting(_ path: ArraySlice<String>, _ value: [UInt8], in object: [UInt8]) -> [UInt8] {
         var tree = SettingTree()
         add(path, value, to: &tree.members, below: [])

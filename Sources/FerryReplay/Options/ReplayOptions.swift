@@ -9,7 +9,7 @@ public struct ReplayOptions: Sendable {
         case unlimited
         /// With the original gaps between events, divided by this.
         case original(factor: Double)
-        /// So many events a second.
+        /// A fixed rate, in events a second.
         case rate(Double)
     }
 

@@ -9,9 +9,9 @@ struct PacedFeeder: Sendable {
     private static let grain = Duration.milliseconds(2)
     /// A gap may be of days; a wish to stop is noticed within this time.
     private static let longestSleep = Duration.milliseconds(100)
-    /// What is waited for longer is told.
+    /// A longer wait is reported.
     private static let longestSilence = Duration.seconds(60)
-    /// At a fixed rate so many requests a second at most.
+    /// The most requests a second at a fixed rate.
     private static let requestsPerSecond = 50.0
     /// What leaves together is held in memory.
     private static let largestGroup = (events: Int64(20_000), bytes: 16 << 20)

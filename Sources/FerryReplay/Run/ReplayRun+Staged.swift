@@ -5,7 +5,7 @@ import FerrySpool
 extension ReplayRun {
     private static let prefix = ".staged-"
 
-    /// The hidden name of what is staged next.
+    /// Returns the hidden name of what is staged next.
     func stagedName(of segment: SegmentName) -> String { "\(Self.prefix)\(position.chunks ?? 0)-\(segment.fileName)" }
 
     /// Notes how far the sources were gone through, and makes what was staged of them segments.

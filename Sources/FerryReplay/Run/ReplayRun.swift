@@ -54,7 +54,7 @@ public struct ReplayRun: Sendable {
         public var source: Source?
     }
 
-    /// What a source was when its first part was staged: the parts are named after it, whatever became of it since.
+    /// What a source was when its first part was staged: the parts are named after it, even if it changed since.
     public struct Source: Codable, Equatable, Sendable {
         public var size: Int64
         public var modified: Timestamp
@@ -96,7 +96,7 @@ public struct ReplayRun: Sendable {
         return ReplayRun(id: id, spool: spool, position: position)
     }
 
-    /// The run as it stands now, for this process alone for as long as the result lives.
+    /// Returns the run as it stands now, for this process alone for as long as the result lives.
     ///
     /// - Throws: ``ReplayError`` or `FileError`.
     func taken() throws -> ReplayRun {
@@ -133,7 +133,7 @@ public struct ReplayRun: Sendable {
         try spool.setState(position, named: Self.fileName, isDurable: isDurable)
     }
 
-    /// The sources as they were when the replay began; `nil` when it was begun by a version that did not write them down, or died before
+    /// Returns the sources as they were when the replay began; `nil` when it was begun by a version that did not write them down, or died before
     /// it could.
     func sources() throws(FileError) -> [ReplayFile]? {
         try spool.stateBytes(named: Self.listName).flatMap(ReplayList.files)
@@ -155,7 +155,7 @@ public struct ReplayRun: Sendable {
         }
     }
 
-    /// Everything is delivered: nothing of the run is left.
+    /// Removes the run: everything is delivered, and nothing of it is left.
     public func remove() throws(FileError) { try spool.removeIfEmpty() }
 }
 

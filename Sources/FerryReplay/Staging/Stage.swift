@@ -22,7 +22,7 @@ struct Stage {
         self.report = report
     }
 
-    /// The name of what is made from a source.
+    /// Returns the name of what is made from a source.
     ///
     /// - Parameter lines: Which lines of the source that pass it holds, when it is only a part.
     func name(for file: ReplayFile, created: Timestamp? = nil, lines: Range<Int64>? = nil) -> SegmentName {
@@ -63,7 +63,7 @@ struct Stage {
         noteGrowth(of: source)
     }
 
-    /// Stages a copy: a second name of the source would grow with it, and share its locks with whatever sends or reads it.
+    /// Stages a copy: a second name of the source would grow with it, and share its locks with the processes that send or read it.
     private func passThrough(_ source: OpenSource) throws {
         let name = run.stagedName(of: name(for: source.listed))
         let folder = run.spool.directory

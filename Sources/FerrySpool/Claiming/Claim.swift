@@ -41,7 +41,7 @@ public final class Claim: Sendable {
         _ = consume last
     }
 
-    /// The request that is noted has arrived.
+    /// Notes that the noted request has arrived.
     package func noteArrival() { request.withLock { $0 }?.noteArrival() }
 }
 
@@ -77,8 +77,8 @@ extension Spool {
         return try claim.hasContent(status)
     }
 
-    /// The name that the claimed file has now, with the content that was claimed: its own, or the one that a program gave it within the folder
-    /// meanwhile. `nil` when it is no pending segment any more.
+    /// Returns the name that the claimed file has now, with the content that was claimed: its own, or the one that a program gave it within the
+    /// folder meanwhile. `nil` when it is no pending segment any more.
     func currentName(of claim: Claim) throws(FileError) -> String? {
         if try holds(claim) { return claim.name }
         var found: (name: String, status: FileStatus)?

@@ -27,10 +27,11 @@ extension Claim {
         }
     }
 
-    /// What tells a segment's content from another's, on every machine that it is copied to: its size, and the checksum and the length that end it.
+    /// Returns what tells a segment's content from another's, on every machine that it is copied to: its size, and the checksum and the length that
+    /// end it.
     public func contentMark() throws(FileError) -> String { try file.contentMark(size: status.size.bytes) }
 
-    /// SHA-256 of the content: as it was examined, or else as it is.
+    /// Returns the SHA-256 of the content: as it was examined, or else as it is.
     public func digest() throws(FileError) -> BodyDigest {
         if case .whole(let digest) = remembered { return digest }
         let digest = try file.digest().digest

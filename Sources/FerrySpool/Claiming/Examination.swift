@@ -1,6 +1,6 @@
 /// What an examination of a segment found.
 public struct Examination: Equatable, Sendable {
-    /// `nil` when nobody noted them and the segment was not inflated.
+    /// `nil` when their writer did not note them and the segment was not inflated.
     public var events: Int64?
     public var damage: GzipError?
     /// A member's writer noted nothing, so that only inflating shows whether the file is whole.

@@ -1,4 +1,4 @@
-/// Whether a file with a name from another tool is complete. Nobody published it in one step: it may be still being copied.
+/// Whether a file with a name from another tool is complete. It was not published in one step: it may be still being copied.
 public enum ForeignFile {
     /// cp, scp and rsync never pause for so long while a file is written on one machine.
     public static let quietPeriod = Duration.seconds(5)
@@ -17,7 +17,7 @@ public enum ForeignFile {
     ///
     /// - Parameter changed: The kernel's time of the last change, which no tool can set.
     public static func isQuiet(changed: Timestamp, now: Timestamp) -> Bool {
-        // A change far in the future shows a clock that was set back since: nobody can tell how long ago it was.
+        // A change far in the future shows a clock that was set back since: how long ago it was is unknown.
         abs((now - changed).wholeMilliseconds) >= quietPeriod.wholeMilliseconds
     }
 
@@ -27,7 +27,7 @@ public enum ForeignFile {
         return now - changed >= patience ? .givenUp : .settling(until: max(changed, now) + patience)
     }
 
-    /// When to look again at a sound file with a name of the format but without notes; `nil` when it may leave now. It may be a copy that
+    /// Returns when to look again at a sound file with a name of the format but without notes; `nil` when it may leave now. It may be a copy that
     /// just came to a member's end.
     ///
     /// - Parameter isFinished: Whether its times show that something else than a write happened last, as publishing by a new name does.
@@ -35,8 +35,8 @@ public enum ForeignFile {
         isFinished || isQuiet(changed: changed, now: now) ? nil : changed + quietPeriod
     }
 
-    /// When to look again at a damaged file with a name of the format. Ferry publishes in one step, but `rsync --inplace` and `--partial`
-    /// do not: so it is damaged only when it is quiet, and cut off only when nobody went on with it for long.
+    /// Returns when to look again at a damaged file with a name of the format. Ferry publishes in one step, but `rsync --inplace` and `--partial`
+    /// do not: so it is damaged only when it is quiet, and cut off only when no process went on with it for long.
     ///
     /// - Returns: `nil` when it will never be whole.
     public static func mayBecomeWhole(_ damage: GzipError.Kind, changed: Timestamp, now: Timestamp) -> Timestamp? {
@@ -49,7 +49,7 @@ public enum ForeignFile {
 }
 
 extension Spool {
-    /// When to look again at a pending segment that may be still being written, as far as that can be told without claiming it; `nil` when
+    /// Returns when to look again at a pending segment that may be still being written, as far as that can be told without claiming it; `nil` when
     /// it may leave now.
     public func settles(_ name: String, _ status: FileStatus, now: Timestamp) throws(FileError) -> Timestamp? {
         guard !ForeignFile.isQuiet(changed: status.changed, now: now) else { return nil }
@@ -62,7 +62,7 @@ extension Spool {
 }
 
 extension Claim {
-    /// When to look again at a segment that was found sound and may be still being written; `nil` when it may leave now.
+    /// Returns when to look again at a segment that was found sound and may be still being written; `nil` when it may leave now.
     public func mayGrow(_ examination: Examination, now: Timestamp) -> Timestamp? {
         if segmentName == nil {
             return ForeignFile.isQuiet(changed: status.changed, now: now) ? nil : status.changed + ForeignFile.quietPeriod
@@ -73,7 +73,7 @@ extension Claim {
 }
 
 extension Spool {
-    /// What is wrong with a pending file, found by inflating it, without a claim; `nil` when it is sound, or gone.
+    /// Returns what is wrong with a pending file, found by inflating it, without a claim; `nil` when it is sound, or gone.
     public func damage(of name: String, inflateLimit: ByteCount = .mebibytes(1024)) throws(FileError) -> GzipError? {
         guard let file = try directory.open(name) else { return nil }
         do {

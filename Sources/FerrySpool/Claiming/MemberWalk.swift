@@ -54,7 +54,7 @@ extension OpenFile {
         return Examination(events: events)
     }
 
-    /// The events that the file's writer noted; `nil` when nobody did.
+    /// Returns the number of events that the file's writer noted; `nil` when it noted none.
     public func notedEvents() throws(FileError) -> Int64? { try walkMembers(length: status().size.bytes).events }
 
     /// No writer of segments has a header near this length.
@@ -62,12 +62,12 @@ extension OpenFile {
 }
 
 extension Spool {
-    /// The events that a pending segment's writer noted; `nil` when nobody did, or when there is no such segment.
+    /// Returns the number of events that a pending segment's writer noted; `nil` when it noted none, or when there is no such segment.
     public func notedEvents(of name: String) throws(FileError) -> Int64? {
         try notes(of: name)?.events
     }
 
-    /// What a pending segment's header and notes tell; `nil` when there is no such segment.
+    /// Returns what a pending segment's header and notes tell; `nil` when there is no such segment.
     public func notes(of name: String) throws(FileError) -> Examination? {
         guard let file = try directory.open(name) else { return nil }
         return try file.walkMembers(length: file.status().size.bytes)

@@ -1,5 +1,5 @@
 extension Spool {
-    /// The retry state of a segment, `nil` when it has none that can be read.
+    /// Returns the retry state of a segment, `nil` when it has none that can be read.
     public func sidecar(
         of segment: String, warn: (UnreadableState) -> Void = { _ in }
     ) throws(FileError) -> RetryState? {
@@ -8,7 +8,7 @@ extension Spool {
         return size == content.bytes ? state : nil
     }
 
-    /// The retry state of a claimed segment. That of another content, which a file from another tool had under its name, is removed.
+    /// Returns the retry state of a claimed segment. That of another content, which a file from another tool had under its name, is removed.
     public func sidecar(of claim: Claim, warn: (UnreadableState) -> Void = { _ in }) throws(FileError) -> RetryState? {
         let name = Self.sidecarName(of: claim.name)
         guard let state = try directory.readStateOfAnyKind(RetryState.self, from: name, warn: warn) else { return nil }
@@ -28,7 +28,8 @@ extension Spool {
         case blocks
     }
 
-    /// Only the holder of the segment's claim may write it. On a full disk it takes a part of the reserve, or is written where it lies.
+    /// Writes the retry state. Only the holder of the segment's claim may write it. On a full disk it takes a part of the reserve, or is written
+    /// where it lies.
     public func writeSidecar(
         _ state: RetryState, of claim: Claim, with room: SidecarRoom = .reserve
     ) throws(FileError) {
@@ -54,7 +55,7 @@ extension Spool {
         }
     }
 
-    /// A folder of its name counts as absent, and stays.
+    /// Removes a segment's sidecar. A folder of its name counts as absent, and stays.
     package func removeSidecar(of segment: String) throws(FileError) {
         do throws(FileError) {
             try directory.remove(Self.sidecarName(of: segment))

@@ -22,7 +22,7 @@ extension Claim {
         return try inflateWhole(limit: inflateLimit, content: content, goesByNotes: verification != .always)
     }
 
-    /// What can be found out without inflating the segment; `nil` when it is to be inflated.
+    /// Returns what can be found out without inflating the segment; `nil` when it is to be inflated.
     public func examineQuickly(_ verification: Verification, content: [UInt8]? = nil) throws(FileError) -> Examination? {
         if segmentName == nil || verification == .always { return nil }
         var trailers = TrailerMark.Builder()

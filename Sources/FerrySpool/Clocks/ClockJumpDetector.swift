@@ -90,14 +90,14 @@ public struct ClockJumpDetector: Codable, Equatable, Sendable {
     /// What a step between two boots counts for at most: how long the machine was off cannot be known.
     private static let longestStep = Duration.seconds(86_400)
 
-    /// The watch after a look at the clocks.
+    /// Creates the watch after a look at the clocks.
     ///
     /// - Parameter previous: From the last look, in this process or an earlier one; `nil` when there was none.
     public init(previous: ClockJumpDetector?, reading: Reading) {
         bootID = reading.bootID
         sinceBoot = reading.sinceBoot
         wall = reading.wall
-        // Whatever clock there is may have been wrong from the start, or is since it jumped.
+        // The clock may have been wrong from the start, or is since it jumped.
         (steadySince, agreedSince, agreedFor) = (reading.sinceBoot, reading.wall, 0)
         guard let previous else { return }
         misdated = previous.misdated
@@ -142,13 +142,14 @@ public struct ClockJumpDetector: Codable, Equatable, Sendable {
 
     private static let mostMisdated = 8
 
-    /// The best time known for something that is dated by this machine's clock: later than it says if the clock was behind then, or may have been.
+    /// Returns the best time known for something that is dated by this machine's clock: later than it says if the clock was behind then, or may have
+    /// been.
     public func best(_ date: Timestamp) -> Timestamp {
         let shifts = (misdated ?? []).filter { ($0.from...max($0.from, $0.to)).contains(date) }.map(\.by)
         return date + .milliseconds(max(0, shifts.max() ?? 0))
     }
 
-    /// The latest time that anything may have which is dated in a range, as ``best(_:)`` has it.
+    /// Returns the latest time that anything may have which is dated in a range, as ``best(_:)`` has it.
     func latest(from start: Timestamp, to end: Timestamp) -> Timestamp {
         let shifts = (misdated ?? []).filter { $0.from <= end && start <= $0.to }.map(\.by)
         return end + .milliseconds(max(0, shifts.max() ?? 0))

@@ -30,7 +30,7 @@ extension Spool {
         return time
     }
 
-    /// What a writer last dated; `nil` where that cannot be read.
+    /// Returns what a writer last dated; `nil` where that cannot be read.
     func latestCreation() -> LatestCreation? {
         ((try? stateDirectory?.open(Self.creationName)) ?? nil).flatMap { file in
             (try? file.readBytes(LatestCreation.length, at: 0)).flatMap { LatestCreation($0) }
@@ -39,7 +39,7 @@ extension Spool {
 
     static let creationName = "created.json"
 
-    /// The times in the names of what is pending, being written, or was delivered last.
+    /// Returns the times in the names of what is pending, being written, or was delivered last.
     private func datedNames() -> [Timestamp] {
         var times: [Timestamp] = []
         func look(_ folder: Directory) {

@@ -1,7 +1,7 @@
 import Glibc
 
 extension ClockJumpDetector.Reading {
-    /// The machine's clocks as they are now.
+    /// Reads the machine's clocks as they are now.
     public static func now() -> ClockJumpDetector.Reading {
         .init(
             bootID: BootID.current ?? "", sinceBoot: KernelClock.nanoseconds(CLOCK_BOOTTIME) / 1_000_000, wall: .now())
@@ -41,7 +41,7 @@ extension Spool {
         return watch
     }
 
-    /// A moment as an age limit may take it: no later than the clock, as far as that can be trusted; `nil` while it cannot.
+    /// Returns a moment as an age limit may take it: no later than the clock, as far as that can be trusted; `nil` while it cannot.
     public func trusted(_ now: Timestamp, by clock: ClockJumpDetector.Reading = .now()) -> Timestamp? {
         watchClock(clock).trustedNow.map { min($0, now) }
     }

@@ -18,7 +18,7 @@ struct EventNames: Codable, Equatable {
 extension Spool {
     private static let namesName = "names.json"
 
-    /// The names that events had, in the order in which they came; none where that cannot be read.
+    /// Returns the names that events had, in the order in which they came; none where that cannot be read.
     public func eventNames() -> [String] { knownNames().names }
 
     private func knownNames() -> EventNames {

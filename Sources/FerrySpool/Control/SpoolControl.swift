@@ -8,7 +8,7 @@ public struct SpoolControl: Codable, Equatable, Sendable {
     public var isDisabled = false
     /// When this was last changed.
     public var changedAt: Timestamp?
-    /// When somebody last asked for everything to be sent at once.
+    /// When a person or a program last asked for everything to be sent at once.
     public var flushRequestedAt: Timestamp?
     /// What was stored by then is to be deleted, also where a program has it in journals. It is dated as a segment is: what is stored later is
     /// dated later, also by a clock that was set back.
@@ -37,12 +37,14 @@ public struct SpoolControl: Codable, Equatable, Sendable {
     /// Programs obey within a second; this is with the time that a busy machine needs.
     package static let obeyedWithin = Duration.milliseconds(1500)
 
-    /// What was stored by then is to be deleted; `nil`: nothing, or a clock said so that was far ahead, which no later segment follows.
+    /// Returns the time up to which everything stored is to be deleted; `nil`: nothing, or a clock said so that was far ahead, which no later segment
+    /// follows.
     package func deletes(at now: Timestamp) -> Timestamp? {
         deletesBefore.flatMap { CreationTime.isFollowed($0, reading: now) ? $0 : nil }
     }
 
-    /// How long to wait before a spool is enabled: what is stored from then on is to stay, also where a tracker has not obeyed a deletion yet.
+    /// Returns how long to wait before a spool is enabled: what is stored from then on is to stay, also where a tracker has not obeyed a deletion
+    /// yet.
     package func waitAfterDeletion(at now: Timestamp) -> Duration {
         guard let before = deletesBefore else { return .zero }
         // It is ahead of a clock that was set back.
@@ -68,10 +70,10 @@ extension Spool {
     /// For messages.
     public var controlPath: String { "\(path)/\(Self.stateFolderName)/\(Self.controlFileName)" }
 
-    /// When the file was last changed; `nil` when there is none.
+    /// Returns when the file was last changed; `nil` when there is none.
     public func controlChanged() throws(FileError) -> Timestamp? { try stateDirectory?.status(Self.controlFileName)?.changed }
 
-    /// What the spool was told; everything is allowed when there is no file. One that is there and says nothing that can be understood
+    /// Returns what the spool was told; everything is allowed when there is no file. One that is there and says nothing that can be understood
     /// counts as a pause, with a warning: nothing is sent that was to wait, and producers still store.
     public func control(warn: (UnreadableState) -> Void = { _ in }) throws(FileError) -> SpoolControl {
         guard let stateDirectory else { return SpoolControl() }
@@ -85,7 +87,7 @@ extension Spool {
         return control ?? (isUnreadable ? .unreadable : SpoolControl())
     }
 
-    /// Changes what the spool is told, durably. Changes by several processes at once follow one another, and none is lost.
+    /// Changes the spool's control file, durably. Changes by several processes at once follow one another, and none is lost.
     public func setControl(at now: Timestamp, _ change: (inout SpoolControl) -> Void) throws(FileError) -> SpoolControl {
         try whileLocked { state throws(FileError) in
             let before = try control()

@@ -4,7 +4,7 @@ public struct SpoolIdentity: Codable, Equatable, Sendable {
     public var version = 1
     /// A random UUID, made once for the spool.
     public var anonymousID: String
-    /// Whoever is logged in.
+    /// The ID of the user who is logged in; `nil` when none is.
     public var userID: String?
     public var createdAt: Timestamp
 
@@ -42,7 +42,7 @@ public struct SpoolIdentity: Codable, Equatable, Sendable {
 extension Spool {
     private static let identityName = "identity.json"
 
-    /// The spool's identity, made when it has none that can be read. A file that cannot be understood is kept under another name
+    /// Returns the spool's identity, made when it has none that can be read. A file that cannot be understood is kept under another name
     /// (`identity.json~1`).
     ///
     /// - Returns: Also whether it was made just now: the first start.
@@ -54,7 +54,7 @@ extension Spool {
             return (known, false)
         }
         if try stateDirectory.contains(Self.identityName) { try setDamagedIdentityAside() }
-        // Several processes may open a new spool at once: whoever comes first decides.
+        // Several processes may open a new spool at once: the first one decides.
         var isFirst = false
         try lendingReserve { () throws(FileError) in
             isFirst = try stateDirectory.createOnce(Self.identityName, with: JSONLine.encode(fresh))

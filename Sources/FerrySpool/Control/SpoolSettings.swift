@@ -14,7 +14,7 @@ public struct SpoolSettings: Codable, Equatable, Sendable {
     /// A century: what a file says is no time that could overflow.
     private static let longestAge: Int64 = 36_525 * 86_400_000
 
-    /// A program's name as one line of at most 128 characters; such a one stays as it is.
+    /// Returns a program's name as one line of at most 128 characters; such a one stays as it is.
     static func name(of program: String) -> String { String(program.printable().unicodeScalars.prefix(128)) }
 
     public init(retention: RetentionLimits, setAt: Timestamp, setBy: String) {
@@ -51,16 +51,16 @@ extension Spool {
     /// The file's name in ``stateFolderName``.
     public static let settingsFileName = "settings.json"
 
-    /// The limits that a person set; `nil` when there are none that can be read.
+    /// Returns the limits that a person set; `nil` when there are none that can be read.
     public func settings(warn: (UnreadableState) -> Void = { _ in }) throws(FileError) -> SpoolSettings? {
         try stateDirectory?.readStateOfAnyKind(SpoolSettings.self, from: Self.settingsFileName, warn: warn)
     }
 
-    /// The limits that hold.
+    /// Returns the limits that hold.
     ///
     /// - Parameters:
-    ///   - standard: Those of the program that asks, for a spool that has none of its own. Settings that cannot be understood limit nothing: what they
-    ///     said may be more than any standard.
+    ///   - standard: Those of the program that asks, for a spool that has none of its own. Settings that cannot be understood limit nothing: what
+    ///     they said may be more than any standard.
     /// - Throws: ``FileError`` when they cannot be read now: what they are is not known then.
     public func limits(
         or standard: RetentionLimits, warn: (UnreadableState) -> Void = { _ in }

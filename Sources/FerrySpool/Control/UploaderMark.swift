@@ -12,10 +12,10 @@ public struct UploaderMark: Codable, Equatable, Sendable {
     public var destination: String
     /// The rule by which data is late, if there is one.
     public var deadline: Deadline?
-    /// When so many stored events are sent at once, if they are.
+    /// At which number and age stored events are sent at once; `nil` when neither makes them leave.
     public var threshold: Threshold?
     /// How old the oldest stored event gets, in milliseconds, before everything is sent, wherever it waits. Absent where nothing is gathered: each
-    /// segment leaves as it appears, or only when somebody asks.
+    /// segment leaves as it appears, or only on request.
     public var intervalMs: Int64?
     /// It sends only when it is asked, but for what is critical. Absent otherwise.
     public var byHand: Bool?
@@ -24,9 +24,9 @@ public struct UploaderMark: Codable, Equatable, Sendable {
 
     /// What trackers go by: events in their journals count, too.
     public struct Threshold: Codable, Equatable, Sendable {
-        /// So many events, 2 or more.
+        /// The number of events, 2 or more.
         public var events: Int64
-        /// How old the oldest event gets, in milliseconds, before everything is sent whatever its number; zero: that is never done.
+        /// How old the oldest event gets, in milliseconds, before everything is sent, however few events there are; zero: that is never done.
         public var intervalMs: Int64
         /// Critical events have a time of their own, and are not counted with the others.
         public var leavesCriticalOut: Bool?
@@ -125,10 +125,10 @@ extension Spool {
         }
     }
 
-    /// When the mark was last left; `nil` when none ever was.
+    /// Returns when the mark was last left; `nil` when none ever was.
     package func uploaderMarkChanged() throws(FileError) -> Timestamp? { try stateDirectory?.status(Self.markName)?.changed }
 
-    /// The mark of the uploader that runs, or ran last; whether it runs is told for this machine alone. `nil` when none ever did.
+    /// Returns the mark of the uploader that runs, or ran last; whether it runs is known for this machine alone. `nil` when none ever did.
     public func uploaderMark(_ locks: @autoclosure () -> HeldLocks = HeldLocks()) throws(FileError) -> (
         mark: UploaderMark, isRunning: Bool
     )? {

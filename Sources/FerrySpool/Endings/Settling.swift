@@ -10,7 +10,7 @@ extension Spool {
         try carryOut(endings).sync()
     }
 
-    /// The first part of ``settle(_:)``: the ledger. It waits for the disk.
+    /// Carries out the first part of ``settle(_:)``: the ledger. It waits for the disk.
     ///
     /// - Parameter sentGivesWay: Where the disk is full, the oldest delivered segments are deleted for the lines.
     /// - Returns: What was deleted.
@@ -19,7 +19,7 @@ extension Spool {
         try makingRoom(sentGivesWay: sentGivesWay) { () throws(FileError) in try appendToLedger(endings.map(\.entry)) }
     }
 
-    /// The second part of ``settle(_:)``: the files, one by one. Only what is recorded may be carried out.
+    /// Carries out the second part of ``settle(_:)``: the files, one by one. Only what is recorded may be carried out.
     ///
     /// - Parameters:
     ///   - earlier: The folders that an earlier call changed, when they are not yet forced to the disk.

@@ -13,7 +13,7 @@ extension Spool {
         var at: Timestamp
     }
 
-    /// The lines of a mark.
+    /// Returns the lines of a mark.
     static func lines(of mark: ExportMark) -> [UInt8] {
         JSONLine.encode(Head(bundle: mark.bundle, at: mark.at)) + mark.segments.flatMap { JSONLine.encode($0) }
     }
@@ -31,12 +31,12 @@ extension Spool {
         try folder.sync()
     }
 
-    /// The marks that count, oldest first.
+    /// Returns the marks that count, oldest first.
     public func exportMarks(warn: (UnreadableState) -> Void = { _ in }) throws(FileError) -> [ExportMark] {
         try allExportMarks(warn: warn).filter { $0.state != .void }
     }
 
-    /// All marks, those of dead exports included, oldest first. A file or line that cannot be read counts as absent, the file with a
+    /// Returns all marks, those of dead exports included, oldest first. A file or line that cannot be read counts as absent, the file with a
     /// warning.
     public func allExportMarks(warn: (UnreadableState) -> Void = { _ in }) throws(FileError) -> [ExportMark] {
         guard let folder = try exportsFolder() else { return [] }
@@ -82,7 +82,7 @@ extension Spool {
         return mark
     }
 
-    /// The bundles that pending segments travel in, oldest first.
+    /// Returns the bundles that pending segments travel in, oldest first.
     public func travellingBundles(warn: (UnreadableState) -> Void = { _ in }) throws(FileError) -> [TravellingBundle] {
         let marks = try exportMarks(warn: warn)
         return zip(marks, try newNames(of: marks)).map { mark, newNames in
@@ -103,8 +103,8 @@ extension Spool {
         return ExportsStamp(changed: try folder.changed(), marks: names, underWay: underWay)
     }
 
-    /// When a mark was last made, filled in or removed; `nil` when there never were any. Unlike ``exportsStamp()`` it takes one look, and does
-    /// not see that an export died.
+    /// Returns when a mark was last made, filled in or removed; `nil` when there never were any. Unlike ``exportsStamp()`` it takes one look, and
+    /// does not see that an export died.
     package func exportsChanged() throws(FileError) -> FolderTime? {
         try stateDirectory?.status(Self.exportsFolderName).map { FolderTime($0) }
     }

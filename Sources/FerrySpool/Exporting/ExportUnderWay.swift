@@ -23,8 +23,8 @@ public final class ExportUnderWay: Sendable {
         self.file = file
     }
 
-    /// The bundle is whole: from now on its receipt is waited for. The checksums get the places that were kept for them, and the mark its last
-    /// name: on a full disk too.
+    /// Ends the export with a whole bundle: from now on its receipt is waited for. The checksums get the places that were kept for them, and the mark
+    /// its last name: on a full disk too.
     ///
     /// - Parameter segments: Those that are in the bundle.
     public func finish(_ segments: [ExportMark.Segment]) throws(FileError) {
@@ -40,7 +40,7 @@ public final class ExportUnderWay: Sendable {
         try folder.sync()
     }
 
-    /// The mark with every line at its place, blank where a segment was left out; `nil` when one has become longer.
+    /// Returns the mark with every line at its place, blank where a segment was left out; `nil` when one has become longer.
     private func bytes(with segments: [ExportMark.Segment]) -> [UInt8]? {
         let whole = Dictionary(segments.map { (FileName($0.name), $0) }, uniquingKeysWith: { first, _ in first })
         var bytes = Spool.lines(of: ExportMark(bundle: bundle, at: at, segments: []))
@@ -53,7 +53,7 @@ public final class ExportUnderWay: Sendable {
         return bytes
     }
 
-    /// There will be no bundle: the segments are due.
+    /// Takes the mark back: there will be no bundle, and the segments are due.
     public func cancel() { try? spool.unmark(bundle) }
 }
 
@@ -73,7 +73,7 @@ extension Spool {
         }
     }
 
-    /// Those of some segments that travel in no bundle.
+    /// Returns those of some segments that travel in no bundle.
     private func staying(_ names: [String]) throws(FileError) -> [String] {
         guard try !exportMarks().isEmpty else { return names }
         let travelling = try travelling(in: scan())
@@ -107,7 +107,7 @@ extension Spool {
 }
 
 extension Spool {
-    /// What is noted of a segment before its checksum is known.
+    /// Returns what is noted of a segment before its checksum is known.
     private func marked(_ name: String) throws(FileError) -> ExportMark.Segment {
         ExportMark.Segment(name: name, sha256: ExportUnderWay.noSum, file: try directory.status(name).map { ExportedFile($0) })
     }

@@ -1,4 +1,4 @@
-/// Which file an exported segment is, whatever its name: a rename changes none of it.
+/// Which file an exported segment is, independently of its name: a rename changes none of it.
 public struct ExportedFile: Codable, Hashable, Sendable {
     private var inode: UInt
     private(set) var size: Int64

@@ -15,7 +15,7 @@ public struct TravellingSegments: Sendable {
 
         /// Whether another file of its name begins with what was exported: it was restored, or written on. What cannot be read counts as if it did.
         ///
-        /// - Parameter digest: SHA-256 of so many of the file's first bytes, in hexadecimal.
+        /// - Parameter digest: Returns the SHA-256 of the file's first bytes, as many as it is given, in hexadecimal.
         fileprivate func begins(_ other: ExportedFile, digest: (Int64) -> String?) -> Bool {
             guard let file, sha256 != ExportUnderWay.noSum else { return true }
             return file.size <= other.size && digest(file.size).map { $0 == sha256 } ?? true
@@ -49,7 +49,7 @@ public struct TravellingSegments: Sendable {
 
     /// - Parameters:
     ///   - file: Asked only where the name does not tell.
-    ///   - digest: SHA-256 of so many of the file's first bytes, in hexadecimal. Asked only where nothing else tells.
+    ///   - digest: Returns the SHA-256 of the file's first bytes, as many as it is given, in hexadecimal. Asked only where nothing else tells.
     func entry(of name: String, file: () -> ExportedFile?, digest: (Int64) -> String?) -> Entry? {
         let named = byName[name] ?? []
         if let id = SegmentName(name)?.id {
@@ -64,7 +64,7 @@ public struct TravellingSegments: Sendable {
         return named.last { $0.begins(file, digest: digest) }
     }
 
-    /// The same by the ID or the file alone.
+    /// Returns the same by the ID or the file alone.
     fileprivate func renamedEntry(of name: String, file: () -> ExportedFile?) -> Entry? {
         let id = SegmentName(name)?.id
         if let id, let entry = byID[id] { return entry }
@@ -87,10 +87,10 @@ public struct TravellingSegments: Sendable {
 }
 
 extension Spool {
-    /// The segments that travel now.
+    /// Returns the segments that travel now.
     public func travelling() throws(FileError) -> TravellingSegments { TravellingSegments(try exportMarks()) }
 
-    /// The segments that travel now; where a listing shows that the name of one was used again, the new file does not.
+    /// Returns the segments that travel now; where a listing shows that the name of one was used again, the new file does not.
     public func travelling(in listing: SpoolListing) throws(FileError) -> TravellingSegments {
         var travelling = try travelling()
         travelling.noteMoves(among: listing, file: exportedFile)
@@ -106,7 +106,7 @@ extension Spool {
         return sum.digest.hexadecimal
     }
 
-    /// What a mark says of a pending segment; `nil` when it does not travel.
+    /// Returns what a mark says of a pending segment; `nil` when it does not travel.
     public func entry(of name: String, in travelling: TravellingSegments) -> TravellingSegments.Entry? {
         travelling.entry(of: name, file: { exportedFile(name) }, digest: { exportedDigest(name, of: $0) })
     }
@@ -123,7 +123,7 @@ extension Spool {
         }
     }
 
-    /// The names of the pending segments that travel.
+    /// Returns the names of the pending segments that travel.
     public func names(in listing: SpoolListing, of travelling: TravellingSegments) -> Set<FileName> {
         guard !travelling.isEmpty else { return [] }
         var names: Set<FileName> = []
@@ -131,13 +131,13 @@ extension Spool {
         return names
     }
 
-    /// The names of the pending segments that travel.
+    /// Returns the names of the pending segments that travel.
     public func exportedSegments() throws(FileError) -> Set<FileName> {
         let listing = try scan()
         return names(in: listing, of: try travelling(in: listing))
     }
 
-    /// The names that exported segments have now, by the names that they were exported under, where the two differ: for each mark.
+    /// Returns the names that exported segments have now, by the names that they were exported under, where the two differ: for each mark.
     public func newNames(of marks: [ExportMark]) throws(FileError) -> [[FileName: String]] {
         var newNames = [[FileName: String]](repeating: [:], count: marks.count)
         var missing: [(mark: Int, segments: TravellingSegments, inPlace: Set<FileName>)] = []

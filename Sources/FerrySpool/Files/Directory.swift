@@ -33,7 +33,7 @@ public final class Directory: Sendable {
     /// Whether the descriptor is still this folder's, as of a file (``OpenFile/isStill(_:)``).
     package var isStillOpen: Bool { (try? identity()) == opened }
 
-    /// Leaves the descriptor's number to whatever file has it now.
+    /// Leaves the descriptor's number to the file that has it now.
     package func abandon() {
         ferry_disown_descriptor(descriptor)
         // Never freed, so never closed.
@@ -71,7 +71,7 @@ public final class Directory: Sendable {
 
     public func pathOf(_ name: String) -> String { path + "/" + name }
 
-    /// What the kernel knows of a name, without following a link; `nil` when there is no such name.
+    /// Returns what the kernel knows of a name, without following a link; `nil` when there is no such name.
     public func status(_ name: String) throws(FileError) -> FileStatus? {
         var status = stat()
         if fstatat(descriptor, name, &status, AT_SYMLINK_NOFOLLOW) == 0 { return FileStatus(status) }
@@ -79,7 +79,7 @@ public final class Directory: Sendable {
         throw FileError("examine", pathOf(name))
     }
 
-    /// Which folder it is, whatever its name.
+    /// Returns which folder it is, independently of its name.
     public func identity() throws(FileError) -> FileStatus.Identity {
         var status = stat()
         guard fstat(descriptor, &status) == 0 else { throw FileError("examine", path) }
@@ -119,7 +119,7 @@ public final class Directory: Sendable {
     /// Whether the kernel knows the folder's files by other device numbers than `stat` tells: on Btrfs and overlayfs.
     var hasDevicesOfItsOwn: Bool { [0x9123_683e, 0x794c_7630].contains(ferry_file_system(descriptor)) }
 
-    /// When a name was last added, removed or renamed.
+    /// Returns when a name was last added, removed or renamed.
     public func changed() throws(FileError) -> Timestamp {
         var status = stat()
         guard fstat(descriptor, &status) == 0 else { throw FileError("examine", path) }
@@ -245,7 +245,7 @@ extension Directory {
         }
     }
 
-    /// What the kernel knows of a name from ``forEachName(_:)``, which a zero byte follows; `nil` when it has gone since.
+    /// Returns what the kernel knows of a name from ``forEachName(_:)``, which a zero byte follows; `nil` when it has gone since.
     func statusOfListed(_ name: UnsafeBufferPointer<UInt8>) throws(FileError) -> FileStatus? {
         var status = stat()
         // `readdir` gives no empty names.

@@ -1,7 +1,7 @@
 import Glibc
 
 extension Directory {
-    /// The names in the folder, `.` and `..` left out, in no order.
+    /// Calls `body` with each name in the folder, `.` and `..` left out, in no order.
     func forEachName(_ body: (UnsafeBufferPointer<UInt8>) -> Void) throws(FileError) {
         try forEachEntry { name, _ in body(name) }
     }
@@ -23,7 +23,7 @@ extension Directory {
         }
     }
 
-    /// The names in the folder with their kinds, `.` and `..` left out, in no order.
+    /// Calls `body` with each name in the folder and its kind, `.` and `..` left out, in no order.
     func forEachEntry(_ body: (UnsafeBufferPointer<UInt8>, ListedKind) -> Void) throws(FileError) {
         _ = try containsName { name, kind in
             body(name, kind)
@@ -56,21 +56,21 @@ extension Directory {
         return false
     }
 
-    /// The names that begin with a dot, in no order.
+    /// Returns the names that begin with a dot, in no order.
     func hiddenNames() throws(FileError) -> [String] {
         var names: [String] = []
         try forEachName { if $0[0] == UInt8(ascii: ".") { names.append(String(decoding: $0, as: UTF8.self)) } }
         return names
     }
 
-    /// The names in the folder, sorted by their bytes.
+    /// Returns the names in the folder, sorted by their bytes.
     public func names() throws(FileError) -> [String] {
         var names: [String] = []
         try forEachName { names.append(String(decoding: $0, as: UTF8.self)) }
         return names.sorted { $0.utf8.lexicographicallyPrecedes($1.utf8) }
     }
 
-    /// The names whose bytes are not UTF-8, as far as they are text, and whether each is a folder's.
+    /// Returns the names whose bytes are not UTF-8, as far as they are text, and whether each is a folder's.
     package func unusableNames() throws(FileError) -> [(text: String, isFolder: Bool)] {
         var names: [(text: String, isFolder: Bool)] = []
         try forEachName { name in

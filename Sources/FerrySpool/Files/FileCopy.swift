@@ -32,7 +32,7 @@ extension OpenFile {
         var offset: off_t = 0
         var left: Int { Int(size) - offset }
         while left > 0 {
-            // Which of the two files a failure is about is told by reading and writing.
+            // Reading and writing show which of the two files a failure is about.
             guard copy_file_range(source.descriptor, &offset, descriptor, nil, left, 0) > 0 else { break }
         }
         guard left > 0 else { return }

@@ -1,5 +1,5 @@
 extension OpenFile {
-    /// SHA-256 of some of its bytes, in constant memory, and how many there were.
+    /// Returns the SHA-256 of some of its bytes, in constant memory, and how many there were.
     ///
     /// - Parameter size: Less is counted where the file ends before.
     public func digest(from offset: Int64 = 0, size: Int64 = .max) throws(FileError) -> (digest: BodyDigest, bytes: Int64) {

@@ -15,7 +15,7 @@ public struct FileError: Error, Equatable, CustomStringConvertible {
         self.operation = operation
         self.path = path
         self.code = code
-        // Now: what is free when the error is told is another question.
+        // Now: what is free when the error is reported may differ.
         lacksFiles = code == ENOSPC && Self.lacksFiles(beside: path)
     }
 

@@ -9,7 +9,7 @@ public struct FileStatus: Sendable {
     /// The last change of content, name or mode: unlike `modified`, no copying tool can set it.
     public let changed: Timestamp
     public let isRegular: Bool
-    /// Which file it is, whatever its name.
+    /// Which file it is, independently of its name.
     public let identity: Identity
     /// What a write changes.
     package let content: Content
@@ -49,7 +49,7 @@ public struct FileStatus: Sendable {
     /// What ``modified`` has behind its whole second.
     package var modifiedNanoseconds: Int64 { content.modified.nanoseconds }
 
-    /// Of a file anywhere.
+    /// Reads the status of a file anywhere.
     package init(of path: String) throws(FileError) {
         var status = stat()
         guard stat(path, &status) == 0 else { throw FileError("examine", path) }
@@ -58,7 +58,7 @@ public struct FileStatus: Sendable {
 
     init(_ status: stat) {
         size = ByteCount(Int64(status.st_size))
-        // In units of 512 bytes, whatever the file system's blocks are (stat(2)).
+        // In units of 512 bytes, independently of the file system's block size (stat(2)).
         allocated = ByteCount(Int64(status.st_blocks).multipliedReportingOverflow(by: 512).partialValue)
         modified = Timestamp(status.st_mtim)
         changed = Timestamp(status.st_ctim)

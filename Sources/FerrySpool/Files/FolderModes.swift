@@ -1,6 +1,6 @@
 import Glibc
 
-/// Whose what is made in a folder is, and its modes: they follow the folder's own, whatever the process's umask.
+/// The owner and the modes of what is made in a folder: they follow the folder's own, independently of the process's umask.
 public struct FolderModes: Equatable, Sendable {
     /// The group may write into the folder, and not everybody, as in `/tmp`: several users share it.
     public let isShared: Bool

@@ -17,7 +17,8 @@ package final class FollowedFiles<Value: Equatable & Sendable>: Sendable {
     private let state: Mutex<State>
 
     /// - Parameters:
-    ///   - waitsUntilQuiet: Whether a file that was just written is read only when two looks have found it the same: half of a token that is just being written lets nothing in.
+    ///   - waitsUntilQuiet: Whether a file that was just written is read only when two looks have found it the same: half of a token that is just
+    ///     being written lets nothing in.
     ///   - read: Reads the files, from any thread.
     /// - Throws: What `read` throws.
     package init(_ paths: [String], waitsUntilQuiet: Bool = false, read: @escaping @Sendable () throws -> Value) throws {

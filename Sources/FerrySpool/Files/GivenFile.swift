@@ -5,7 +5,7 @@ package enum GivenFile {
     /// How long a program may take to write it.
     private static let patience = Duration.seconds(10)
 
-    /// The whole content. A pipe that is read again has none, which is not the same as an empty file.
+    /// Reads the whole content. A pipe that is read again has none, which is not the same as an empty file.
     package static func bytes(_ path: String, limit: ByteCount) throws(GivenFileError) -> [UInt8] {
         let reading: Reading
         do throws(FileError) { reading = try read(path, limit) } catch { throw GivenFileError(description: error.description) }

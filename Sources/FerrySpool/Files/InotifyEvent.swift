@@ -1,8 +1,8 @@
 import Glibc
 
-/// One piece of the kernel's news about a folder, inotify(7).
+/// One event that the kernel reports about a folder, inotify(7).
 package struct InotifyEvent: Equatable, Sendable {
-    /// Which watch it is about; -1 when the kernel dropped news.
+    /// Which watch it is about; -1 when the kernel dropped events.
     package var watch: Int32
     package var mask: UInt32
     package var name: String

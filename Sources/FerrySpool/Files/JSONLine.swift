@@ -2,7 +2,7 @@ import FoundationEssentials
 
 /// One value a line, as Ferry's logs and lists have it.
 public enum JSONLine {
-    /// With sorted keys and a line feed.
+    /// Encodes a value in one line, with sorted keys and a line feed.
     public static func encode(_ value: some Encodable) -> [UInt8] {
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
@@ -10,7 +10,7 @@ public enum JSONLine {
         return Array(data) + [UInt8(ascii: "\n")]
     }
 
-    /// `nil` when the line holds something else.
+    /// Decodes a line; `nil` when the line holds something else.
     public static func decode<Value: Decodable>(_ type: Value.Type, _ line: UnsafeBufferPointer<UInt8>) -> Value? {
         try? JSONDecoder().decode(type, from: Data(line))
     }

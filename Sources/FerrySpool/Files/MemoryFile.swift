@@ -2,7 +2,7 @@ import CLinux
 import Glibc
 
 extension OpenFile {
-    /// An empty file that lies in memory and goes with its descriptor: Linux's memfd_create(2).
+    /// Creates an empty file that lies in memory and goes with its descriptor: Linux's memfd_create(2).
     public static func inMemory() throws(FileError) -> OpenFile {
         // 1: MFD_CLOEXEC.
         let descriptor = behindStandardStreams(memfd_create("ferry", 1))

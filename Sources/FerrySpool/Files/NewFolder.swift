@@ -14,7 +14,7 @@ extension Directory {
         return try open(path, isSpool: isSpool)
     }
 
-    /// The folder above and the last name of a path; `nil` when there is none.
+    /// Returns the folder above and the last name of a path; `nil` when there is none.
     private static func split(_ path: String) -> (parent: String, name: String)? {
         var rest = path[...]
         while rest.count > 1, rest.last == "/" { rest.removeLast() }

@@ -24,7 +24,7 @@ public final class OpenFile: Sendable {
     /// Whether no fork lies between this process and the one that opened it.
     var isOfThisProcess: Bool { forks == ferry_fork_count() }
 
-    /// Leaves the descriptor's number to whatever file has it now.
+    /// Leaves the descriptor's number to the file that has it now.
     package func abandon() {
         ferry_disown_descriptor(descriptor)
         // Never freed, so never closed.
@@ -49,7 +49,7 @@ public final class OpenFile: Sendable {
         return try file.status().isRegular ? file : nil
     }
 
-    /// Opens whatever lies anywhere, for reading; never waits, as opening a pipe does.
+    /// Opens a file of any kind at any path, for reading; never waits, as opening a pipe does.
     public static func readingAnything(_ path: String) throws(FileError) -> OpenFile {
         let descriptor = behindStandardStreams(open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK))
         guard descriptor >= 0 else { throw FileError("open", path) }
@@ -70,7 +70,7 @@ public final class OpenFile: Sendable {
         }
     }
 
-    /// What comes next, up to so many bytes; nothing at the end.
+    /// Reads the next bytes, up to `count`; returns none at the end.
     public func nextBytes(_ count: Int) throws(FileError) -> [UInt8] {
         let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: count, alignment: 16)
         defer { buffer.deallocate() }
@@ -119,7 +119,7 @@ public final class OpenFile: Sendable {
         return total
     }
 
-    /// Up to `count` bytes from an offset, fewer only at the end of the file.
+    /// Reads up to `count` bytes from an offset, fewer only at the end of the file.
     public func readBytes(_ count: Int, at offset: Int64) throws(FileError) -> [UInt8] {
         var failure: FileError?
         let bytes = [UInt8](unsafeUninitializedCapacity: count) { buffer, filled in

@@ -2,7 +2,7 @@ import Glibc
 
 /// What a file system gives its room out in.
 public struct RoomUnits: Sendable {
-    /// A file takes whole blocks of so many bytes.
+    /// The size of a block in bytes: a file takes whole blocks.
     public let block: Int64
     /// How many more files there is room for; `nil` where that is decided as they come.
     public let files: Int64?

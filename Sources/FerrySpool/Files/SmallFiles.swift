@@ -1,7 +1,7 @@
 import Glibc
 
 extension Directory {
-    /// The whole content of a small file; `nil` when there is none of that name.
+    /// Reads the whole content of a small file; `nil` when there is none of that name.
     ///
     /// - Parameter limit: A file larger than this is cut off there: state files are small, and a wrong one must not fill the memory.
     public func contents(of name: String, limit: ByteCount = .mebibytes(1)) throws(FileError) -> [UInt8]? {

@@ -15,7 +15,7 @@ extension Directory {
         }
     }
 
-    /// The same, where also a folder, a link or a pipe of that name counts as absent.
+    /// Does the same, where also a folder, a link or a pipe of that name counts as absent.
     func readStateOfAnyKind<State: Decodable>(
         _ type: State.Type, from name: String, warn: (UnreadableState) -> Void
     ) throws(FileError) -> State? {

@@ -6,7 +6,7 @@ public struct CompressionLevel: Hashable, Comparable, Sendable {
 
     private init(rawValue: Int32) { self.rawValue = rawValue }
 
-    /// `nil` outside 1…9.
+    /// Creates a level; `nil` outside 1…9.
     public init?(_ level: Int) {
         guard (1...9).contains(level) else { return nil }
         rawValue = Int32(level)

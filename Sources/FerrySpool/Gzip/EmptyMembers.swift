@@ -5,7 +5,7 @@ enum EmptyMembers {
     /// With a name that fills it, and the name's end.
     private static let longest = 1024
 
-    /// Returns so many bytes of them; `nil` where that is less than one.
+    /// Returns `length` bytes of them; `nil` where that is less than one.
     static func filling(_ length: Int) -> [UInt8]? {
         guard length >= shortest else { return nil }
         var bytes: [UInt8] = []

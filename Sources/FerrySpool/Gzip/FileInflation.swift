@@ -9,7 +9,7 @@ extension OpenFile {
     ///   - strictly: For a verdict that others rely on (``GzipReader/init(limit:strictly:)``).
     ///   - largest: The largest members that are inflated whole.
     ///   - compressed: Called with each piece of the file before what it inflates to.
-    /// - Throws: ``GzipError``, ``FileError``, or whatever `body` throws.
+    /// - Throws: ``GzipError``, ``FileError``, or the error that `body` throws.
     package func inflate(
         limit: ByteCount, content: [UInt8]? = nil, strictly: Bool = false,
         wholeUpTo largest: MemberInflater.Size = .oneOfMany,

@@ -1,4 +1,4 @@
-/// What Ferry's writer notes about a gzip member in its extra field, so that nobody must inflate it to count.
+/// What Ferry's writer notes about a gzip member in its extra field, so that a reader need not inflate it to count.
 ///
 /// A subfield (RFC 1952, section 2.3.1.1) with the ID `FY` and 25 bytes: the version 1, then three unsigned 64-bit numbers,
 /// little-endian: events, uncompressed bytes, bytes of the whole member. The last one leads to the next member, and shows a
@@ -30,7 +30,7 @@ struct GzipMemberCounts: Equatable {
         self.memberLength = memberLength
     }
 
-    /// Whether a member of this length can hold so much. Deflate makes at most 1032 bytes of one (a match of 258 bytes in two bits), an event
+    /// Whether a member of this length can hold these counts. Deflate makes at most 1032 bytes of one (a match of 258 bytes in two bits), an event
     /// takes a digit and a line feed, which the last one may lack, and the shortest data between header and trailer has two bytes.
     ///
     /// A number that a member of this length cannot have says nothing of its content: such a note counts as absent.

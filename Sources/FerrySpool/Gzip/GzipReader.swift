@@ -42,7 +42,7 @@ public struct GzipReader: ~Copyable {
 
     /// Inflates a piece of the file and hands on what comes out, in pieces no larger than the largest member that is inflated whole.
     ///
-    /// - Throws: ``GzipError``, or whatever `body` throws.
+    /// - Throws: ``GzipError``, or the error that `body` throws.
     public mutating func feed(
         _ bytes: UnsafeRawBufferPointer, _ body: (UnsafeRawBufferPointer) throws -> Void
     ) throws {
@@ -60,7 +60,7 @@ public struct GzipReader: ~Copyable {
         }
     }
 
-    /// To be called at the end of the file, with what takes the rest of what can be inflated of it.
+    /// Ends the input, with `body` for the rest of what can be inflated of it. To be called at the end of the file.
     public mutating func finish(_ body: (UnsafeRawBufferPointer) throws -> Void) throws {
         try giveUp(body)
         try stream.finish()

@@ -34,7 +34,7 @@ struct GzipStream: ~Copyable {
 
     var isBetweenMembers: Bool { state == .betweenMembers }
 
-    /// Whether so much more is within the limit.
+    /// Whether `count` more bytes are within the limit.
     func mayProduce(_ count: Int64) -> Bool { produced.adding(count) <= limit.bytes }
 
     /// Counts a whole member that was inflated elsewhere.
@@ -48,7 +48,7 @@ struct GzipStream: ~Copyable {
     ///
     /// - Parameter stopsBehindMember: Goes no further than to the end of a member.
     /// - Returns: How many bytes it took.
-    /// - Throws: ``GzipError``, or whatever `body` throws.
+    /// - Throws: ``GzipError``, or the error that `body` throws.
     mutating func feed(
         _ bytes: UnsafeRawBufferPointer, stopsBehindMember: Bool, _ body: (UnsafeRawBufferPointer) throws -> Void
     ) throws -> Int {

@@ -3,7 +3,7 @@
 ///
 /// One member, because the libraries of some servers read no further than the first, and would answer for all of a segment.
 ///
-/// Equal lines at an equal level give equal bytes, whatever pieces they come in, so that a segment that is sealed or split a second time after a
+/// Equal lines at an equal level give equal bytes, in whichever pieces they come, so that a segment that is sealed or split a second time after a
 /// crash is the same segment to a receiver.
 public struct GzipWriter: ~Copyable {
     /// Text that is compressed at once where its length is not known beforehand.

@@ -6,7 +6,7 @@ struct HeldBytes: ~Copyable {
     let room: UnsafeMutableRawBufferPointer
     var count = 0
 
-    /// - Returns: `nil` where there is not so much memory.
+    /// - Returns: `nil` where there is not enough memory.
     init?(capacity: Int) {
         guard let start = malloc(max(capacity, 1)) else { return nil }
         room = UnsafeMutableRawBufferPointer(start: start, count: capacity)

@@ -9,7 +9,7 @@ struct MemberDeflater: ~Copyable {
     #if Libdeflate
         private let compressor: OpaquePointer
 
-        /// - Returns: `nil` where there is not so much memory.
+        /// - Returns: `nil` where there is not enough memory.
         init?(_ level: CompressionLevel) {
             guard let compressor = libdeflate_alloc_compressor(level.rawValue) else { return nil }
             self.compressor = compressor
@@ -61,7 +61,7 @@ struct MemberDeflater: ~Copyable {
         }
     #endif
 
-    /// Returns the member; `nil` where there is not so much memory, or the text becomes larger than `most`.
+    /// Returns the member; `nil` where there is not enough memory, or the text becomes larger than `most`.
     ///
     /// - Parameters:
     ///   - text: At most 1 GiB.

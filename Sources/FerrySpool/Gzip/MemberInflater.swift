@@ -13,7 +13,7 @@ package enum MemberInflater {
         /// Text that compresses worse than by half is rare, and inflates by zlib.
         var member: Int { text / 2 }
 
-        /// Receivers hold so much text for each core, and half as much for each connection.
+        /// Receivers hold this much text for each core, and half as much for each connection.
         package static let oneOfMany = Size(text: longestText)
         /// As large as segments are by default: for what reads one file after the other.
         package static let oneAtATime = Size(text: 1 << 24)

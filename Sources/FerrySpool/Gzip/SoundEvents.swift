@@ -1,5 +1,6 @@
 extension OpenFile {
-    /// How many events a segment holds; `nil` where it is damaged, or a part of it is missing: it is inflated, since its events are vouched for.
+    /// Returns how many events a segment holds; `nil` where it is damaged, or a part of it is missing: it is inflated, since its events are vouched
+    /// for.
     package func soundEvents() throws(FileError) -> Int64? {
         do { return try countLines(limit: .mebibytes(1024)) } catch {
             if let error = error as? FileError { throw error }

@@ -1,6 +1,6 @@
 import Glibc
 
-/// A value in a line, where it stands: nothing is copied or decoded until somebody asks.
+/// A value in a line, where it stands: nothing is copied or decoded until the caller asks.
 package struct JSONField: Equatable {
     package enum Kind: UInt8 { case string, number, yes, no, null, object, array }
 
@@ -19,7 +19,7 @@ package struct JSONField: Equatable {
     /// The range with a string's quotes.
     package var whole: Range<Int> { kind == .string ? range.lowerBound - 1..<range.upperBound + 1 : range }
 
-    /// The text of a string.
+    /// Returns the text of a string.
     package func string(_ line: UnsafeBufferPointer<UInt8>) -> String {
         isEscaped ? JSONText.unescaped(line[range]) : String(decoding: line[range], as: UTF8.self)
     }
@@ -33,7 +33,7 @@ package struct JSONField: Equatable {
         return Array(JSONText.unescaped(line[range]).utf8) == text
     }
 
-    /// A whole number of at most 64 bits, exactly; `nil` for every other number.
+    /// Returns a whole number of at most 64 bits, exactly; `nil` for every other number.
     package func integer(_ line: UnsafeBufferPointer<UInt8>) -> Int128? {
         var position = range.lowerBound
         let isNegative = line[position] == UInt8(ascii: "-")
@@ -52,7 +52,7 @@ package struct JSONField: Equatable {
         return isNegative ? -Int128(magnitude) : Int128(magnitude)
     }
 
-    /// A number's value.
+    /// Returns a number's value.
     package func number(_ line: UnsafeBufferPointer<UInt8>) -> Double {
         var integer: Int64 = 0
         var position = range.lowerBound

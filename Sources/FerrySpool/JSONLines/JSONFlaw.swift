@@ -4,7 +4,7 @@ package struct JSONFlaw: Equatable {
     package let byte: Int
     package let reason: String
 
-    /// `nil` when they are one.
+    /// Finds where bytes stop being one JSON value; `nil` when they are one.
     package init?(in bytes: UnsafeBufferPointer<UInt8>) {
         var scanner = JSONScanner()
         if let index = scanner.feed(bytes) {

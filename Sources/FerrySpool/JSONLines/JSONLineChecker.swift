@@ -29,7 +29,7 @@ public struct JSONLineChecker {
         return scan(line)
     }
 
-    /// The same, without what is fast.
+    /// Does the same, without what is fast.
     mutating func scan(_ line: UnsafeBufferPointer<UInt8>) -> Verdict {
         scanner.reset()
         if let bad = scanner.feed(line) { return .invalid(column: bad + 1, reason: scanner.reason) }

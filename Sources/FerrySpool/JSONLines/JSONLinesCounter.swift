@@ -51,7 +51,7 @@ public struct JSONLinesCounter {
         }
     }
 
-    /// To be called at the end.
+    /// Ends the input. To be called at the end.
     public mutating func finish() throws(JSONLineError) {
         try endLine()
     }

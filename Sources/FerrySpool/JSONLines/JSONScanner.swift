@@ -246,7 +246,7 @@ extension UInt8 {
 }
 
 extension UnsafeBufferPointer<UInt8> {
-    /// The first index from `start` on whose byte ends a run of printable ASCII without quote and backslash.
+    /// Returns the first index from `start` on whose byte ends a run of printable ASCII without quote and backslash.
     ///
     /// Eight bytes at a time, by the zero-byte test of "Bit Twiddling Hacks": most bytes of events are in strings.
     package func endOfPlainText(from start: Int) -> Int {

@@ -1,5 +1,5 @@
 package enum JSONText {
-    /// The text that a string's bytes stand for (RFC 8259, section 7).
+    /// Returns the text that a string's bytes stand for (RFC 8259, section 7).
     package static func unescaped(_ bytes: Slice<UnsafeBufferPointer<UInt8>>) -> String {
         var scalars = String.UnicodeScalarView()
         var plain: [UInt8] = []
@@ -64,6 +64,6 @@ package enum JSONText {
         return isPairBegun
     }
 
-    /// A string with quotes and escapes.
+    /// Returns a string with quotes and escapes.
     package static func quoted(_ text: String) -> [UInt8] { Array(text.jsonQuoted.utf8) }
 }

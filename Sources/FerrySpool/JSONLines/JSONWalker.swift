@@ -22,7 +22,7 @@ package struct JSONWalker {
         return true
     }
 
-    /// A string; the position is behind it.
+    /// Reads a string; the position is behind it.
     @inline(__always)
     package mutating func string() -> JSONField? {
         guard take(UInt8(ascii: "\"")), let base = line.baseAddress else { return nil }
@@ -36,7 +36,7 @@ package struct JSONWalker {
         return JSONField(kind: .string, range: start..<position - 1, isEscaped: isEscaped != 0)
     }
 
-    /// Any value.
+    /// Reads any value.
     package mutating func value() -> JSONField? {
         guard position < line.count else { return nil }
         let start = position
@@ -64,7 +64,7 @@ package struct JSONWalker {
         return JSONField(kind: kind, range: position - length..<position)
     }
 
-    /// An object or array, by its brackets; strings are passed over.
+    /// Reads an object or array, by its brackets; strings are passed over.
     private mutating func nested() -> Range<Int>? {
         guard let base = line.baseAddress, let end = ferry_json_nested_end(base + position, base + line.count) else {
             position = line.count

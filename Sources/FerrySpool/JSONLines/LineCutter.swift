@@ -15,7 +15,7 @@ package struct LineCutter {
         }
     }
 
-    /// The last line, if it has no line feed.
+    /// Calls `body` with the last line, if it has no line feed.
     package mutating func finish(_ body: (UnsafeBufferPointer<UInt8>) throws -> Void) throws {
         if !rest.isEmpty { try rest.withUnsafeBufferPointer(body) }
         rest = []

@@ -17,7 +17,7 @@ struct SoundLines: Equatable {
 }
 
 extension UnsafeBufferPointer<UInt8> {
-    /// The whole lines at the start, of so many bytes at most; `nil` when not even one is so short.
+    /// Returns the whole lines at the start, of `most` bytes at most; `nil` when not even the first fits.
     func wholeLines(within most: Int) -> UnsafeBufferPointer<UInt8>? {
         let start = UnsafeBufferPointer(rebasing: prefix(most))
         return start.lastNewline.map { UnsafeBufferPointer(rebasing: start[...$0]) }

@@ -39,7 +39,7 @@ extension Spool {
         }
     }
 
-    /// The ledger that takes the lines of a day, on a full disk as well; `nil` when there is none.
+    /// Returns the ledger that takes the lines of a day, on a full disk as well; `nil` when there is none.
     func nameOfLedger(at now: Timestamp) throws(FileError) -> String? { try nameOfLedger(day: now.compactDay) }
 
     private func nameOfLedger(day: String) throws(FileError) -> String? {
@@ -66,7 +66,7 @@ extension Spool {
 
     static func ledgerName(_ day: String) -> String { "ledger-\(day).jsonl" }
 
-    /// The names of the ledger's files, oldest first.
+    /// Returns the names of the ledger's files, oldest first.
     func ledgerNames() throws(FileError) -> [String] {
         try stateDirectory?.names().filter { $0.hasPrefix("ledger-") && $0.hasSuffix(".jsonl") } ?? []
     }

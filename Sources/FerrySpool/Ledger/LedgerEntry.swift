@@ -100,6 +100,6 @@ extension [UInt8] {
 }
 
 extension LedgerEntry {
-    /// What the ledger says of a segment that a hub's receipt vouches for.
+    /// Returns what the ledger says of a segment that a hub's receipt vouches for.
     public static func received(by hub: String) -> String { "received by the spool \(hub) at " }
 }

@@ -46,7 +46,7 @@ extension Spool {
     private static func setAside(_ room: Int64, behind file: OpenFile) throws(FileError) {
         let status = try file.status()
         guard status.isRegular else { throw FileError("set room aside in", file.path, code: EINVAL) }
-        // There what is written takes new blocks, and more for the tree above them, whatever the file has.
+        // There what is written takes new blocks, and more for the tree above them, even if the file has room set aside.
         guard !file.isCopiedOnWrite else { throw FileError("set room aside in", file.path, code: EOPNOTSUPP) }
         try file.setAside(room, at: status.size.bytes)
     }

@@ -39,7 +39,7 @@ extension Spool {
         }.isEmpty
     }
 
-    /// The names of the segments that a spool took: by hand, as its receipts told, or over HTTP, as its answers did.
+    /// Returns the names of the segments that a spool took: by hand, as its receipts told, or over HTTP, as its answers did.
     public func segmentsReceived(by hub: String) throws(FileError) -> Set<String> {
         let marks = [LedgerEntry.received(by: hub), "\"receiver\":\(hub.jsonQuoted)"].map { Array($0.utf8) }
         return try segments { line in
@@ -48,10 +48,10 @@ extension Spool {
         }
     }
 
-    /// The names of all segments that the ledger has a line of; those of the format, which need no escapes.
+    /// Returns the names of all segments that the ledger has a line of; those of the format, which need no escapes.
     public func endedSegments() throws(FileError) -> Set<String> { try segments { _ in true } }
 
-    /// The names of the segments that the ledger has a line of with one of these outcomes.
+    /// Returns the names of the segments that the ledger has a line of with one of these outcomes.
     public func segments(thatWere outcomes: Set<LedgerEntry.Outcome>) throws(FileError) -> Set<String> {
         try segments { line in
             line.text(after: "\"outcome\":\"").flatMap { LedgerEntry.Outcome(rawValue: $0) }.map(outcomes.contains) ?? false
@@ -73,7 +73,7 @@ extension Spool {
 }
 
 extension Spool {
-    /// When the ledger has segments as delivered last.
+    /// Returns when the ledger last has each of the segments as delivered.
     ///
     /// - Parameters:
     ///   - names: In the form of the format.

@@ -14,7 +14,7 @@ package final class LeftSegments: Sendable {
         case sentDivisible(bytes: Int64)
         case sentHalf(events: Int64)
         case split(bytes: Int64)
-        /// As ``split(bytes:)``, of whatever size.
+        /// As ``split(bytes:)``, of any size.
         case splitHere
     }
 

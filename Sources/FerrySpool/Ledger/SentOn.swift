@@ -2,7 +2,7 @@ import Synchronization
 
 /// Which segments were sent on to other spools, as the ledger tells: read when it is first asked for, and from there on what is new.
 ///
-/// From a server that is no spool nothing comes back. Only what surely went to one is told apart (``LedgerEntry/noSpool``): headers of an answer
+/// From a server that is no spool nothing comes back. Only what surely went to one is distinguished (``LedgerEntry/noSpool``): headers of an answer
 /// may get lost on its way, and earlier versions noted nothing.
 public final class SentOn: Sendable {
     private struct State {

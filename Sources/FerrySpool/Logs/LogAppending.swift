@@ -9,8 +9,8 @@ extension Directory {
     }
 
     /// - Parameters:
-    ///   - cutsTorn: Removes what a process that was killed has left of a line, which is in the way of every program but Ferry, and lines that could not
-    ///     be forced to the disk. A log that processes follow by its length only grows.
+    ///   - cutsTorn: Removes what a process that was killed has left of a line, which is in the way of every program but Ferry, and lines that could
+    ///     not be forced to the disk. A log that processes follow by its length only grows.
     ///   - lines: Asked under the log's lock, with the log's size: what other processes have logged until then can be read.
     ///   - appended: Called under the lock, with the log's size afterwards.
     func appendLines(
@@ -91,7 +91,8 @@ extension Directory {
 }
 
 extension OpenFile {
-    /// What a process that was killed has left of a line at a log's end; `nil`: nothing. Of a line longer than any that Ferry writes, no byte.
+    /// Returns what a process that was killed has left of a line at a log's end; `nil`: nothing. Of a line longer than any that Ferry writes, no
+    /// byte.
     fileprivate func tornLine(before end: Int64) throws(FileError) -> ArraySlice<UInt8>? {
         guard end > 0, try readBytes(1, at: end - 1) != [.newline] else { return nil }
         let start = max(0, end - Self.longestLine)

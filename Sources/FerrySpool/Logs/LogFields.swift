@@ -2,7 +2,7 @@ import CLinux
 import Glibc
 
 extension UnsafeBufferPointer<UInt8> {
-    /// The index behind the first occurrence of `text`.
+    /// Returns the index behind the first occurrence of `text`.
     package func end(of text: StaticString) -> Int? {
         guard let baseAddress, let found = memmem(baseAddress, count, text.utf8Start, text.utf8CodeUnitCount) else { return nil }
         return UnsafeRawPointer(found) - UnsafeRawPointer(baseAddress) + text.utf8CodeUnitCount
@@ -10,7 +10,7 @@ extension UnsafeBufferPointer<UInt8> {
 }
 
 extension UnsafeBufferPointer<UInt8> {
-    /// The whole number of a field of a log's line, in the form that Ferry writes; `nil` where the line has none of that name.
+    /// Returns the whole number of a field of a log's line, in the form that Ferry writes; `nil` where the line has none of that name.
     ///
     /// - Parameter start: The field's name as it is written, with its colon.
     func number(after start: StaticString) -> Int64? {
@@ -19,7 +19,7 @@ extension UnsafeBufferPointer<UInt8> {
         return Int64(String(decoding: digits, as: UTF8.self))
     }
 
-    /// The text of a field of a log's line, in the form that Ferry writes; `nil` where the line has none of that name.
+    /// Returns the text of a field of a log's line, in the form that Ferry writes; `nil` where the line has none of that name.
     ///
     /// - Parameter start: The field's name as it is written, with the quote that begins its text.
     package func text(after start: StaticString) -> String? {

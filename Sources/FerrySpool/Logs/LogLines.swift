@@ -2,7 +2,7 @@ import CLinux
 import Glibc
 
 extension OpenFile {
-    /// The lines without their line feeds, in constant memory; a line longer than 1 MiB comes in pieces.
+    /// Calls `body` with the lines without their line feeds, in constant memory; a line longer than 1 MiB comes in pieces.
     ///
     /// - Parameter start: Where the first line begins.
     public func forEachLine(
@@ -79,7 +79,7 @@ extension OpenFile {
         }
     }
 
-    /// The line that begins at an offset, without its end; `nil` where the file has none of up to 1 MiB there.
+    /// Returns the line that begins at an offset, without its end; `nil` where the file has none of up to 1 MiB there.
     package func line(at offset: Int64) throws(FileError) -> [UInt8]? {
         var count = 1024
         while count <= 1 << 20 {

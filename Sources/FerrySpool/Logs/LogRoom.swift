@@ -9,8 +9,8 @@ extension OpenFile {
         return [0x9123_683e, 0x2fc1_2fc1, 0xca45_1a4e].contains(UInt32(truncatingIfNeeded: system.f_type))
     }
 
-    /// Sees that so many bytes find room, whatever else is written. What of it is there already takes nothing: a file's number of blocks does not tell, for
-    /// ext4 counts those of its extents' tree.
+    /// Sets room aside for `room` bytes, so that other writes cannot take it. What of it is there already takes nothing: a file's number of blocks
+    /// does not tell, for ext4 counts those of its extents' tree.
     func setAside(_ room: Int64, at offset: Int64) throws(FileError) {
         while fallocate(descriptor, FERRY_KEEP_SIZE, off_t(offset), off_t(room)) != 0 {
             if errno != EINTR { throw FileError("set room aside in", path) }

@@ -22,7 +22,7 @@ enum EntryKind: Equatable {
     static let arrivalSuffix: StaticString = ".ferry-in"
     static let temporarySuffix: StaticString = ".ferry-tmp"
 
-    /// A new hidden name for a file that is to get another. It says nothing of that one, which may be as long as a name can be.
+    /// Returns a new hidden name for a file that is to get another. It says nothing of that one, which may be as long as a name can be.
     static func temporaryName() -> String { ".\(SegmentID.random())\(temporarySuffix)" }
 
     /// Of a temporary file that its maker holds a lock on for as long as it lives: a segment in the making.

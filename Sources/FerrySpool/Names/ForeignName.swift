@@ -31,13 +31,13 @@ public enum ForeignName {
     /// The longest name that has room for `.reason.json` and its like behind it, in bytes.
     static let longestOwnStem = 170
 
-    /// What the names of a segment's sidecar and reason file begin with: its own name, or, if that is too long, the first 100 bytes of it, `~`
-    /// and a hash.
+    /// Returns what the names of a segment's sidecar and reason file begin with: its own name, or, if that is too long, the first 100 bytes of it,
+    /// `~` and a hash.
     static func stem(of name: String) -> String {
         name.utf8.count <= longestOwnStem ? name : shortened(name)
     }
 
-    /// A name for a copy of a file: `name~2`, where need be with its middle replaced by a hash.
+    /// Returns a name for a copy of a file: `name~2`, where need be with its middle replaced by a hash.
     static func copy(_ number: Int, of name: String) -> String {
         let suffix = "~\(number)"
         if name.utf8.count + suffix.utf8.count <= longest { return name + suffix }

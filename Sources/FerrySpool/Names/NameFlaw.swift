@@ -29,7 +29,7 @@ public enum NameFlaw: Equatable, Sendable, CustomStringConvertible {
         }
     }
 
-    /// `nil` for a name of the format, and for one that does not look like it.
+    /// Finds the flaw of a name; `nil` for a name of the format, and for one that does not look like it.
     public init?(_ name: String) {
         guard let ending = ForeignName.endings.first(where: name.hasSuffix) else { return nil }
         var reader = Reader(rest: Array(name.utf8.dropLast(ending.utf8.count))[...])
@@ -78,7 +78,7 @@ public enum NameFlaw: Equatable, Sendable, CustomStringConvertible {
     private struct Reader {
         var rest: ArraySlice<UInt8>
 
-        /// Up to so many digits.
+        /// Reads up to `most` digits.
         mutating func digits(_ most: Int) -> [UInt8] {
             let found = rest.prefix(most).prefix { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }
             rest = rest.dropFirst(found.count)

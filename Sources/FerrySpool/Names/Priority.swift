@@ -3,7 +3,7 @@ public struct Priority: Hashable, Comparable, Sendable {
     /// 0…9.
     public let level: UInt8
 
-    /// `nil` outside 0…9.
+    /// Creates a priority; `nil` outside 0…9.
     public init?(_ level: Int) {
         guard (0...9).contains(level) else { return nil }
         self.level = UInt8(level)
@@ -36,6 +36,6 @@ public struct Priority: Hashable, Comparable, Sendable {
         }
     }
 
-    /// More urgent is smaller, as in names.
+    /// Returns whether the left one is more urgent: more urgent is smaller, as in names.
     public static func < (left: Priority, right: Priority) -> Bool { left.level < right.level }
 }

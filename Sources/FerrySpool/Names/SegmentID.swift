@@ -8,7 +8,7 @@ public struct SegmentID: Hashable, Sendable, CustomStringConvertible {
     /// How many characters an ID may have.
     public static let lengths = 16...64
 
-    /// `nil` for other characters or another length than the format allows.
+    /// Creates an ID from its text; `nil` for other characters or another length than the format allows.
     public init?(_ text: String) {
         guard Self.lengths.contains(text.utf8.count), text.utf8.allSatisfy(\.isLowercaseOrDigit) else { return nil }
         self.text = text
@@ -43,7 +43,7 @@ public struct SegmentID: Hashable, Sendable, CustomStringConvertible {
 
     private static let digits = Array("0123456789abcdefghijklmnopqrstuvwxyz".utf8)
 
-    /// The ID that a number of 128 bits stands for, a hash say: 25 characters.
+    /// Creates the ID that a number of 128 bits stands for, a hash say: 25 characters.
     public init(_ number: UInt128) { text = String(number, radix: 36, width: Self.numberLength) }
 
     /// An ID made from bytes that hold none: the same for the same bytes.
@@ -60,7 +60,7 @@ public struct SegmentID: Hashable, Sendable, CustomStringConvertible {
         return (SegmentID(unchecked: text + "0"), SegmentID(unchecked: text + "1"))
     }
 
-    /// The IDs of the segments that one with this key may be a half of, or a half of a half, nearest first. Empty for most keys: a new ID is
+    /// Returns the IDs of the segments that one with this key may be a half of, or a half of a half, nearest first. Empty for most keys: a new ID is
     /// as short as an ID may be.
     public static func ancestors(of key: String) -> [SegmentID] {
         var ancestors: [SegmentID] = []

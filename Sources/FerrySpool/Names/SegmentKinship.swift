@@ -6,7 +6,7 @@ extension SegmentName {
         SegmentID(id)?.halves.map { (with(id: $0.first), with(id: $0.second)) }
     }
 
-    /// The file name of the first half, made of the segment's own: each segment is asked for it before it is sent.
+    /// Returns the file name of the first half, made of the segment's own: each segment is asked for it before it is sent.
     func firstHalf(ofFile name: String) -> String? {
         guard id.utf8.count < SegmentID.lengths.upperBound else { return nil }
         let end = SegmentNameFields.idStart + id.utf8.count
@@ -27,7 +27,7 @@ extension SegmentName {
     /// Whether this one may be a half of another, or a half of a half.
     func isPart(of other: SegmentName) -> Bool { SegmentID.ancestors(of: id).contains { $0.text == other.id } }
 
-    /// Whether a segment may have the events of another one, or some of them: by its ID, whatever its time, or as a half by its ID and time. What
+    /// Whether a segment may have the events of another one, or some of them: by its ID, at any time, or as a half by its ID and time. What
     /// was salvaged is dated a millisecond later. IDs that end in a counter look like a whole and its halves, too.
     func mayHoldEvents(of other: SegmentName) -> Bool {
         if id == other.id { return true }
@@ -43,7 +43,7 @@ extension SegmentName {
         return with(id: parent)
     }
 
-    /// The name of what is salvaged of a segment. The time is another: halves of the whole are no halves of it, whatever the numbers of events.
+    /// The name of what is salvaged of a segment. The time differs: halves of the whole are no halves of it, even where the numbers of events agree.
     package var salvaged: SegmentName { later(by: .milliseconds(1)) }
 
     /// The name of what a segment of this name was salvaged of, if it was.
@@ -67,7 +67,7 @@ extension SegmentName {
         return names.flatMap { name in (0..<Priority.levels).compactMap { Priority($0).map(name.with(priority:)) } }
     }
 
-    /// Whether it is the same segment, whatever priority and stream it has got.
+    /// Whether it is the same segment, at any priority and in any stream.
     func isVersion(of other: SegmentName) -> Bool { (id, created) == (other.id, other.created) }
 
     private func with(priority: Priority) -> SegmentName {

@@ -15,7 +15,7 @@ public struct SegmentName: Hashable, Sendable {
         self.init(priority, created, id.text, stream?.text)
     }
 
-    /// `nil` when `id` or `stream` has other characters or another length than the format allows.
+    /// Creates a name; `nil` when `id` or `stream` has other characters or another length than the format allows.
     public init?(priority: Priority, created: Timestamp, id: String, stream: String? = nil) {
         guard let id = SegmentID(id) else { return nil }
         let label = stream.flatMap { StreamLabel($0) }
@@ -58,10 +58,10 @@ public struct SegmentName: Hashable, Sendable {
     /// The name of the file that the journal becomes piece by piece, where the disk has no room for both.
     var sealingName: String { ".\(stem)\(EntryKind.sealingSuffix)" }
 
-    /// The same name with another priority.
+    /// Returns the same name with another priority.
     package func with(_ priority: Priority) -> SegmentName { SegmentName(priority, created, id, stream) }
 
-    /// The same name with another ID, and another time if one is given.
+    /// Returns the same name with another ID, and another time if one is given.
     public func with(id: SegmentID, created: Timestamp? = nil) -> SegmentName {
         SegmentName(priority, created ?? self.created, id.text, stream)
     }

@@ -6,7 +6,7 @@ public struct StreamLabel: Hashable, Sendable, CustomStringConvertible {
     /// How many characters a label may have.
     public static let lengths = 1...64
 
-    /// `nil` for other characters or another length than the format allows.
+    /// Creates a label; `nil` for other characters or another length than the format allows.
     public init?(_ text: String) {
         guard Self.lengths.contains(text.utf8.count), text.utf8.allSatisfy(\.isStreamByte) else { return nil }
         self.text = text

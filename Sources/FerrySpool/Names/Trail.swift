@@ -36,7 +36,7 @@ public struct Trail: Equatable, Sendable {
 
     public var text: String { spools.reduce("\(hops)") { "\($0) \($1)" } }
 
-    /// The trail of what a receiver takes.
+    /// Returns the trail of what a receiver takes.
     ///
     /// - Parameter spool: The ID of the spool that it was sent from; `nil` where that is not known.
     public func adding(_ spool: String?) -> Trail {
@@ -44,7 +44,7 @@ public struct Trail: Equatable, Sendable {
         return Trail(unchecked: min(hops + 1, Self.mostHops), (spools + [spool].compactMap(\.self)).suffix(Self.longest))
     }
 
-    /// The trail of a segment that came two ways: it must go back on neither.
+    /// Returns the trail of a segment that came two ways: it must go back on neither.
     public func merging(_ other: Trail) -> Trail {
         let more = other.spools.filter { !spools.contains($0) }
         // The same way once more is no longer one: a second name of one file (ln) would be sent round until it came too far.

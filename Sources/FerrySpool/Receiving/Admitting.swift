@@ -4,8 +4,8 @@ extension Spool {
     /// Makes arrivals segments: contents and hidden names to the disk, then their keys into the log, then the names. Several share the forced writes.
     ///
     /// The line in the log decides. A crash before it leaves nothing but a hidden file that is removed; after it,
-    /// ``finishArrivals()`` completes the rename. So what is logged is never removed here, whatever fails; what is not, always is. And nothing has
-    /// a name whose key is not known, under which a program could take it and its sender bring it again.
+    /// ``finishArrivals()`` completes the rename. So what is logged is never removed here, even if a step fails; what is not, always is. And nothing
+    /// has a name whose key is not known, under which a program could take it and its sender bring it again.
     ///
     /// The names need no forced write of their own: until they are on the disk, the hidden ones are, with the line that tells what they become.
     ///
@@ -59,8 +59,8 @@ extension Spool {
                 return false
             }
         } catch {
-            // The lines, or a part of them, may be there: on a disk that is full, or that could not be forced. Their sender learns at its next try that
-            // they are known, so they become segments now, with names that are on the disk.
+            // The lines, or a part of them, may be there: on a disk that is full, or that could not be forced. Their sender learns at its next try
+            // that they are known, so they become segments now, with names that are on the disk.
             if let logged = try? loggedArrivals(ofDayOf: entries[0]) {
                 for item in arrivals {
                     if logged.contains(item.arrival.fileName) {

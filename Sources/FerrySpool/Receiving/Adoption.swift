@@ -1,6 +1,6 @@
 extension Spool {
     /// Notes the keys of pending segments that came another way than over a receiver or in a bundle, by rsync say: what comes as well is
-    /// known then, whatever priority it has there or here, and in whatever halves.
+    /// known then, at any priority there or here, and in any halves.
     ///
     /// Looked for by their names, one by one, since a scan of a large folder would cost each request more than its forced writes: under every
     /// priority the segment itself, its halves and what it may be a half of; and what was salvaged of these, or they of that. Halves of halves
@@ -69,7 +69,7 @@ extension Spool {
         return false
     }
 
-    /// What lies here, or in rejected/, under a segment's ID and time.
+    /// Returns what lies here, or in rejected/, under a segment's ID and time.
     private func versions(of segment: SegmentName) throws(FileError) -> [(folder: Directory, names: [String])] {
         var found = [(directory, try directory.forms(of: segment))]
         if let rejected = try rejectedFolder() { found.append((rejected, try rejected.allForms(of: segment))) }
@@ -110,7 +110,7 @@ extension Spool {
 }
 
 extension Directory {
-    /// What a look at a file says; `false` for one that goes as one looks, is damaged or may not be read.
+    /// Returns what a look at a file says; `false` for one that goes as one looks, is damaged or may not be read.
     fileprivate func lookable(
         _ name: String, _ look: (OpenFile) throws(FileError) -> Bool
     ) throws(FileError) -> Bool {

@@ -4,6 +4,6 @@ public enum Forcing: Sendable {
     case files
     /// The whole file system, in one call, the folder with it.
     case fileSystem
-    /// The folder alone: whoever wrote the files has forced them.
+    /// The folder alone: the files' writer has forced them.
     case nothing
 }

@@ -1,5 +1,5 @@
 extension Spool {
-    /// The shortest time that keys may be remembered for: a sender that is told to come back later does so within a day.
+    /// The shortest time that keys may be remembered for: a sender that gets an answer to come back later does so within a day.
     public static let shortestMemory = Duration.seconds(86_400)
 
     /// Removes the logs of received keys whose days ended longer ago than an age, each in one step.
@@ -50,7 +50,7 @@ extension Spool {
         return true
     }
 
-    /// So much of a log is read before a look at whether that was enough, in bytes.
+    /// How much of a log is read, in bytes, before a look at whether that was enough.
     private static let step: Int64 = 1 << 16
 
     private func namesWhatIsHere(_ log: OpenFile) throws(FileError) -> Bool {

@@ -111,7 +111,7 @@ extension Spool {
         }
     }
 
-    /// How far a day's log knows hidden files to reach.
+    /// Returns how far a day's log knows hidden files to reach.
     func loggedEnds(on time: Timestamp) throws(FileError) -> [String: Int64] {
         var ends: [String: Int64] = [:]
         try forEachReceivedLine(on: time) { line in
@@ -141,8 +141,8 @@ extension OpenFile {
 
     private static let gapStep: Int64 = 1 << 16
 
-    /// Cuts a gathered file back to the parts that the log has, durably. A power cut may leave some lines of one write to the log, and others not: what
-    /// is between those that are there becomes empty members, so that each stays where its line says.
+    /// Cuts a gathered file back to the parts that the log has, durably. A power cut may leave some lines of one write to the log, and others not:
+    /// what is between those that are there becomes empty members, so that each stays where its line says.
     fileprivate func fillGaps(between parts: [Range<Int64>]) throws(FileError) {
         var reached: Int64 = 0
         for part in parts.sorted(by: { $0.lowerBound < $1.lowerBound }) {

@@ -40,7 +40,8 @@ extension Spool {
         _ = try appendReceived(on: time, following: follower, after: anew, within: patience, lines)
     }
 
-    /// - Returns: `nil`, or up to where all is to be read anew before, when others have logged so much. Nothing is appended then.
+    /// - Returns: `nil`, or up to where all is to be read anew before, when others have logged too much to read under the lock. Nothing is appended
+    ///   then.
     private func appendReceived(
         on time: Timestamp, following follower: ReceivedLogFollower?, after anew: ReceivedLogFollower.ReadAnew?,
         within patience: Duration, _ lines: () throws(FileError) -> [UInt8]
@@ -76,7 +77,7 @@ extension Spool {
         for name in try receivedNames() { try stateDirectory?.open(name)?.sync() }
     }
 
-    /// The names of the logs of received keys.
+    /// Returns the names of the logs of received keys.
     func receivedNames() throws(FileError) -> [String] {
         try stateDirectory?.names().filter(isReceivedLog) ?? []
     }
@@ -86,7 +87,7 @@ extension Spool {
 
     static let receivedPrefix = "received-"
 
-    /// The logs that processes with these times write, and those that began just before or after a midnight.
+    /// Returns the logs that processes with these times write, and those that began just before or after a midnight.
     private static func receivedNames(about times: [Timestamp]) -> Set<String> {
         let days = [Duration.seconds(-86_400), .zero, .seconds(86_400)]
         return Set(times.flatMap { time in days.map { receivedName((time + $0).compactDay) } })
@@ -94,13 +95,13 @@ extension Spool {
 
     private static func receivedName(_ day: String) -> String { "\(receivedPrefix)\(day).jsonl" }
 
-    /// Every key ever accepted, oldest first. Torn lines are passed over: their arrivals were not answered.
+    /// Calls `body` with every key ever accepted, oldest first. Torn lines are passed over: their arrivals were not answered.
     public func forEachReceived(_ body: (ReceivedEntry) -> Void) throws(FileError) {
         var place = ReceivedLogPlace()
         try forEachReceived(after: &place, body)
     }
 
-    /// The hidden files that a day's log names.
+    /// Returns the hidden files that a day's log names.
     func loggedArrivals(ofDayOf entry: ReceivedEntry) throws(FileError) -> Set<String> {
         var names: Set<String> = []
         try forEachReceivedLine(on: entry.at) { line in
@@ -109,7 +110,7 @@ extension Spool {
         return names
     }
 
-    /// The lines of a day's log as they are: the fields in the form that the log is written in, for the day may have been long.
+    /// Calls `body` with the lines of a day's log as they are: the fields in the form that the log is written in, for the day may have been long.
     func forEachReceivedLine(on time: Timestamp, _ body: (UnsafeBufferPointer<UInt8>) -> Void) throws(FileError) {
         try stateDirectory?.open(Self.receivedName(time.compactDay))?.forEachLine(body)
     }

@@ -61,7 +61,7 @@ public final class ReceivedLogFollower: Sendable {
     ///   - days: The logs that processes of earlier versions may write now. They need not be there.
     ///   - number: The turn's: another one than at the last look, and any log may have got something.
     ///   - howeverMuch: Whether it reads also what would take long.
-    /// - Returns: `nil`, or up to where all is to be read anew, when there is so much.
+    /// - Returns: `nil`, or up to where all is to be read anew, when that is more than is read under the lock.
     func catchUp(
         _ spool: Spool, _ name: String, size: Int64, _ days: Set<String>, _ number: Int64, howeverMuch: Bool
     ) throws(FileError) -> ReceivedLogPlace? {

@@ -32,7 +32,7 @@ public struct ReceivedLogPlace: Sendable {
         ends[log] = End(last)
     }
 
-    /// Where to go on in a log: at its beginning where it is another one by now.
+    /// Returns where to go on in a log: at its beginning where it is another one by now.
     func start(in log: String, _ file: OpenFile, size: Int64) throws(FileError) -> Int64 {
         guard let offset = offsets[log], offset <= size else { return 0 }
         guard let end = ends[log] else { return offset }
@@ -46,7 +46,7 @@ public struct ReceivedLogPlace: Sendable {
 }
 
 extension Spool {
-    /// Every key that was logged behind a place, which moves to the end of the last whole line.
+    /// Calls `body` with every key that was logged behind a place, which moves to the end of the last whole line.
     ///
     /// - Parameter end: Where to stop; `nil`: at the ends of the logs.
     public func forEachReceived(
@@ -58,7 +58,8 @@ extension Spool {
         }
     }
 
-    /// How far the logs reach that no process is writing into: what it cannot write whole it cuts off again. `nil` where its turn cannot be had.
+    /// Returns how far the logs reach that no process is writing into: what it cannot write whole it cuts off again. `nil` where its turn cannot be
+    /// had.
     package func settledReceived() -> ReceivedLogPlace? {
         guard let stateDirectory, let turn = try? ReceivedLogTurn(in: stateDirectory, within: OpenFile.patience) else {
             return nil
@@ -67,7 +68,7 @@ extension Spool {
         return try? receivedEnds()
     }
 
-    /// The ends of all logs, to be asked for under their lock.
+    /// Returns the ends of all logs, to be asked for under their lock.
     func receivedEnds() throws(FileError) -> ReceivedLogPlace {
         var place = ReceivedLogPlace()
         for name in try receivedNames() { place.offsets[name] = try stateDirectory?.status(name)?.size.bytes ?? 0 }

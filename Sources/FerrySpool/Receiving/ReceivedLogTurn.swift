@@ -1,4 +1,4 @@
-/// The turn of one process to log received keys, into whatever day's log.
+/// The turn of one process to log received keys, into the log of any day.
 ///
 /// The lock's file holds a number that each turn in which something is logged makes larger: who finds the number that it knows need not look at every
 /// log that is there.

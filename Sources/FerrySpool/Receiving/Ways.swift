@@ -3,8 +3,8 @@ import Synchronization
 /// The ways that segments came, where their files do not tell: a file system may keep no extended attributes, a copy by another tool may have
 /// lost them, and another user's file takes none.
 ///
-/// The log of received keys has the way of whatever came; what came another way too, and could not be noted in its file, is in `ways-YYYYMMDD.jsonl`.
-/// Each is read when it is first asked for, and from there on what is new.
+/// The log of received keys has the way of each segment that came; what came another way too, and could not be noted in its file, is in
+/// `ways-YYYYMMDD.jsonl`. Each is read when it is first asked for, and from there on what is new.
 public final class Ways: Sendable {
     fileprivate struct State {
         var names = WayLogs()
@@ -21,16 +21,16 @@ public final class Ways: Sendable {
 
     public init() {}
 
-    /// The way that a segment came; ``Trail/none`` for what was made here, and for another tool's file.
+    /// Returns the way that a segment came; ``Trail/none`` for what was made here, and for another tool's file.
     ///
-    /// Where a log cannot be read, whatever may have come counts as come, from wherever: it can be sent, and no spool ends its own copy on its word.
+    /// Where a log cannot be read, all that may have come counts as come, from wherever: it can be sent, and no spool ends its own copy on its word.
     ///
     /// - Parameter segment: The file's name as that of a segment; `nil` for another tool's.
     public func trail(of file: OpenFile, _ segment: SegmentName?, in spool: Spool) -> Trail {
         trail(file.trail, segment, in: spool)
     }
 
-    /// The same, of a segment with this note in its file.
+    /// Returns the same, of a segment with this note in its file.
     ///
     /// - Parameter stateChanges: Two equal numbers mean that no name came into the state folder in between; `nil`: that is not known.
     public func trail(_ noted: Trail, _ segment: SegmentName?, in spool: Spool, stateChanges: Int? = nil) -> Trail {

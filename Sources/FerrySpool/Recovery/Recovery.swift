@@ -23,7 +23,7 @@ public struct Recovery: Equatable, Sendable {
     /// Whether segments appeared.
     public var hasPublished: Bool { !sealed.isEmpty || !arrived.isEmpty }
 
-    /// What two attempts, one after the other, came to.
+    /// Returns what two attempts, one after the other, came to.
     public func followed(by later: Recovery) -> Recovery {
         var both = later
         both.sealed = sealed + later.sealed
@@ -36,7 +36,7 @@ public struct Recovery: Equatable, Sendable {
 
 extension Spool {
     /// Finishes what writers and receivers were doing when they died, item by item: what fails is noted against that one. To be called by
-    /// whoever opens a spool in order to write or send; it costs one look at the folder's names.
+    /// a process that opens a spool in order to write or send; it costs one look at the folder's names.
     ///
     /// - Throws: ``FileError`` when the folder cannot be listed.
     public func recover(level: CompressionLevel = .standard) throws(FileError) -> Recovery {
@@ -49,7 +49,7 @@ extension Spool {
         return recovery
     }
 
-    /// When each journal was written into last.
+    /// Returns when each journal was written into last.
     private func lastWrites(among names: [String]) -> [SegmentName: Timestamp] {
         let segments = names.compactMap { SegmentName(hidden: $0, EntryKind.journalSuffix) }
         let times = segments.compactMap { segment in
@@ -59,7 +59,7 @@ extension Spool {
     }
 
     /// Drops the segments of journals that go with what a program had deleted: they were begun before, and nothing was written into them since.
-    /// What cannot be dropped stays pending, and is told.
+    /// What cannot be dropped stays pending, and is reported.
     ///
     /// Who deletes looks at what is published after it has said so here. So what that look does not find is found now, when it is published.
     private func dropDeleted(_ writtenAt: [SegmentName: Timestamp], _ recovery: inout Recovery) {

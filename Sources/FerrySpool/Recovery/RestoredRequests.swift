@@ -1,6 +1,6 @@
 extension Spool {
     /// Has the requests of dead processes that had no outcome made again as they were: their segments' sidecars say so. What was delivered ends as it
-    /// was to. To be called by whoever sends, before it looks at the folder. What cannot be done now is done at the next look.
+    /// was to. To be called by a sender, before it looks at the folder. What cannot be done now is done at the next look.
     ///
     /// - Parameters:
     ///   - keepsSent: Whether what was delivered is moved into `sent/`; else it is deleted.
@@ -55,14 +55,14 @@ extension Spool {
         }
     }
 
-    /// The requests without an outcome. Of two notes of a segment the later one counts, whichever process wrote it.
+    /// Returns the requests without an outcome. Of two notes of a segment the later one counts, whichever process wrote it.
     private static func latestFirst(_ left: [LeftNotes]) -> [(file: Int, place: Int)] {
         var open: [(order: Timestamp, file: Int, place: Int)] = []
         for file in left.indices {
             let content = left[file].content
             var latest: Timestamp?
             for place in content.notes.indices {
-                // In one file the place tells, whatever happened to the clock.
+                // In one file the place decides, even if the clock was set.
                 let order = max(content.notes[place].ordered, latest ?? content.notes[place].ordered)
                 latest = order
                 if !content.decided.contains(place) { open.append((order, file, place)) }
@@ -71,7 +71,7 @@ extension Spool {
         return open.sorted { $0 > $1 }.map { ($0.file, $0.place) }
     }
 
-    /// The names of files of notes whose processes are dead.
+    /// Returns the names of files of notes whose processes are dead.
     ///
     /// - Parameter known: These are not looked at.
     package func leftRequests(besides known: Set<String>) -> [String] {
@@ -79,7 +79,7 @@ extension Spool {
         return names.filter { !known.contains($0) && isLeft($0, in: folder) }
     }
 
-    /// Those of some files of notes whose processes are dead.
+    /// Returns those of some files of notes whose processes are dead.
     package func left(of names: [String]) -> [String] {
         guard let folder = requestsFolder else { return [] }
         return names.filter { isLeft($0, in: folder) }
@@ -89,7 +89,7 @@ extension Spool {
         if case .locked? = try? folder.openLocked(name) { true } else { false }
     }
 
-    /// The files of notes, of whatever process, that have a request of claimed segments without an outcome.
+    /// Returns the files of notes, of any process, that have a request of claimed segments without an outcome.
     ///
     /// - Parameter own: A file that is not looked at.
     package func notes(of claimed: [(claim: Claim, sidecar: RetryState?)], besides own: String?) -> [String] {
@@ -206,7 +206,7 @@ extension Spool {
         return endings
     }
 
-    /// The segments of some requests that the ledger has as delivered since, and when.
+    /// Returns the segments of some requests that the ledger has as delivered since, and when.
     private func sentSegments(of notes: [RequestNote]) throws(FileError) -> [String: Timestamp] {
         guard let first = notes.map(\.at).min() else { return [:] }
         return try lastSent(of: Set(notes.flatMap { $0.segments.map(\.name) }), since: first)

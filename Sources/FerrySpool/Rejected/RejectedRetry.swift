@@ -1,6 +1,6 @@
 extension Spool {
-    /// Makes a rejected segment pending again, as if it had never been tried, but for what was delivered of it. One that was salvaged stays: its events have left already, or
-    /// will.
+    /// Makes a rejected segment pending again, as if it had never been tried, but for what was delivered of it. One that was salvaged stays: its
+    /// events have left already, or will.
     public func retryRejected(_ name: String, at now: Timestamp) throws(FileError) -> RetryResult {
         guard let folder = try rejectedFolder(), let file = try folder.open(name) else { return .notFound }
         // A second rejection of one name was kept as `name~1`.
@@ -39,8 +39,8 @@ extension Spool {
         return .pending
     }
 
-    /// How much of a rejected segment was delivered before. Where a full disk had no room for its reason, its sidecar tells: in the reason's place, or
-    /// where it was.
+    /// Returns how much of a rejected segment was delivered before. Where a full disk had no room for its reason, its sidecar tells: in the reason's
+    /// place, or where it was.
     func delivered(
         ofRejected name: String, _ reason: RejectionReason?, in folder: Directory
     ) throws(FileError) -> RetryState.Delivered? {

@@ -45,7 +45,7 @@ extension Spool {
         let saved = try file.salvage(into: publication.file, limit: inflateLimit, takesUnverified: takesUnverified)
         guard saved.events > 0 else { return .nothing(unverified: saved.unverified) }
         if saved.isSound { return .sound }
-        // Before it is published: whatever comes in between, it is known under which name to look for it.
+        // Before it is published: if a crash comes in between, it is known under which name to look for it.
         try remember(segment.fileName, isPublished: false)
         var leftOut = saved.tooLong > 0 ? "; \(saved.tooLong) lines longer than 1 MiB are left out" : ""
         if saved.unverified > 0 {
@@ -80,7 +80,7 @@ extension Spool {
         return .saved(as: segment.fileName, events: saved.events, tooLong: saved.tooLong, unverified: saved.unverified)
     }
 
-    /// What a file in `rejected/` was salvaged as; `nil` when it was not, or that cannot be told from what the reason says.
+    /// Returns what a file in `rejected/` was salvaged as; `nil` when it was not, or that cannot be told from what the reason says.
     func salvaged(_ reason: RejectionReason?) throws(FileError) -> String? {
         if let salvaged = reason?.salvagedAs { return salvaged }
         // A salvage that was killed, or found no room, may have published it and not said so.
@@ -100,7 +100,7 @@ extension Spool {
         return try !hasCome(segment)
     }
 
-    /// Whether a segment is pending or was sent, whatever priority it has: itself, a half of it, or what it is a half of.
+    /// Whether a segment is pending or was sent, at any priority: itself, a half of it, or what it is a half of.
     private func hasCome(_ segment: SegmentName) throws(FileError) -> Bool {
         if try hasPendingEvents(of: segment) { return true }
         if try hasSentEvents(of: segment) { return true }
@@ -121,13 +121,13 @@ extension Spool {
         try pendingForms(of: segment).contains { SegmentName($0)?.mayHoldEvents(of: segment) ?? false }
     }
 
-    /// The same for the same file in the same spool, so that it is found after a crash.
+    /// Returns the same name for the same file in the same spool, so that it is found after a crash.
     private func nameForSalvaged(_ name: String, _ file: OpenFile, _ status: FileStatus) throws(FileError) -> SegmentName {
         let content = "\(name.withoutCopyNumber)~\(id)~\(try file.digest().digest.hexadecimal)"
         return SegmentName(priority: .normal, created: status.modified, id: ReceivedID("salvaged~\(content)").id)
     }
 
-    /// A file beside one in `rejected/` that has its events, and is to be brought back first: a half, or a copy that holds as much or more;
+    /// Returns a file beside one in `rejected/` that has its events, and is to be brought back first: a half, or a copy that holds as much or more;
     /// `nil` when there is none. Two processes come to the same.
     private func better(
         than name: String, _ file: OpenFile, in folder: Directory, _ limit: ByteCount, _ takesUnverified: Bool
@@ -158,7 +158,7 @@ extension Spool {
         return nil
     }
 
-    /// What would be saved of a file.
+    /// Returns what would be saved of a file.
     private func worth(of file: OpenFile, _ limit: ByteCount, _ takesUnverified: Bool) throws(FileError) -> Salvaged {
         try file.salvage(into: publication().file, limit: limit, takesUnverified: takesUnverified)
     }

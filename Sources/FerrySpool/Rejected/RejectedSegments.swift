@@ -1,5 +1,5 @@
 extension Spool {
-    /// The segments in `rejected/`, in upload order.
+    /// Returns the segments in `rejected/`, in upload order.
     public func rejected(warn: (UnreadableState) -> Void = { _ in }) throws(FileError) -> [RejectedSegment] {
         guard let folder = try rejectedFolder() else { return [] }
         var segments: [RejectedSegment] = []

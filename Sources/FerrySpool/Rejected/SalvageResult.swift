@@ -16,6 +16,6 @@ public enum SalvageResult: Equatable, Sendable {
     /// There is no whole event in it that can be trusted.
     case nothing(unverified: Int64)
     case notFound
-    /// Somebody else works on it.
+    /// Another process works on it.
     case busy
 }

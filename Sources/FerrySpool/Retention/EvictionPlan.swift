@@ -15,7 +15,7 @@ public struct EvictionPlan: Equatable, Sendable {
 
     /// Indexes of candidates over the age limit, in upload order.
     public private(set) var expired: [Int] = []
-    /// Indexes of candidates to drop for room, in the order of dropping. Whoever finds one claimed goes on with the next.
+    /// Indexes of candidates to drop for room, in the order of dropping. A sweep that finds one claimed goes on with the next.
     public private(set) var evicted: [Int] = []
     /// How many of the first of ``evicted`` are larger than the limit by themselves. No other gives way to one of these.
     public private(set) var oversized = 0
@@ -48,7 +48,7 @@ public struct EvictionPlan: Equatable, Sendable {
         self.evicted = evicted + Self.order(kept.filter { $0.candidate.size <= maxBytes }, atMost)
     }
 
-    /// The lowest priority first, in it the oldest: from the back by priority, from the front by time.
+    /// Returns the indexes with the lowest priority first, in it the oldest: from the back by priority, from the front by time.
     private static func order(_ kept: [(index: Int, candidate: Candidate)], _ atMost: Priority) -> [Int] {
         var order: [Int] = []
         var groupEnd = kept.count

@@ -1,5 +1,5 @@
 extension Spool {
-    /// What is known of a destination's health, `nil` when it is well or was never tried.
+    /// Returns what is known of a destination's health, `nil` when it is well or was never tried.
     ///
     /// - Parameter id: A name for the destination that is the same in every process, of characters that file names may have.
     public func destinationState(
@@ -8,7 +8,7 @@ extension Spool {
         try stateDirectory?.readStateOfAnyKind(RetryState.self, from: "destination-\(id).json", warn: warn)
     }
 
-    /// `nil` forgets it: the destination is well.
+    /// Writes what is known of a destination's health. `nil` forgets it: the destination is well.
     public func setDestinationState(_ state: RetryState?, _ id: String) throws(FileError) {
         guard let stateDirectory else { return }
         let name = "destination-\(id).json"
@@ -21,7 +21,7 @@ extension Spool {
         }
     }
 
-    /// Every destination that is not well, by the ID in its file's name.
+    /// Returns every destination that is not well, by the ID in its file's name.
     ///
     /// - Parameter note: Called with what cannot be read; it counts as well.
     public func destinationStates(note: (FileError) -> Void) -> [(id: String, state: RetryState)] {
@@ -42,7 +42,7 @@ extension Spool {
         return states
     }
 
-    /// Every destination that is not well, by the ID in its file's name.
+    /// Returns every destination that is not well, by the ID in its file's name.
     public func destinationStates() throws(FileError) -> [(id: String, state: RetryState)] {
         var failure: FileError?
         let states = destinationStates { failure = failure ?? $0 }

@@ -29,7 +29,7 @@ public struct RetryState: Codable, Equatable, Sendable {
     /// repeated so. Absent otherwise, and in sidecars of older versions.
     public var requestEvents: Int64?
 
-    /// Whether nothing tells the outcome of that request, which is to be made again as it was, by whatever sender: its process died, or its answer
+    /// Whether nothing tells the outcome of that request, which is to be made again as it was, by any sender: its process died, or its answer
     /// was lost where requests are repeated. Absent otherwise.
     public var interrupted: Bool?
 
@@ -41,7 +41,7 @@ public struct RetryState: Codable, Equatable, Sendable {
 
     /// The first part of a segment that need not be sent again.
     public struct Delivered: Codable, Equatable, Sendable {
-        /// So many lines from the first one on.
+        /// How many lines there are, from the first one on.
         public var lines: Int64
         /// The destination, as its state file is named: another one has nothing of it.
         public var destination: String
@@ -115,7 +115,7 @@ public struct RetryState: Codable, Equatable, Sendable {
         self.broken = broken
     }
 
-    /// Of a segment that was never tried as a whole.
+    /// Creates the state of a segment that was never tried as a whole.
     public static func inParts(at time: Timestamp) -> RetryState {
         RetryState(
             attempts: 0, failures: 0, firstAttemptAt: time, lastAttemptAt: time, nextAttemptAt: time,
@@ -130,7 +130,7 @@ public struct RetryState: Codable, Equatable, Sendable {
             && request == nil && requestEvents == nil && interrupted != true
     }
 
-    /// The other side may have whole what was tried, and know it by its key.
+    /// Notes that the other side may have whole what was tried, and know it by its key.
     ///
     /// - Parameters:
     ///   - error: Why there was no answer that counts.
@@ -142,7 +142,7 @@ public struct RetryState: Codable, Equatable, Sendable {
         (interrupted, putOff) = (error.kind == LastError.interrupted.kind ? true : nil, nil)
     }
 
-    /// The first lines were delivered: what was tried before is not what comes next.
+    /// Notes that the first lines were delivered: what was tried before is not what comes next.
     package mutating func noteDelivery(_ delivered: Delivered, at time: Timestamp) {
         if delivered.lines > self.delivered?.lines ?? 0 {
             (failures, broken, lastError) = (0, nil, RetryState.inParts(at: time).lastError)
@@ -204,7 +204,7 @@ public struct RetryState: Codable, Equatable, Sendable {
         putOff = try? container.decode(.putOff, in: 0...Self.most)
     }
 
-    /// When the wait is over, `nil` when it is over now, or the clock was set back since.
+    /// Returns when the wait is over, `nil` when it is over now, or the clock was set back since.
     ///
     /// - Parameter longestWait: The largest back-off that can have been meant.
     public func wait(at now: Timestamp, longestWait: Duration) -> Timestamp? {

@@ -9,7 +9,7 @@ public struct Wait: Equatable, Sendable {
         self.until = until
     }
 
-    /// When the wait is over, `nil` when it is over now.
+    /// Returns when the wait is over, `nil` when it is over now.
     ///
     /// A clock that was set back since makes a wait longer than was meant. It shows, and the wait counts as over, when its beginning lies
     /// ahead, or its end further away than any wait.

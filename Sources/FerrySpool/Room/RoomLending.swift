@@ -6,7 +6,7 @@ extension Spool {
     private static let splitShare = 3 * Reserve.part
 
     /// Does something that needs a little room; where the disk is full, with a part of the reserve, which is set aside again afterwards. The
-    /// ledger keeps the rest, whatever other processes do with the part. Where it is files that there is no room for, the reserve is one.
+    /// ledger keeps the rest, no matter what other processes do with the part. Where it is files that there is no room for, the reserve is one.
     ///
     /// - Parameter leavesSplitItsShare: As much is left as splits need, of what is free as well: for what can be done without.
     package func lendingReserve<Result>(
@@ -43,7 +43,7 @@ extension Spool {
         }
     }
 
-    /// What of the reserve is the ledger's: it has a part of its share already, where that is set aside in its file.
+    /// Returns what of the reserve is the ledger's: it has a part of its share already, where that is set aside in its file.
     private func ledgerGets(of share: Int64) -> Int64 {
         hasRoomInLedger(at: .now()) ? share - min(share, Self.ledgerRoom) : share
     }
@@ -86,8 +86,8 @@ extension Spool {
         throw failure
     }
 
-    /// Does something that needs a block, while many want one; where the disk is full, with one block of the reserve after the other. The ledger keeps
-    /// what it has in its file, or else its share of the reserve: without either nothing is done, though a block be free.
+    /// Does something that needs a block, while many want one; where the disk is full, with one block of the reserve after the other. The ledger
+    /// keeps what it has in its file, or else its share of the reserve: without either nothing is done, though a block be free.
     package func lendingBlocksOfReserve<Result>(_ body: () throws(FileError) -> Result) throws(FileError) -> Result {
         guard let stateDirectory else { return try body() }
         if !isNearlyFull {
@@ -175,14 +175,14 @@ extension Spool {
         return freed
     }
 
-    /// The reserve becomes a sidecar. The ledger must have room of its own.
+    /// Turns the reserve into a sidecar. The ledger must have room of its own.
     func turnReserveIntoSidecar(_ name: String, _ content: [UInt8]) -> Bool {
         guard let stateDirectory, hasRoomInLedger(at: .now()) else { return false }
         defer { Reserve(in: stateDirectory).keep() }
         return Reserve(in: stateDirectory).turn(into: name, in: directory, content)
     }
 
-    /// A sidecar that is done with becomes the reserve, where there is none.
+    /// Turns a sidecar that is done with into the reserve, where there is none.
     func turnSidecarIntoReserve(of segment: String) -> Bool {
         stateDirectory.map { Reserve(in: $0).take(Self.sidecarName(of: segment), of: directory) } ?? false
     }

@@ -122,7 +122,7 @@ extension Spool {
         return Reserve(in: stateDirectory).turn(into: Self.ledgerName(now.compactDay), in: stateDirectory, [])
     }
 
-    /// How many bytes the file system has room for; `nil` where it does not tell, or that is more than a number.
+    /// Returns how many bytes the file system has room for; `nil` where it does not tell, or that is more than a number.
     private static func room(in state: Directory) -> Int64? {
         var status = statvfs()
         guard fstatvfs(state.descriptor, &status) == 0, status.f_blocks > 0 else { return nil }
@@ -131,7 +131,7 @@ extension Spool {
         return room.overflow ? nil : room.partialValue
     }
 
-    /// Whether the file system has room for more than so many bytes, or does not tell. A quota may have less.
+    /// Whether the file system has room for more than `bytes`, or does not tell. A quota may have less.
     package func hasRoom(for bytes: ByteCount) -> Bool { stateDirectory.flatMap(Self.room).map { $0 > bytes.bytes } ?? true }
 
     /// What may be stored before the next look.

@@ -16,7 +16,7 @@ public final class Journal: Sendable {
     /// Whether its descriptor is still its file's (``OpenFile/isStill(_:)``).
     package var isStillOpen: Bool { file.isStill(identity) }
 
-    /// Leaves its descriptor's number to whatever file has it now. What is in the journal is found by the next who opens the spool.
+    /// Leaves its descriptor's number to the file that has it now. What is in the journal is found by the next process that opens the spool.
     package func abandon() { file.abandon() }
 
     /// Creates an empty journal and holds its lock.
@@ -63,7 +63,7 @@ public final class Journal: Sendable {
     /// Forces what was appended to the disk, from any thread.
     public func sync() throws(FileError) { try file.sync() }
 
-    /// The length of the whole lines at the start of the journal.
+    /// Returns the length of the whole lines at the start of the journal.
     func wholeLines(upTo length: Int64) throws(FileError) -> Int64 {
         var end = length
         let step: Int64 = 1 << 16

@@ -53,7 +53,7 @@ extension Spool {
 
     /// Turns a journal into a published segment.
     public func seal(_ journal: Journal, level: CompressionLevel = .standard) throws(FileError) -> SealedJournal {
-        // A crash after the publication left the journal behind: the segment is there, whatever its level was.
+        // A crash after the publication left the journal behind: the segment is there, whichever its level.
         if try directory.contains(journal.segment.fileName) { return try publish(nil, of: journal) }
         return try publish(compress(journal, level: level), of: journal)
     }

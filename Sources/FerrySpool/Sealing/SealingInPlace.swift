@@ -90,7 +90,7 @@ extension Journal {
         get throws(FileError) { try file.readBytes(1, at: 0) == [0] }
     }
 
-    /// Where the last whole line in a range ends; the end of the range when it lies within one line.
+    /// Returns where the last whole line in a range ends; the end of the range when it lies within one line.
     fileprivate func endOfLines(_ range: Range<Int64>) throws(FileError) -> Int64 {
         let bytes = try file.readBytes(Int(range.upperBound - range.lowerBound), at: range.lowerBound)
         let newline = bytes.withUnsafeBufferPointer(\.lastNewline)
@@ -99,7 +99,7 @@ extension Journal {
 }
 
 extension OpenFile {
-    /// The gzip members at the start of the file that are whole by their checksums: their length, and what they inflate to.
+    /// Returns the gzip members at the start of the file that are whole by their checksums: their length, and what they inflate to.
     func soundMembers(limit: ByteCount) throws(FileError) -> (length: Int64, inflated: Int64) {
         var reader = GzipReader(limit: limit)
         let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: 1 << 16, alignment: 16)

@@ -1,4 +1,4 @@
-/// Whether delivered segments make room on a full disk. The uploader is told how long they are kept; a writer finds it in the spool.
+/// Whether delivered segments make room on a full disk. The uploader's options say how long they are kept; a writer finds it in the spool.
 extension Spool {
     private static let givesWayName = "sent-gives-way"
 

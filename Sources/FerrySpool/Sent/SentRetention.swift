@@ -33,7 +33,7 @@ extension Spool {
         return pruning
     }
 
-    /// Deletes the oldest delivered segments until so much is free, and with the last of them `sent/`, which takes an inode.
+    /// Deletes the oldest delivered segments until the needed bytes are free, and with the last of them `sent/`, which takes an inode.
     ///
     /// - Returns: What was deleted; `nil` when there was nothing that could make room.
     public func freeSent(atLeast wanted: ByteCount) -> LedgerTotals.Count? {

@@ -1,7 +1,7 @@
 import Glibc
 
 extension Spool {
-    /// The names that a try of a segment may have left: its sidecar's, and the first half's.
+    /// Returns the names that a try of a segment may have left: its sidecar's, and the first half's.
     public static func traces(of claim: Claim) -> [String] {
         [sidecarName(of: claim.name)] + (claim.segmentName?.firstHalf(ofFile: claim.name).map { [$0] } ?? [])
     }
@@ -23,7 +23,7 @@ extension Spool {
     }
 
     /// Publishes the two halves of a claimed segment, each with half of its lines. The parent stays until its ending is settled;
-    /// as long as it is there, nobody sends the halves.
+    /// as long as it is there, no process sends the halves.
     ///
     /// A split that a crash interrupted is completed by doing it again: the halves' names and lines are the same.
     public func split(

@@ -27,7 +27,7 @@ public struct FlawedNames: Encodable, Sendable {
 }
 
 extension SpoolListing {
-    /// The names that are nearly of the format.
+    /// Returns the names that are nearly of the format.
     public func flawedNames() -> FlawedNames {
         var flawed = FlawedNames()
         for entry in entries where entry.isForeign {

@@ -4,6 +4,6 @@ public struct SegmentFile: Sendable {
     public let name: String
     public let folder: Directory
 
-    /// `nil` when it has gone since.
+    /// Opens the file; `nil` when it has gone since.
     public func open() throws(FileError) -> OpenFile? { try folder.open(name) }
 }

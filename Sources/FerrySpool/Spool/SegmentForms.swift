@@ -7,7 +7,7 @@ public struct SegmentForms: Sendable {
 }
 
 extension Spool {
-    /// The pending files that hold a segment's events: its own, or those of its halves, and of theirs.
+    /// Returns the pending files that hold a segment's events: its own, or those of its halves, and of theirs.
     public func pendingForms(of segment: SegmentName) throws(FileError) -> [String] { try directory.forms(of: segment) }
 
     /// Looks for the forms of many segments at once: a large folder is listed once for all of them.
@@ -34,14 +34,14 @@ extension Directory {
         return forms
     }
 
-    /// The names of the files that hold a segment's events.
+    /// Returns the names of the files that hold a segment's events.
     ///
     /// The ID says which segment it is: a file may have got another priority or time, and what was rejected a number behind its name.
     func forms(of segment: SegmentName) throws(FileError) -> [String] {
         try contains(segment.fileName) ? [segment.fileName] : allForms(of: segment)
     }
 
-    /// The same where several may lie, as `NAME~1` beside `NAME` in rejected/.
+    /// Returns the same where several may lie, as `NAME~1` beside `NAME` in rejected/.
     func allForms(of segment: SegmentName) throws(FileError) -> [String] {
         var forms: [String] = []
         let part = Array(segment.id.utf8)

@@ -1,5 +1,5 @@
 extension Spool {
-    /// The segments in some places, in upload order in each.
+    /// Returns the segments in some places, in upload order in each.
     public func files(in places: Set<SegmentPlace>) throws(FileError) -> [SegmentFile] {
         var failure: FileError?
         let files = try files(in: places) { failure = failure ?? $0 }
@@ -7,7 +7,7 @@ extension Spool {
         return files
     }
 
-    /// The same, where a folder that cannot be read hides no other.
+    /// Returns the same, where a folder that cannot be read hides no other.
     ///
     /// - Parameter note: Called with each folder of `sent/`, and `rejected/`, that cannot be read.
     /// - Throws: ``FileError`` when the spool's own folder cannot be listed.
@@ -43,7 +43,7 @@ extension Spool {
         }
     }
 
-    /// The file of a name: pending, sent or rejected. `nil` when it is nowhere.
+    /// Returns the file of a name: pending, sent or rejected. `nil` when it is nowhere.
     ///
     /// - Throws: ``FileError`` when it was not found, and not everywhere could be looked.
     public func file(named name: String) throws(FileError) -> SegmentFile? {

@@ -13,7 +13,7 @@ extension Spool {
         return spool
     }
 
-    /// The number of a group, by its name or as it is; `nil` when there is no such group.
+    /// Returns the number of a group, by its name or as it is; `nil` when there is no such group.
     public static func group(named name: String) -> UInt32? {
         if let number = UInt32(name) { return number }
         var entry = Glibc.group()

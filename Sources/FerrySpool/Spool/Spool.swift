@@ -48,7 +48,7 @@ public final class Spool: Sendable {
         }
     }
 
-    /// Leaves the descriptors' numbers to whatever files have them now.
+    /// Leaves the descriptors' numbers to the files that have them now.
     package func abandon() { for folder in folders { folder.abandon() } }
 
     /// Opens a spool folder.
@@ -87,7 +87,7 @@ public final class Spool: Sendable {
         }
     }
 
-    /// The file whose lock guards what is read, changed and written back: the spool's ID, which is always there.
+    /// Returns the file whose lock guards what is read, changed and written back: the spool's ID, which is always there.
     static func lockFile(in state: Directory) throws(FileError) -> OpenFile {
         do throws(FileError) {
             return try state.open(idName, flags: O_RDWR)

@@ -1,10 +1,10 @@
 import Glibc
 
 extension Spool {
-    /// `sent/`, `nil` when nothing was ever sent.
+    /// Opens `sent/`; `nil` when nothing was ever sent.
     public func sentFolder() throws(FileError) -> Directory? { try folder(Self.sentName) }
 
-    /// `rejected/`, `nil` when nothing was ever rejected.
+    /// Opens `rejected/`; `nil` when nothing was ever rejected.
     public func rejectedFolder() throws(FileError) -> Directory? { try folder(Self.rejectedName) }
 
     private func folder(_ name: String) throws(FileError) -> Directory? {
@@ -29,7 +29,7 @@ extension Spool {
         }
     }
 
-    /// The folders of `sent/`, one a UTC day, oldest first.
+    /// Returns the folders of `sent/`, one a UTC day, oldest first.
     public func sentDays() throws(FileError) -> [Directory] {
         var failure: FileError?
         let days = sentDays { failure = failure ?? $0 }
@@ -37,7 +37,7 @@ extension Spool {
         return days
     }
 
-    /// The folders of `sent/` that can be opened. Links and files beside them are passed over.
+    /// Returns the folders of `sent/` that can be opened. Links and files beside them are passed over.
     ///
     /// - Parameter note: Called with each folder that cannot.
     public func sentDays(note: (FileError) -> Void) -> [Directory] {
@@ -57,7 +57,7 @@ extension Spool {
         return days
     }
 
-    /// The folder that segments delivered at `time` are kept in; made when missing.
+    /// Returns the folder that segments delivered at `time` are kept in; makes it when it is missing.
     func sentFolder(at time: Timestamp) throws(FileError) -> Directory {
         var tries = 1
         while true {
@@ -74,7 +74,7 @@ extension Spool {
     /// How often a folder in `sent/` is made anew that another process has removed.
     static let mostFolderTries = 8
 
-    /// An empty file on the spool's disk that no other process sees, and that goes with its descriptor.
+    /// Creates an empty file on the spool's disk that no other process sees, and that goes with its descriptor.
     package func scratchFile() throws(FileError) -> OpenFile {
         // Created and removed, since not every file system knows O_TMPFILE.
         let name = EntryKind.temporaryName()

@@ -14,7 +14,7 @@ public struct SpoolListing: Sendable {
         public package(set) var hasSidecar: Bool
         /// `nil` when the listing was made without sizes, or the file could not be examined.
         public package(set) var size: ByteCount?
-        /// For whoever works through the listing.
+        /// For the caller that works through the listing.
         public var isTaken = false
         /// It was there when the folder was listed; the others were added later.
         var isScanned = false
@@ -56,7 +56,7 @@ public struct SpoolListing: Sendable {
 
     public init() {}
 
-    /// The file name of an entry.
+    /// Returns the file name of an entry.
     public func name(of entry: Entry) -> String {
         let start = Int(entry.nameStart)
         return String(decoding: names[start..<start + Int(entry.nameLength)], as: UTF8.self)
@@ -116,7 +116,7 @@ public struct SpoolListing: Sendable {
         }
     }
 
-    /// The first index from `start` on whose entry has this priority or a lower one, and in this priority this time or a later one.
+    /// Returns the first index from `start` on whose entry has this priority or a lower one, and in this priority this time or a later one.
     public func index(of priority: Priority, from time: Timestamp, after start: Int) -> Int {
         let wanted = Entry(priority: priority, created: time, nameStart: 0, nameLength: 0, isForeign: false, size: nil).key
         return (start..<entries.count).partitioningIndex { entries[$0].key >= wanted }

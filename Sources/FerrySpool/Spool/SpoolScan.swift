@@ -8,7 +8,7 @@ extension Spool {
         let directory = directory
         try directory.forEachEntry { name, kind in
             switch EntryKind(name) {
-            // What is no file is no segment, whatever its name, and holds up none.
+            // An entry that is not a file is no segment, even by its name, and holds up none.
             case .segment where !directory.isFile(name, kind): listing.others.note(name) { true }
             case .segment, .foreign:
                 if var entry = listing.entry(for: name, in: directory, sizes: sizes) {
@@ -39,7 +39,7 @@ extension Spool {
         return listing
     }
 
-    /// The names of the pending segments of a priority, in no order. Other tools' files have none.
+    /// Returns the names of the pending segments of a priority, in no order. Other tools' files have none.
     public func names(of priority: Priority) throws(FileError) -> [String] {
         var names: [String] = []
         try directory.forEachName { name in
@@ -83,7 +83,7 @@ extension SpoolListing {
         }
     }
 
-    /// The entry of a segment's name, which a zero byte follows; `nil` when it is none that can be sent.
+    /// Returns the entry of a segment's name, which a zero byte follows; `nil` when it is none that can be sent.
     ///
     /// A file that cannot be examined now (a disk's or a server's error) is listed without a size: taking it for one that is gone would
     /// leave it unsent. Its claim looks again.

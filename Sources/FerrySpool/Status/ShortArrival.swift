@@ -11,7 +11,7 @@ public struct ShortArrival: Equatable, Sendable, CustomStringConvertible {
 }
 
 extension Spool {
-    /// Which of some arrivals are shorter than they are logged.
+    /// Returns which of some arrivals are shorter than they are logged.
     ///
     /// - Parameter names: Those that no process holds.
     public func shortArrivals(among names: [String]) throws(FileError) -> [ShortArrival] {

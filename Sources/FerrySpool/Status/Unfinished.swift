@@ -9,7 +9,7 @@ public struct Unfinished: Equatable, Sendable {
 }
 
 extension Spool {
-    /// What the next who writes or sends would finish.
+    /// Returns what the next process that writes or sends would finish.
     public func unfinished(_ listing: SpoolListing, _ locks: HeldLocks = HeldLocks()) -> Unfinished {
         func isLeft(_ name: String) -> Bool {
             guard let status = (try? directory.status(name)) ?? nil else { return false }

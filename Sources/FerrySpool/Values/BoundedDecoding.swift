@@ -13,7 +13,7 @@ extension KeyedDecodingContainer {
         return number
     }
 
-    /// The same for a number that need not be there.
+    /// Decodes a number that need not be there, in the same way.
     package func decodeIfPresent<Number: FixedWidthInteger & Decodable>(
         _ key: Key, in range: ClosedRange<Number>
     ) throws -> Number? {

@@ -9,7 +9,7 @@ public struct IntervalBounds: Equatable, Sendable {
 
     public var allowed: ClosedRange<Duration>
     public var short: Short
-    /// Zero and below mean: only when somebody asks.
+    /// Whether zero and below are allowed, and mean: only on request.
     public var allowsManual: Bool
 
     public init(_ allowed: ClosedRange<Duration>, short: Short = .refused, allowsManual: Bool = false) {
@@ -25,7 +25,7 @@ public struct IntervalBounds: Equatable, Sendable {
     /// Sensors Analytics: at least 5 s; less becomes 5 s. Bounded to a year.
     public static let sensors = IntervalBounds(.seconds(5) ... .seconds(366 * 86_400), short: .raised)
 
-    /// Returns the interval that counts where one is asked for; zero and below: only when somebody asks.
+    /// Returns the interval that counts where one is asked for; zero and below: only on request.
     public func bounded(_ interval: Duration) throws(IntervalError) -> Duration {
         if allowsManual, interval <= .zero { return interval }
         if allowed.contains(interval) { return interval }

@@ -14,7 +14,7 @@ public struct IntervalError: Error, Equatable, CustomStringConvertible {
 }
 
 extension Duration {
-    /// In seconds, whatever their number, so that two that differ look different.
+    /// In seconds, with no larger unit, so that two that differ look different.
     fileprivate var asSeconds: String {
         let (seconds, rest) = components
         return rest == 0 ? "\(seconds) s" : "\(inSeconds) s"

@@ -11,7 +11,7 @@ public struct Moment: Sendable {
         self.steady = steady
     }
 
-    /// The machine's clocks; the steady one stands still while the machine sleeps (CLOCK_MONOTONIC).
+    /// Reads the machine's clocks; the steady one stands still while the machine sleeps (CLOCK_MONOTONIC).
     public static func now() -> Moment {
         Moment(wall: .now(), steady: .nanoseconds(KernelClock.nanoseconds(CLOCK_MONOTONIC)))
     }

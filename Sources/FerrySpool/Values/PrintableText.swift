@@ -1,5 +1,5 @@
 extension StringProtocol {
-    /// The text in one line that a terminal shows and does not obey, for people and for the service manager.
+    /// Returns the text in one line that a terminal shows and does not obey, for people and for the service manager.
     ///
     /// Control characters, and those that turn the direction of what follows, stand as JSON writes them (`\n`, `\u001b`). So JSON stays
     /// the same JSON, and a text that has been through this stays as it is. A tab stays too.

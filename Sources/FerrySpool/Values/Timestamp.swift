@@ -29,7 +29,7 @@ public struct Timestamp: Hashable, Comparable, Sendable {
     /// The end of the year 9999: as late as any time in a segment's name.
     public static let distantFuture = Timestamp(milliseconds: lastMillisecond)
 
-    /// The machine's wall clock. Only edges call it; decisions take a `Timestamp` as an argument.
+    /// Returns the time of the machine's wall clock. Only edges call it; decisions take a `Timestamp` as an argument.
     public static func now() -> Timestamp {
         Timestamp(milliseconds: KernelClock.nanoseconds(CLOCK_REALTIME) / 1_000_000)
     }

@@ -150,7 +150,7 @@ private struct DigitReader {
         return true
     }
 
-    /// An optional fraction of a second, as milliseconds; further digits are cut off.
+    /// Reads an optional fraction of a second, as milliseconds; further digits are cut off.
     mutating func fraction() -> Int64 {
         guard skip(".") else { return 0 }
         var value: Int64 = 0

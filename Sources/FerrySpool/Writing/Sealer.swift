@@ -20,7 +20,7 @@ final class Sealer: Sendable {
 
     /// Hands over a journal. Waits while too many are under way.
     ///
-    /// - Throws: What went wrong with an earlier one. Its journal stays and is sealed by whoever opens the spool next.
+    /// - Throws: What went wrong with an earlier one. Its journal stays and is sealed by the process that opens the spool next.
     func submit(_ journal: Journal, level: CompressionLevel) throws(FileError) {
         slots.wait()
         if let failure = state.withLock(\.failure) {

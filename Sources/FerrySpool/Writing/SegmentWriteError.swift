@@ -2,7 +2,7 @@
 public enum SegmentWriteError: Error, Equatable, CustomStringConvertible {
     /// The size limit is reached, and what is stored is more urgent than what is to be written, or may not be dropped now.
     case spoolFull(limit: ByteCount)
-    /// Somebody disabled the spool: it stores nothing new.
+    /// The spool is disabled: it stores nothing new.
     case disabled
     case file(FileError)
 

@@ -8,7 +8,7 @@ enum BundleDebris {
     /// Removes from a medium what dead exports of a spool left there, and then their marks. Bundles of other spools stay, and so does
     /// what cannot be told to be this spool's.
     static func remove(from medium: Directory, of spool: Spool, at now: Timestamp) {
-        // The names first: whatever another export begins has its mark by the time that it is listed.
+        // The names first: what another export begins has its mark by the time that it is listed.
         let names = (try? medium.names()) ?? []
         guard let marks = try? spool.allExportMarks() else { return }
         let void = Set(marks.filter { $0.state == .void }.map(\.bundle))
@@ -33,7 +33,7 @@ enum BundleDebris {
         }
     }
 
-    /// The ID in the name of a bundle, and whether it has its last name.
+    /// Returns the ID in the name of a bundle, and whether it has its last name.
     private static func bundle(of name: String) -> (id: String, isNamed: Bool)? {
         guard name.hasPrefix(BundleDestination.prefix) else { return nil }
         var stem = name.dropFirst(BundleDestination.prefix.count)
@@ -42,7 +42,7 @@ enum BundleDebris {
         return (String(stem.hasSuffix(".tar") ? stem.dropLast(4) : stem), isNamed)
     }
 
-    /// The first line of the manifest, which is written before everything else.
+    /// Returns the first line of the manifest, which is written before everything else.
     private static func head(of name: String, in medium: Directory) -> BundleManifest.Head? {
         guard case .success(let source) = BundleSource.bundle(name, in: medium),
             let region = (try? source.region(BundleManifest.fileName)) ?? nil,

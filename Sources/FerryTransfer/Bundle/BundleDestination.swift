@@ -43,7 +43,7 @@ struct BundleDestination {
         }
     }
 
-    /// Everything is there: forces it to the medium, and gives it its name.
+    /// Ends the bundle when everything is there: forces it to the medium, and gives it its name.
     ///
     /// - Returns: The bundle's path.
     func finish() throws(FileError) -> String {

@@ -10,7 +10,7 @@ enum BundlePlace {
     /// What has a bundle's name in a stick's folder.
     case name(String, in: Directory)
 
-    /// The bundles at a path: the path itself, or those in the folder, if it is a stick's.
+    /// Returns the bundles at a path: the path itself, or those in the folder, if it is a stick's.
     ///
     /// - Throws: `FileError` when there is nothing at the path, or its folder cannot be read.
     static func find(_ path: String) throws(FileError) -> [BundlePlace] {

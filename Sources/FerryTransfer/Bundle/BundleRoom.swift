@@ -22,7 +22,7 @@ struct BundleRoom {
         files = (units?.files ?? .max) - Self.ownFiles
     }
 
-    /// What a segment of this size takes.
+    /// Returns what a segment of this size takes.
     func cost(of size: Int64) -> Int64 {
         guard let block = units?.block else { return size.adding(Self.overhead) }
         return (size.adding(block - 1) / block * block).adding(Self.overhead)

@@ -54,7 +54,7 @@ struct BundleSource {
         }
     }
 
-    /// A file of the bundle; `nil` when it is not there. Links are not followed.
+    /// Returns a file of the bundle; `nil` when it is not there. Links are not followed.
     func region(_ name: String) throws(FileError) -> FileRegion? {
         switch form {
         case .folder(let folder):

@@ -14,7 +14,7 @@ enum Sealing {
     private static let piece = 1 << 16
     private static let suite = HPKE.Ciphersuite.Curve25519_SHA256_ChachaPoly
 
-    /// How large a segment is when it is encrypted.
+    /// Returns how large a segment is when it is encrypted.
     static func size(of plain: Int64) -> Int64 {
         let pieces = max(1, plain.adding(Int64(piece) - 1) / Int64(piece))
         return plain.adding(Int64(mark.count + keyLength) + pieces * Int64(4 + tagLength))

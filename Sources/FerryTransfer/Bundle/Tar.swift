@@ -4,7 +4,7 @@ import FerrySpool
 enum Tar {
     static let blockSize = 512
 
-    /// The header block of a file.
+    /// Returns the header block of a file.
     static func header(_ name: String, size: Int64, modified: Timestamp) -> [UInt8] {
         var block = [UInt8](repeating: 0, count: blockSize)
         func put(_ text: String, at offset: Int) { block.replaceSubrange(offset..<offset + text.utf8.count, with: text.utf8) }
@@ -38,7 +38,7 @@ enum Tar {
         let size: Int64
     }
 
-    /// The files in a tar file as far as it goes. What is no plain file is passed over.
+    /// Returns the files in a tar file as far as it goes. What is no plain file is passed over.
     static func entries(_ file: OpenFile) throws(FileError) -> [Entry] {
         var entries: [Entry] = []
         var position: Int64 = 0

@@ -37,7 +37,7 @@ struct FileRegion {
 
     private static let pieceSize = 1 << 18
 
-    /// All of it.
+    /// Reads all of it.
     ///
     /// - Parameter limit: More is not read: a wrong file must not fill the memory.
     func bytes(limit: ByteCount) throws(FileError) -> [UInt8] {

@@ -14,7 +14,7 @@ struct BundleIntake {
     private let options: ImportOptions
     private let now: Timestamp
     private var report: ImportReport
-    /// So many segments share their forced writes. Each is an open file until then.
+    /// How many segments share their forced writes. Each is an open file until then.
     private let batchSize: Int
     private var spares = SpareFiles()
     private var batch: [Item] = []
@@ -108,7 +108,7 @@ struct BundleIntake {
         return true
     }
 
-    /// A file of the bundle; `nil` when it is not there.
+    /// Returns a file of the bundle; `nil` when it is not there.
     private mutating func region(_ file: String) throws(FileError) -> FileRegion? {
         if opened == nil {
             do throws(BundleError) { opened = try place.open() } catch {
@@ -263,7 +263,8 @@ struct BundleIntake {
         return judgeable
     }
 
-    /// What is known of a segment; `nil` when it is new, or was sent on to another spool, which may be where it comes from: then it is taken again.
+    /// Returns what is known of a segment; `nil` when it is new, or was sent on to another spool, which may be where it comes from: then it is taken
+    /// again.
     private func known(
         _ segment: BundleManifest.Segment, events: Int64?, _ holdings: inout Holdings
     ) throws(FileError) -> Known? {

@@ -80,6 +80,6 @@ struct HandedOn {
         return bundles
     }
 
-    /// An ID, and those of the segments that it may be a half of.
+    /// Returns an ID, and those of the segments that it may be a half of.
     private static func family(of id: String) -> [String] { [id] + SegmentID.ancestors(of: id).map(\.text) }
 }

@@ -19,7 +19,7 @@ struct Holdings {
     /// What was taken for good: by another spool or server, or by a limit.
     private var taken: Set<String>?
     private var split: Set<String>?
-    /// The names of what lies in `rejected/`, by what they keep whatever priority they get.
+    /// The names of what lies in `rejected/`, by what they keep at any priority.
     private var rejected: [String: [String]]?
     /// The names of what is pending: it may have got another priority since it came.
     private var pending: [String: String]?
@@ -89,7 +89,7 @@ struct Holdings {
         (pending, families, rejected) = (nil, nil, nil)
     }
 
-    /// What is known of a key; `nil` when the hub does not have it.
+    /// Returns what is known of a key; `nil` when the hub does not have it.
     ///
     /// - Parameters:
     ///   - segment: The segment's name, which a half has from its whole but for what is appended to the ID.
@@ -106,7 +106,7 @@ struct Holdings {
             else { continue }
             if try isHere(entry) { return KnownSegment(key: .cameInParent, arrivals: [entry.arrival]) }
         }
-        // An ID made from a key is that key's alone, whatever time the name says.
+        // An ID made from a key is that key's alone, at any time in the name.
         var halves: [KnownArrival] = []
         let isAll = try findHalves(
             of: SegmentID(key) ?? ReceivedID(key).id, SegmentID(key) == nil ? nil : segment, events, &halves)
@@ -114,7 +114,7 @@ struct Holdings {
         return KnownSegment(key: isAll ? .cameInParent : .cameInPart, arrivals: halves)
     }
 
-    /// What is known of a segment of which, or of whose whole or half, another version came, as a receiver knows it.
+    /// Returns what is known of a segment of which, or of whose whole or half, another version came, as a receiver knows it.
     private mutating func knownSalvaged(_ key: String, _ segment: String) throws(FileError) -> KnownSegment? {
         guard let id = SegmentID(key), let segment = SegmentName(segment) else { return nil }
         let versions = [segment.salvaged.fileName, segment.beforeSalvage.fileName]
@@ -202,7 +202,7 @@ struct Holdings {
         return try sentOn.contains(id, in: hub) ? .sentOn : .kept
     }
 
-    /// The names of the pending files that hold a segment's events.
+    /// Returns the names of the pending files that hold a segment's events.
     private mutating func pendingForms(of id: SegmentID) throws(FileError) -> [String] {
         if families == nil {
             var found: [String: [String]] = [:]
@@ -215,7 +215,7 @@ struct Holdings {
         return families?[id.text] ?? []
     }
 
-    /// Why what the hub has of a key is none to vouch for; `nil` when it is.
+    /// Returns why what the hub has of a key is none to vouch for; `nil` when it is.
     ///
     /// - Parameters:
     ///   - name: The segment's name in the hub's spool.
@@ -306,7 +306,7 @@ struct Holdings {
         return true
     }
 
-    /// The names of what is pending.
+    /// Returns the names of what is pending.
     private mutating func names() throws(FileError) -> [String: String] {
         if let pending { return pending }
         let names = try hub.directory.names().reduce(into: [String: String]()) { names, name in
@@ -316,13 +316,13 @@ struct Holdings {
         return names
     }
 
-    /// What a segment keeps whatever priority and stream it gets: its ID, and its time, which tells versions of one ID apart. Of another tool's
+    /// Returns what a segment keeps at any priority and in any stream: its ID, and its time, which tells versions of one ID apart. Of another tool's
     /// its name.
     private static func identity(_ name: String) -> String {
         SegmentName(name).map { "\($0.created.milliseconds)-\($0.id)" } ?? name
     }
 
-    /// Those of the logged segments that are in `sent/`. One folder after the other is open: there may be one for every day of some years.
+    /// Returns those of the logged segments that are in `sent/`. One folder after the other is open: there may be one for every day of some years.
     ///
     /// - Throws: `FileError` of a disk that fails now, which ends the import: what it holds would be stored a second time.
     private func sentNames() throws(FileError) -> Set<FileName> {
@@ -346,7 +346,7 @@ struct Holdings {
         return false
     }
 
-    /// Its copies, whatever priority they have by now.
+    /// Returns the names of its copies, at any priority that they have by now.
     private mutating func rejectedNames(of segment: String, in folder: Directory) throws(FileError) -> [String] {
         if rejected == nil { rejected = Dictionary(grouping: try folder.names()) { Self.identity($0.withoutCopyNumber) } }
         return rejected?[Self.identity(segment)] ?? []

@@ -6,7 +6,7 @@ public struct PrivateKeys: Sendable {
     let signing: Curve25519.Signing.PrivateKey
     let agreement: Curve25519.KeyAgreement.PrivateKey
 
-    /// New ones, from the system's random source.
+    /// Creates new keys from the system's random source.
     public init() {
         signing = .init()
         agreement = .init()

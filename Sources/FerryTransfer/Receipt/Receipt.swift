@@ -60,7 +60,7 @@ public struct Receipt: Codable, Equatable, Sendable {
         return nil
     }
 
-    /// The receipt, and after it its signature: two lines.
+    /// Returns the receipt, and after it its signature: two lines.
     func bytes(signedBy keys: PrivateKeys?) -> [UInt8] {
         let body = JSONLine.encode(self)
         return body + (keys.map { JSONLine.encode(Signed(SHA256.hash(data: body), .receipt, by: $0)) } ?? [])

@@ -5,7 +5,7 @@ public enum ReceiptError: Error, Equatable, CustomStringConvertible {
     case forged
     /// The bundle comes from another spool.
     case foreign(String)
-    /// Its bundle, of this spool, was acknowledged before, given up, or is not complete; so many of its segments are pending all the same.
+    /// Its bundle, of this spool, was acknowledged before, given up, or is not complete; `pending` of its segments are pending all the same.
     case notAwaited(bundle: String, pending: Int)
     /// The spool vouches for itself.
     case own

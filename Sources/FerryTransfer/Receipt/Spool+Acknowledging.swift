@@ -10,7 +10,7 @@ extension Spool {
         try acknowledge([bytes], from: keys, at: now)[0].get()
     }
 
-    /// The same for several receipts. Several hubs may have taken one bundle: what any of them has is not due again.
+    /// Does the same for several receipts. Several hubs may have taken one bundle: what any of them has is not due again.
     ///
     /// - Returns: For each receipt what became of it, or its ``ReceiptError`` or ``FileError``.
     public func acknowledge(
@@ -128,7 +128,7 @@ extension Spool {
         return result
     }
 
-    /// The names of the segments that came here from elsewhere.
+    /// Returns the names of the segments that came here from elsewhere.
     private func receivedSegments() throws(FileError) -> Set<String> {
         var names: Set<String> = []
         var place = ReceivedLogPlace()
