@@ -2,5 +2,6 @@ public import Crypto
 public import FerrySpool
 
 extension BodyDigest {
+    /// Takes the 32 bytes of a SHA-256.
     public init(_ digest: SHA256.Digest) { self = digest.withUnsafeBytes { BodyDigest($0) } }
 }

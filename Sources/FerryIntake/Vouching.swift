@@ -40,6 +40,7 @@ public enum Vouching: Equatable, Sendable {
         self = .vouched
     }
 
+    /// Decides by what became of the segments that came before.
     public init(_ fates: [Fate]) {
         if fates.contains(.underWay) {
             self = .underWay

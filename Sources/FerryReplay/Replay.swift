@@ -14,6 +14,7 @@ public final class Replay: Sendable {
     private let current = Mutex<UploadPass?>(nil)
     private let isStopped = Atomic<Bool>(false)
 
+    /// Creates a replay; throws when the filter's options cannot be read.
     public init(
         _ options: ReplayOptions, onEvent: @escaping @Sendable (UploadEvent) -> Void = { _ in }
     ) throws(ConditionError) {

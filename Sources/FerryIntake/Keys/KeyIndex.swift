@@ -16,6 +16,7 @@ public struct KeyIndex: Sendable {
     /// - Parameter older: What is known besides what will be added.
     public init(older: KeyRuns? = nil) { self.older = older }
 
+    /// Adds a line of the log, in memory.
     public mutating func add(_ entry: ReceivedEntry) { recent.add(entry) }
 
     /// Returns the runs, to be taken further while what is in memory now leaves it; `nil` where there are none, or where few keys came lately.

@@ -21,9 +21,12 @@ public enum KnownKey: Equatable, Sendable {
 
 /// What is known of a segment, and by what.
 public struct KnownSegment: Equatable, Sendable {
+    /// What is known of its key.
     public let key: KnownKey
+    /// What came before: the segment itself, its whole, or its halves.
     public let arrivals: [KnownArrival]
 
+    /// Creates what is known of a segment.
     public init(key: KnownKey, arrivals: [KnownArrival]) {
         self.key = key
         self.arrivals = arrivals
@@ -58,6 +61,7 @@ public struct KnownArrival: Equatable, Sendable {
     /// The name that it was noted under, where the index has it.
     public let segment: SegmentName?
 
+    /// Creates a segment that came before.
     public init(id: SegmentID?, way: Trail?, noted: CopiedContent? = nil, segment: SegmentName? = nil) {
         self.id = id
         self.way = way

@@ -70,6 +70,7 @@ package final class FolderIDs: Sendable {
         }
     }
 
+    /// Ends the use of a watch; the last user's end removes it from the kernel.
     package func stop(_ watch: Watch) {
         folders.withLock { folders in
             folders[watch]?.users -= 1

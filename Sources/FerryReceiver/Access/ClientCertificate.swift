@@ -7,6 +7,7 @@ import NIOSSL
 public enum ClientCertificate {
     /// Why a certificate cannot be used.
     public struct UnusableError: Error, CustomStringConvertible {
+        /// The reason, for people.
         public let description: String
     }
 

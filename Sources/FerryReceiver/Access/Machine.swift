@@ -4,10 +4,12 @@ public import FerrySpool
 public struct Machine: Equatable, Sendable {
     /// A token, as its SHA-256.
     public struct Token: Equatable, Sendable {
+        /// The token's SHA-256.
         public let digest: BodyDigest
         /// From then on it is refused; `nil`: it has no end.
         public var until: Timestamp?
 
+        /// Creates a token; without `until` it has no end.
         public init(digest: BodyDigest, until: Timestamp? = nil) {
             self.digest = digest
             self.until = until
@@ -23,16 +25,22 @@ public struct Machine: Equatable, Sendable {
         /// Its most urgent priority: what comes more urgent gets this one.
         public var priority: Priority?
 
+        /// Creates limits that limit nothing.
         public init() {}
     }
 
+    /// The machine's name, which is its spool's folder too.
     public let name: MachineName
+    /// When the machine was added.
     public var since: Timestamp
+    /// The tokens that it may show.
     public var tokens: [Token] = []
     /// The SHA-256 of each client certificate in its binary form (DER).
     public var certificates: [BodyDigest] = []
+    /// How much it may send.
     public var limits = Limits()
 
+    /// Creates a machine that has nothing to show yet.
     public init(_ name: MachineName, since: Timestamp) {
         self.name = name
         self.since = since
@@ -52,6 +60,7 @@ public struct Machine: Equatable, Sendable {
         tokens.append(Token(digest: token.digest))
     }
 
+    /// Removes all tokens and certificates, so that nothing that the machine shows is taken.
     public mutating func revoke() {
         tokens = []
         certificates = []

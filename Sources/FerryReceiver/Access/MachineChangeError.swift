@@ -7,6 +7,7 @@ public enum MachineChangeError: Error, CustomStringConvertible {
     case unreadable([String])
     case refused(String)
 
+    /// The reason, for people.
     public var description: String {
         switch self {
         case .file(let error): error.description

@@ -3,10 +3,13 @@ import Glibc
 
 /// The folder of a hub: each machine's spool under its name, and the file that says who may send.
 public struct MachineFolder: Sendable {
+    /// The folder's path.
     public let path: String
 
+    /// Names a hub's folder; nothing is opened.
     public init(_ path: String) { self.path = path }
 
+    /// The path of the file that says which machines may send.
     public var listPath: String { "\(path)/\(MachineList.fileName)" }
 
     /// Returns the path of a machine's spool.

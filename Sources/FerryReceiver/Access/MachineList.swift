@@ -11,6 +11,7 @@ public struct MachineList: Sendable {
     /// A hundred thousand machines.
     static let longest = ByteCount.mebibytes(64)
 
+    /// Creates a list without machines.
     public init() {}
 
     /// - Parameters:

@@ -1,5 +1,6 @@
 /// What a machine is called, and the folder of its spool: 1 to 64 letters, digits, dots, hyphens and underscores, the first a letter or a digit.
 public struct MachineName: Hashable, Comparable, Sendable, CustomStringConvertible {
+    /// The name's characters.
     public let text: String
 
     /// - Returns: `nil` unless it is such a name.
@@ -10,7 +11,9 @@ public struct MachineName: Hashable, Comparable, Sendable, CustomStringConvertib
         self.text = text
     }
 
+    /// Returns whether the left name comes first, as text.
     public static func < (left: MachineName, right: MachineName) -> Bool { left.text < right.text }
+    /// The name's characters.
     public var description: String { text }
 
     private static let others = Array("._-".utf8)

@@ -6,8 +6,10 @@ public import FerrySpool
 ///
 /// The prefix lets secret scanners find one that was published by mistake. Only its SHA-256 is stored: 256 random bits need no salt and no slow hash.
 public struct MachineToken: Sendable {
+    /// The token as the machine shows it.
     public let text: String
 
+    /// Makes a new token.
     public init(using generator: inout some RandomNumberGenerator) {
         var text = "ferry_"
         // 43 characters of 6 bits have two more than 256.

@@ -6,7 +6,9 @@ public struct Refusal: Sendable {
     public let machine: MachineName?
     /// The other side's address.
     public let address: String
+    /// The HTTP status of the answer.
     public let status: Int
+    /// The reason, for the log.
     public let reason: String
 
     /// - Parameter reason: The text for the log, instead of the one that the client gets.

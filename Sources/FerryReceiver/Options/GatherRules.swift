@@ -4,9 +4,10 @@ public import FerrySpool
 public struct GatherRules: Equatable, Sendable {
     /// A gathered segment becomes pending at this size.
     public var size: ByteCount
-    /// At the latest so long after its first one came.
+    /// How long after its first one came it becomes pending at the latest.
     public var patience: Duration
 
+    /// Creates rules; a segment waits for 10 seconds at most unless another time is given.
     public init(size: ByteCount, patience: Duration = .seconds(10)) {
         self.size = size
         self.patience = patience

@@ -6,6 +6,7 @@ public enum ReceiverError: Error, CustomStringConvertible {
     /// A certificate or key cannot be used.
     case certificate(String)
 
+    /// The reason, for people.
     public var description: String {
         switch self {
         case .file(let error): error.description

@@ -2,6 +2,7 @@ public import FerrySpool
 
 /// How the receiver listens and what it accepts.
 public struct ReceiverOptions: Sendable {
+    /// The address to listen at.
     public var host = "127.0.0.1"
     /// 0 lets the system choose.
     public var port = 8787
@@ -21,8 +22,9 @@ public struct ReceiverOptions: Sendable {
     public var token: String?
     /// In place of ``token``: what a file says, which may change.
     package var tokenFile: FollowedFiles<String>?
-    /// PEM files for https, read again when they change.
+    /// The PEM file of the certificate for https, read again when it changes.
     public var certificate: String?
+    /// The PEM file of the certificate's private key, read again when it changes.
     public var privateKey: String?
     /// A client that sends nothing for this long is disconnected.
     public var idleTimeout = Duration.seconds(30)
@@ -30,8 +32,9 @@ public struct ReceiverOptions: Sendable {
     /// How soon what another process left is looked for, and finished.
     package var leftPause = Duration.seconds(30)
 
-    /// The most connections at once, and from one address: half of them, so that no address takes all.
+    /// The most connections at once.
     public var mostConnections = 2048
+    /// The most connections from one address at once: half of ``mostConnections``, so that no address takes all, and at least one.
     public var mostConnectionsPerAddress: Int { max(1, mostConnections / 2) }
 
     /// How many spools are open at once where machines have a spool each: two descriptors each.
@@ -43,6 +46,7 @@ public struct ReceiverOptions: Sendable {
     /// Bodies that are not complete after this long are cut off then, so that time is left to answer the others.
     var bodiesEndPatience: Duration { endPatience * 3 / 4 }
 
+    /// Creates the standard options.
     public init() {}
 
     /// A body may take the idle timeout and this long for each byte: slower than any modem, so a slower client only holds a place.

@@ -14,7 +14,9 @@ public struct EventFilter: Sendable {
 
     /// What an event needs to pass, and what becomes of it.
     public struct Options: Sendable {
+        /// Events from this time on pass; `nil`: there is no first time.
         public var since: Timestamp?
+        /// Events before this time pass; `nil`: there is no last time.
         public var until: Timestamp?
         /// Where the event's time stands, as a dotted path; `nil`: the segment's time counts.
         public var timeField: String?
@@ -25,9 +27,11 @@ public struct EventFilter: Sendable {
         /// The first event happens now, the others as long after it as they did.
         public var shiftsTimeToNow = false
 
+        /// Creates options that let every event pass unchanged.
         public init() {}
     }
 
+    /// Reads the options; throws for the first condition, field or setting that cannot be read.
     public init(_ options: Options) throws(ConditionError) {
         var paths: [FieldPath] = []
         func add(_ path: FieldPath) -> Int {

@@ -15,10 +15,15 @@ public struct ReplayOptions: Sendable {
 
     /// Spools (their `sent/` is meant), folders and files.
     public var paths: [String]
+    /// Where and how the events are sent.
     public var upload: UploadOptions
+    /// Which events are replayed, and how they are changed.
     public var filter = EventFilter.Options()
+    /// Only sources with this priority; `nil`: all.
     public var priority: Priority?
+    /// Only sources of this stream; `nil`: all.
     public var stream: String?
+    /// How fast events follow one another.
     public var pace = Pace.unlimited
     /// With the original gaps: no gap is waited for longer than this.
     public var maxGap: Duration?
@@ -27,6 +32,7 @@ public struct ReplayOptions: Sendable {
     /// A receiver knows segments by their keys, and takes no key twice: replayed segments have keys of their own, unless this is set.
     public var keepsKeys = false
 
+    /// Creates options for some sources and a destination.
     public init(paths: [String], upload: UploadOptions) {
         self.paths = paths
         self.upload = upload

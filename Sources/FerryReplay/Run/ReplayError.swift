@@ -5,6 +5,7 @@ public enum ReplayError: Error, Equatable, CustomStringConvertible {
     /// Another process has ended it.
     case gone(run: String)
 
+    /// The reason, for people.
     public var description: String {
         switch self {
         case .underWay(let run, let process): "\(run) is under way\(process.map { " (process \($0))" } ?? "")"

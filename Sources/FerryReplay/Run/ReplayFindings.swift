@@ -3,7 +3,9 @@
 public struct ReplayFindings: Codable, Equatable, Sendable {
     /// A source that cannot be read.
     public struct Damage: Codable, Equatable, Sendable {
+        /// The source's path.
         public var path: String
+        /// Why it cannot be read, for people.
         public var reason: String
     }
 
@@ -11,8 +13,9 @@ public struct ReplayFindings: Codable, Equatable, Sendable {
     public var leftOut: Int64 = 0
     /// Lines that are no JSON objects, or have no readable time where one is asked for.
     public var unreadable: Int64 = 0
-    /// How many sources cannot be read, and the first of them.
+    /// How many sources cannot be read.
     public var damaged: Int64 = 0
+    /// The first sources that cannot be read, each with the reason.
     public var firstDamaged: [Damage] = []
     /// How many sources were longer than when the replay began; absent where an earlier version wrote.
     public var grown: Int64?
@@ -21,6 +24,7 @@ public struct ReplayFindings: Codable, Equatable, Sendable {
     static let mostNamed = 20
     private static let longestReason = 500
 
+    /// Creates findings of nothing left out.
     public init() {}
 
     init(_ report: ReplayReport) {

@@ -3,11 +3,14 @@ import Glibc
 
 /// The folder of one replay: a spool of its own, with what is staged, which sources there are, and how far they were gone through.
 public struct ReplayRun: Sendable {
+    /// The run's ID.
     public let id: String
+    /// The run's own spool.
     public let spool: Spool
 
     /// What is needed to go on: the content of `.ferry/replay.json`.
     public struct Position: Codable, Equatable, Sendable {
+        /// The format's version.
         public var version = 1
         /// The command's arguments.
         public var arguments: [String]
@@ -27,6 +30,7 @@ public struct ReplayRun: Sendable {
         public var chunks: Int?
         /// What the times are shifted by, in milliseconds.
         public var shift: Int64?
+        /// When the replay began.
         public var startedAt: Timestamp
 
         init(arguments: [String], startedAt: Timestamp) {
@@ -47,6 +51,7 @@ public struct ReplayRun: Sendable {
 
     /// A part of a source that is just being staged. It is made again as it was, with the same name and bytes, when the replay goes on.
     public struct Part: Codable, Equatable, Sendable {
+        /// How many events the part holds.
         public var events: Int64
         /// The time in its name.
         public var created: Timestamp
@@ -56,12 +61,15 @@ public struct ReplayRun: Sendable {
 
     /// What a source was when its first part was staged: the parts are named after it, even if it changed since.
     public struct Source: Codable, Equatable, Sendable {
+        /// The size of the source, in bytes.
         public var size: Int64
+        /// When the source was modified.
         public var modified: Timestamp
         /// Of the source's events up to the end of the part: the process that goes on must find the same.
         public var digest: Int64
     }
 
+    /// How far the sources were gone through.
     public private(set) var position: Position
     /// Held while a process sends the run.
     private var lock: OpenFile?

@@ -5,7 +5,9 @@ public struct DayTime: Comparable, Hashable, Sendable, CustomStringConvertible {
 
     private init(seconds: Int64) { self.seconds = seconds }
 
+    /// `00:00`.
     public static let startOfDay = DayTime(seconds: 0)
+    /// `24:00`.
     public static let endOfDay = DayTime(seconds: 86_400)
 
     /// Reads `04:00` and `24:00`, which ends a day.
@@ -17,8 +19,10 @@ public struct DayTime: Comparable, Hashable, Sendable, CustomStringConvertible {
         seconds = hour * 3600 + minute * 60
     }
 
+    /// Returns whether the left time is earlier in the day.
     public static func < (left: DayTime, right: DayTime) -> Bool { left.seconds < right.seconds }
 
+    /// The time as `04:00`.
     public var description: String {
         func two(_ number: Int64) -> String { number < 10 ? "0\(number)" : "\(number)" }
         return "\(two(seconds / 3600)):\(two(seconds / 60 % 60))"

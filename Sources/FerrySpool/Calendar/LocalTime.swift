@@ -5,6 +5,7 @@ public struct LocalTime: Equatable, Sendable {
     /// Seconds since midnight, by the clock's face.
     public var second: Int64
 
+    /// Creates a local time from its day and its second.
     public init(day: Int64, second: Int64) {
         self.day = day
         self.second = second

@@ -39,6 +39,7 @@ public struct Zone: Equatable, Sendable {
         self.file = file
     }
 
+    /// Coordinated Universal Time, which needs no database.
     public static let utc = Zone(name: "UTC", file: .utc)
 
     /// Returns the zone's time at a moment.

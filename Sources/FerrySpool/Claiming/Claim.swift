@@ -7,6 +7,7 @@ import Synchronization
 public final class Claim: Sendable {
     /// The segment's file name.
     public let name: String
+    /// The segment's open file, which holds the lock.
     public let file: OpenFile
     /// As it was when it was claimed.
     public let status: FileStatus

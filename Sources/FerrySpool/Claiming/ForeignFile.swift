@@ -5,6 +5,7 @@ public enum ForeignFile {
     /// A copy that stood still for so long, and is no whole gzip file, was given up.
     public static let patience = Duration.seconds(600)
 
+    /// Whether a file may be taken, and if not, what is to be done.
     public enum Readiness: Equatable, Sendable {
         case ready
         /// Left alone until then.
@@ -21,6 +22,7 @@ public enum ForeignFile {
         abs((now - changed).wholeMilliseconds) >= quietPeriod.wholeMilliseconds
     }
 
+    /// Returns whether a file may be taken now.
     public static func readiness(changed: Timestamp, isWhole: Bool, now: Timestamp) -> Readiness {
         guard isQuiet(changed: changed, now: now) else { return .settling(until: changed + quietPeriod) }
         if isWhole { return .ready }

@@ -5,6 +5,7 @@ public enum SegmentError: Error, Equatable, Sendable, CustomStringConvertible {
     /// The writer's note says something else than the content.
     case wrongNote(noted: Int64, found: Int64)
 
+    /// What is wrong, for people.
     public var description: String {
         switch self {
         case .damaged(let damage): damage.description

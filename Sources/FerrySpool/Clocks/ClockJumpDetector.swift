@@ -12,6 +12,7 @@ public struct ClockJumpDetector: Codable, Equatable, Sendable {
     public var bootID: String
     /// Time since that boot, in milliseconds, with time asleep.
     public var sinceBoot: Int64
+    /// What the wall clock showed.
     public var wall: Timestamp
     /// Since when, in time since boot, the clock is steady; `nil`: it has settled.
     public var steadySince: Int64?
@@ -40,6 +41,7 @@ public struct ClockJumpDetector: Codable, Equatable, Sendable {
             (self.bootID, self.from, self.to, self.by) = (bootID, from, to, by)
         }
 
+        /// Decodes a jump; throws `DecodingError` when its size is out of bounds.
         public init(from decoder: any Decoder) throws {
             let container = try decoder.container(keyedBy: CodingKeys.self)
             bootID = try container.decode(String.self, forKey: .bootID)
@@ -51,10 +53,14 @@ public struct ClockJumpDetector: Codable, Equatable, Sendable {
 
     /// Two clocks at one moment.
     public struct Reading: Equatable, Sendable {
+        /// The ID of the machine's boot.
         public var bootID: String
+        /// Time since that boot, in milliseconds, with time asleep.
         public var sinceBoot: Int64
+        /// What the wall clock shows.
         public var wall: Timestamp
 
+        /// Creates a reading.
         public init(bootID: String, sinceBoot: Int64, wall: Timestamp) {
             self.bootID = bootID
             self.sinceBoot = sinceBoot
@@ -66,6 +72,7 @@ public struct ClockJumpDetector: Codable, Equatable, Sendable {
         case bootID, sinceBoot, wall, steadySince, borneOut, agreedSince, agreedFor, misdated
     }
 
+    /// Decodes the watch; throws `DecodingError` when one of its times is out of bounds.
     public init(from decoder: any Decoder) throws {
         let container = try decoder.container(keyedBy: CodingKeys.self)
         // No machine has been up since the year 0.

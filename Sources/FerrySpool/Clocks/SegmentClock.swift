@@ -2,6 +2,7 @@
 package struct SegmentClock: Sendable {
     private var last: Timestamp?
 
+    /// Creates the clock of a writer that has dated nothing yet.
     package init() {}
 
     /// Dates a new segment.

@@ -1,11 +1,13 @@
 /// The limits that a program starts with.
 public struct ConfiguredLimits: Equatable, Sendable {
+    /// The limits themselves.
     public var retention: RetentionLimits
     /// A person set them for this program. Otherwise they are a profile's, and hold where the spool has none of its own.
     public var isSet: Bool
     /// As ``SpoolSettings/setBy`` will have it.
     public var program: String
 
+    /// Creates the limits; the program's name becomes one line of at most 128 characters.
     public init(_ retention: RetentionLimits, isSet: Bool, program: String) {
         self.retention = retention
         self.isSet = isSet

@@ -30,8 +30,10 @@ public struct SpoolControl: Codable, Equatable, Sendable {
         case isDisabled = "disabled"
     }
 
+    /// Creates a control that allows everything.
     public init() {}
 
+    /// Whether nothing is sent: the spool is paused or disabled.
     public var stopsSending: Bool { isPaused || isDisabled }
 
     /// Programs obey within a second; this is with the time that a busy machine needs.
@@ -51,6 +53,7 @@ public struct SpoolControl: Codable, Equatable, Sendable {
         return min(max(.zero, before + Self.obeyedWithin - now), Self.obeyedWithin)
     }
 
+    /// Decodes a control; what is missing counts as not set.
     public init(from decoder: any Decoder) throws {
         let container = try decoder.container(keyedBy: CodingKeys.self)
         // Written by hand, it need not hold everything.

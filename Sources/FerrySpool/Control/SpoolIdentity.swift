@@ -6,6 +6,7 @@ public struct SpoolIdentity: Codable, Equatable, Sendable {
     public var anonymousID: String
     /// The ID of the user who is logged in; `nil` when none is.
     public var userID: String?
+    /// When the identity was made.
     public var createdAt: Timestamp
 
     enum CodingKeys: String, CodingKey {
@@ -14,11 +15,13 @@ public struct SpoolIdentity: Codable, Equatable, Sendable {
         case userID = "userId"
     }
 
+    /// Creates an identity without a user.
     public init(anonymousID: String, createdAt: Timestamp) {
         self.anonymousID = anonymousID
         self.createdAt = createdAt
     }
 
+    /// Decodes an identity; throws `DecodingError` when an ID is empty, too long, or has a zero byte.
     public init(from decoder: any Decoder) throws {
         let container = try decoder.container(keyedBy: CodingKeys.self)
         version = try container.decode(Int.self, forKey: .version)
@@ -71,6 +74,7 @@ extension Spool {
         }
     }
 
+    /// Writes the spool's identity, durably.
     public func setIdentity(_ identity: SpoolIdentity) throws(FileError) {
         try stateDirectory?.writeState(identity, to: Self.identityName, durable: true)
     }

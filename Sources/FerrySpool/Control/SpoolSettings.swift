@@ -5,6 +5,7 @@ public struct SpoolSettings: Codable, Equatable, Sendable {
     public var version = 1
     /// What holds; what is missing in the file is not limited.
     public let retention: RetentionLimits
+    /// When the limits were set; 1970-01-01 where a file does not say.
     public let setAt: Timestamp
     /// The program that was configured last.
     public let setBy: String
@@ -17,6 +18,7 @@ public struct SpoolSettings: Codable, Equatable, Sendable {
     /// Returns a program's name as one line of at most 128 characters; such a one stays as it is.
     static func name(of program: String) -> String { String(program.printable().unicodeScalars.prefix(128)) }
 
+    /// Creates settings; an age is cut to whole milliseconds, at least 1 and at most a century.
     public init(retention: RetentionLimits, setAt: Timestamp, setBy: String) {
         // As the file will have it, so that what was set and what is read are equal.
         self.retention = RetentionLimits(
@@ -26,6 +28,7 @@ public struct SpoolSettings: Codable, Equatable, Sendable {
         self.setBy = Self.name(of: setBy)
     }
 
+    /// Decodes settings; throws `DecodingError` when a limit is below 1, or an age above a century.
     public init(from decoder: any Decoder) throws {
         let container = try decoder.container(keyedBy: CodingKeys.self)
         version = try container.decodeIfPresent(Int.self, forKey: .version) ?? 1
@@ -37,6 +40,7 @@ public struct SpoolSettings: Codable, Equatable, Sendable {
         setBy = Self.name(of: try container.decodeIfPresent(String.self, forKey: .setBy) ?? "a person")
     }
 
+    /// Encodes the settings, with ages in milliseconds.
     public func encode(to encoder: any Encoder) throws {
         var container = encoder.container(keyedBy: CodingKeys.self)
         try container.encode(version, forKey: .version)

@@ -4,11 +4,15 @@ import Glibc
 public struct UploaderMark: Codable, Equatable, Sendable {
     /// The format's version.
     public var version = 1
+    /// The ID of the uploader's process.
     public var process: Int32
-    /// The machine's boot, and when in it the process began, in the kernel's ticks: another process may get the number later.
+    /// The ID of the machine's boot in which the process runs.
     public var boot: String?
+    /// When in that boot the process began, in the kernel's ticks: another process may get the process's number later.
     public var processStart: UInt64?
+    /// When the uploader started.
     public var startedAt: Timestamp
+    /// Where the uploader sends to.
     public var destination: String
     /// The rule by which data is late, if there is one.
     public var deadline: Deadline?
@@ -38,6 +42,7 @@ public struct UploaderMark: Codable, Equatable, Sendable {
             intervalMs = max(0, interval.wholeMilliseconds)
         }
 
+        /// The interval as a duration, ten years at most.
         public var interval: Duration { .milliseconds(min(max(0, intervalMs), Self.longest)) }
 
         /// Ten years: what a file says is no time that could overflow.
@@ -48,10 +53,12 @@ public struct UploaderMark: Codable, Equatable, Sendable {
     public struct Blocked: Codable, Equatable, Sendable {
         /// A word for programs.
         public var reason: String
+        /// The reason, for people.
         public var text: String
         /// When it ends by itself, where that is known.
         public var until: Timestamp?
 
+        /// Creates what is in the uploader's way.
         public init(reason: String, text: String, until: Timestamp?) {
             self.reason = reason
             self.text = text
@@ -59,12 +66,16 @@ public struct UploaderMark: Codable, Equatable, Sendable {
         }
     }
 
+    /// The rule by which a day's data is late.
     public struct Deadline: Codable, Equatable, Sendable {
         /// As in `04:00`.
         public var time: String
+        /// The zone that the time is in, by its name.
         public var timezone: String
+        /// What becomes of late data, as the option `due.late` has it: `send`, `hold` or `drop`.
         public var late: String
 
+        /// Creates the rule.
         public init(time: String, timezone: String, late: String) {
             self.time = time
             self.timezone = timezone
@@ -72,6 +83,7 @@ public struct UploaderMark: Codable, Equatable, Sendable {
         }
     }
 
+    /// Creates the mark of an uploader in this process.
     public init(
         startedAt: Timestamp, destination: String, deadline: Deadline?, threshold: Threshold? = nil, interval: Duration? = nil,
         isByHand: Bool = false,

@@ -9,6 +9,7 @@ public struct UploaderMarkHolder: Sendable {
         self.file = file
     }
 
+    /// Releases the lock, by closing the mark's file.
     public mutating func release() { file = nil }
 
     /// Takes the lock again, unless another uploader has left a newer mark.

@@ -1,5 +1,6 @@
 /// How a claimed segment ends.
 public struct Ending: Sendable {
+    /// What becomes of the segment's file.
     public enum Disposal: Sendable {
         /// Delivered: into `sent/`, or deleted.
         case sent(keep: Bool)
@@ -9,12 +10,16 @@ public struct Ending: Sendable {
         case expired, evicted, split
     }
 
+    /// The claim on the segment.
     public let claim: Claim
+    /// What becomes of the segment's file.
     public let disposal: Disposal
+    /// The line that the ledger gets.
     public var entry: LedgerEntry
     /// Whether there is a sidecar to remove.
     let hasSidecar: Bool
 
+    /// Creates the ending of a claimed segment.
     public init(_ claim: Claim, _ disposal: Disposal, _ entry: LedgerEntry, hasSidecar: Bool = true) {
         self.hasSidecar = hasSidecar
         self.claim = claim

@@ -1,12 +1,16 @@
 /// Why a segment was rejected: the content of `….reason.json`.
 public struct RejectionReason: Codable, Equatable, Sendable {
+    /// The format's version.
     public var version = 1
     /// When it was rejected.
     public var at: Timestamp
     /// A word for programs: `status`, `exhausted`, `too-large`, or a kind of ``GzipError``.
     public var kind: String
+    /// The HTTP status, when there was an answer.
     public var status: Int?
+    /// The reason for people.
     public var message: String
+    /// All tries.
     public var attempts: Int
     /// Where in the compressed file the damage begins.
     public var offset: Int64?
@@ -19,6 +23,7 @@ public struct RejectionReason: Codable, Equatable, Sendable {
     /// The segment that its whole lines were about to be published as. The folder and the ledger tell whether they were.
     public var salvagingAs: String?
 
+    /// Creates the reason of a rejection.
     public init(
         at: Timestamp, kind: String, status: Int? = nil, message: String, attempts: Int, offset: Int64? = nil,
         body: String? = nil

@@ -3,12 +3,14 @@
 public struct ExportMark: Equatable, Sendable {
     /// What is noted of one segment.
     public struct Segment: Codable, Equatable, Sendable {
+        /// The segment's file name when it was exported.
         public var name: String
         /// Of the file's bytes, in hexadecimal.
         public var sha256: String
         /// Absent where an earlier version made the mark.
         public var file: ExportedFile?
 
+        /// Creates what is noted of a segment.
         public init(name: String, sha256: String, file: ExportedFile? = nil) {
             self.name = name
             self.sha256 = sha256
@@ -16,6 +18,7 @@ public struct ExportMark: Equatable, Sendable {
         }
     }
 
+    /// How far the export came.
     public enum State: Equatable, Sendable {
         /// The bundle is whole, and its receipt is waited for.
         case complete
@@ -27,10 +30,14 @@ public struct ExportMark: Equatable, Sendable {
 
     /// The bundle's random ID.
     public var bundle: String
+    /// When the export began.
     public var at: Timestamp
+    /// The segments of the bundle.
     public var segments: [Segment]
+    /// How far the export came.
     public var state = State.complete
 
+    /// Creates the mark of a complete bundle.
     public init(bundle: String, at: Timestamp, segments: [Segment]) {
         self.bundle = bundle
         self.at = at

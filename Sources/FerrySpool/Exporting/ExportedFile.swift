@@ -4,6 +4,7 @@ public struct ExportedFile: Codable, Hashable, Sendable {
     private(set) var size: Int64
     private var modified: Timestamp
 
+    /// Takes inode, size and modification time from a file's status.
     public init(_ status: FileStatus) {
         inode = status.identity.inode
         size = status.size.bytes

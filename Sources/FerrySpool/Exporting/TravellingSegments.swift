@@ -3,6 +3,7 @@
 public struct TravellingSegments: Sendable {
     /// What a mark says of a segment.
     public struct Entry: Sendable {
+        /// The ID of the bundle that the segment travels in.
         public let bundle: String
         /// The segment's name when it was exported.
         public let name: String
@@ -31,6 +32,7 @@ public struct TravellingSegments: Sendable {
     /// Names from other tools whose segments have other names now.
     private var moved: Set<FileName> = []
 
+    /// Creates a set in which no segment travels.
     public init() {}
 
     init(_ marks: [ExportMark]) {
@@ -45,6 +47,7 @@ public struct TravellingSegments: Sendable {
         if let file = entry.file { byFile[file] = entry }
     }
 
+    /// Whether no segment travels.
     public var isEmpty: Bool { byName.isEmpty }
 
     /// - Parameters:

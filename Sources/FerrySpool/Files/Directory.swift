@@ -4,7 +4,9 @@ import Glibc
 
 /// An open folder: every name below is resolved in it, so that moving or replacing the folder's path changes nothing.
 public final class Directory: Sendable {
+    /// The path that the folder was opened by.
     public let path: String
+    /// The folder's file descriptor.
     package let descriptor: Int32
     private let forks = ferry_fork_count()
     /// Of what is made in the folder.
@@ -69,6 +71,7 @@ public final class Directory: Sendable {
         return try directory(name)
     }
 
+    /// Returns the path of a name in the folder, for messages.
     public func pathOf(_ name: String) -> String { path + "/" + name }
 
     /// Returns what the kernel knows of a name, without following a link; `nil` when there is no such name.
@@ -230,6 +233,7 @@ public final class Directory: Sendable {
         return false
     }
 
+    /// Removes a file; does nothing when there is none of that name.
     public func remove(_ name: String) throws(FileError) {
         guard unlinkat(descriptor, name, 0) == 0 || errno == ENOENT else { throw FileError("remove", pathOf(name)) }
     }

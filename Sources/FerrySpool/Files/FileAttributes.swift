@@ -20,11 +20,13 @@ extension OpenFile {
         attribute(Self.clockName, longest: Self.longestTime).flatMap { Timestamp(rfc3339: $0) }
     }
 
+    /// Notes what the clock said, if the file system can.
     public func setClockReading(_ reading: Timestamp) { _ = setAttribute(Self.clockName, reading.rfc3339) }
 
     /// When the segment was opened, as far as that is known, where the clock that dated it was behind.
     public var dated: Timestamp? { attribute(Self.datedName, longest: Self.longestTime).flatMap { Timestamp(rfc3339: $0) } }
 
+    /// Notes when the segment was opened, if the file system can.
     public func setDated(_ dated: Timestamp) { _ = setAttribute(Self.datedName, dated.rfc3339) }
 
     /// Takes over what another file's segment has noted.

@@ -11,6 +11,7 @@ public struct FileError: Error, Equatable, CustomStringConvertible {
     /// The file system has no room for new files, however many blocks are free.
     let lacksFiles: Bool
 
+    /// Creates the error of a system call that just failed.
     public init(_ operation: String, _ path: String, code: Int32 = errno) {
         self.operation = operation
         self.path = path
@@ -44,6 +45,7 @@ public struct FileError: Error, Equatable, CustomStringConvertible {
     /// What is tried with a file that a receiver gathered segments in.
     static let findingAllLogged = "find all that is logged of"
 
+    /// The operation, the path and the reason, for people.
     public var description: String { "cannot \(operation) \(path): \(reason)\(hint)" }
 
     /// Why, without the file: for those whom its place does not concern.

@@ -2,12 +2,15 @@ import Glibc
 
 /// What the kernel knows of a file.
 public struct FileStatus: Sendable {
+    /// The length of its content.
     public let size: ByteCount
     /// What it takes of the disk: less than ``size`` where it has holes.
     package let allocated: ByteCount
+    /// The time of the last modification, which copying tools may set.
     public let modified: Timestamp
     /// The last change of content, name or mode: unlike `modified`, no copying tool can set it.
     public let changed: Timestamp
+    /// Whether it is a regular file.
     public let isRegular: Bool
     /// Which file it is, independently of its name.
     public let identity: Identity
@@ -15,8 +18,10 @@ public struct FileStatus: Sendable {
     package let content: Content
     /// ``changed``, exactly.
     let inodeTime: ExactTime
+    /// The ID of the user who owns it.
     package let owner: UInt32
 
+    /// What tells a file from every other file of the machine.
     public struct Identity: Hashable, Sendable {
         let device: UInt
         let inode: UInt

@@ -4,6 +4,7 @@ package struct FolderTime: Equatable, Sendable {
     private let folder: FileStatus.Identity
     private let wall: Timestamp
 
+    /// Takes the time of the last change from a folder's status.
     package init(_ status: FileStatus) {
         time = status.inodeTime
         folder = status.identity

@@ -4,9 +4,12 @@ import Glibc
 package struct InotifyEvent: Equatable, Sendable {
     /// Which watch it is about; -1 when the kernel dropped events.
     package var watch: Int32
+    /// What happened, as the bits of inotify(7).
     package var mask: UInt32
+    /// The name in the folder that it is about.
     package var name: String
 
+    /// Creates an event.
     package init(watch: Int32, mask: UInt32, name: String) {
         self.watch = watch
         self.mask = mask

@@ -4,6 +4,7 @@ import Glibc
 
 /// An open file. Closed when the last reference goes, which also gives back its lock.
 public final class OpenFile: Sendable {
+    /// The file descriptor.
     public let descriptor: Int32
     /// When it was opened: in a fork's child it may not be there any more.
     private let forks = ferry_fork_count()
@@ -92,6 +93,7 @@ public final class OpenFile: Sendable {
         return OpenFile(descriptor: descriptor, path: path)
     }
 
+    /// Reads the file's status: fstat(2).
     public func status() throws(FileError) -> FileStatus {
         var status = stat()
         guard fstat(descriptor, &status) == 0 else { throw FileError("examine", path) }
@@ -148,6 +150,7 @@ public final class OpenFile: Sendable {
         }
     }
 
+    /// Writes all of the bytes at the file's position.
     public func write(_ bytes: [UInt8]) throws(FileError) {
         var written = 0
         while written < bytes.count {

@@ -2,14 +2,17 @@ import Glibc
 
 /// A value in a line, where it stands: nothing is copied or decoded until the caller asks.
 package struct JSONField: Equatable {
+    /// The type of a JSON value; `yes` and `no` are `true` and `false`.
     package enum Kind: UInt8 { case string, number, yes, no, null, object, array }
 
+    /// The type of the value.
     package let kind: Kind
     /// The value's bytes in the line; of a string without its quotes.
     package let range: Range<Int>
     /// It holds backslashes.
     package var isEscaped = false
 
+    /// Creates a field.
     package init(kind: Kind, range: Range<Int>, isEscaped: Bool = false) {
         self.kind = kind
         self.range = range

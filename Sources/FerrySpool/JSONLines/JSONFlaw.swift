@@ -2,6 +2,7 @@
 package struct JSONFlaw: Equatable {
     /// From 0.
     package let byte: Int
+    /// What is wrong there, for people.
     package let reason: String
 
     /// Finds where bytes stop being one JSON value; `nil` when they are one.

@@ -9,6 +9,7 @@ public struct JSONLineChecker {
     /// The line with a line feed, which ``SoundLines`` wants.
     private var copy: [UInt8] = []
 
+    /// What a line is.
     public enum Verdict: Equatable, Sendable {
         case event
         case blank
@@ -16,6 +17,7 @@ public struct JSONLineChecker {
         case invalid(column: Int, reason: String)
     }
 
+    /// Creates a checker, which can be used for any number of lines.
     public init() {}
 
     /// - Parameter line: Without its line feed.

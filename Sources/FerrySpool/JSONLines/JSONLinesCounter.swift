@@ -15,6 +15,7 @@ public struct JSONLinesCounter {
     /// - Parameter longestLine: Longer ones are no events.
     public init(longestLine: ByteCount = ByteCount(.max)) { self.longestLine = longestLine.bytes }
 
+    /// Counts the events in the next piece; throws at the first line that is not an event and not blank.
     public mutating func feed(_ bytes: UnsafeRawBufferPointer) throws(JSONLineError) {
         var rest = bytes.asText
         while !rest.isEmpty {

@@ -1,3 +1,4 @@
+/// Reads and writes the text of JSON strings.
 package enum JSONText {
     /// Returns the text that a string's bytes stand for (RFC 8259, section 7).
     package static func unescaped(_ bytes: Slice<UnsafeBufferPointer<UInt8>>) -> String {

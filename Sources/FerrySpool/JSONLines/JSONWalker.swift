@@ -2,19 +2,24 @@ import CJSONLines
 
 /// Goes through the bytes of a line of JSON from value to value. What is inside values that are passed over is not looked at.
 package struct JSONWalker {
+    /// The bytes of the line.
     package let line: UnsafeBufferPointer<UInt8>
+    /// The index of the next byte.
     package private(set) var position: Int
 
+    /// Creates a walker at a position in a line.
     package init(_ line: UnsafeBufferPointer<UInt8>, at position: Int = 0) {
         self.line = line
         self.position = position
     }
 
+    /// Passes over bytes up to 0x20: spaces and control characters.
     @inline(__always)
     package mutating func skipSpace() {
         while position < line.count, line[position] <= 0x20 { position += 1 }
     }
 
+    /// Passes over a byte if it is the next one. Returns whether it was.
     @inline(__always)
     package mutating func take(_ byte: UInt8) -> Bool {
         guard position < line.count, line[position] == byte else { return false }

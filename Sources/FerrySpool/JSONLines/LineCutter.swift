@@ -2,6 +2,7 @@
 package struct LineCutter {
     private var rest: [UInt8] = []
 
+    /// Creates a cutter without text.
     package init() {}
 
     /// Hands on the lines that end in a piece, without their line feeds.

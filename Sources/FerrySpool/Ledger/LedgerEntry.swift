@@ -1,5 +1,6 @@
 /// One line of the ledger: how a segment ended, or was brought back.
 public struct LedgerEntry: Equatable, Sendable {
+    /// How a segment ended, or what was done with it.
     public enum Outcome: String, CaseIterable, Sendable {
         /// Delivered; the destination answered 2xx.
         case sent
@@ -19,11 +20,15 @@ public struct LedgerEntry: Equatable, Sendable {
         case salvaged
     }
 
+    /// When it ended.
     public var at: Timestamp
     /// The segment's file name.
     public var segment: String
+    /// How it ended.
     public var outcome: Outcome
+    /// The size of the segment's file.
     public var bytes: ByteCount
+    /// How many events it held; `nil` when that is not known.
     public var events: Int64?
     /// The HTTP status that decided.
     public var status: Int?
@@ -36,6 +41,7 @@ public struct LedgerEntry: Equatable, Sendable {
     /// More for people.
     public var detail: String?
 
+    /// Creates a line of the ledger.
     public init(
         at: Timestamp, segment: String, outcome: Outcome, bytes: ByteCount, events: Int64? = nil, status: Int? = nil,
         attempts: Int? = nil, destination: String? = nil, receiver: String? = nil, detail: String? = nil
@@ -58,6 +64,7 @@ public struct LedgerEntry: Equatable, Sendable {
     /// The ``detail`` of a segment that the destination knew already, and answered for without taking it again.
     public static let duplicate = "duplicate"
 
+    /// Whether the destination knew the segment already.
     public var isDuplicate: Bool { outcome == .sent && detail == Self.duplicate }
 
     /// The line with its line feed. By hand: an upload of small segments writes tens of thousands a second.

@@ -1,14 +1,20 @@
 /// How many segments had which ending, and how many bytes they were.
 public struct LedgerTotals: Equatable, Sendable {
+    /// A number of segments, and their size.
     public struct Count: Equatable, Sendable {
+        /// How many segments there were.
         public var segments: Int64 = 0
+        /// How many bytes they had together.
         public var bytes = ByteCount.zero
 
+        /// Creates a count of none.
         public init() {}
     }
 
+    /// The counts by outcome; an outcome that never happened is absent.
     public private(set) var counts: [LedgerEntry.Outcome: Count] = [:]
 
+    /// Returns the count of an outcome, which may be of none.
     public subscript(outcome: LedgerEntry.Outcome) -> Count { counts[outcome] ?? Count() }
 
     /// Adds a line of the ledger. What is no such line is passed over: a torn line was repeated whole.
@@ -62,6 +68,7 @@ extension LedgerTotals.Count {
         bytes += size
     }
 
+    /// Adds another count.
     public mutating func add(_ other: LedgerTotals.Count) {
         segments += other.segments
         bytes += other.bytes

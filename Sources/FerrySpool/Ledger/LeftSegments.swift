@@ -21,8 +21,10 @@ package final class LeftSegments: Sendable {
     /// Held while a ledger is read: a second reader would only read the same.
     private let state = Mutex(State())
 
+    /// Creates an index that has read nothing yet.
     package init() {}
 
+    /// Whether a segment with this number of bytes was sent.
     package func wasSent(_ segment: SegmentName, bytes: Int64, from spool: Spool) throws(FileError) -> Bool {
         if try has(.sent(bytes: bytes), segment, spool) { return true }
         return try has(.sentDivisible(bytes: bytes), segment, spool)
@@ -34,6 +36,7 @@ package final class LeftSegments: Sendable {
         try has(.sentDivisible(bytes: bytes), segment, spool)
     }
 
+    /// Whether a half with this number of events was sent.
     package func wasSent(_ half: SegmentName, events: Int64, from spool: Spool) throws(FileError) -> Bool {
         try has(.sentHalf(events: events), half, spool)
     }
@@ -72,6 +75,7 @@ package final class LeftSegments: Sendable {
     /// Each split halves the number of events, and an ID has room for fewer.
     private static let deepestSplit = 40
 
+    /// Whether a segment with this number of bytes was split.
     package func wasSplit(_ segment: SegmentName, bytes: Int64, in spool: Spool) throws(FileError) -> Bool {
         try has(.split(bytes: bytes), segment, spool)
     }

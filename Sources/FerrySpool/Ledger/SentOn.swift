@@ -13,6 +13,7 @@ public final class SentOn: Sendable {
     /// Held while a ledger is read: a second reader would only read the same.
     private let state = Mutex(State())
 
+    /// Creates an index that has read nothing yet.
     public init() {}
 
     /// Whether a segment was sent on, or a half of it.

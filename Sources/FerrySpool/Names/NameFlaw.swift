@@ -15,6 +15,7 @@ public enum NameFlaw: Equatable, Sendable, CustomStringConvertible {
     /// `.ndjson.gz` or `.json.gz` instead of `.jsonl.gz`.
     case ending
 
+    /// What the name would have to be, for people.
     public var description: String {
         switch self {
         case .timeForm: "its time must be written like 20261121T031502.123Z"

@@ -3,7 +3,9 @@ public struct ReceivedID: Sendable {
     /// 128 bits of the key's SHA-256.
     public let id: SegmentID
 
+    /// The ID as text.
     public var text: String { id.text }
 
+    /// Makes the ID of an idempotency key.
     public init(_ key: String) { id = SegmentID(ContentHash.of(key.utf8).firstHalf) }
 }

@@ -2,7 +2,9 @@
 ///
 /// A producer makes one of 16 to 40 characters, each split appends one.
 public struct SegmentID: Hashable, Sendable, CustomStringConvertible {
+    /// The ID's characters.
     public let text: String
+    /// The ID's characters.
     public var description: String { text }
 
     /// How many characters an ID may have.
@@ -20,6 +22,7 @@ public struct SegmentID: Hashable, Sendable, CustomStringConvertible {
     /// same care).
     public static let length = 16
 
+    /// Returns a random ID of ``length`` characters.
     public static func random(using generator: inout some RandomNumberGenerator) -> SegmentID {
         // Half of the digits at once: the system's generator asks the kernel for each number.
         var halves = (0..<2).map { _ in UInt64.random(in: 0..<numbersOfHalf, using: &generator) }
@@ -36,6 +39,7 @@ public struct SegmentID: Hashable, Sendable, CustomStringConvertible {
     /// 36 to the power of 8.
     private static let numbersOfHalf: UInt64 = 2_821_109_907_456
 
+    /// Returns a random ID of ``length`` characters, from the system's generator.
     public static func random() -> SegmentID {
         var generator = SystemRandomNumberGenerator()
         return random(using: &generator)

@@ -3,6 +3,7 @@
 /// The byte order of names is the order of upload: priority, then time, then ID. A name has at most 161 bytes, so that those of its sidecar
 /// and of temporary files fit into 255.
 public struct SegmentName: Hashable, Sendable {
+    /// The segment's priority.
     public let priority: Priority
     /// When the segment was opened.
     public let created: Timestamp
@@ -11,6 +12,7 @@ public struct SegmentName: Hashable, Sendable {
     /// The text of a ``StreamLabel``.
     public let stream: String?
 
+    /// Creates a name from its checked parts.
     public init(priority: Priority, created: Timestamp, id: SegmentID, stream: StreamLabel? = nil) {
         self.init(priority, created, id.text, stream?.text)
     }

@@ -1,6 +1,8 @@
 /// A label of segments: 1 to 64 characters `[a-z0-9_-]`.
 public struct StreamLabel: Hashable, Sendable, CustomStringConvertible {
+    /// The label's characters.
     public let text: String
+    /// The label's characters.
     public var description: String { text }
 
     /// How many characters a label may have.

@@ -34,6 +34,7 @@ public struct Trail: Equatable, Sendable {
         self.init(hops: hops, spools: words[1...].map { String($0) })
     }
 
+    /// The number of hops and the spools' IDs, separated by spaces.
     public var text: String { spools.reduce("\(hops)") { "\($0) \($1)" } }
 
     /// Returns the trail of what a receiver takes.

@@ -4,6 +4,7 @@ import Glibc
 ///
 /// The log has for each of them how far the file reaches with it. After a crash the file is cut back to the last of these, and becomes a segment.
 public struct Gathering: Sendable {
+    /// The hidden file that they are gathered in.
     public let arrival: Arrival
     /// The segment that it will be.
     public let segment: SegmentName

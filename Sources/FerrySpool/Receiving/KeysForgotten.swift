@@ -5,5 +5,6 @@ public struct KeysForgotten: Sendable {
     /// What could not be looked at or removed: it stays, and everything else went on.
     public var problems: [FileError] = []
 
+    /// Creates the result of a run that removed nothing.
     public init() {}
 }

@@ -1,5 +1,6 @@
 /// One line of `.ferry/received-YYYYMMDD.jsonl`: a key that a receiver has accepted, and what came with it.
 public struct ReceivedEntry: Codable, Equatable, Sendable {
+    /// When it came.
     public var at: Timestamp
     /// The idempotency key.
     public var key: String
@@ -7,7 +8,9 @@ public struct ReceivedEntry: Codable, Equatable, Sendable {
     public var sha256: String
     /// The segment's name in this spool.
     public var segment: String
+    /// The size of the body as it came, in bytes.
     public var bytes: Int64
+    /// How many events it held.
     public var events: Int64
     /// The hidden file that became the segment.
     public var file: String?
@@ -22,6 +25,7 @@ public struct ReceivedEntry: Codable, Equatable, Sendable {
     /// Of what came another way than over a receiver or in a bundle: a sender was told that it is here.
     public var answered: Bool?
 
+    /// Creates a line of the log.
     public init(
         at: Timestamp, key: String, sha256: String, segment: String, bytes: Int64, events: Int64, file: String? = nil,
         bundle: String? = nil, trail: Trail? = nil, answered: Bool? = nil

@@ -20,8 +20,10 @@ public struct ReceivedLogPlace: Sendable {
         static let most = 4096
     }
 
+    /// Creates the place before everything that is logged.
     public init() {}
 
+    /// Creates a place from an offset in bytes for each log, by its name.
     package init(offsets: [String: Int64]) { self.offsets = offsets }
 
     /// Moves to where the next line begins.

@@ -19,6 +19,7 @@ public final class Ways: Sendable {
     /// Held while a log is read: a second reader would only read the same.
     private let state = Mutex(State())
 
+    /// Creates an index that has read nothing yet.
     public init() {}
 
     /// Returns the way that a segment came; ``Trail/none`` for what was made here, and for another tool's file.

@@ -4,8 +4,10 @@ public struct Recovery: Equatable, Sendable {
     public struct Problem: Error, Equatable, Sendable, CustomStringConvertible {
         /// The hidden file's name.
         public let name: String
+        /// Why it could not be finished.
         public let error: FileError
 
+        /// The file and the error, for people.
         public var description: String { "\(name) is left as it is: \(error)" }
     }
 
@@ -18,6 +20,7 @@ public struct Recovery: Equatable, Sendable {
     /// An empty journal was just made, by a writer that lives or does not: it is to be looked at again.
     package var isUnsure = false
 
+    /// Creates the result of a recovery that found nothing.
     public init() {}
 
     /// Whether segments appeared.

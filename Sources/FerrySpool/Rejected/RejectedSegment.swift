@@ -1,6 +1,8 @@
 /// A segment in `rejected/`.
 public struct RejectedSegment: Sendable {
+    /// The file's name in `rejected/`.
     public let name: String
+    /// The size of the file.
     public let size: ByteCount
     /// `nil` when its reason file is missing or unreadable.
     public let reason: RejectionReason?

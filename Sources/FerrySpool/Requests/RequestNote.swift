@@ -3,6 +3,7 @@
 package struct RequestNote: Codable, Equatable, Sendable {
     /// The format's version.
     package var version = 1
+    /// When the request was noted.
     package var at: Timestamp
     /// What it counts as among the notes of a segment, where the clock was set back; absent where that is ``at``.
     package var order: Timestamp?
@@ -12,6 +13,7 @@ package struct RequestNote: Codable, Equatable, Sendable {
     package var request: String?
     /// How many events it carries, where its segments go out in requests of a bounded size.
     package var requestEvents: Int64?
+    /// The segments, or parts of them, that the request carries.
     package var segments: [Segment]
 
     /// A segment, or a part of one.
@@ -32,6 +34,7 @@ package struct RequestNote: Codable, Equatable, Sendable {
         /// With the request it is delivered to its end.
         var ends: Bool { to == nil || last ?? false }
 
+        /// Decodes a segment; throws `DecodingError` when a number or its name cannot be a segment's.
         package init(from decoder: any Decoder) throws {
             let container = try decoder.container(keyedBy: CodingKeys.self)
             name = try container.decode(String.self, forKey: .name)
@@ -49,6 +52,7 @@ package struct RequestNote: Codable, Equatable, Sendable {
         private static let longestContent = 36
     }
 
+    /// Creates a note.
     package init(
         at: Timestamp, order: Timestamp? = nil, destination: String, request: String?, requestEvents: Int64?, segments: [Segment]
     ) {
@@ -60,6 +64,7 @@ package struct RequestNote: Codable, Equatable, Sendable {
         self.segments = segments
     }
 
+    /// Decodes a note; throws `DecodingError` when it cannot be a request's.
     package init(from decoder: any Decoder) throws {
         let container = try decoder.container(keyedBy: CodingKeys.self)
         version = try container.decode(Int.self, forKey: .version)

@@ -6,6 +6,7 @@ import Synchronization
 /// Nothing is forced to the disk: what it is for is the death of the process, not that of the machine.
 package final class RequestNotes: Sendable {
     private let folder: Directory
+    /// The file's name in `.ferry/requests/`.
     package let name: String
     private let file: OpenFile
     private let spool: Spool
@@ -36,6 +37,7 @@ package final class RequestNotes: Sendable {
         if file.isOfThisProcess { try? folder.remove(name) }
     }
 
+    /// Whether the file has 64 KiB or more, so that no note is added to it.
     package var isFull: Bool { state.withLock { $0.length >= Self.fullLength } }
 
     /// Notes a request.

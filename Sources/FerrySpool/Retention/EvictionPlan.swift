@@ -2,10 +2,14 @@
 public struct EvictionPlan: Equatable, Sendable {
     /// What the plan knows of a pending segment.
     public struct Candidate: Equatable, Sendable {
+        /// The segment's priority.
         public var priority: Priority
+        /// When it was created, as far as the clocks are known to have been right.
         public var created: Timestamp
+        /// The size of its file.
         public var size: ByteCount
 
+        /// Creates a candidate.
         public init(priority: Priority, created: Timestamp, size: ByteCount) {
             self.priority = priority
             self.created = created

@@ -1,6 +1,8 @@
 /// What applying the limits did.
 public struct RetentionReport: Equatable, Sendable {
+    /// Segments that the age limit dropped.
     public var expired = LedgerTotals.Count()
+    /// Segments that the size limit dropped.
     public var evicted = LedgerTotals.Count()
     /// The age limit was not applied, because the clock has not been steady for an hour since it jumped, or since the first look at it.
     public var isClockSettling = false
@@ -11,6 +13,7 @@ public struct RetentionReport: Equatable, Sendable {
     /// What each priority, from 0 to 9, holds afterwards; empty without limits.
     public var stored: [ByteCount] = []
 
+    /// Creates a report of nothing done.
     public init() {}
 }
 

@@ -6,9 +6,13 @@ public struct RetryState: Codable, Equatable, Sendable {
     public var attempts: Int
     /// Tries that failed while the destination was proven well. A segment with too many of them is rejected.
     public var failures: Int
+    /// When it was tried first.
     public var firstAttemptAt: Timestamp
+    /// When it was tried last.
     public var lastAttemptAt: Timestamp
+    /// When it is due again.
     public var nextAttemptAt: Timestamp
+    /// Why the last try failed.
     public var lastError: LastError
     /// How many tries broke off before the body was whole. Absent once a try may have arrived whole, and in sidecars of older versions.
     public var broken: Int?
@@ -48,12 +52,14 @@ public struct RetryState: Codable, Equatable, Sendable {
         /// What these lines were read of (``Claim/contentMark()``): another segment may get the name. Absent in what was written by hand.
         public var content: String?
 
+        /// Creates the part that was delivered.
         public init(lines: Int64, destination: String, content: String?) {
             self.lines = lines
             self.destination = destination
             self.content = content
         }
 
+        /// Decodes the part; throws `DecodingError` when the number of lines is out of bounds.
         public init(from decoder: any Decoder) throws {
             let container = try decoder.container(keyedBy: CodingKeys.self)
             lines = try container.decode(Int64.self, forKey: .lines)
@@ -71,7 +77,9 @@ public struct RetryState: Codable, Equatable, Sendable {
 
     /// What a file from another tool is known by.
     public struct Content: Codable, Equatable, Sendable {
+        /// The size of the file, in bytes.
         public var bytes: Int64
+        /// When the file was modified.
         public var modified: Timestamp
         /// In hexadecimal.
         public var sha256: String
@@ -82,6 +90,7 @@ public struct RetryState: Codable, Equatable, Sendable {
         /// Whose fault it was.
         public enum Scope: String, Codable, Sendable { case segment, destination }
 
+        /// Whether the segment or the destination is at fault.
         public var scope: Scope
         /// The kind of failure, as a word for programs: `connect`, `timeout`, `status`.
         public var kind: String
@@ -90,6 +99,7 @@ public struct RetryState: Codable, Equatable, Sendable {
         /// The failure for people.
         public var message: String
 
+        /// Creates an error.
         public init(scope: Scope, kind: String, status: Int? = nil, message: String) {
             self.scope = scope
             self.kind = kind
@@ -102,6 +112,7 @@ public struct RetryState: Codable, Equatable, Sendable {
             scope: .destination, kind: "interrupted", message: "its process ended before the answer was written down")
     }
 
+    /// Creates a state.
     public init(
         attempts: Int, failures: Int, firstAttemptAt: Timestamp, lastAttemptAt: Timestamp, nextAttemptAt: Timestamp,
         lastError: LastError, broken: Int? = nil
@@ -183,6 +194,7 @@ public struct RetryState: Codable, Equatable, Sendable {
     /// No segment is tried so often: with the longest pause between two tries it would take 100,000 years.
     static let most = 1_000_000_000
 
+    /// Decodes a state; throws `DecodingError` when a required field is missing or out of bounds.
     public init(from decoder: any Decoder) throws {
         let container = try decoder.container(keyedBy: CodingKeys.self)
         version = try container.decode(Int.self, forKey: .version)

@@ -2,8 +2,10 @@
 public struct Wait: Equatable, Sendable {
     /// When it began.
     public let since: Timestamp
+    /// When it is to end.
     public let until: Timestamp
 
+    /// Creates a wait.
     public init(since: Timestamp, until: Timestamp) {
         self.since = since
         self.until = until
@@ -19,6 +21,7 @@ public struct Wait: Equatable, Sendable {
         since <= now + Self.clockStep && until > now && until <= now + longest ? until : nil
     }
 
+    /// Returns whether the wait is over, as ``end(at:longest:)`` has it.
     public func isOver(at now: Timestamp, longest: Duration) -> Bool { end(at: now, longest: longest) == nil }
 
     /// What NTP may step a clock back by. A wait gets longer by no more than that.

@@ -1,16 +1,23 @@
 /// Names in a spool that are nearly of the format: the first few, and how many there are.
 public struct FlawedNames: Encodable, Sendable {
+    /// A name, and what is wrong with it.
     public struct Name: Encodable, Equatable, Sendable {
+        /// The file name.
         public let segment: String
+        /// What is wrong with it, for people.
         public let problem: String
     }
 
+    /// The first of them, three at most.
     public private(set) var first: [Name] = []
+    /// How many there are.
     public private(set) var count = 0
     private static let shown = 3
 
+    /// Creates a list of none.
     public init() {}
 
+    /// Counts a name, and keeps it if it is one of the first.
     public mutating func add(_ name: String, _ flaw: NameFlaw) {
         count += 1
         if first.count < Self.shown { first.append(Name(segment: name, problem: "\(flaw)")) }

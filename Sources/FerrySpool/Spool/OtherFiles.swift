@@ -13,8 +13,10 @@ public struct OtherFiles: Codable, Equatable, Sendable {
     /// What a folder may hold for people.
     private static let readme = "README.md"
 
+    /// Creates a list of none.
     public init() {}
 
+    /// Whether there are no such files, and none with names that cannot be used.
     public var isEmpty: Bool { count == 0 && misnamed == 0 }
 
     mutating func noteMisnamed() { misnamed += 1 }

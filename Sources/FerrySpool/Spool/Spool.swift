@@ -12,6 +12,7 @@ public final class Spool: Sendable {
         case create
     }
 
+    /// The spool's folder.
     public let directory: Directory
     /// `.ferry/`; `nil` when the spool was opened for reading and has none yet.
     package let stateDirectory: Directory?
@@ -20,6 +21,7 @@ public final class Spool: Sendable {
     /// Random, made when the spool is: part of the idempotency keys of files whose names are not unique by themselves.
     public let id: String
 
+    /// The path that the spool was opened by.
     public var path: String { directory.path }
 
     init(directory: Directory, stateDirectory: Directory?, id: String, stateFailure: FileError? = nil) {
@@ -115,6 +117,7 @@ public final class Spool: Sendable {
         return SpoolID.isValid(text) ? text : nil
     }
 
+    /// Returns whether a text can be a spool's ID.
     package static func isID(_ text: String) -> Bool { SpoolID.isValid(text) }
 
     private static func ensureID(in state: Directory) throws(FileError) -> String {

@@ -19,7 +19,9 @@ public struct SpoolListing: Sendable {
         /// It was there when the folder was listed; the others were added later.
         var isScanned = false
 
+        /// The priority in the segment's name.
         public var priority: Priority { Priority(clamping: Int(key >> 56)) }
+        /// The time that the segment is sorted by.
         public var created: Timestamp { Timestamp(milliseconds: Int64(key & Self.timeMask) + Timestamp.distantPast.milliseconds) }
 
         private static let timeMask: UInt64 = (1 << 56) - 1
@@ -54,6 +56,7 @@ public struct SpoolListing: Sendable {
     /// Entries were dropped.
     private var isPart = false
 
+    /// Creates an empty listing.
     public init() {}
 
     /// Returns the file name of an entry.

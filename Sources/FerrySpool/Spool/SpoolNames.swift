@@ -3,8 +3,10 @@ extension Spool {
     /// The folder in a spool for what is no segment.
     public static let stateFolderName = ".ferry"
 
+    /// The folder in a spool for delivered segments.
     public static let sentName = "sent"
 
+    /// The folder in a spool for rejected segments.
     public static let rejectedName = "rejected"
 
     static func sidecarName(of segment: String) -> String { "\(ForeignName.stem(of: segment))\(EntryKind.sidecarSuffix)" }

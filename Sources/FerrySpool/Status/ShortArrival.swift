@@ -1,10 +1,13 @@
 /// A file that a receiver gathered segments in, which is shorter than the log of received keys says.
 public struct ShortArrival: Equatable, Sendable, CustomStringConvertible {
+    /// The hidden file's name.
     public let name: String
+    /// How long the file is.
     public let size: ByteCount
     /// How far it is logged.
     public let logged: ByteCount
 
+    /// The file and the two lengths, for people.
     public var description: String {
         "\(name) has \(size.bytes) of \(logged.bytes) bytes that the log of received keys says, as in a copy that was made while a receiver ran"
     }

@@ -8,6 +8,7 @@ public struct SpoolGlance: Equatable, Sendable {
     public let state: FileStatus.Identity?
     /// When a name in the folder was last added, removed or renamed.
     public let changed: Timestamp
+    /// When the files that say what to do were last written.
     public let told: Told
     /// Which segments travel by hand; `nil` when none ever did.
     public let exports: ExportsStamp?
@@ -15,7 +16,9 @@ public struct SpoolGlance: Equatable, Sendable {
     /// When the files were last written that say what to do, each by itself: one may be taken away while the other is younger, and clocks are set
     /// back. `nil` for one that is not there.
     public struct Told: Equatable, Sendable {
+        /// When the control file was last written.
         public let control: Timestamp?
+        /// When the settings file was last written.
         public let settings: Timestamp?
     }
 
@@ -48,12 +51,15 @@ public struct SpoolGlance: Equatable, Sendable {
 extension Spool {
     /// What tells a spool's folder from every other, as long as both are on one machine.
     public struct Identity: Equatable, Sendable {
+        /// The spool's folder.
         public let folder: FileStatus.Identity
+        /// Its `.ferry/`; `nil` when there is none.
         public let state: FileStatus.Identity?
         /// The spool's own ID.
         public let id: String
     }
 
+    /// Returns what tells this spool's folder from every other.
     public func identity() throws(FileError) -> Identity {
         Identity(folder: try directory.identity(), state: try stateDirectory?.identity(), id: id)
     }

@@ -5,6 +5,7 @@ public struct Unfinished: Equatable, Sendable {
     /// Arrivals that no process of this machine holds.
     public internal(set) var arrivals: [String] = []
 
+    /// Whether nothing was left unfinished.
     public var isEmpty: Bool { journals.isEmpty && arrivals.isEmpty }
 }
 

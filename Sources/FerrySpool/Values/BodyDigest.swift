@@ -19,10 +19,12 @@ public struct BodyDigest: Hashable, Sendable {
         self.words = words
     }
 
+    /// The hash as 64 lowercase hexadecimal digits.
     public var hexadecimal: String {
         (0..<4).map { String(words[$0], radix: 16, width: 16) }.joined()
     }
 
+    /// Returns whether the two are the same hash.
     public static func == (left: BodyDigest, right: BodyDigest) -> Bool {
         (0..<4).allSatisfy { left.words[$0] == right.words[$0] }
     }
@@ -30,5 +32,6 @@ public struct BodyDigest: Hashable, Sendable {
     /// The first 128 bits.
     package var firstHalf: UInt128 { UInt128(words[0]) << 64 | UInt128(words[1]) }
 
+    /// Hashes the first 64 bits, which are as good as any.
     public func hash(into hasher: inout Hasher) { hasher.combine(words[0]) }
 }

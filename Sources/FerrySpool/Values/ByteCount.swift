@@ -5,15 +5,23 @@ public struct ByteCount: Hashable, Comparable, Sendable {
     /// The number of bytes.
     public var bytes: Int64
 
+    /// Creates a number of bytes.
     public init(_ bytes: Int64) { self.bytes = bytes }
 
+    /// Returns whether the left number is smaller.
     public static func < (left: ByteCount, right: ByteCount) -> Bool { left.bytes < right.bytes }
+    /// Returns the sum, which saturates.
     public static func + (left: ByteCount, right: ByteCount) -> ByteCount { ByteCount(left.bytes.adding(right.bytes)) }
+    /// Returns the difference, which saturates and may be negative.
     public static func - (left: ByteCount, right: ByteCount) -> ByteCount { ByteCount(left.bytes.subtracting(right.bytes)) }
+    /// Adds a number, and saturates.
     public static func += (left: inout ByteCount, right: ByteCount) { left = left + right }
 
+    /// No bytes.
     public static let zero = ByteCount(0)
+    /// Returns a number of KiB: 1,024 bytes each.
     public static func kibibytes(_ count: Int64) -> ByteCount { ByteCount(count.multiplying(by: 1 << 10)) }
+    /// Returns a number of MiB: 1,048,576 bytes each.
     public static func mebibytes(_ count: Int64) -> ByteCount { ByteCount(count.multiplying(by: 1 << 20)) }
 }
 

@@ -6,6 +6,7 @@ import CZlib
 
 /// The version of this build.
 public enum FerryVersion {
+    /// The version of this build.
     public static let current = "0.1.0"
 
     /// With what compresses and inflates in it.

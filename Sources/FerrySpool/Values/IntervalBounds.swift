@@ -7,11 +7,14 @@ public struct IntervalBounds: Equatable, Sendable {
         case raised
     }
 
+    /// The intervals that are allowed.
     public var allowed: ClosedRange<Duration>
+    /// What is done with an interval that is too short.
     public var short: Short
     /// Whether zero and below are allowed, and mean: only on request.
     public var allowsManual: Bool
 
+    /// Creates bounds.
     public init(_ allowed: ClosedRange<Duration>, short: Short = .refused, allowsManual: Bool = false) {
         self.allowed = allowed
         self.short = short

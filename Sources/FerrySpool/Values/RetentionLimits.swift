@@ -6,11 +6,13 @@ public struct RetentionLimits: Equatable, Sendable {
     /// is known better (``OpenFile/dated``).
     public var maxAge: Duration?
 
+    /// Creates limits; `nil` does not limit.
     public init(maxBytes: ByteCount? = nil, maxAge: Duration? = nil) {
         self.maxBytes = maxBytes
         self.maxAge = maxAge
     }
 
+    /// Whether neither limit is set.
     public var isUnlimited: Bool { maxBytes == nil && maxAge == nil }
 
     /// Whether the age limit drops what was created then.

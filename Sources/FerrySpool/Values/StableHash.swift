@@ -9,8 +9,10 @@ package struct StableHash: Equatable, Sendable {
     /// - Parameter start: Another start makes another hash of the same bytes.
     package init(startingAt start: UInt64 = 0xcbf2_9ce4_8422_2325) { value = start }
 
+    /// Adds a byte.
     package mutating func add(_ byte: UInt8) { value = (value ^ UInt64(byte)) &* 0x100_0000_01b3 }
 
+    /// Adds bytes, one after the other.
     package mutating func add(_ bytes: some Sequence<UInt8>) { for byte in bytes { add(byte) } }
 
     /// Returns the hash of some bytes.

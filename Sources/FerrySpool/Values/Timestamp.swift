@@ -39,16 +39,20 @@ public struct Timestamp: Hashable, Comparable, Sendable {
         self.init(milliseconds: time.seconds.multiplying(by: 1000).adding(time.nanoseconds / 1_000_000))
     }
 
+    /// Returns whether the left one is earlier.
     public static func < (left: Timestamp, right: Timestamp) -> Bool { left.milliseconds < right.milliseconds }
 
+    /// Returns a time that is later by whole milliseconds.
     public static func + (left: Timestamp, right: Duration) -> Timestamp {
         Timestamp(milliseconds: left.milliseconds.adding(right.wholeMilliseconds))
     }
 
+    /// Returns a time that is earlier by whole milliseconds.
     public static func - (left: Timestamp, right: Duration) -> Timestamp {
         Timestamp(milliseconds: left.milliseconds.subtracting(right.wholeMilliseconds))
     }
 
+    /// Returns how much later the left one is, which may be negative.
     public static func - (left: Timestamp, right: Timestamp) -> Duration {
         .milliseconds(left.milliseconds - right.milliseconds)
     }

@@ -9,6 +9,7 @@ extension Timestamp: Codable {
         self = timestamp
     }
 
+    /// Encodes the time in RFC 3339's form.
     public func encode(to encoder: any Encoder) throws {
         var container = encoder.singleValueContainer()
         try container.encode(rfc3339)

@@ -6,6 +6,7 @@ public enum SegmentWriteError: Error, Equatable, CustomStringConvertible {
     case disabled
     case file(FileError)
 
+    /// The reason, for people.
     public var description: String {
         switch self {
         case .spoolFull(let limit):

@@ -5,13 +5,18 @@
 public final class SegmentWriter {
     /// What to write, and how.
     public struct Options: Sendable {
+        /// The priority of the segments.
         public var priority = Priority.normal
+        /// The stream of the segments; `nil` for none.
         public var stream: StreamLabel?
+        /// When a segment ends and the next one begins.
         public var roll = RollLimits()
+        /// At which level the segments are compressed.
         public var level = LevelChoice.always(.standard)
         /// The limits of the spool, kept before each new segment. What is more urgent than `priority` is not evicted.
         public var retention = RetentionLimits()
 
+        /// Creates the standard options.
         public init() {}
     }
 

@@ -7,8 +7,10 @@ public struct SourcePace: Equatable, Sendable {
     private var waited = Duration.zero
     private var worked = Duration.zero
 
+    /// Creates a pace without any time.
     public init() {}
 
+    /// Adds how long the writer waited for the source, and how long it worked.
     public mutating func add(waited: Duration, worked: Duration) {
         self.waited += waited
         self.worked += worked

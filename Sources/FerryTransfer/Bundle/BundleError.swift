@@ -15,6 +15,7 @@ public enum BundleError: Error, Equatable, CustomStringConvertible {
     /// The hub's spool failed before anything was taken.
     case hub(String, FileError)
 
+    /// The reason, for people.
     public var description: String {
         switch self {
         case .noManifest(let path):

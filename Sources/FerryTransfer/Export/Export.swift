@@ -11,6 +11,7 @@ public struct Export {
     private let now: Timestamp
     private let ways = Ways()
 
+    /// Creates an export of a spool; nothing is done before ``run(to:)``.
     public init(_ spool: Spool, options: ExportOptions, now: Timestamp) {
         self.spool = spool
         self.options = options

@@ -13,5 +13,6 @@ public struct ExportOptions: Sendable {
     /// Also what an earlier bundle holds, whose receipt has not come.
     public var includesExported = false
 
+    /// Creates the standard options: everything that fits, in a folder, neither signed nor encrypted.
     public init() {}
 }

@@ -4,9 +4,13 @@ public import FerrySpool
 public struct ExportReport: Sendable {
     /// `nil` when there was nothing to export.
     public var path: String?
+    /// The bundle's random ID; empty when there was nothing to export.
     public var bundle = ""
+    /// How many segments the bundle holds.
     public var segments = 0
+    /// The size of the segments together.
     public var bytes = ByteCount.zero
+    /// How many events they hold, but for those of ``uncounted``.
     public var events: Int64 = 0
     /// Segments that do not note how many events they hold.
     public var uncounted = 0

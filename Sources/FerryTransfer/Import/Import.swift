@@ -5,6 +5,7 @@ public struct Import {
     private let hub: Spool
     private let options: ImportOptions
 
+    /// Creates an import into a hub's spool; nothing is done before ``run(_:at:)``.
     public init(_ hub: Spool, options: ImportOptions) {
         self.hub = hub
         self.options = options

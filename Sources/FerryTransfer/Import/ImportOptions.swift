@@ -5,5 +5,6 @@ public struct ImportOptions: Sendable {
     /// Opens what was encrypted, and signs the receipt.
     public var keys: PrivateKeys?
 
+    /// Creates options without keys: signatures are not checked, and encrypted bundles cannot be opened.
     public init() {}
 }

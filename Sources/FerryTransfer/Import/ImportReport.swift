@@ -2,10 +2,13 @@ public import FerrySpool
 
 /// What an import did with a bundle.
 public struct ImportReport: Sendable {
+    /// The bundle's path.
     public var path: String
+    /// The bundle's random ID.
     public var bundle: String
     /// New in the hub's spool.
     public var stored = 0
+    /// The size of the new segments together.
     public var bytes = ByteCount.zero
     /// There already, with the same bytes.
     public var known = 0
@@ -26,5 +29,6 @@ public struct ImportReport: Sendable {
     /// The receipt as it is to be carried back, signed if there was a key.
     public var receiptBytes: [UInt8] = []
 
+    /// Whether the hub has all of the bundle, and vouches for it.
     public var isComplete: Bool { missing.isEmpty && damaged.isEmpty && withheld.isEmpty && failure == nil }
 }

@@ -1,4 +1,5 @@
 /// Why a key file cannot be used.
 public struct KeyError: Error, Equatable, CustomStringConvertible {
+    /// The reason, for people.
     public let description: String
 }

@@ -12,6 +12,7 @@ public struct PrivateKeys: Sendable {
         agreement = .init()
     }
 
+    /// The keys that go with these, for everybody.
     public var publicKeys: PublicKeys { PublicKeys(signing: signing.publicKey, agreement: agreement.publicKey) }
 
     private static let kind = "ferry-private-key-1"
@@ -21,6 +22,7 @@ public struct PrivateKeys: Sendable {
         KeyText.make(Self.kind, signing.rawRepresentation, agreement.rawRepresentation)
     }
 
+    /// Reads keys from a file.
     public init(file path: String) throws(KeyError) {
         let (first, second) = try KeyText.read(path, Self.kind, "private")
         guard let signing = try? Curve25519.Signing.PrivateKey(rawRepresentation: first),

@@ -11,12 +11,15 @@ public struct PublicKeys: Equatable, Sendable {
         self.agreement = agreement
     }
 
+    /// Returns whether the two are the same keys.
     public static func == (left: PublicKeys, right: PublicKeys) -> Bool { left.text == right.text }
 
     private static let kind = "ferry-public-key-1"
 
+    /// Two words of base64 after the kind.
     public var text: String { KeyText.make(Self.kind, signing.rawRepresentation, agreement.rawRepresentation) }
 
+    /// Reads keys from a file.
     public init(file path: String) throws(KeyError) {
         let (first, second) = try KeyText.read(path, Self.kind, "public")
         guard let signing = try? Curve25519.Signing.PublicKey(rawRepresentation: first),

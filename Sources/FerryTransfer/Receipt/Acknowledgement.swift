@@ -4,6 +4,7 @@ public import FerrySpool
 public struct Acknowledgement: Equatable, Sendable {
     /// Now in `sent/`, but for what is ``deleted``.
     public var sent = 0
+    /// The size of the segments that are ``sent``.
     public var bytes = ByteCount.zero
     /// Not pending any more: sent another way, dropped by a limit, or acknowledged before.
     public var alreadyGone = 0

@@ -3,16 +3,22 @@ public import FerrySpool
 
 /// What a hub has of a bundle: carried back to the source, which then moves those segments to `sent/`.
 public struct Receipt: Codable, Equatable, Sendable {
+    /// The format's version.
     public var version = 1
+    /// The bundle's random ID.
     public var bundle: String
     /// The ID of the spool that the bundle came from.
     public var spool: String
     /// The ID of the hub's spool.
     public var hub: String
+    /// When the receipt was made.
     public var at: Timestamp
+    /// The segments that the hub has.
     public var segments: [Segment]
 
+    /// A segment that the hub has.
     public struct Segment: Codable, Equatable, Sendable {
+        /// The segment's file name, as the bundle's manifest has it.
         public var name: String
         /// Of the bytes that the hub has.
         public var sha256: String

@@ -12,6 +12,7 @@ public enum ReceiptError: Error, Equatable, CustomStringConvertible {
     /// It vouches for bytes that were never exported, or twice for the same.
     case contradicts(String)
 
+    /// The reason, for people.
     public var description: String {
         switch self {
         case .unreadable(let why): "the receipt cannot be read: \(why)"
