@@ -22,6 +22,8 @@ public struct Receiver: Sendable {
         case hub(Hub)
     }
 
+    /// Creates a receiver that puts segments into a spool.
+    ///
     /// - Parameters:
     ///   - spool: Opened for writing.
     ///   - onEvent: Told what happens, from any thread.
@@ -43,7 +45,7 @@ public struct Receiver: Sendable {
         }
     }
 
-    /// A receiver for many machines, each with a spool of its own.
+    /// Creates a receiver for many machines, each with a spool of its own.
     ///
     /// - Parameters:
     ///   - machines: Who may send, and where the spools are. Its list is followed: who is revoked there is refused from then on.

@@ -221,7 +221,7 @@ extension UploadReport {
 }
 
 extension ReplayReport {
-    /// What earlier processes of the run had rejected lies in its folder.
+    /// Returns the report with the rejected segments of the run. What earlier processes of the run had rejected lies in its folder.
     fileprivate func withRejected(of run: ReplayRun) throws(FileError) -> ReplayReport {
         var report = self
         report.rejected = max(rejected, try run.spool.rejected().count)

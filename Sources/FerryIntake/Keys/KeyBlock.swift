@@ -10,10 +10,12 @@ struct KeyBlock {
 
     let records: [KeyRecord]
 
+    /// Creates a block of records.
+    ///
     /// - Parameter records: ``capacity`` at most.
     init(_ records: [KeyRecord]) { self.records = records }
 
-    /// `nil` for what is damaged.
+    /// Reads a block; `nil` for what is damaged.
     init?(_ bytes: [UInt8]) {
         guard bytes.count == Self.size else { return nil }
         let records: [KeyRecord]? = bytes.withUnsafeBytes { bytes in

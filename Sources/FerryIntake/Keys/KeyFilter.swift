@@ -8,6 +8,8 @@ struct KeyFilter: Equatable, Sendable {
 
     private(set) var words: [UInt64]
 
+    /// Creates an empty filter.
+    ///
     /// - Parameter count: How many keys it is for; from 0.
     init(count: Int) {
         let (bits, isLarge) = count.multipliedReportingOverflow(by: Self.bitsPerKey)
@@ -15,7 +17,7 @@ struct KeyFilter: Equatable, Sendable {
         words = [UInt64](repeating: 0, count: blocks * Self.wordsPerBlock)
     }
 
-    /// `nil` unless they are whole blocks.
+    /// Takes a filter as it was written; `nil` unless the words are whole blocks.
     init?(words: [UInt64]) {
         guard !words.isEmpty, words.count.isMultiple(of: Self.wordsPerBlock) else { return nil }
         self.words = words

@@ -13,6 +13,8 @@ public struct KeyIndex: Sendable {
     /// How often halves were split themselves, at most, when a whole is looked for in them, and its pieces: 16 million of them.
     static let deepest = 24
 
+    /// Creates an index.
+    ///
     /// - Parameter older: What is known besides what will be added.
     public init(older: KeyRuns? = nil) { self.older = older }
 

@@ -14,7 +14,7 @@ struct KeyArrival: Sendable {
     /// The name of what is but noted.
     let name: SegmentName?
 
-    /// `nil` for a line that names no digest.
+    /// Reads a line of the log; `nil` for one that names no digest.
     init?(_ entry: ReceivedEntry) {
         guard let digest = BodyDigest(hexadecimal: entry.sha256) else { return nil }
         let segment = SegmentName(entry.segment)
@@ -44,6 +44,8 @@ struct KeyArrival: Sendable {
         later.isMereNote && !later.comesAfterOthers && !isMereNote && later.digest == digest
     }
 
+    /// Returns what is known of it.
+    ///
     /// - Parameter id: `nil`: that of the segment that is asked for.
     func known(as id: SegmentID?) -> KnownArrival {
         KnownArrival(

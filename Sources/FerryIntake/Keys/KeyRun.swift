@@ -32,7 +32,7 @@ struct KeyRun: Sendable {
         self.filter = filter
     }
 
-    /// A run that was just written.
+    /// Describes a run that was just written.
     init(_ name: KeyRunName, records: Int, tailChecksum: UInt32, fences: [UInt64], filter: KeyFilter) {
         self.name = name
         self.tailChecksum = tailChecksum
@@ -48,7 +48,7 @@ struct KeyRun: Sendable {
         try log.tailChecksum(before: end) == checksum
     }
 
-    /// `false`: it has no line under this hash.
+    /// Returns whether the run may have a line under this hash; `false`: it has none.
     func mayContain(_ hash: KeyHash) -> Bool { filter.mayContain(hash) }
 
     /// Returns where the lines of a hash are, in the order of the log; `nil` where the run is of no use any more.
@@ -79,7 +79,7 @@ struct KeyRun: Sendable {
 }
 
 extension OpenFile {
-    /// CRC-32 of what lies before an offset, 4,096 bytes at most; `nil` when the file ends before it, or no line does there.
+    /// Returns the CRC-32 of what lies before an offset, 4,096 bytes at most; `nil` when the file ends before it, or no line does there.
     func tailChecksum(before end: Int64) throws(FileError) -> UInt32? {
         let start = max(end - 4096, 0)
         let bytes = try readBytes(Int(end - start), at: start)

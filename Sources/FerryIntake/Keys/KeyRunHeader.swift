@@ -67,7 +67,7 @@ struct KeyRunHeader: Equatable, Sendable {
     }
 }
 
-/// CRC-32, as gzip has it.
+/// Returns the CRC-32, as gzip has it.
 func checksum(of bytes: some Sequence<UInt8>) -> UInt32 {
     func checksum(_ bytes: UnsafeBufferPointer<UInt8>) -> UInt32 {
         UInt32(truncatingIfNeeded: crc32_z(0, bytes.baseAddress, bytes.count))

@@ -12,7 +12,7 @@ struct KeyRunName: Hashable, Sendable {
         self.range = range
     }
 
-    /// `nil` for any other name.
+    /// Reads a run's file name; `nil` for any other name.
     init?(_ fileName: String) {
         guard fileName.hasSuffix(Self.suffix) else { return nil }
         let parts = fileName.dropLast(Self.suffix.count).split(separator: ".", omittingEmptySubsequences: false)

@@ -41,6 +41,8 @@ package final class FolderIDs: Sendable {
     private static let gone = UInt32(IN_DELETE) | UInt32(IN_MOVED_FROM)
     private static let over = UInt32(IN_IGNORED) | UInt32(IN_UNMOUNT)
 
+    /// Opens a descriptor of inotify.
+    ///
     /// - Returns: `nil` where the kernel has no more of it for this user.
     package init?() {
         descriptor = behindStandardStreams(inotify_init1(Int32(IN_NONBLOCK) | Int32(IN_CLOEXEC)))

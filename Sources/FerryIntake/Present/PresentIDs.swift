@@ -6,6 +6,8 @@ package final class PresentIDs: Sendable {
     private let folders: FolderIDs
     private let watch: FolderIDs.Watch
 
+    /// Begins to follow a folder.
+    ///
     /// - Returns: `nil` where the kernel does not tell of everything.
     package init?(_ directory: Directory, _ folders: FolderIDs?) {
         guard let folders, let watch = folders.watch(directory) else { return nil }

@@ -20,6 +20,8 @@ final class MachineAccess: Sendable {
     private let folder: MachineFolder
     private let onProblem: @Sendable (String) -> Void
 
+    /// Creates the access to a hub's folder; nothing is read yet.
+    ///
     /// - Parameter onProblem: Called with each line of the file that is no machine, once for each time that it is read.
     init(_ folder: MachineFolder, onProblem: @escaping @Sendable (String) -> Void) {
         self.folder = folder
@@ -45,7 +47,7 @@ final class MachineAccess: Sendable {
         case perhapsKnown
     }
 
-    /// Who shows these.
+    /// Returns which machine shows these credentials.
     ///
     /// - Throws: `FileError` when the file cannot be read: then no machine is known.
     func visitor(showing credentials: Credentials, at now: Timestamp) throws(FileError) -> Visitor {

@@ -14,6 +14,8 @@ public struct MachineList: Sendable {
     /// Creates a list without machines.
     public init() {}
 
+    /// Reads a list.
+    ///
     /// - Parameters:
     ///   - bytes: The content of the file.
     ///   - path: For the words of problems.
@@ -41,7 +43,7 @@ public struct MachineList: Sendable {
         }
     }
 
-    /// The machine of a name; setting it puts it in its place, or at the end.
+    /// Accesses the machine of a name; setting it puts it in its place, or at the end.
     public subscript(_ name: MachineName) -> Machine? {
         get { machines.first { $0.name == name } }
         set {

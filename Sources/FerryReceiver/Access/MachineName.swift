@@ -3,6 +3,8 @@ public struct MachineName: Hashable, Comparable, Sendable, CustomStringConvertib
     /// The name's characters.
     public let text: String
 
+    /// Creates a name.
+    ///
     /// - Returns: `nil` unless it is such a name.
     public init?(_ text: String) {
         guard (1...64).contains(text.utf8.count), let first = text.utf8.first, Self.isLetterOrDigit(first),

@@ -14,7 +14,7 @@ struct Approaching {
         return round
     }
 
-    /// One has come, or does not come.
+    /// Ends a round's approach: one has come, or does not come.
     mutating func end(_ round: Int) {
         if round == self.round { later -= 1 } else { earlier -= 1 }
     }

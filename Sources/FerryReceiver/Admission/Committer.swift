@@ -75,7 +75,7 @@ actor Committer {
     /// - Returns: The number that ends the wait, with the batch or without.
     func approach() -> Int { approaching.begin() }
 
-    /// A batch that approached does not come, or has come.
+    /// Ends an approach: the batch does not come, or has come.
     func end(_ approach: Int) {
         approaching.end(approach)
         guard approaching.isComplete else { return }

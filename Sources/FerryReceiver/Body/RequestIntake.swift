@@ -21,7 +21,7 @@ final class RequestIntake: Sendable {
         /// As many as may be held before they are handed over.
         var isFull: Bool { whole.count >= RequestIntake.mostHeld || isScarce }
 
-        /// The segment that is open has ended.
+        /// Ends the segment that is open.
         mutating func end(_ candidate: AdmissionCandidate) {
             if let left = open?.allowance { allowance = left }
             open = nil

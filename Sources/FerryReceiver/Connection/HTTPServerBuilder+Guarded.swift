@@ -3,7 +3,7 @@ package import HummingbirdCore
 import NIOCore
 
 extension HTTPServerBuilder {
-    /// A server of HTTP/1.1 whose connections are limited (``ConnectionGuard``).
+    /// Builds a server of HTTP/1.1 whose connections are limited (``ConnectionGuard``).
     ///
     /// - Parameter onRefused: Told of each connection and request that is refused before it can be handled, from any thread.
     package static func guarded(

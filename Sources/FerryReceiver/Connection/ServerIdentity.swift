@@ -7,6 +7,8 @@ struct ServerIdentity: Equatable, Sendable {
     let chain: [NIOSSLCertificate]
     let key: NIOSSLPrivateKey
 
+    /// Reads a certificate and its key.
+    ///
     /// - Throws: ``ReceiverError/certificate(_:)`` where one cannot be read, or they do not belong together.
     init(certificate: String, key keyPath: String) throws(ReceiverError) {
         let (chainText, keyText) = (try Self.read(certificate), try Self.read(keyPath))

@@ -76,7 +76,7 @@ struct SegmentHandler: Sendable {
         return Answer.accepted(received, in: spool.id, mostJoined: options.mostJoined)
     }
 
-    /// Delivered segments make room for the sender's next try.
+    /// Deletes delivered segments. Delivered segments make room for the sender's next try.
     private func makeRoom(for request: Request) async {
         let wanted = request.headers[.contentLength].flatMap(Int64.init).map { ByteCount($0) } ?? options.maxBody
         let deleted = await blocking { [spool] in

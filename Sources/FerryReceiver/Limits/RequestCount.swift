@@ -7,6 +7,8 @@ final class RequestCount: Sendable {
     /// As many as an uploader makes at once, at most (`--parallel`).
     static let most = 256
 
+    /// Counts a request that begins.
+    ///
     /// - Returns: `false`: there are enough.
     func begin(most: Int) -> Bool {
         count.withLock { count in

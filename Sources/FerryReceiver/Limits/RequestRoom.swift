@@ -29,7 +29,7 @@ struct RequestRoom {
         taken = total
     }
 
-    /// The request has ended.
+    /// Ends the request.
     func end(stored: ByteCount) {
         guest?.usage.end(taken, stored: stored)
         if isRepeated { guest?.usage.endRepeated() }

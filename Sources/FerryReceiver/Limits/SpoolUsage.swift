@@ -56,10 +56,10 @@ final class SpoolUsage: Sendable {
         }
     }
 
-    /// Such a request has ended.
+    /// Ends such a request.
     func endRepeated() { state.withLock { $0.repeated -= 1 } }
 
-    /// A request has ended.
+    /// Ends a request.
     ///
     /// - Parameters:
     ///   - taken: The room that was set aside for it.

@@ -10,7 +10,7 @@ struct SegmentIdentity: Equatable, Sendable {
     /// What makes it the same segment at every try; `nil` when the sender names none.
     let key: String?
 
-    /// One of several in a request: its ID is its key.
+    /// Identifies one of several in a request: its ID is its key.
     init(_ name: SegmentName) {
         self.name = name
         givenName = name
@@ -29,6 +29,8 @@ struct SegmentIdentity: Equatable, Sendable {
         return SegmentIdentity(name.with(most), givenName: givenName?.with(most), key: key)
     }
 
+    /// Reads the headers of a request for one segment.
+    ///
     /// - Parameter now: For senders that say nothing of themselves.
     init(_ headers: HTTPFields, now: @autoclosure () -> Timestamp) throws(RequestHeaderError) {
         let header = headers[.ferrySegment]

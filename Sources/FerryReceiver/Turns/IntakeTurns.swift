@@ -19,7 +19,7 @@ final class IntakeTurns: Sendable {
         /// Whether a look at what takes too long is to come.
         var isWatched = false
 
-        /// Whose work takes too long, once for each piece.
+        /// Returns whose work takes too long, once for each piece.
         func stuck(at now: ContinuousClock.Instant) -> [String] {
             underWay.values.lazy.filter { now - $0.since > IntakeTurns.patience }.map(\.sender)
         }

@@ -8,7 +8,7 @@ struct TurnSlice: Equatable, Sendable {
     /// A turn that took longer is followed by shorter ones, until they take less than a quarter of it.
     private static let longest = Duration.milliseconds(8)
 
-    /// The last turn took so long.
+    /// Adapts the size to the length of the last turn.
     mutating func adapt(to duration: Duration) {
         if duration > Self.longest {
             bytes = max(Self.least, bytes / 4)

@@ -24,6 +24,8 @@ enum ReplayList {
         return bytes
     }
 
+    /// Reads the list of sources.
+    ///
     /// - Returns: `nil` unless every line can be read.
     static func files(_ bytes: [UInt8]) -> [ReplayFile]? {
         var lines = bytes.split(separator: UInt8(ascii: "\n"))[...]

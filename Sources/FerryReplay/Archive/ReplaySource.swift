@@ -8,6 +8,8 @@ struct ReplaySource {
     /// Files and folders that cannot be read, or are no events, each with the reason.
     private(set) var problems: [(path: String, reason: String)] = []
 
+    /// Adds the files at a path.
+    ///
     /// - Parameter path: A spool (its `sent/` is meant), any folder, or a file.
     /// - Throws: `FileError` when there is nothing at the path.
     mutating func add(_ path: String) throws(FileError) {

@@ -15,6 +15,8 @@ struct ConditionParser {
     private(set) var paths: [FieldPath] = []
     private var depth = 0
 
+    /// Reads a condition.
+    ///
     /// - Parameter paths: What is extracted anyway; the condition's own paths come behind.
     static func parse(_ text: String, adding paths: inout [FieldPath]) throws(ConditionError) -> Condition {
         var parser = ConditionParser(characters: Array(text), paths: paths)

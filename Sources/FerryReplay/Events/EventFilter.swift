@@ -73,7 +73,7 @@ public struct EventFilter: Sendable {
     var rewrites: Bool { !settings.isEmpty || shiftsTime }
     var knowsTimes: Bool { timeField != nil }
 
-    /// Space for the fields of one line after another.
+    /// Makes space for the fields of one line after another.
     func makeFields() -> [JSONField?] { Array(repeating: nil, count: extractor.paths.count) }
 
     enum Verdict {

@@ -30,6 +30,8 @@ struct FieldExtractor {
         (self.text, self.keys, self.parts) = (text, keys, parts)
     }
 
+    /// Looks for the paths in a line.
+    ///
     /// - Parameter fields: One for each path; `nil` where the line has no such value. Of keys that are there twice the last counts.
     /// - Returns: `false` when the line is no JSON object; what is inside values that are skipped is not looked at.
     func extract(_ line: UnsafeBufferPointer<UInt8>, into fields: inout [JSONField?]) -> Bool {

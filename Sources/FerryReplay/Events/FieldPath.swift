@@ -9,7 +9,7 @@ struct FieldPath: Hashable, CustomStringConvertible {
 
     var description: String { components.joined(separator: ".") }
 
-    /// `nil` for an empty component, and for more of them than an event is deep.
+    /// Reads a dotted path; `nil` for an empty component, and for more of them than an event is deep.
     init?(_ text: String) {
         let parts = text.split(separator: ".", omittingEmptySubsequences: false).map(String.init)
         guard parts.count <= Self.deepest, parts.allSatisfy({ !$0.isEmpty }) else { return nil }

@@ -128,7 +128,7 @@ struct PacedFeeder: Sendable {
         }
     }
 
-    /// What an interrupted process had staged of a source must be made again as it was.
+    /// Requires that the source has not changed. What an interrupted process had staged of a source must be made again as it was.
     private func requireSame(_ run: ReplayRun) throws(Unreadable) {
         guard let part, let source = part.source, source.digest != digest.value else { return }
         throw Unreadable(error: Changed(lines: run.position.lines.adding(part.events)))

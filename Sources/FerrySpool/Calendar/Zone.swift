@@ -6,6 +6,8 @@ public struct Zone: Equatable, Sendable {
     public let name: String
     private let file: ZoneFile
 
+    /// Reads a zone from the system's time zone database.
+    ///
     /// - Throws: ``ZoneError`` when there is no such zone, or no database.
     public init(named name: String, folder: String = "/usr/share/zoneinfo") throws(ZoneError) {
         let isSafe = name.utf8.allSatisfy {
@@ -68,6 +70,6 @@ public struct Zone: Equatable, Sendable {
 }
 
 extension Int64 {
-    /// Divided and rounded down.
+    /// Returns the quotient, rounded down.
     func floored(by divisor: Int64) -> Int64 { flooredDivision(by: divisor).quotient }
 }

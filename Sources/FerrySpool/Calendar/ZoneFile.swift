@@ -17,7 +17,7 @@ struct ZoneFile: Equatable, Sendable {
         self.rule = rule
     }
 
-    /// `nil` when it is no such file of version 2 or later: version 1 ends in 2038.
+    /// Reads a file of the time zone database; `nil` when it is no such file of version 2 or later: version 1 ends in 2038.
     init?(_ bytes: [UInt8]) {
         var reader = Reader(bytes: bytes)
         guard let first = reader.header(), first.version >= UInt8(ascii: "2"), reader.skip(first.length(timeSize: 4)),
@@ -75,7 +75,7 @@ struct ZoneFile: Equatable, Sendable {
             return true
         }
 
-        /// Big-endian, in two's complement.
+        /// Reads a whole number of `size` bytes, big-endian, in two's complement.
         mutating func integer(_ size: Int) -> Int64? {
             let start = position
             guard skip(size) else { return nil }

@@ -99,7 +99,7 @@ struct ZoneRule: Equatable, Sendable {
             return digits.count <= 3 ? Int64(digits) : nil
         }
 
-        /// `[+-]hh[:mm[:ss]]`, in seconds.
+        /// Reads an offset, `[+-]hh[:mm[:ss]]`, in seconds.
         mutating func offset() -> Int64? {
             let sign: Int64 = take("-") ? -1 : 1
             _ = take("+")

@@ -99,8 +99,8 @@ extension Spool {
         return found.name
     }
 
-    /// A published segment is not ready to leave while what it is made from is still there: a crash in that moment would make it
-    /// a second time.
+    /// Returns whether what a published segment is made from is still there. A published segment is not ready to leave while what it is made from is
+    /// still there: a crash in that moment would make it a second time.
     private func isBeingMade(_ segment: SegmentName, mayHaveJournal: Bool) throws(FileError) -> Bool {
         if mayHaveJournal, try directory.contains(segment.journalName), try !finishSealing(segment) { return true }
         guard let parent = segment.splitParent else { return false }

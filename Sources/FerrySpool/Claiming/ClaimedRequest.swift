@@ -1,4 +1,6 @@
 extension RequestNote.Segment {
+    /// Creates the note of a claimed segment, or of some of its lines.
+    ///
     /// - Parameters:
     ///   - lines: From 0; `nil`: the file as it is.
     ///   - isLast: None is behind them.

@@ -15,6 +15,8 @@ extension Claim {
         return (try? hasContent(status)) ?? false
     }
 
+    /// Returns whether the file still has the content that was noted.
+    ///
     /// - Parameter status: The file's, as it is now.
     func hasContent(_ status: FileStatus) throws(FileError) -> Bool {
         guard status.content == self.status.content else { return false }

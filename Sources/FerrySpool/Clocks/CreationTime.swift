@@ -13,6 +13,8 @@ public struct CreationTime: Equatable, Sendable {
     /// Several segments in one millisecond get the following ones. That says nothing of the clock.
     private static let tolerance = Duration.seconds(1)
 
+    /// Chooses the time of a segment after those of earlier ones.
+    ///
     /// - Parameters:
     ///   - reading: What the wall clock says.
     ///   - earlier: Times of earlier segments, in any order.

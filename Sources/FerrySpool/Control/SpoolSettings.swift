@@ -77,7 +77,7 @@ extension Spool {
         return known?.retention ?? (isUnreadable ? RetentionLimits() : standard)
     }
 
-    /// A program starts to keep limits: those that were set for it become the spool's.
+    /// Makes the limits that were set for a program the spool's, when the program starts to keep limits.
     ///
     /// - Returns: The limits that hold from now on. Settings that cannot be written, on a full disk, hold for this program alone.
     public func adopt(_ configured: ConfiguredLimits, at now: Timestamp, warn: (UnreadableState) -> Void = { _ in })

@@ -35,6 +35,8 @@ public struct UploaderMark: Codable, Equatable, Sendable {
         /// Critical events have a time of their own, and are not counted with the others.
         public var leavesCriticalOut: Bool?
 
+        /// Creates a threshold.
+        ///
         /// - Parameter interval: Zero or negative: nothing is sent by itself.
         public init(events: Int64, interval: Duration, leavesCriticalOut: Bool) {
             self.events = events

@@ -91,7 +91,8 @@ extension Spool {
         if ending.hasSidecar, !turnSidecarIntoReserve(of: name) { try removeSidecar(of: name) }
     }
 
-    /// On a full disk the sidecar becomes the reason: it has a block, and tells what was delivered, which is not to be sent again.
+    /// Makes the reason of a rejected segment from its sidecar. On a full disk the sidecar becomes the reason: it has a block, and tells what was
+    /// delivered, which is not to be sent again.
     ///
     /// - Returns: Whether there is room for its name.
     private func makeReason(

@@ -109,6 +109,8 @@ extension Spool {
         try stateDirectory?.status(Self.exportsFolderName).map { FolderTime($0) }
     }
 
+    /// Opens the folder of marks.
+    ///
     /// - Returns: `nil` when there never were marks: what is no folder holds none.
     private func exportsFolder() throws(FileError) -> Directory? {
         guard let stateDirectory, try stateDirectory.contains(Self.exportsFolderName) else { return nil }

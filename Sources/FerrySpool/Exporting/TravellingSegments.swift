@@ -50,6 +50,8 @@ public struct TravellingSegments: Sendable {
     /// Whether no segment travels.
     public var isEmpty: Bool { byName.isEmpty }
 
+    /// Returns what the marks say of a file.
+    ///
     /// - Parameters:
     ///   - file: Asked only where the name does not tell.
     ///   - digest: Returns the SHA-256 of the file's first bytes, as many as it is given, in hexadecimal. Asked only where nothing else tells.

@@ -42,6 +42,8 @@ public final class Directory: Sendable {
         _ = Unmanaged.passRetained(self)
     }
 
+    /// Opens a folder.
+    ///
     /// - Parameter isSpool: What root makes in it is its owner's.
     public static func open(_ path: String, isSpool: Bool = false) throws(FileError) -> Directory {
         let descriptor = behindStandardStreams(Glibc.open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC))
@@ -140,11 +142,15 @@ public final class Directory: Sendable {
         throw FileError("look for", pathOf(name))
     }
 
+    /// Requires that names can be changed in the folder.
+    ///
     /// - Throws: ``FileError`` when this process may not add or remove names in the folder.
     func requireChanges() throws(FileError) {
         guard faccessat(descriptor, ".", W_OK | X_OK, AT_EACCESS) == 0 else { throw FileError("change", path) }
     }
 
+    /// Requires that a file can be moved out of the folder.
+    ///
     /// - Throws: ``FileError`` when this process may not rename or remove a file in the folder since another user owns it: in a sticky
     ///   folder (mode 1777), as of inode(7).
     package func requireTaking(_ name: String, owner: UInt32) throws(FileError) {

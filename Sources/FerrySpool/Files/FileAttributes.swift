@@ -42,6 +42,8 @@ extension OpenFile {
     private static let datedName = "user.ferry.dated"
     private static let longestTime = 32
 
+    /// Reads an extended attribute as text.
+    ///
     /// - Parameter longest: A longer value is none of Ferry's.
     private func attribute(_ name: String, longest: Int) -> String? {
         withUnsafeTemporaryAllocation(byteCount: longest, alignment: 1) { buffer in

@@ -27,7 +27,7 @@ public struct FolderModes: Equatable, Sendable {
     /// File systems that know none of them (FAT) refuse; then they are as the file system has them.
     func applyToFile(_ descriptor: Int32) { apply(file, to: descriptor) }
 
-    /// The same for a folder.
+    /// Applies them to a folder in the same way.
     func applyToFolder(_ descriptor: Int32) { apply(folder, to: descriptor) }
 
     private func apply(_ mode: mode_t, to descriptor: Int32) {

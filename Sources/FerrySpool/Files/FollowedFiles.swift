@@ -16,6 +16,8 @@ package final class FollowedFiles<Value: Equatable & Sendable>: Sendable {
     private let read: @Sendable () throws -> Value
     private let state: Mutex<State>
 
+    /// Reads the files for the first time.
+    ///
     /// - Parameters:
     ///   - waitsUntilQuiet: Whether a file that was just written is read only when two looks have found it the same: half of a token that is just
     ///     being written lets nothing in.

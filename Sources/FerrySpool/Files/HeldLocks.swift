@@ -11,6 +11,8 @@ public struct HeldLocks: Sendable {
         self.init(String(decoding: bytes, as: UTF8.self))
     }
 
+    /// Reads the content of `/proc/locks`.
+    ///
     /// - Parameter text: Lines like `1: FLOCK  ADVISORY  WRITE 708 08:01:393219 0 EOF`; those with an arrow wait for a lock.
     init(_ text: String) {
         for line in text.split(separator: "\n") {

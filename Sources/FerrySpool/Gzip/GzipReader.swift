@@ -25,6 +25,8 @@ public struct GzipReader: ~Copyable {
     /// What those members inflated to.
     var soundProduced: Int64 { stream.soundProduced }
 
+    /// Creates a reader.
+    ///
     /// - Parameters:
     ///   - limit: The most that the whole may inflate to, against gzip bombs.
     ///   - strictly: By zlib alone, for a verdict that others rely on: libdeflate takes codes that RFC 1951 leaves without a meaning (3.2.6), which
@@ -33,6 +35,8 @@ public struct GzipReader: ~Copyable {
         self.init(limit: limit, strictly: strictly, wholeUpTo: .oneOfMany)
     }
 
+    /// Creates a reader that inflates members up to a size at once.
+    ///
     /// - Parameter largest: The largest members that are inflated whole.
     package init(limit: ByteCount, strictly: Bool = false, wholeUpTo largest: MemberInflater.Size) {
         stream = GzipStream(limit: limit)

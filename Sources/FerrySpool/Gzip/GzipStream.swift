@@ -15,6 +15,8 @@ struct GzipStream: ~Copyable {
 
     private enum State { case betweenMembers, inMember, failed }
 
+    /// Creates a stream.
+    ///
     /// - Parameter limit: The most that the whole may inflate to, against gzip bombs.
     init(limit: ByteCount) {
         self.limit = limit
@@ -86,7 +88,7 @@ struct GzipStream: ~Copyable {
         }
     }
 
-    /// To be called at the end of the file.
+    /// Ends the input. To be called at the end of the file.
     mutating func finish() throws(GzipError) {
         switch state {
         case .failed: return

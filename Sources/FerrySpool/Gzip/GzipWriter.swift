@@ -21,6 +21,8 @@ public struct GzipWriter: ~Copyable {
     private var stream: MemberStream?
     private var counter = LineCounter()
 
+    /// Creates a writer that appends a member to a file.
+    ///
     /// - Parameters:
     ///   - file: Open for reading and writing, and positioned at its end.
     ///   - start: The file's length: 0 for a new one.

@@ -12,6 +12,8 @@ package struct MemberStream: ~Copyable {
     /// Where in the file the member begins.
     private let start: Int64
 
+    /// Begins a member at the end of a file.
+    ///
     /// - Parameters:
     ///   - file: Open for reading and writing, and positioned at its end.
     ///   - start: The file's length: 0 for a new one.

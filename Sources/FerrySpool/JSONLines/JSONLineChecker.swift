@@ -20,6 +20,8 @@ public struct JSONLineChecker {
     /// Creates a checker, which can be used for any number of lines.
     public init() {}
 
+    /// Returns what a line is.
+    ///
     /// - Parameter line: Without its line feed.
     public mutating func check(_ line: UnsafeBufferPointer<UInt8>) -> Verdict {
         copy.removeAll(keepingCapacity: true)

@@ -12,6 +12,8 @@ public struct JSONLinesCounter {
     /// Whether what was fed so far ends with the end of a line, so that others may follow it; also of nothing.
     public var isAtLineStart: Bool { column == 0 }
 
+    /// Creates a counter.
+    ///
     /// - Parameter longestLine: Longer ones are no events.
     public init(longestLine: ByteCount = ByteCount(.max)) { self.longestLine = longestLine.bytes }
 

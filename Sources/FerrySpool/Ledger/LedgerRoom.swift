@@ -21,11 +21,13 @@ extension Spool {
         }
     }
 
-    /// Where the disk is nearly full, sets room for lines aside in the ledger, if there is any.
+    /// Sets room for lines aside in the ledger, if there is any, where the disk is nearly full.
     func keepRoomInLedger(at now: Timestamp) {
         if isNearlyFull { try? setRoomInLedgerAside(at: now) }
     }
 
+    /// Sets room for lines aside in the ledger.
+    ///
     /// - Throws: ``FileError``, where the disk is full for it. A file system that sets no room aside is no reason.
     func setRoomInLedgerAside(at now: Timestamp) throws(FileError) {
         guard let file = try ledgerForLines(of: now) else { return }

@@ -17,6 +17,8 @@ extension OpenFile {
         }
     }
 
+    /// Requires room for a number of bytes at an offset.
+    ///
     /// - Throws: ``FileError`` where the disk is full for it. A file system that sets no room aside tells when it is written.
     func requireRoom(for count: Int64, at offset: Int64) throws(FileError) {
         do throws(FileError) { try setAside(count, at: offset) } catch { if error.isDiskFull { throw error } }

@@ -11,7 +11,7 @@ public struct Priority: Hashable, Comparable, Sendable {
 
     private init(unchecked level: UInt8) { self.level = level }
 
-    /// The nearest priority.
+    /// Takes the nearest priority.
     init(clamping level: Int) { self.init(unchecked: UInt8(min(max(level, 0), 9))) }
 
     /// How many there are.

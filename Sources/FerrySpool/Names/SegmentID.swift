@@ -50,7 +50,7 @@ public struct SegmentID: Hashable, Sendable, CustomStringConvertible {
     /// Creates the ID that a number of 128 bits stands for, a hash say: 25 characters.
     public init(_ number: UInt128) { text = String(number, radix: 36, width: Self.numberLength) }
 
-    /// An ID made from bytes that hold none: the same for the same bytes.
+    /// Makes an ID from bytes that hold none: the same for the same bytes.
     ///
     /// ``StableHash``, twice with different starts: 128 bits for what needs no secrecy.
     init(hashing bytes: some Sequence<UInt8>) {

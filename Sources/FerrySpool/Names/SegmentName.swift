@@ -70,7 +70,7 @@ public struct SegmentName: Hashable, Sendable {
 }
 
 extension SegmentName {
-    /// The segment that a hidden file becomes; `nil` when its name is not made of a segment's.
+    /// Takes the name of the segment that a hidden file becomes; `nil` when its name is not made of a segment's.
     init?(hidden name: String, _ suffix: StaticString) {
         guard name.hasPrefix("."), name.hasSuffix("\(suffix)") else { return nil }
         self.init("\(name.dropFirst().dropLast(suffix.utf8CodeUnitCount)).jsonl.gz")

@@ -19,6 +19,8 @@ public struct Trail: Equatable, Sendable {
         self.spools = spools
     }
 
+    /// Creates a trail.
+    ///
     /// - Returns: `nil` when the numbers are out of bounds, or a text can be no spool's ID.
     public init?(hops: Int, spools: [String] = []) {
         guard (0...Self.mostHops).contains(hops), spools.count <= Self.longest, spools.allSatisfy(SpoolID.isValid) else {

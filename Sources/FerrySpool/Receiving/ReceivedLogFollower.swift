@@ -14,6 +14,8 @@ public final class ReceivedLogFollower: Sendable {
         let place: ReceivedLogPlace
         let use: () -> Void
 
+        /// Creates the result of reading the logs anew.
+        ///
         /// - Parameters:
         ///   - place: How far the logs were read.
         ///   - use: Called under the lock of the logs: what was read takes the place of what was known.
@@ -25,6 +27,8 @@ public final class ReceivedLogFollower: Sendable {
 
     private let mostLearned: Int64
 
+    /// Follows the logs from a place on.
+    ///
     /// - Parameters:
     ///   - place: What was read before.
     ///   - mostLearned: More bytes than this are read anew, which takes a fraction of the time and the memory: some 8,000 lines.

@@ -30,7 +30,7 @@ final class ReceivedLogTurn {
         }
     }
 
-    /// Something is about to be logged.
+    /// Counts the turn, when something is about to be logged.
     func count() throws(FileError) {
         let next = number + 1
         // Always as long: no digit of an earlier number is left behind.

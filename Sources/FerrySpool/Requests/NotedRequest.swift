@@ -10,6 +10,6 @@ package final class NotedRequest: Sendable {
 
     deinit { notes.end(at: place) }
 
-    /// The destination has all that it carries, and the outcome is about to be written down, segment by segment.
+    /// Notes that the destination has all that it carries, and that the outcome is about to be written down, segment by segment.
     func noteArrival() { notes.noteArrival(at: place) }
 }

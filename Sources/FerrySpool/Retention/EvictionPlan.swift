@@ -26,6 +26,8 @@ public struct EvictionPlan: Equatable, Sendable {
     /// What the spool holds when the expired ones are gone.
     public private(set) var remaining: ByteCount
 
+    /// Decides which segments the limits drop.
+    ///
     /// - Parameters:
     ///   - candidates: In upload order: by priority, then time.
     ///   - overhead: What counts to the size besides the candidates: sidecars, and what a producer wants to add.

@@ -14,7 +14,7 @@ struct DeliveryDay {
         name < (now - age).day && name >= RetentionLimits.earliestCredibleTime.day
     }
 
-    /// In upload order.
+    /// Returns the segments of the day, in upload order.
     func files(_ pruning: inout SentPruning) -> [(name: String, size: ByteCount)] {
         do throws(FileError) {
             var files: [(name: String, size: ByteCount)] = []

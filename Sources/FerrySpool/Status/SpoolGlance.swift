@@ -22,6 +22,8 @@ public struct SpoolGlance: Equatable, Sendable {
         public let settings: Timestamp?
     }
 
+    /// Looks at the spool at a path.
+    ///
     /// - Throws: ``FileError`` when there is no folder of that path.
     public init(_ path: String) throws(FileError) {
         let status = try Self.status(path)
@@ -81,6 +83,8 @@ extension Spool {
         return try open(path, access: .write)
     }
 
+    /// Requires that a path leads to a spool.
+    ///
     /// - Throws: ``FileError`` when a path leads to no spool: nothing is there, an empty folder (`ENOMEDIUM`), or one that holds other files
     ///   alone (`ENODATA`).
     public static func requireSpool(at path: String) throws(FileError) {

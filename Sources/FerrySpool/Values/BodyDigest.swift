@@ -2,12 +2,14 @@
 public struct BodyDigest: Hashable, Sendable {
     private var words: InlineArray<4, UInt64>
 
+    /// Takes a hash as it is in memory.
+    ///
     /// - Parameter bytes: The 32 bytes of the hash.
     package init(_ bytes: UnsafeRawBufferPointer) {
         words = InlineArray { bytes.loadUnaligned(fromByteOffset: $0 * 8, as: UInt64.self).bigEndian }
     }
 
-    /// `nil` unless it is 64 hexadecimal digits.
+    /// Reads a hash from text; `nil` unless it is 64 hexadecimal digits.
     public init?(hexadecimal text: String) {
         // A sign, which numbers may have, is no digit.
         guard text.utf8.count == 64, text.utf8.allSatisfy({ $0 >= UInt8(ascii: "0") }) else { return nil }

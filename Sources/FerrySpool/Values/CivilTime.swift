@@ -26,7 +26,8 @@ struct CivilTime {
         millisecond = inDay % 1000
     }
 
-    /// `nil` when the fields name no moment (month 13, February 30, 24:00). A leap second counts as the second before.
+    /// Creates a time from its fields; `nil` when the fields name no moment (month 13, February 30, 24:00). A leap second counts as the second
+    /// before.
     init?(
         year: Int64, month: Int64, day: Int64, hour: Int64, minute: Int64, second: Int64, millisecond: Int64
     ) {

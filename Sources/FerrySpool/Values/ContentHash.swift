@@ -12,7 +12,7 @@ struct ContentHash {
 
     func finish() -> BodyDigest { hash.finalize().withUnsafeBytes { BodyDigest($0) } }
 
-    /// Of bytes that are in memory.
+    /// Returns the SHA-256 of bytes that are in memory.
     static func of(_ bytes: some Collection<UInt8>) -> BodyDigest {
         var hash = SHA256()
         hash.update(data: Array(bytes))

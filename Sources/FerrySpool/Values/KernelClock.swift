@@ -3,6 +3,8 @@ public import Glibc
 
 /// The kernel's clocks.
 public enum KernelClock {
+    /// Reads a clock of the kernel, in nanoseconds.
+    ///
     /// - Parameter clock: `CLOCK_REALTIME`, `CLOCK_MONOTONIC` or `CLOCK_BOOTTIME`.
     public static func nanoseconds(_ clock: clockid_t) -> Int64 { ferry_clock(clock) }
 }

@@ -1,5 +1,5 @@
 extension String {
-    /// What was percent-encoded; `nil` when a `%` has no two hexadecimal digits behind it, or the bytes are not UTF-8.
+    /// Decodes percent-encoded text; `nil` when a `%` has no two hexadecimal digits behind it, or the bytes are not UTF-8.
     package init?(percentDecoding text: String) {
         var bytes: [UInt8] = []
         var rest = text.utf8[...]

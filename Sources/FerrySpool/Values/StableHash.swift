@@ -6,6 +6,8 @@ package struct StableHash: Equatable, Sendable {
     /// The hash of what was added so far.
     package private(set) var value: UInt64
 
+    /// Creates the hash of no bytes.
+    ///
     /// - Parameter start: Another start makes another hash of the same bytes.
     package init(startingAt start: UInt64 = 0xcbf2_9ce4_8422_2325) { value = start }
 

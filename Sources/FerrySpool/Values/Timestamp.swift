@@ -12,12 +12,12 @@ public struct Timestamp: Hashable, Comparable, Sendable {
     private static let firstMillisecond: Int64 = -62_167_219_200_000
     private static let lastMillisecond: Int64 = 253_402_300_799_999
 
-    /// Outside the years 0000 to 9999, the nearest moment that is within them.
+    /// Creates a time from milliseconds since 1970; outside the years 0000 to 9999, the nearest moment within them.
     public init(milliseconds: Int64) {
         self.milliseconds = min(max(milliseconds, Self.firstMillisecond), Self.lastMillisecond)
     }
 
-    /// `nil` outside the years 0000 to 9999.
+    /// Creates a time from milliseconds since 1970; `nil` outside the years 0000 to 9999.
     public init?(exactly milliseconds: Int64) {
         guard (Self.firstMillisecond...Self.lastMillisecond).contains(milliseconds) else { return nil }
         self.milliseconds = milliseconds
@@ -34,7 +34,7 @@ public struct Timestamp: Hashable, Comparable, Sendable {
         Timestamp(milliseconds: KernelClock.nanoseconds(CLOCK_REALTIME) / 1_000_000)
     }
 
-    /// From the kernel's time of a file, which any program can set to anything.
+    /// Takes the kernel's time of a file, which any program can set to anything.
     init(_ time: timespec) {
         self.init(milliseconds: time.seconds.multiplying(by: 1000).adding(time.nanoseconds / 1_000_000))
     }

@@ -1,5 +1,5 @@
 extension Timestamp: Codable {
-    /// RFC 3339, as everywhere in Ferry's files.
+    /// Decodes a time in RFC 3339's form, as everywhere in Ferry's files; throws `DecodingError` for any other text.
     public init(from decoder: any Decoder) throws {
         let container = try decoder.singleValueContainer()
         let text = try container.decode(String.self)

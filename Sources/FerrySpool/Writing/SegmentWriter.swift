@@ -38,6 +38,8 @@ public final class SegmentWriter {
     /// What was dropped by the limits. The ledger names each segment.
     public private(set) var dropped = (expired: LedgerTotals.Count(), evicted: LedgerTotals.Count())
 
+    /// Creates a writer.
+    ///
     /// - Parameter wallClock: Where segments' times come from.
     public init(spool: Spool, options: Options, wallClock: @escaping () -> Timestamp = Timestamp.now) {
         self.spool = spool

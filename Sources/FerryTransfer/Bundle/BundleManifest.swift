@@ -52,7 +52,7 @@ public struct BundleManifest: Equatable, Sendable {
     static let fileName = "manifest.jsonl"
     static let signatureName = "manifest.sig"
 
-    /// A file system that knows no more than 8.3 can hold it.
+    /// Returns the name of a segment's file in the bundle, which a file system that knows no more than 8.3 can hold.
     static func fileName(_ number: Int) -> String {
         String(UInt(number), width: 6) + ".gz"
     }

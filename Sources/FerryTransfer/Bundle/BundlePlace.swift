@@ -22,6 +22,8 @@ enum BundlePlace {
         return try folder.names().filter { $0.hasPrefix(BundleDestination.prefix) }.map { .name($0, in: folder) }
     }
 
+    /// Opens the bundle.
+    ///
     /// - Returns: `nil` for a regular file whose name is no bundle's.
     func open() throws(BundleError) -> BundleSource? {
         switch self {

@@ -14,6 +14,8 @@ struct BundleRoom {
     /// What an empty bundle has for segments.
     private let whole: Int64
 
+    /// Creates the room that a bundle may take.
+    ///
     /// - Parameter limit: The most that the bundle may take of the medium.
     init(_ limit: ByteCount, on medium: Directory, asTar: Bool) {
         units = asTar ? nil : medium.roomUnits

@@ -18,6 +18,8 @@ struct BundleSource {
 
     init(folder: Directory) { self.init(path: folder.path, form: .folder(folder)) }
 
+    /// Opens a bundle in a folder: a folder, or a tar file.
+    ///
     /// - Returns: `nil` for a regular file whose name is no bundle's.
     static func bundle(_ name: String, in folder: Directory) -> Result<BundleSource, BundleError>? {
         let path = folder.pathOf(name)
@@ -36,6 +38,8 @@ struct BundleSource {
         }
     }
 
+    /// Opens a bundle in a tar file.
+    ///
     /// - Parameter open: Opens the file, without waiting; `nil` when it is no regular one.
     static func tar(
         _ path: String, _ open: () throws(FileError) -> OpenFile?

@@ -64,7 +64,7 @@ enum Tar {
     /// No file system holds a larger file: its end can be calculated with.
     private static let largestFile: Int64 = 1 << 60
 
-    /// Octal digits, or a binary number after a first byte of 0x80; `nil` when it is none or does not fit.
+    /// Reads a number: octal digits, or a binary number after a first byte of 0x80; `nil` when it is none or does not fit.
     private static func number(_ field: ArraySlice<UInt8>) -> Int64? {
         guard let first = field.first, first & 0x80 != 0 else { return octal(field) }
         guard first == 0x80, field.dropFirst().prefix(3).allSatisfy({ $0 == 0 }) else { return nil }

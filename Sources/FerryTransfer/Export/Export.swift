@@ -27,6 +27,8 @@ public struct Export {
         let status: FileStatus
     }
 
+    /// Exports due segments into a folder.
+    ///
     /// - Throws: `FileError`, of the spool or of the medium; marks are taken back then, and the spool is as it was.
     public func run(to path: String) throws -> ExportReport {
         var report = ExportReport()
@@ -161,7 +163,7 @@ public struct Export {
         return true
     }
 
-    /// A file with a name from another tool may be still being written.
+    /// Returns whether a file is written to its end, as far as that can be told. A file with a name from another tool may be still being written.
     private func isSettled(_ claim: Claim) -> Bool {
         claim.segmentName != nil || ForeignFile.isQuiet(changed: claim.status.changed, now: now)
     }

@@ -159,7 +159,7 @@ struct BundleIntake {
             || SegmentID.ancestors(of: key).contains { batchKeys.contains($0.text) }
     }
 
-    /// Another tool's key, and the ID that is made of it, are one.
+    /// Returns a key and the ID that is made of another tool's key: they are one.
     private static func names(of key: String) -> [String] { SegmentID(key) == nil ? [key, ReceivedID(key).text] : [key] }
 
     /// Counts the events of a segment that does not note how many it holds: by their number halves are known. 0 for what cannot be inflated.
@@ -187,7 +187,7 @@ struct BundleIntake {
         }
     }
 
-    /// The hub's spool decides what becomes of the files.
+    /// Hands files to the hub's spool. The hub's spool decides what becomes of the files.
     private mutating func admit(_ items: [Item], _ holdings: inout Holdings) throws(FileError) {
         spares.giveBack()
         defer { spares.fill() }
@@ -243,7 +243,7 @@ struct BundleIntake {
         }
     }
 
-    /// Without those of which a copy is just coming another way, by rsync say.
+    /// Returns the items without those of which a copy is just coming another way, by rsync say.
     private mutating func judgeable(_ items: [Item], _ holdings: Holdings) throws(FileError) -> [Item] {
         var judgeable: [Item] = []
         do throws(FileError) {
@@ -325,6 +325,8 @@ struct BundleIntake {
     /// Why one segment is not taken.
     private struct Refusal: Error { let reason: String }
 
+    /// Copies a file of the bundle into the hub's spool.
+    ///
     /// - Throws: ``Refusal``, or the `FileError` of the hub's spool.
     private func copy(_ region: FileRegion, _ segment: BundleManifest.Segment, to arrival: Arrival) throws {
         let head = manifest.head
@@ -353,7 +355,7 @@ struct BundleIntake {
         }
     }
 
-    /// As the hub's receiver names them: their own names, or one made from the key for names from other tools.
+    /// Returns the name that the hub's receiver would give: the segment's own, or one made from the key for names from other tools.
     private static func name(for segment: BundleManifest.Segment) -> String {
         if SegmentName(segment.name) != nil { return segment.name }
         return SegmentName(priority: .normal, created: segment.created, id: ReceivedID(segment.key).id).fileName

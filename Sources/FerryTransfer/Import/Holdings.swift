@@ -31,6 +31,8 @@ struct Holdings {
     private let left = LeftSegments()
     let ways = Ways()
 
+    /// Reads what the hub's logs know of some keys.
+    ///
     /// - Parameter keys: The keys that will be asked for.
     init(of hub: Spool, keys: Set<String>) throws(FileError) {
         self.hub = hub
