@@ -144,6 +144,8 @@ public struct KeyIndex: Sendable {
         return try arrivalUnderMadeKey(id)
     }
 
+    /// Returns what came under an ID.
+    ///
     /// - Parameter kin: `nil`: any.
     private func arrival(of id: SegmentID, _ kin: Int?) throws(KeyRunError) -> KeyArrival? {
         guard let arrival = try arrival(under: KeyHash(id.text)), kin == nil || arrival.kin == kin else { return nil }

@@ -53,7 +53,7 @@ struct KeyArrival: Sendable {
             segment: name)
     }
 
-    /// `nil` where there is no name.
+    /// Hashes the time and the stream of a name; `nil` where there is no name.
     static func kin(of segment: SegmentName?) -> Int? {
         guard let segment else { return nil }
         var hasher = Hasher()

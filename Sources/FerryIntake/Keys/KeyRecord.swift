@@ -15,6 +15,8 @@ struct KeyPlace: Equatable, Sendable {
 
     init(number: UInt64) { self.number = number }
 
+    /// Creates the place of a line.
+    ///
     /// - Parameters:
     ///   - offset: From 0.
     ///   - isOfHalf: Whether the line is not of the key itself, but of what may be a half of its segment.

@@ -29,6 +29,8 @@ struct KeyRunHeader: Equatable, Sendable {
     var indexSize: Int { (blocks + filterWords) * 8 }
     var fileSize: Int64 { indexStart + Int64(indexSize) }
 
+    /// Reads a header.
+    ///
     /// - Parameter fileSize: Of the whole file, which the numbers must add up to.
     init?(_ bytes: [UInt8], fileSize: Int64) {
         guard bytes.count == Self.size, bytes.starts(with: Self.magic) else { return nil }

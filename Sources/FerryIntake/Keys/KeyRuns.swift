@@ -137,6 +137,8 @@ public struct KeyRuns: Sendable {
         return false
     }
 
+    /// Reads the line of the log at a place.
+    ///
     /// - Returns: `nil` for a line that a killed process has left without its end.
     private static func entry(
         at place: KeyPlace, under hash: KeyHash, in log: String, _ folder: Directory, _ run: KeyRun

@@ -31,6 +31,8 @@ struct MachineLine: Codable {
         priority = machine.limits.priority.map { Int($0.level) }
     }
 
+    /// Returns the machine that the line describes.
+    ///
     /// - Throws: What is wrong with it, with the key.
     func machine() throws(MachineLineError) -> Machine {
         guard let name = MachineName(name) else {

@@ -25,6 +25,8 @@ actor Admission {
 
     private let patience: Duration
 
+    /// Creates the admission to a spool.
+    ///
     /// - Parameter patience: So long requests wait for the turn of other processes to log.
     init(
         _ spool: Spool, _ news: FolderIDs?, gathering: GatherRules? = nil, patience: Duration = OpenFile.patience
@@ -208,7 +210,7 @@ actor Admission {
         return results
     }
 
-    /// One whose name a pending file has is compared with that.
+    /// Decides whether a segment is to be gathered. One whose name a pending file has is compared with that.
     private func judged(_ candidate: AdmissionCandidate) -> AdmissionCandidate {
         guard let gathering, (try? spool.directory.contains(candidate.entry.segment)) == false else { return candidate }
         var judged = candidate

@@ -111,6 +111,8 @@ actor Committer {
         return outcomes[0]
     }
 
+    /// Admits or gathers the segments of some batches, after the names that are still missing were given.
+    ///
     /// - Parameter left: What is logged and has no name yet.
     private static func round(
         _ batches: [Batch], _ spool: Spool, _ recognition: Recognition, left: inout [AdmissionCandidate],

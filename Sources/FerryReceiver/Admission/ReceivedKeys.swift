@@ -18,6 +18,8 @@ final class ReceivedKeys: Sendable {
 
     private let mostInMemory: Int
 
+    /// Reads the keys that a spool has received.
+    ///
     /// - Parameters:
     ///   - mostInMemory: More keys in memory than this become a run: some 700 KB.
     ///   - mostLearned: More bytes that others have logged than this are read anew.
@@ -89,7 +91,7 @@ final class ReceivedKeys: Sendable {
         }
     }
 
-    /// Where that fails, all stays as it is until the next time.
+    /// Removes a run, and reads the keys again. Where that fails, all stays as it is until the next time.
     private func readAnew(without name: String) {
         KeyRuns.remove(name, of: spool)
         index.keys.withLock { keys in

@@ -148,6 +148,8 @@ struct Recognition: Sendable {
         return known.key.agrees(with: candidate.body.digest) ? nil : .conflict
     }
 
+    /// Returns what became of a segment.
+    ///
     /// - Parameter way: Noted before the look: an uploader that claims the segment later reads it, and one that has claimed it is seen.
     private func fate(of segment: SegmentName, whichCame way: Trail) throws(FileError) -> Vouching.Fate {
         try spool.note(way, of: segment, besides: ways)
@@ -290,7 +292,7 @@ struct Recognition: Sendable {
         return try Vouching(fates(of: rest, part.identity, part.identity.name, whichCame: way)) == .vouched
     }
 
-    /// Of a segment that is in no log, and was compared with what comes.
+    /// Makes the line for a segment that is in no log, and was compared with what comes.
     private func newEntry(of part: JoinedSegments.Part, as received: ReceivedSegment) throws(FileError) -> ReceivedEntry {
         let name = part.identity.name.fileName
         guard let file = try spool.directory.open(name), try file.digest().digest == received.digest else {

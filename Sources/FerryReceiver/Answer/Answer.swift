@@ -5,6 +5,8 @@ import NIOCore
 
 /// What the receiver says.
 enum Answer {
+    /// Makes the answer to a request whose segments were taken.
+    ///
     /// - Parameters:
     ///   - spool: The ID of the spool that has them now.
     ///   - mostJoined: The most bytes of several segments in one body.

@@ -61,6 +61,8 @@ private struct Look: ~Copyable {
     private var isCounted = true
     private(set) var bytes = ByteCount.zero
 
+    /// Begins the look at a part.
+    ///
     /// - Parameter allowance: What is left of the request's.
     init(_ allowance: InflateAllowance) { self.allowance = allowance }
 

@@ -33,6 +33,8 @@ final class RequestIntake: Sendable {
     // What is not handed over is forgotten.
     deinit { discards.add(handOver().map(\.arrival)) }
 
+    /// Begins the body of a request.
+    ///
     /// - Parameter sender: The ID of the spool that it comes from; `nil` where the request does not tell.
     init(
         _ parts: [JoinedSegments.Part], from sender: String?, spool: Spool, _ discards: Discards, options: ReceiverOptions

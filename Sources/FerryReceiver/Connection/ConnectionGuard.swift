@@ -29,6 +29,8 @@ final class ConnectionGuard: ChannelDuplexHandler, RemovableChannelHandler {
     private var end: NIODeadline?
     private var ending: Scheduled<Void>?
 
+    /// Creates the handler of one connection.
+    ///
     /// - Parameters:
     ///   - patience: How long a body may go on that nothing reads: a sender that does not stop for the answer would never see it.
     ///   - endPatience: How long a body may go on when the receiver ends.
@@ -166,7 +168,7 @@ final class ConnectionGuard: ChannelDuplexHandler, RemovableChannelHandler {
         onRefused(refused, address ?? "")
     }
 
-    /// Once the receiver ends: what is cut off is sent again.
+    /// Closes the connection in time, once the receiver ends: what is cut off is sent again.
     private func endInTime(_ context: ChannelHandlerContext) {
         guard let end, ending == nil else { return }
         ending = context.eventLoop.assumeIsolated().scheduleTask(deadline: end) { context.close(promise: nil) }

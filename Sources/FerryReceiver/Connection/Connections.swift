@@ -46,6 +46,8 @@ final class Connections: Sendable {
         }
     }
 
+    /// Counts a connection that ends.
+    ///
     /// - Parameter fate: What ``begin(from:)`` returned.
     func end(_ fate: Fate, from address: String) {
         state.withLock { state in

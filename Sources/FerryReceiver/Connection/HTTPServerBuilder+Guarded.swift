@@ -24,7 +24,7 @@ extension HTTPServerBuilder {
 }
 
 extension TimeAmount {
-    /// A century at most.
+    /// Converts a duration, a century at most.
     fileprivate init(_ duration: Duration) {
         self = .milliseconds(min(duration.wholeMilliseconds, Duration.century.wholeMilliseconds))
     }

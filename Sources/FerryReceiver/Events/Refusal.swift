@@ -11,6 +11,8 @@ public struct Refusal: Sendable {
     /// The reason, for the log.
     public let reason: String
 
+    /// Describes a refused request.
+    ///
     /// - Parameter reason: The text for the log, instead of the one that the client gets.
     init(_ refused: RefusedRequestError, machine: MachineName?, address: String, reason: String? = nil) {
         self.machine = machine

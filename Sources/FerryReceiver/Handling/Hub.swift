@@ -82,6 +82,8 @@ struct Hub: Sendable {
         }
     }
 
+    /// Reports a refusal, and returns its answer.
+    ///
     /// - Parameter reason: The text for the log, instead of the one that the client gets.
     private func refuse(
         _ refused: RefusedRequestError, _ machine: MachineName?, _ address: String, logging reason: String? = nil

@@ -14,6 +14,8 @@ struct SegmentHandler: Sendable {
     let usageLooks = Turnstile(width: 2)
     let onEvent: @Sendable (ReceiverEvent) -> Void
 
+    /// Takes the segments of a request, and returns the answer.
+    ///
     /// - Parameters:
     ///   - guest: The machine that sends it, where the receiver knows machines.
     ///   - address: Where it comes from.
@@ -129,7 +131,8 @@ struct SegmentHandler: Sendable {
         }
     }
 
-    /// What is known here, and pending, must not go back where it comes from now: there it is known too, and has ended.
+    /// Notes the way that known segments came now. What is known here, and pending, must not go back where it comes from now: there it is known too,
+    /// and has ended.
     private func noteAnswers(
         to parts: [JoinedSegments.Part], as received: [ReceivedSegment], from sender: String?
     ) async throws(IntakeError) {
@@ -156,6 +159,8 @@ struct SegmentHandler: Sendable {
         return try body.finish()
     }
 
+    /// Takes the body of a request.
+    ///
     /// - Parameter sender: The ID of the spool that it comes from; `nil` where the request does not tell.
     private func take(
         _ request: Request, _ parts: [JoinedSegments.Part], from sender: String?, _ guest: Guest?

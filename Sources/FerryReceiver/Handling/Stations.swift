@@ -30,6 +30,8 @@ final class Stations: Sendable {
     private let mostOpen: Int
     private let make: @Sendable (Spool) throws(FileError) -> SegmentHandler
 
+    /// Creates the places of a hub's machines.
+    ///
     /// - Parameters:
     ///   - mostOpen: How many spools are open at once; each takes two descriptors, and more while segments come.
     ///   - make: Makes what takes segments into a spool.

@@ -8,6 +8,8 @@ struct RequestRoom {
     /// It is one of those that take no room.
     private let isRepeated: Bool
 
+    /// Begins a request, with no room set aside.
+    ///
     /// - Parameters:
     ///   - guest: `nil`: there are no limits.
     ///   - isKnown: It came before, and takes no room, unless others of the machine do so at this moment: what its body turns out to be is known only

@@ -13,7 +13,8 @@ public struct GatherRules: Equatable, Sendable {
         self.patience = patience
     }
 
-    /// One of half the size or more stays by itself, and so do a critical one, which is not to wait, and one that has a wrong clock's time.
+    /// Returns whether a segment is gathered. One of half the size or more stays by itself, and so do a critical one, which is not to wait, and one
+    /// that has a wrong clock's time.
     func takes(_ bytes: ByteCount, inflated: ByteCount, _ priority: Priority, hasClockReading: Bool) -> Bool {
         !hasClockReading && priority > .critical && bytes < ByteCount(size.bytes / 2)
             && inflated < ByteCount(mostInflated.bytes / 2)

@@ -10,6 +10,8 @@ enum CircleError: Error, Equatable, CustomStringConvertible {
     /// It is in the receiver's spool and about to leave it, perhaps for the sender's.
     case leaving
 
+    /// Finds out whether a request goes in a circle.
+    ///
     /// - Parameters:
     ///   - trails: The ways that the request's segments came to the sender.
     ///   - sender: The ID of the spool that it comes from; `nil` where the request does not tell.

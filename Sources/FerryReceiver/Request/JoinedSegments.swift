@@ -29,7 +29,8 @@ enum JoinedSegments {
         private static let tolerance = Duration.seconds(600)
     }
 
-    /// `Ferry-Segment` names one segment, or lists several with the bytes of each: `NAME;bytes=4096, NAME;bytes=512`.
+    /// Reads which segments a request carries. `Ferry-Segment` names one segment, or lists several with the bytes of each:
+    /// `NAME;bytes=4096, NAME;bytes=512`.
     static func parts(_ headers: HTTPFields, now: @autoclosure () -> Timestamp) throws(RequestHeaderError) -> [Part] {
         let clocks = clocks(headers)
         let hops = try hops(headers)
@@ -62,21 +63,21 @@ enum JoinedSegments {
         return parts
     }
 
-    /// `Ferry-Hops` has the most receivers that any of the segments came through.
+    /// Reads the number of hops. `Ferry-Hops` has the most receivers that any of the segments came through.
     private static func hops(_ headers: HTTPFields) throws(RequestHeaderError) -> Int {
         guard let header = headers[.ferryHops] else { return 0 }
         guard let hops = Int(header), Trail(hops: hops) != nil else { throw .hops }
         return hops
     }
 
-    /// `Ferry-Via` has the IDs of the spools that a segment came out of, with spaces between them, or `-`.
+    /// Reads the way of a segment. `Ferry-Via` has the IDs of the spools that a segment came out of, with spaces between them, or `-`.
     private static func trail(_ hops: Int, _ ids: Substring?) throws(RequestHeaderError) -> Trail {
         let ids = ids.map { $0.split(separator: " ").map { String($0) } } ?? []
         guard let trail = Trail(hops: hops, spools: ids == ["-"] ? [] : ids) else { throw .via }
         return trail
     }
 
-    /// `Ferry-Age` has the seconds since each segment was opened; without it both times are the sender's clock's.
+    /// Reads the age of a segment. `Ferry-Age` has the seconds since each segment was opened; without it both times are the sender's clock's.
     private static func age(_ number: Int, of name: SegmentName, _ headers: HTTPFields) -> Duration? {
         let ages = headers[.ferryAge]?.split(separator: ",") ?? []
         if ages.indices.contains(number), let age = Int64(ages[number].filter { $0 != " " }), longestAge.contains(age) {
@@ -88,7 +89,7 @@ enum JoinedSegments {
     /// A hundred years.
     private static let longestAge: ClosedRange<Int64> = 0...3_155_760_000
 
-    /// `Ferry-Created-Clock` has a time for each segment, or `-` for one whose clock was right.
+    /// Reads what the clocks said. `Ferry-Created-Clock` has a time for each segment, or `-` for one whose clock was right.
     private static func clocks(_ headers: HTTPFields) -> [Timestamp?] {
         guard let header = headers[.ferryCreatedClock] else { return [] }
         return header.split(separator: ",").map { Timestamp(rfc3339: $0.filter { $0 != " " }) }

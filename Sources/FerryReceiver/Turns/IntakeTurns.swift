@@ -43,6 +43,8 @@ final class IntakeTurns: Sendable {
         return threads
     }()
 
+    /// Creates turns in which no work waits.
+    ///
     /// - Parameter width: How many pieces of work run at once.
     init(width: Int = System.coreCount) { self.width = width }
 

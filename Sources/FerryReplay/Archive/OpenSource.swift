@@ -9,6 +9,8 @@ struct OpenSource {
     /// By how much it is longer.
     let growth: ByteCount?
 
+    /// Opens a source.
+    ///
     /// - Throws: ``SourceChangedError`` or `FileError`.
     init(_ listed: ReplayFile) throws {
         guard let file = try OpenFile.readingRegular(listed.path) else { throw FileError("read", listed.path, code: EINVAL) }

@@ -27,6 +27,8 @@ struct ReplayFile: Equatable, Sendable {
     /// Whether a file of this name is taken for one of events.
     static func hasEvents(_ name: String) -> Bool { endings.contains { name.withoutCopyNumber.hasSuffix($0.0) } }
 
+    /// Describes a file by its path.
+    ///
     /// - Returns: `nil` when the name is of no file of events.
     init?(path: String, stamp: SourceStamp, isAlone: Bool = true) {
         let name = path.split(separator: "/").last.map(String.init) ?? path

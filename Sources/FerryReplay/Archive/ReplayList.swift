@@ -56,6 +56,8 @@ enum ReplayList {
 
     private static func text(_ exact: SourceStamp.Exact?) -> String { exact.map { "\($0.nanoseconds):\($0.inode)" } ?? "-" }
 
+    /// Reads the exact part of a stamp.
+    ///
     /// - Returns: `nil` for what cannot be read, an inner `nil` for what was not known.
     private static func exact(_ text: String) -> SourceStamp.Exact?? {
         if text == "-" { return .some(nil) }

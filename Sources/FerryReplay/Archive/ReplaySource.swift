@@ -87,7 +87,8 @@ struct ReplaySource {
         }
     }
 
-    /// Where the state may not be looked into, it is another user's, and what lies beside it a source like any other.
+    /// Returns whether a folder is a replay's spool. Where the state may not be looked into, it is another user's, and what lies beside it a source
+    /// like any other.
     private static func isStaging(_ folder: Directory) throws(FileError) -> Bool {
         do throws(FileError) {
             return try folder.contains("\(Spool.stateFolderName)/\(ReplayRun.fileName)")
@@ -97,6 +98,8 @@ struct ReplaySource {
         }
     }
 
+    /// Opens a folder in a folder.
+    ///
     /// - Returns: `nil` when it is no folder; links are not followed.
     private func subfolder(_ name: String, in folder: Directory) throws(FileError) -> Directory? {
         do throws(FileError) {
@@ -107,12 +110,14 @@ struct ReplaySource {
         }
     }
 
-    /// What may pass, as too many open files, ends the search: a replay of the rest alone would count as whole.
+    /// Notes what cannot be read. What may pass, as too many open files, ends the search: a replay of the rest alone would count as whole.
     private mutating func note(_ error: FileError) throws(FileError) {
         guard error.isLastingForSources else { throw error }
         problems.append((error.path, error.description))
     }
 
+    /// Adds a file.
+    ///
     /// - Returns: `false` when it is no regular file of events.
     private mutating func add(_ name: String, in folder: Directory) throws(FileError) -> Bool {
         guard let status = try folder.status(name), status.isRegular,

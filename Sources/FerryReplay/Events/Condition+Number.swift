@@ -7,11 +7,15 @@ extension Condition {
         case whole(Int128)
         case other(Double)
 
+        /// Reads a number from a line.
+        ///
         /// - Returns: `nil` for what is no number.
         init?(_ field: JSONField, _ line: UnsafeBufferPointer<UInt8>) {
             if let whole = field.integer(line) { self = .whole(whole) } else { self.init(field.number(line)) }
         }
 
+        /// Reads a number from a condition.
+        ///
         /// - Returns: `nil` for what is no number.
         init?(_ text: String) {
             if let whole = Int128(text) { self = .whole(whole) } else { self.init(Double(text) ?? .nan) }

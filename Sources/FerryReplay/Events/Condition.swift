@@ -23,6 +23,8 @@ indirect enum Condition: Equatable, Sendable {
     case all([Condition])
     case any([Condition])
 
+    /// Returns whether the condition holds for a line.
+    ///
     /// - Parameter fields: The values of the paths, as they were found in the line.
     func holds(_ fields: [JSONField?], _ line: UnsafeBufferPointer<UInt8>) -> Bool {
         switch self {

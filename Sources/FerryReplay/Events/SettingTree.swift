@@ -85,6 +85,8 @@ struct SettingTree: Sendable {
         }
     }
 
+    /// Adds the edits that set members of an object.
+    ///
     /// - Parameter object: The object's range, from its brace on.
     private static func edit(
         _ members: [Member], in object: Range<Int>, _ fields: [JSONField?], _ line: UnsafeBufferPointer<UInt8>,

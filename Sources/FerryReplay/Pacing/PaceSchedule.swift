@@ -13,6 +13,8 @@ struct PaceSchedule {
         longestGap = min(maxGap ?? .century, .century)
     }
 
+    /// Returns how long after the first event an event is due; zero without a pace.
+    ///
     /// - Parameter events: How many were sent before.
     mutating func offset(of time: Timestamp, after events: Int64) -> Duration {
         switch pace {

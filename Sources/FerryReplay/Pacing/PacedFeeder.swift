@@ -170,6 +170,8 @@ struct PacedFeeder: Sendable {
         do { try source.requireOneContent() } catch { throw Unreadable(error: error) }
     }
 
+    /// Adds an event to those that are gathered.
+    ///
     /// - Parameters:
     ///   - number: Its place among those of its source that pass, from 0.
     ///   - place: Its place among all, from 1.

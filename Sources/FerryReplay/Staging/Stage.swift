@@ -35,7 +35,7 @@ struct Stage {
     /// Whether an earlier process staged it.
     func isStaged(_ segment: SegmentName) -> Bool { staged.contains(segment.fileName) }
 
-    /// From now on the position tells what is done.
+    /// Goes on with a run: from now on the position tells what is done.
     mutating func goOn(with run: ReplayRun) {
         self.run = run
         staged = []
@@ -155,7 +155,7 @@ struct Stage {
 
     mutating func noteUnread(_ file: ReplayFile, _ error: any Error) { report.unread.append((file.path, "\(error)")) }
 
-    /// A source that is longer is staged as it is now, which is not all that the replay began with for certain.
+    /// Reports a source that has grown. A source that is longer is staged as it is now, which is not all that the replay began with for certain.
     mutating func noteGrowth(of source: OpenSource) {
         guard let growth = source.growth else { return }
         report.grown.append(

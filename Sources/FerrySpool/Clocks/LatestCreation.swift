@@ -17,7 +17,7 @@ struct LatestCreation: Equatable {
         self.created = created
     }
 
-    /// `nil` unless it is exactly such a line.
+    /// Reads a line; `nil` unless it is exactly such a line.
     init?(_ line: [UInt8]) {
         guard line.count == Self.length else { return nil }
         boot = String(decoding: line[Self.bootStart...].prefix(Self.bootLength), as: UTF8.self)

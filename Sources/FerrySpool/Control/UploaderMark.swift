@@ -16,7 +16,7 @@ public struct UploaderMark: Codable, Equatable, Sendable {
     public var destination: String
     /// The rule by which data is late, if there is one.
     public var deadline: Deadline?
-    /// At which number and age stored events are sent at once; `nil` when neither makes them leave.
+    /// When a number of stored events is sent at once; `nil` where no number is.
     public var threshold: Threshold?
     /// How old the oldest stored event gets, in milliseconds, before everything is sent, wherever it waits. Absent where nothing is gathered: each
     /// segment leaves as it appears, or only on request.

@@ -11,7 +11,7 @@ public struct FileError: Error, Equatable, CustomStringConvertible {
     /// The file system has no room for new files, however many blocks are free.
     let lacksFiles: Bool
 
-    /// Creates the error of a system call that just failed.
+    /// Creates an error; without `code`, that of the system call that just failed.
     public init(_ operation: String, _ path: String, code: Int32 = errno) {
         self.operation = operation
         self.path = path

@@ -10,6 +10,8 @@ public struct FolderModes: Equatable, Sendable {
     /// What root makes in another user's spool is that user's, who could neither write nor remove it later.
     private let isGivenAway: Bool
 
+    /// Derives owner and modes from a folder's status.
+    ///
     /// - Parameter user: Who makes things in the folder.
     init(_ status: stat, isSpool: Bool, user: uid_t = geteuid()) {
         isShared = status.st_mode & S_IFMT == S_IFDIR && status.st_mode & (S_IWGRP | S_IWOTH) == S_IWGRP

@@ -93,6 +93,8 @@ private struct FileStamp: Equatable {
     /// Whether its last change, which no tool can set, is some seconds ago.
     var isOld: Bool { Int64(time(nil)) - changed >= 2 }
 
+    /// Takes the stamp of a file as it is now.
+    ///
     /// - Returns: `nil` when there is no regular file of that name.
     init?(_ path: String) {
         var status = stat()

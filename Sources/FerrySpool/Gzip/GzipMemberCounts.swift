@@ -39,7 +39,7 @@ struct GzipMemberCounts: Equatable {
             && uncompressed / 1032 <= memberLength && events <= uncompressed - uncompressed / 2
     }
 
-    /// `nil` when the extra field has no such subfield.
+    /// Reads the counts from a member's extra field; `nil` when it has no such subfield.
     init?(extraField: ArraySlice<UInt8>) {
         var rest = extraField
         while rest.count >= 4 {

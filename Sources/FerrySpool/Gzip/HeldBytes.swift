@@ -6,6 +6,8 @@ struct HeldBytes: ~Copyable {
     let room: UnsafeMutableRawBufferPointer
     var count = 0
 
+    /// Allocates room for a number of bytes.
+    ///
     /// - Returns: `nil` where there is not enough memory.
     init?(capacity: Int) {
         guard let start = malloc(max(capacity, 1)) else { return nil }

@@ -9,6 +9,8 @@ struct MemberDeflater: ~Copyable {
     #if Libdeflate
         private let compressor: OpaquePointer
 
+        /// Creates a deflater for a level.
+        ///
         /// - Returns: `nil` where there is not enough memory.
         init?(_ level: CompressionLevel) {
             guard let compressor = libdeflate_alloc_compressor(level.rawValue) else { return nil }
@@ -28,6 +30,8 @@ struct MemberDeflater: ~Copyable {
     #else
         private let stream: UnsafeMutablePointer<z_stream>
 
+        /// Creates a deflater for a level.
+        ///
         /// - Returns: Never `nil`: what zlib needs is small.
         init?(_ level: CompressionLevel) {
             stream = .allocate(capacity: 1)

@@ -7,7 +7,7 @@ struct SoundLines: Equatable {
     /// Lines that are not blank.
     let events: Int64
 
-    /// `nil` when a line is not sound, or the last one has no line feed.
+    /// Counts the lines; `nil` when a line is not sound, or the last one has no line feed.
     init?(_ bytes: UnsafeBufferPointer<UInt8>) {
         guard let start = bytes.baseAddress else { return nil }
         var found = ferry_json_lines()

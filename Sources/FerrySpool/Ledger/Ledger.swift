@@ -18,8 +18,8 @@ extension Spool {
         if !lines.isEmpty { try append(lines, of: day, in: stateDirectory) }
     }
 
-    /// On a full disk a file takes more room than a line: XFS wants some 20 free blocks to make one. The last ledger that is there takes the lines of
-    /// a day that can have none, or has an empty one.
+    /// Appends lines to the ledger of a day. On a full disk a file takes more room than a line: XFS wants some 20 free blocks to make one. The last
+    /// ledger that is there takes the lines of a day that can have none, or has an empty one.
     private func append(_ lines: [UInt8], of day: String, in stateDirectory: Directory) throws(FileError) {
         do throws(FileError) {
             try stateDirectory.appendLines(lines, to: Self.ledgerName(day), cutsTorn: true)

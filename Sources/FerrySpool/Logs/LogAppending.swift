@@ -8,6 +8,8 @@ extension Directory {
         try appendLines(to: name, cutsTorn: cutsTorn) { _ throws(FileError) -> [UInt8] in lines }
     }
 
+    /// Appends lines to a log, durably, under its lock.
+    ///
     /// - Parameters:
     ///   - cutsTorn: Removes what a process that was killed has left of a line, which is in the way of every program but Ferry, and lines that could
     ///     not be forced to the disk. A log that processes follow by its length only grows.

@@ -45,6 +45,8 @@ extension OpenFile {
         let isWhole: Bool
     }
 
+    /// Calls `body` with the file's pieces of lines.
+    ///
     /// - Parameter body: Returns whether to go on.
     private func forEachPiece(from start: Int64, _ body: (LinePiece) -> Bool) throws(FileError) {
         let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: 1 << 20, alignment: 16)

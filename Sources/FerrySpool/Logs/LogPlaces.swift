@@ -28,7 +28,8 @@ struct LogPlaces: Sendable {
         places[name] = Place(offset: min(last, status.size.bytes), content: status.content)
     }
 
-    /// A log that did not become longer is another one, and so is one where no line begins any more at the place of the last one.
+    /// Returns where to go on in a log. A log that did not become longer is another one, and so is one where no line begins any more at the place of
+    /// the last one.
     private static func start(after place: Place, in file: OpenFile, _ status: FileStatus) throws(FileError) -> Int64 {
         guard place.content.size < status.size.bytes, place.content.identity == status.identity, place.offset > 0 else {
             return 0

@@ -20,7 +20,7 @@ public enum ForeignName {
     /// Whether a file has a segment's name, or that of a copy of one.
     static func isOfSegment(_ name: String) -> Bool { ending(of: name.withoutCopyNumber) != nil }
 
-    /// The bytes tell: for `String` a mark after the point makes it another character.
+    /// Returns the ending of a name, by its bytes: for `String` a mark after the point makes it another character.
     private static func ending(of name: String) -> String? {
         endings.first { name.utf8.suffix($0.utf8.count).elementsEqual($0.utf8) }
     }

@@ -43,6 +43,8 @@ public enum NameFlaw: Equatable, Sendable, CustomStringConvertible {
         }
     }
 
+    /// Reads a name up to its flaw.
+    ///
     /// - Returns: `nil` when it does not look like a name of the format; a flaw that is `nil` when what was read has none.
     private static func flaw(_ reader: inout Reader) -> NameFlaw?? {
         var date = reader.digits(8)

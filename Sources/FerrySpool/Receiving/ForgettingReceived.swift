@@ -81,7 +81,7 @@ private struct ReceivedDay {
     let start: Timestamp
     let end: Timestamp
 
-    /// `nil` for a name without a day, or with one before 2020.
+    /// Reads the day in a log's name; `nil` for a name without a day, or with one before 2020.
     init?(_ logName: String) {
         let digits = Array(logName.dropFirst(Spool.receivedPrefix.count).prefix { $0 != "." })
         guard digits.count == 8 else { return nil }

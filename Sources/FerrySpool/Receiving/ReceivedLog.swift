@@ -6,6 +6,8 @@ extension Spool {
         try logReceived(entries) { _ throws(FileError) -> Bool in true }
     }
 
+    /// Logs the keys that are new, durably.
+    ///
     /// - Parameters:
     ///   - follower: Learns first what other processes have logged.
     ///   - isNew: Asked for each under the lock of the log: what other processes have logged until then can be read.
@@ -40,6 +42,8 @@ extension Spool {
         _ = try appendReceived(on: time, following: follower, after: anew, within: patience, lines)
     }
 
+    /// Appends lines to the log of a time's day.
+    ///
     /// - Returns: `nil`, or up to where all is to be read anew before, when others have logged too much to read under the lock. Nothing is appended
     ///   then.
     private func appendReceived(

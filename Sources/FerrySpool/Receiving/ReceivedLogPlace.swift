@@ -79,6 +79,8 @@ extension Spool {
 }
 
 extension OpenFile {
+    /// Calls `body` with every key that is logged in this file behind a place.
+    ///
     /// - Parameter name: The log's name, in the place.
     func forEachReceived(
         _ name: String, after place: inout ReceivedLogPlace, before end: Int64 = .max, _ body: (ReceivedEntry) -> Void

@@ -71,6 +71,8 @@ extension Ways.State {
         return isRead
     }
 
+    /// Returns the number of a way, which gets one if it has none yet.
+    ///
     /// - Parameter way: `nil`: an earlier version noted none.
     private mutating func number(of way: String?) -> Int {
         if let known = numbers[way] { return known }
@@ -79,6 +81,8 @@ extension Ways.State {
         return trails.count - 1
     }
 
+    /// Reads a way.
+    ///
     /// - Parameter way: `nil`: it came, from wherever.
     private static func trail(_ way: String?) -> Trail { way.flatMap { Trail($0) } ?? Trail.none.adding(nil) }
 

@@ -11,6 +11,8 @@ extension Spool {
         return recovery.sealed
     }
 
+    /// Makes segments of the journals that no process has.
+    ///
     /// - Parameter names: The hidden names in the folder.
     func sealAbandonedJournals(among names: [String], level: CompressionLevel, _ recovery: inout Recovery) {
         var withoutRoom: [(segment: SegmentName, size: ByteCount)] = []
@@ -84,7 +86,7 @@ extension Spool {
 }
 
 extension Directory {
-    /// `nil` when a process has it, or has just finished it.
+    /// Opens the file that a journal was being sealed into; `nil` when a process has it, or has just finished it.
     fileprivate func openAbandonedSealing(_ segment: SegmentName) throws(FileError) -> OpenFile? {
         guard try contains(segment.sealingName) else { return nil }
         let file = try open(segment.sealingName, flags: O_RDWR | O_NONBLOCK)

@@ -10,6 +10,8 @@ extension Spool {
         return recovery
     }
 
+    /// Finishes the arrivals that no process has.
+    ///
     /// - Parameter names: The hidden names in the folder.
     func finishArrivals(among names: [String], _ recovery: inout Recovery) {
         var arrivals = names.filter { $0.hasSuffix("\(EntryKind.arrivalSuffix)") }[...]
@@ -21,6 +23,8 @@ extension Spool {
 
     private static let mostAtOnce = 256
 
+    /// Finishes some arrivals.
+    ///
     /// - Returns: How many of the names it has looked at: one at least, and not all where no more files may be open.
     private func finishSome(_ names: ArraySlice<String>, _ recovery: inout Recovery) -> Int {
         var left: [String: OpenFile] = [:]
@@ -83,6 +87,8 @@ extension Spool {
         }
     }
 
+    /// Gives an arrival its name, or removes it when it was not accepted.
+    ///
     /// - Parameter logged: `nil` when no line accepted it.
     private func finish(
         _ name: String, _ file: OpenFile, as logged: Logged?, _ recovery: inout Recovery

@@ -132,6 +132,8 @@ extension Spool {
         var isWhole = true
     }
 
+    /// Reads the notes of a dead process.
+    ///
     /// - Returns: `nil` where its process lives, or another one has removed it.
     private func leftNotes(_ name: String, in folder: Directory) throws(FileError) -> LeftNotes? {
         guard case .locked(let file) = try folder.openLocked(name) else { return nil }
@@ -150,6 +152,8 @@ extension Spool {
         let content: String
     }
 
+    /// Claims the segments of a request.
+    ///
     /// - Parameters:
     ///   - unsettled: The names of segments that could not be looked at before, or cannot be now, since another one has them.
     ///   - isWhole: Becomes `false` where one of the note's segments is among them.

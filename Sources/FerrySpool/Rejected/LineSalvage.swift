@@ -33,7 +33,7 @@ struct LineSalvage: ~Copyable {
         }
     }
 
-    /// A sound file may lack its last line feed; a damaged one ends anywhere, and only JSON that is complete counts.
+    /// Ends the last line. A sound file may lack its last line feed; a damaged one ends anywhere, and only JSON that is complete counts.
     mutating func endLastLine() throws { if isTooLong || !rest.isEmpty { try endLine() } }
 
     private mutating func keep(_ piece: UnsafeBufferPointer<UInt8>) {

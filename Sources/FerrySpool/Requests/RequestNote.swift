@@ -109,7 +109,7 @@ package struct RequestNote: Codable, Equatable, Sendable {
         /// It holds something else.
         var isDamaged = false
 
-        /// A last line that is not whole is of a request that was never made.
+        /// Reads a file of notes. A last line that is not whole is of a request that was never made.
         init(_ bytes: [UInt8]) {
             var places: [Int64: Int] = [:]
             var others = 0

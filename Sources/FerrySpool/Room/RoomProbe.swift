@@ -65,8 +65,8 @@ extension Spool {
         if keepsSent { try probeSent(at: now) }
     }
 
-    /// What is delivered and kept frees nothing: each segment takes a name in `sent/`, and sometimes a block for names, besides its line in the
-    /// ledger. Where the disk is full, the first ones would be sent, and could be neither moved nor written down.
+    /// Requires room to keep what is delivered, which frees nothing: each segment takes a name in `sent/`, and sometimes a block
+    /// for names, besides its line in the ledger. Where the disk is full, the first ones would be sent, and could be neither moved nor written down.
     private func requireRoomToKeep(in state: Directory) throws(FileError) {
         guard let room = Self.room(in: state), room < Self.roomToKeep else { return }
         throw FileError("keep what is delivered in", "\(path)/\(Self.sentName)", code: ENOSPC)
@@ -80,7 +80,7 @@ extension Spool {
     /// The ledger, `sent/` and the folder of a day; and what other programs make meanwhile.
     private static let filesOfAnEnding: UInt = 8
 
-    /// A folder that is a link, or lies on another file system, takes no segment.
+    /// Sees whether segments can be moved into `sent/`. A folder that is a link, or lies on another file system, takes no segment.
     private func probeSent(at now: Timestamp) throws(FileError) {
         guard let sent = try sentFolder() else { return }
         let day = try sent.contains(now.day) ? sent.directory(now.day) : sent

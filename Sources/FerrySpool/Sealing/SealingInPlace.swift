@@ -11,6 +11,8 @@ extension Spool {
     /// File systems free whole blocks. Of all that are usual, blocks are no smaller.
     private static let block: Int64 = 1 << 12
 
+    /// Compresses a journal, piece by piece.
+    ///
     /// - Parameter piece: How much of the journal goes into a member at most.
     /// - Returns: `nil` when the journal holds no whole line.
     func compressInPlace(
@@ -74,7 +76,7 @@ extension Spool {
 }
 
 extension Directory {
-    /// Only the holder of the journal's lock may call it.
+    /// Opens the file that a journal is sealed into, and creates it when it is missing. Only the holder of the journal's lock may call it.
     fileprivate func openSealing(_ name: String) throws(FileError) -> OpenFile {
         let file = try contains(name) ? open(name, flags: O_RDWR | O_NONBLOCK) : create(name)
         guard try file.status().isRegular else { throw FileError("seal into", pathOf(name), code: EINVAL) }

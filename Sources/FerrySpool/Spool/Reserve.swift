@@ -45,6 +45,8 @@ struct Reserve {
         return alone(with: file) { extend(file, from: $0) } ?? false
     }
 
+    /// Sets more room aside, as far as there is some.
+    ///
     /// - Parameter size: How much is set aside now.
     private func extend(_ file: OpenFile, from size: Int64) -> Bool {
         var isShort = false
@@ -130,7 +132,7 @@ struct Reserve {
         } ?? false
     }
 
-    /// Where there is none, a file that is done with becomes one: it may be the only one that there is room for.
+    /// Makes a file the reserve. Where there is none, a file that is done with becomes one: it may be the only one that there is room for.
     func take(_ name: String, of folder: Directory) -> Bool {
         guard (try? state.contains(Self.name)) == false,
             (try? folder.renameWithoutReplacing(name, to: Self.name, in: state)) == true

@@ -137,7 +137,7 @@ public final class Spool: Sendable {
         return id
     }
 
-    /// `nil` when there is none; empty when there is something that is no file.
+    /// Reads the file of the spool's ID; `nil` when there is none; empty when there is something that is no file.
     private static func contentsOfID(in state: Directory) throws(FileError) -> [UInt8]? {
         do throws(FileError) {
             return try state.contents(of: idName)

@@ -12,7 +12,8 @@ extension Spool {
         do throws(FileError) { return try directory.directory(name) } catch { throw named(error, name) }
     }
 
-    /// A link leads out of the spool, and perhaps to another file system: segments cannot be moved there in one step.
+    /// Returns an error that names a link or a file in a folder's place. A link leads out of the spool, and perhaps to another file system: segments
+    /// cannot be moved there in one step.
     private func named(_ error: FileError, _ name: String) -> FileError {
         guard error.code == ENOTDIR || error.code == ELOOP else { return error }
         return FileError(

@@ -166,7 +166,7 @@ public struct SpoolListing: Sendable {
         return SegmentName(name)?.firstHalf(ofFile: name).flatMap(indexOfSegment) == nil
     }
 
-    /// By binary search: names of the format sort as their bytes do.
+    /// Returns the index of a segment's entry, by binary search: names of the format sort as their bytes do.
     private func indexOfSegment(_ segment: String) -> Int? {
         guard let name = SegmentName(segment) else { return nil }
         let wanted = Entry(

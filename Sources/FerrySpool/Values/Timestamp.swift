@@ -42,12 +42,12 @@ public struct Timestamp: Hashable, Comparable, Sendable {
     /// Returns whether the left one is earlier.
     public static func < (left: Timestamp, right: Timestamp) -> Bool { left.milliseconds < right.milliseconds }
 
-    /// Returns a time that is later by whole milliseconds.
+    /// Returns the time plus a duration, which counts in whole milliseconds.
     public static func + (left: Timestamp, right: Duration) -> Timestamp {
         Timestamp(milliseconds: left.milliseconds.adding(right.wholeMilliseconds))
     }
 
-    /// Returns a time that is earlier by whole milliseconds.
+    /// Returns the time minus a duration, which counts in whole milliseconds.
     public static func - (left: Timestamp, right: Duration) -> Timestamp {
         Timestamp(milliseconds: left.milliseconds.subtracting(right.wholeMilliseconds))
     }

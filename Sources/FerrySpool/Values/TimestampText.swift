@@ -95,7 +95,7 @@ private struct DigitWriter {
         count += 1
     }
 
-    /// Of a width that is known when it is compiled nothing is left but multiplications.
+    /// Writes a number with leading zeros. With a width that is known at compile time, only multiplications are left.
     @inline(__always)
     mutating func number(_ value: Int64, width: Int) {
         var rest = UInt32(truncatingIfNeeded: value)

@@ -202,8 +202,8 @@ public struct Export {
         return chosen
     }
 
-    /// Other exports and writers let go of a segment within moments: it is looked at several times. One whose uploader began to split it since it
-    /// was chosen, and died, waits for the uploader or export that ends the split.
+    /// Returns whether another process has a segment. Other exports and writers let go of a segment within moments: it is looked at several times.
+    /// One whose uploader began to split it since it was chosen, and died, waits for the uploader or export that ends the split.
     private func isBusy(_ name: String, _ looks: inout Int) throws(FileError) -> Bool {
         while true {
             switch spool.claim(name) {

@@ -42,6 +42,8 @@ struct HandedOn {
 
     init(from hub: Spool) { self.hub = hub }
 
+    /// Returns what keeps the hub from vouching for a segment to the spool that brings it.
+    ///
     /// - Parameters:
     ///   - name: The segment's name in the hub's spool.
     ///   - spool: The spool that brings it.

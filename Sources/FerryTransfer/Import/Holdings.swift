@@ -182,6 +182,8 @@ struct Holdings {
         return Vouching(fates)
     }
 
+    /// Returns what became of a segment.
+    ///
     /// - Parameter way: Noted before the look, as a receiver does.
     private mutating func fate(
         of id: SegmentID, _ created: Timestamp?, whichCame way: Trail

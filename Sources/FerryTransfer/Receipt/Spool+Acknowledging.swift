@@ -62,6 +62,8 @@ extension Spool {
         return (receipt, mark)
     }
 
+    /// Ends the segments that a receipt vouches for.
+    ///
     /// - Parameter settled: Segments that another receipt of the bundle vouched for.
     private func settle(
         _ receipt: Receipt, of mark: ExportMark, without settled: Set<FileName>, at now: Timestamp
