@@ -48,7 +48,8 @@ public struct Receiver: Sendable {
     /// Creates a receiver for many machines, each with a spool of its own.
     ///
     /// - Parameters:
-    ///   - machines: Who may send, and where the spools are. Its list is followed: who is revoked there is refused from then on.
+    ///   - machines: Which machines may send, and where the spools are. Its list is followed: a machine that is revoked there is refused from then
+    ///     on.
     ///   - onEvent: Told what happens, from any thread.
     /// - Throws: ``ReceiverError`` when the list cannot be read.
     public init(

@@ -11,7 +11,7 @@ struct KeyRunWriter {
     private var fences: [UInt64] = []
     private var filter: KeyFilter
 
-    /// Writes a run, in one step for those who look.
+    /// Writes a run, in one step for processes that look.
     ///
     /// - Parameters:
     ///   - log: The log that it tells about.

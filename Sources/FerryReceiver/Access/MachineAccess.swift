@@ -2,7 +2,7 @@ import FerrySpool
 import Glibc
 import Synchronization
 
-/// Knows a machine by what it shows, as the file of machines says at that moment: who is revoked there is refused from then on.
+/// Knows a machine by what it shows, as the file of machines says at that moment: a machine that is revoked there is refused from then on.
 final class MachineAccess: Sendable {
     private struct State {
         /// Open, so that no other file gets its number.

@@ -1,7 +1,7 @@
 public import FerrySpool
 import Glibc
 
-/// The folder of a hub: each machine's spool under its name, and the file that says who may send.
+/// The folder of a hub: each machine's spool under its name, and the file that says which machines may send.
 public struct MachineFolder: Sendable {
     /// The folder's path.
     public let path: String

@@ -4,7 +4,7 @@ import FerrySpool
 public struct MachineList: Sendable {
     /// In the order of the file.
     public internal(set) var machines: [Machine] = []
-    /// Lines that are no machine, each with its place: whom they are for is refused until they are mended.
+    /// Lines that are no machine, each with its place: the machines that they are for are refused until they are mended.
     public internal(set) var problems: [String] = []
 
     static let fileName = ".machines.jsonl"

@@ -1,10 +1,10 @@
 import FerryIntake
 import FerrySpool
 
-/// Makes what all connections have finished segments, in rounds: the forced writes of one round serve everybody who waits for it.
+/// Makes what all connections have finished segments, in rounds: the forced writes of one round serve every connection that waits for it.
 ///
-/// Who comes first leads a round, with all who came while the round before was under way, and with those whose files are just being forced. Then it
-/// hands the lead on.
+/// The connection that comes first leads a round, with all that came while the round before was under way, and with those whose files are just being
+/// forced. Then it hands the lead on.
 actor Committer {
     private let spool: Spool
     private let recognition: Recognition
@@ -83,7 +83,7 @@ actor Committer {
         leader = nil
     }
 
-    /// Returns what became of each; an error that keeps the whole round from being logged is everybody's.
+    /// Returns what became of each; an error that keeps the whole round from being logged is that of every batch.
     ///
     /// - Parameter approach: What ends with it.
     func commit(_ batch: Batch, ending approach: Int? = nil) async -> Outcome {

@@ -1,7 +1,7 @@
 import FerrySpool
 import Synchronization
 
-/// How much is being gathered, for those who count what a machine has here.
+/// How much is being gathered, for callers that count what a machine has here.
 final class GatheredAmount: Sendable {
     private let amount = Mutex(ByteCount.zero)
 

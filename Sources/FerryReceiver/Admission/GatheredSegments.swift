@@ -98,11 +98,11 @@ struct GatheredSegments: Sendable {
             let gathering = gatherings[place]
             guard gathering.isUnsure || open[place].isOver || isDue(gathering, open[place].since) else { continue }
             if gathering.isUnsure {
-                // It stays hidden; the next who opens the spool looks what the log has of it.
+                // It stays hidden; the next process that opens the spool looks what the log has of it.
             } else if gathering.length == .zero {
                 spool.discard(gathering.arrival)
             } else if spool.finish(gathering.arrival, as: gathering.segment.fileName) != .stored {
-                // A folder that takes no names for now: at the next look, or by the next who opens the spool.
+                // A folder that takes no names for now: at the next look, or by the next process that opens the spool.
                 open[place].isOver = true
                 continue
             }

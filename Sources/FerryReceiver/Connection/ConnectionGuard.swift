@@ -154,7 +154,7 @@ final class ConnectionGuard: ChannelDuplexHandler, RemovableChannelHandler {
         context.close(promise: nil)
     }
 
-    /// Refuses a request. The body of a refused request is read to its end: who is cut off while it sends may never see the answer.
+    /// Refuses a request. The body of a refused request is read to its end: a client that is cut off while it sends may never see the answer.
     private func refuse(_ context: ChannelHandlerContext) {
         let refused = RefusedRequestError(.serviceUnavailable, "too many connections", retryAfter: .seconds(10), closes: true)
         var head = HTTPResponse(status: refused.status)

@@ -56,7 +56,7 @@ struct Hub: Sendable {
         case perhapsKnown
     }
 
-    /// Looks up who asks. While another request's thread opens the machine's spool, no thread waits.
+    /// Looks up which machine asks. While another request's thread opens the machine's spool, no thread waits.
     private func visit(_ credentials: MachineAccess.Credentials) async -> Result<Visit, FileError> {
         let end = ContinuousClock.now + OpenFile.patience
         while true {

@@ -5,6 +5,8 @@ import Synchronization
 final class RateMeter: Sendable {
     private let allowance = Mutex<RateAllowance?>(nil)
 
+    /// Asks whether a machine may begin a request now.
+    ///
     /// - Parameter rate: `nil`: any.
     /// - Returns: How long it must wait before its next request; `nil`: not at all.
     func wait(_ rate: ByteCount?, at now: ContinuousClock.Instant = .now) -> Duration? {

@@ -18,7 +18,7 @@ public struct ReceiverOptions: Sendable {
     public var remembersFor: Duration?
     /// Small segments of one sender, priority and stream become larger ones; `nil`: each stays as it came.
     public var gathering: GatherRules?
-    /// The bearer token that clients must show; `nil` lets everybody in.
+    /// The bearer token that clients must show; `nil` lets every client in.
     public var token: String?
     /// In place of ``token``: what a file says, which may change.
     package var tokenFile: FollowedFiles<String>?

@@ -36,7 +36,8 @@ final class IntakeTurns: Sendable {
     private static let patience = Duration.milliseconds(200)
     private static let mostSpare = 30
 
-    /// Threads of its own, for all receivers of a process: on those that force files to the disk it would keep everybody waiting who is done with it.
+    /// Threads of its own, for all receivers of a process: on those that force files to the disk it would keep every sender waiting that is done with
+    /// it.
     private static let threads = {
         let threads = NIOThreadPool(numberOfThreads: System.coreCount + mostSpare)
         threads.start()

@@ -125,7 +125,7 @@ extension Spool {
         guard let stateDirectory else { return nil }
         var other: UploaderMark?
         if let known = try uploaderMark(), known.isRunning, known.mark.process != mark.process { other = known.mark }
-        // A file of its own, locked before anybody can see it: so there is nothing to wait for.
+        // A file of its own, locked before another process can see it: so there is nothing to wait for.
         let temporary = ".\(Self.markName).\(SegmentID.random())\(EntryKind.temporarySuffix)"
         do throws(FileError) {
             let file = try stateDirectory.create(temporary)

@@ -131,7 +131,7 @@ public final class Directory: Sendable {
         return FileStatus(status).modified
     }
 
-    /// Has the folder seem changed just now, for who looks at its time alone.
+    /// Has the folder seem changed just now, for processes that look at its time alone.
     func touch() { _ = futimens(descriptor, nil) }
 
     /// Whether the folder has that name. A name that cannot be looked up is not taken for one that is not there: what follows from "gone" is

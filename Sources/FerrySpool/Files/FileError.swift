@@ -48,7 +48,7 @@ public struct FileError: Error, Equatable, CustomStringConvertible {
     /// The operation, the path and the reason, for people.
     public var description: String { "cannot \(operation) \(path): \(reason)\(hint)" }
 
-    /// Why, without the file: for those whom its place does not concern.
+    /// Why, without the file: for readers that its place does not concern.
     public var reason: String {
         switch code {
         case ENOMEDIUM: "the folder is empty"

@@ -171,7 +171,7 @@ public final class OpenFile: Sendable {
         }
     }
 
-    /// Cuts the file off, for who writes by offsets.
+    /// Cuts the file off, for callers that write by offsets.
     func cut(to length: Int64) throws(FileError) {
         guard ftruncate(descriptor, off_t(length)) == 0 else { throw FileError("truncate", path) }
     }

@@ -25,7 +25,7 @@ extension Spool {
         let known = try log(new.map { arrivals[$0] }, forcing, follower, isKnown)
         for index in new where known.contains(arrivals[index].arrival.fileName) { results[index] = .known }
         for index in new where results[index] != .known {
-            // They are anybody's to claim from then on, before the last who used the files here has closed them.
+            // Any process may claim them from then on, before the last user of the files here has closed them.
             results[index] = finish(arrivals[index].arrival, as: arrivals[index].entry.segment)
         }
         return results

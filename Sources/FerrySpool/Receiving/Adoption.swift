@@ -19,7 +19,7 @@ extension Spool {
             guard try directory.contains(kin.fileName), try !isLogged(kin) else { continue }
             switch try look(at: kin, ways) {
             case .sound(let entry): entries.append(entry)
-            // Its own name says so to who comes with it.
+            // Its own name says so to a sender that comes with it.
             case .unfinished: if kin != segment { return .unfinished }
             case .useless: continue
             }
@@ -32,7 +32,7 @@ extension Spool {
     }
 
     /// Whether a segment that was noted so is here still with what was in it then, or was sent from here. The note alone says nothing: it is
-    /// made before who sends the segment is answered, and what other tools brought they may take away, or write anew.
+    /// made before the sender of the segment is answered, and what other tools brought they may take away, or write anew.
     package func keepsCopy(
         of segment: SegmentName, _ content: CopiedContent, _ left: LeftSegments
     ) throws(FileError) -> Bool {

@@ -44,7 +44,7 @@ extension Spool {
         guard case .locked(let locked) = try stateDirectory.openLocked(day.logName), try locked.status().size == size else {
             return false
         }
-        // Under its lock: who waits for it to append looks for the name again.
+        // Under its lock: a process that waits for it to append looks for the name again.
         try stateDirectory.remove(day.logName)
         locked.unlock()
         return true

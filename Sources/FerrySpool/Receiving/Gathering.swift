@@ -10,7 +10,7 @@ public struct Gathering: Sendable {
     public let segment: SegmentName
     /// How much of the file is logged.
     public fileprivate(set) var length = ByteCount.zero
-    /// A write to the log failed, and could not be read back: what is behind ``length`` may be logged. The next who opens the spool goes on.
+    /// A write to the log failed, and could not be read back: what is behind ``length`` may be logged. The next process that opens the spool goes on.
     public fileprivate(set) var isUnsure = false
 
     /// Appends a file, which is not logged yet.

@@ -1,7 +1,7 @@
 /// The turn of one process to log received keys, into the log of any day.
 ///
-/// The lock's file holds a number that each turn in which something is logged makes larger: who finds the number that it knows need not look at every
-/// log that is there.
+/// The lock's file holds a number that each turn in which something is logged makes larger: a process that finds the number that it knows need not
+/// look at every log that is there.
 final class ReceivedLogTurn {
     private let file: OpenFile
     private(set) var number: Int64

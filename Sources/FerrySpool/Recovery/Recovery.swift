@@ -15,7 +15,7 @@ public struct Recovery: Equatable, Sendable {
     public var sealed: [SealedJournal] = []
     /// Segments that a receiver had accepted and not named yet.
     public var arrived: [String] = []
-    /// Everything else goes on without them, and the next who opens the spool tries again.
+    /// Everything else goes on without them, and the next process that opens the spool tries again.
     public var problems: [Problem] = []
     /// An empty journal was just made, by a writer that lives or does not: it is to be looked at again.
     package var isUnsure = false

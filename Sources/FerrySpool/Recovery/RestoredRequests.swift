@@ -179,8 +179,10 @@ extension Spool {
         return undecided
     }
 
+    /// Makes the endings of delivered segments, and notes in the sidecars of the others what was tried or delivered.
+    ///
     /// - Parameters:
-    ///   - hasArrived: Nothing of it is to go out again.
+    ///   - hasArrived: Whether the request has arrived: nothing of it is to go out again.
     ///   - sent: What the ledger has as delivered, and when.
     /// - Returns: What has ended, with a line in the ledger and without.
     private func restore(

@@ -21,7 +21,7 @@ extension Spool {
         if let status = try folder.status(reasonName) { try folder.requireTaking(reasonName, owner: status.owner) }
         let line = LedgerEntry(at: now, segment: original, outcome: .retried, bytes: try file.status().size)
         try lendingReserve { () throws(FileError) in try appendToLedger([line]) }
-        // Before the segment itself: who finds that sends it.
+        // Before the segment itself: a process that finds that sends it.
         if let delivered = try delivered(ofRejected: name, reason, in: folder) {
             let sidecar = RetryState.inParts(at: now).with(delivered: delivered)
             try lendingReserve { () throws(FileError) in try directory.writeState(sidecar, to: Self.sidecarName(of: original)) }

@@ -1,8 +1,8 @@
 extension Spool {
     /// Publishes the whole lines that a damaged segment still holds before its damage, and keeps the damaged file.
     ///
-    /// Under the segment's own ID, and so its key: who has it whole, or gets it whole from elsewhere, sees that the bytes are others, and takes one
-    /// of the two. Another tool's file gets a name made from its content. Once: the reason file remembers it.
+    /// Under the segment's own ID, and so its key: a receiver that has it whole, or gets it whole from elsewhere, sees that the bytes are others, and
+    /// takes one of the two. Another tool's file gets a name made from its content. Once: the reason file remembers it.
     ///
     /// - Parameter takesUnverified: Take what comes from a gzip member whose checksum is wrong too: it may be altered.
     public func salvageRejected(
@@ -56,7 +56,7 @@ extension Spool {
                 at: now, segment: name, outcome: .salvaged, bytes: status.size, events: saved.events,
                 detail: "its whole lines are now \(segment.fileName)\(leftOut)")
         ])
-        // Before it is published: who finds that sends it. Up to the first line that is left out its lines are the file's.
+        // Before it is published: a process that finds that sends it. Up to the first line that is left out its lines are the file's.
         if let delivered = reason.delivered {
             let rest = RetryState.Delivered(
                 lines: min(delivered.lines, saved.unbroken), destination: delivered.destination,
@@ -74,7 +74,7 @@ extension Spool {
         do throws(FileError) {
             try remember(segment.fileName, isPublished: true)
         } catch {
-            // What was noted before says as much to who looks.
+            // What was noted before says as much to a process that looks.
             guard error.isOutOfSpace else { throw error }
         }
         return .saved(as: segment.fileName, events: saved.events, tooLong: saved.tooLong, unverified: saved.unverified)

@@ -13,7 +13,7 @@ extension Spool {
         guard let stateDirectory else { return }
         let name = "destination-\(id).json"
         guard let state else { return try stateDirectory.remove(name) }
-        // On a full disk the next process has to know whom it may have to spare: what is sent makes room.
+        // On a full disk the next process has to know which destination it may have to spare: what is sent makes room.
         do throws(FileError) {
             try lendingReserve { () throws(FileError) in try stateDirectory.writeState(state, to: name) }
         } catch {

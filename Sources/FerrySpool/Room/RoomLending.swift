@@ -160,7 +160,7 @@ extension Spool {
         }
         // What is left of it is set aside again at once, before another program takes it.
         defer { Reserve(in: stateDirectory).keep() }
-        // By parts: what is free may be anybody's.
+        // By parts: any process may take what is free.
         let share = leavesLedgerItsShare ? Reserve.part : 0
         while failure.lacksFiles ? Reserve(in: stateDirectory).giveUp() : Reserve(in: stateDirectory).lendPart(leaving: share) {
             do throws(FileError) {

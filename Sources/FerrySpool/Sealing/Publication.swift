@@ -13,7 +13,7 @@ public struct Publication: ~Copyable, Sendable {
         isKept = false
         while true {
             let temporary = EntryKind.lockedTemporaryName()
-            // The lock tells those who clean up that this file is in use.
+            // The lock tells processes that clean up that this file is in use.
             guard let file = try directory.createLocked(temporary) else { continue }
             temporaryName = temporary
             self.file = file

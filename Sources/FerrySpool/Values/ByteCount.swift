@@ -1,6 +1,6 @@
 /// A number of bytes, so that no limit is a bare number whose unit must be guessed.
 ///
-/// Sizes come from files that anybody made, so sums and differences saturate.
+/// Sizes come from files that any program made, so sums and differences saturate.
 public struct ByteCount: Hashable, Comparable, Sendable {
     /// The number of bytes.
     public var bytes: Int64
@@ -34,7 +34,7 @@ extension ByteCount {
     ]
 
     /// Reads `500`, `10MB` (powers of 1,000), `1.5GiB` (powers of 1,024); case does not matter.
-    /// `nil` for anything else, for a negative size and for one that does not fit; a fraction of a byte is no size: who says `1.5` has
+    /// `nil` for anything else, for a negative size and for one that does not fit; a fraction of a byte is no size: a person who says `1.5` has
     /// left out the unit.
     public init?(parsing text: String) {
         let number = text.prefix { $0.isASCII && ($0.isNumber || $0 == ".") }

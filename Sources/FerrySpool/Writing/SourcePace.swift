@@ -1,4 +1,4 @@
-/// Who waited for whom while a segment's events came in.
+/// How long the writer waited for the source, and worked, while a segment's events came in.
 ///
 /// Where compression falls behind, the writer waits for it and not for the source; so a pace that asked for the standard level may ask for the
 /// fastest at the next segment, and the other way round.

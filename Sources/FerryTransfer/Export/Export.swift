@@ -169,7 +169,7 @@ public struct Export {
     }
 
     /// Returns what the manifest says of each segment. What has gone since it was chosen is left out, and so is what an uploader claimed before it
-    /// was marked: who claims it later sees the mark.
+    /// was marked: a process that claims it later sees the mark.
     func describe(_ names: [String], _ report: inout ExportReport) -> [Chosen] {
         var chosen: [Chosen] = []
         var looks = Self.mostLooks

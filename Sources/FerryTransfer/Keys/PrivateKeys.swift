@@ -12,7 +12,7 @@ public struct PrivateKeys: Sendable {
         agreement = .init()
     }
 
-    /// The keys that go with these, for everybody.
+    /// The public keys that belong to these.
     public var publicKeys: PublicKeys { PublicKeys(signing: signing.publicKey, agreement: agreement.publicKey) }
 
     private static let kind = "ferry-private-key-1"

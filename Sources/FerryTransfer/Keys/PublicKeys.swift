@@ -1,7 +1,7 @@
 import Crypto
 import FoundationEssentials
 
-/// What verifies and encrypts: the content of `NAME.pub`, for everybody.
+/// What verifies and encrypts: the content of `NAME.pub`, which need not be kept secret.
 public struct PublicKeys: Equatable, Sendable {
     let signing: Curve25519.Signing.PublicKey
     let agreement: Curve25519.KeyAgreement.PublicKey
