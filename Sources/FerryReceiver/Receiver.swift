@@ -145,7 +145,7 @@ public struct Receiver: Sendable {
                 }
             let start = ContinuousClock.now
             for spool in spools where !Task.isCancelled {
-                // What could not be finished is looked at again, and told by the command that opens the spool next.
+                // What could not be finished is looked at again, and reported by the command that opens the spool next.
                 _ = await blocking { try? spool.finishArrivals() }
             }
             // It takes a hundredth of the time at most.

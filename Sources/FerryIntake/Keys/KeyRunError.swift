@@ -3,7 +3,7 @@ import Glibc
 
 /// What went wrong with a run: it is of no use, or the disk failed.
 public enum KeyRunError: Error {
-    /// It is damaged, gone, or of another log: what it told is in the log itself.
+    /// It is damaged, gone, or of another log: what it covered is in the log itself.
     case unusable(name: String)
     case file(FileError)
 }

@@ -2,7 +2,7 @@ public import FerrySpool
 
 /// The runs of a spool's logs of received keys: which keys came, however many, in little memory and without reading the logs.
 ///
-/// The logs decide. A run that is damaged, gone or of another log is left out, and what it told about counts as not read yet.
+/// The logs decide. A run that is damaged, gone or of another log is left out, and the lines that it covered count as not read yet.
 public struct KeyRuns: Sendable {
     private let folder: Directory?
     /// By the names of the logs, in the order of what they tell about, without gaps from the log's beginning.

@@ -56,7 +56,7 @@ public struct KnownArrival: Equatable, Sendable {
     public let id: SegmentID?
     /// The way that it came, with the spool that sent it; `nil` where that was not noted.
     public let way: Trail?
-    /// What was in it, where it came another way than over a receiver or in a bundle, by rsync say, and no sender was told yet that it is here.
+    /// What was in it, where it came another way than over a receiver or in a bundle, by rsync say, and no sender got the answer yet that it is here.
     public let noted: CopiedContent?
     /// The name that it was noted under, where the index has it.
     public let segment: SegmentName?

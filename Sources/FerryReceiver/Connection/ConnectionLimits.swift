@@ -4,7 +4,7 @@ package struct ConnectionLimits: Sendable {
     package var most: Int
     /// The most at once from one address.
     package var mostPerAddress: Int
-    /// What stands still for so long is closed.
+    /// How long a connection may stand still before it is closed.
     package var idleTimeout: Duration
     /// How long a body may go on when the server ends.
     package var bodiesEndPatience: Duration

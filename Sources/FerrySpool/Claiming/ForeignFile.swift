@@ -1,8 +1,8 @@
 /// Whether a file with a name from another tool is complete. It was not published in one step: it may be still being copied.
 public enum ForeignFile {
-    /// cp, scp and rsync never pause for so long while a file is written on one machine.
+    /// cp, scp and rsync never pause for this long while a file is written on one machine.
     public static let quietPeriod = Duration.seconds(5)
-    /// A copy that stood still for so long, and is no whole gzip file, was given up.
+    /// A copy that stood still for this long, and is no whole gzip file, was given up.
     public static let patience = Duration.seconds(600)
 
     /// Whether a file may be taken, and if not, what is to be done.
@@ -51,7 +51,7 @@ public enum ForeignFile {
 }
 
 extension Spool {
-    /// Returns when to look again at a pending segment that may be still being written, as far as that can be told without claiming it; `nil` when
+    /// Returns when to look again at a pending segment that may be still being written, as far as that can be seen without claiming it; `nil` when
     /// it may leave now.
     public func settles(_ name: String, _ status: FileStatus, now: Timestamp) throws(FileError) -> Timestamp? {
         guard !ForeignFile.isQuiet(changed: status.changed, now: now) else { return nil }

@@ -18,7 +18,7 @@ public struct ConfiguredLimits: Equatable, Sendable {
     enum Change: Equatable {
         case keep
         case write(SpoolSettings)
-        /// They were this program's, which was told nothing of limits any more.
+        /// They were this program's, which is configured with no limits any more.
         case remove
     }
 

@@ -1,4 +1,4 @@
-/// What a person told a spool: the content of `.ferry/control.json`, obeyed by every program that uses the spool.
+/// What a person set for a spool: the content of `.ferry/control.json`, obeyed by every program that uses the spool.
 public struct SpoolControl: Codable, Equatable, Sendable {
     /// The format's version.
     public var version = 1
@@ -13,7 +13,7 @@ public struct SpoolControl: Codable, Equatable, Sendable {
     /// What was stored by then is to be deleted, also where a program has it in journals. It is dated as a segment is: what is stored later is
     /// dated later, also by a clock that was set back.
     public var deletesBefore: Timestamp?
-    /// What the spool was told cannot be read. It may have been to pause, so it counts as that.
+    /// The control file cannot be read. It may have been to pause, so it counts as that.
     public fileprivate(set) var isUnreadable = false
 
     /// What holds while the file is there and cannot be read.
@@ -76,8 +76,8 @@ extension Spool {
     /// Returns when the file was last changed; `nil` when there is none.
     public func controlChanged() throws(FileError) -> Timestamp? { try stateDirectory?.status(Self.controlFileName)?.changed }
 
-    /// Returns what the spool was told; everything is allowed when there is no file. One that is there and says nothing that can be understood
-    /// counts as a pause, with a warning: nothing is sent that was to wait, and producers still store.
+    /// Returns the content of the control file; everything is allowed when there is no file. One that is there and says nothing that can be
+    /// understood counts as a pause, with a warning: nothing is sent that was to wait, and producers still store.
     public func control(warn: (UnreadableState) -> Void = { _ in }) throws(FileError) -> SpoolControl {
         guard let stateDirectory else { return SpoolControl() }
         var isUnreadable = false

@@ -70,7 +70,7 @@ package final class FollowedFiles<Value: Equatable & Sendable>: Sendable {
     private func take(_ stamps: [FileStamp?]) -> FileNews {
         let found = Result { try read() }
         return state.withLock { state in
-            // Also of files that cannot be used, which is then told once.
+            // Also of files that cannot be used, which is then reported once.
             state.stamps = stamps
             switch found {
             case .success(let value):

@@ -1,6 +1,6 @@
 /// Checks one whole line at a time.
 public struct JSONLineChecker {
-    /// The longest event, without its line feed, that Ferry writes, and that its receiver takes unless told otherwise.
+    /// The longest event, without its line feed, that Ferry writes, and that its receiver takes by default.
     package static let longestLine = ByteCount.mebibytes(1)
     /// How deep objects and arrays of an event may lie in one another.
     package static let maximumDepth = JSONScanner.maximumDepth

@@ -39,7 +39,7 @@ extension Spool {
         }.isEmpty
     }
 
-    /// Returns the names of the segments that a spool took: by hand, as its receipts told, or over HTTP, as its answers did.
+    /// Returns the names of the segments that a spool took: by hand, as its receipts say, or over HTTP, as its answers say.
     public func segmentsReceived(by hub: String) throws(FileError) -> Set<String> {
         let marks = [LedgerEntry.received(by: hub), "\"receiver\":\(hub.jsonQuoted)"].map { Array($0.utf8) }
         return try segments { line in

@@ -22,7 +22,7 @@ public struct ReceivedEntry: Codable, Equatable, Sendable {
     public var bundle: String?
     /// The way that it came, as ``Trail/text``, with the spool that sent it.
     public var trail: String?
-    /// Of what came another way than over a receiver or in a bundle: a sender was told that it is here.
+    /// Of what came another way than over a receiver or in a bundle: a sender got the answer that it is here.
     public var answered: Bool?
 
     /// Creates a line of the log.
@@ -44,8 +44,8 @@ public struct ReceivedEntry: Codable, Equatable, Sendable {
 }
 
 extension ReceivedEntry {
-    /// It came another way than over a receiver or in a bundle, and no sender was told that it is here: the line is no promise. What a receiver or
-    /// an import takes has a hidden file first; earlier versions noted neither that nor a way.
+    /// It came another way than over a receiver or in a bundle, and no sender got the answer that it is here: the line is no promise. What a receiver
+    /// or an import takes has a hidden file first; earlier versions noted neither that nor a way.
     public var isMereNote: Bool { file == nil && trail != nil && answered != true }
 
     /// The name of the file that has the segment: what it was gathered in, or its own. What an earlier version took in under a name that no file

@@ -80,7 +80,7 @@ extension Spool {
         return .saved(as: segment.fileName, events: saved.events, tooLong: saved.tooLong, unverified: saved.unverified)
     }
 
-    /// Returns what a file in `rejected/` was salvaged as; `nil` when it was not, or that cannot be told from what the reason says.
+    /// Returns what a file in `rejected/` was salvaged as; `nil` when it was not, or that does not follow from what the reason says.
     func salvaged(_ reason: RejectionReason?) throws(FileError) -> String? {
         if let salvaged = reason?.salvagedAs { return salvaged }
         // A salvage that was killed, or found no room, may have published it and not said so.

@@ -2,13 +2,13 @@
 extension Spool {
     private static let givesWayName = "sent-gives-way"
 
-    /// Whether the last uploader that kept delivered segments was not told for how long.
+    /// Whether the last uploader that kept delivered segments had no limit for how long.
     public var sentGivesWay: Bool { ((try? stateDirectory?.status(Self.givesWayName)) ?? nil)?.isRegular == true }
 
-    /// Notes for writers what an uploader was told, before it keeps a segment.
+    /// Notes for writers what an uploader's options say, before it keeps a segment.
     ///
     /// - Returns: What was deleted to make room for the note.
-    /// - Throws: ``FileError`` when writers would go on deleting. Where they cannot be told that they may, they delete nothing.
+    /// - Throws: ``FileError`` when writers would go on deleting. Where a permission to delete cannot be noted, they delete nothing.
     @discardableResult
     public func noteSentGivesWay(_ givesWay: Bool) throws(FileError) -> LedgerTotals.Count {
         guard let stateDirectory else { return .init() }

@@ -6,7 +6,7 @@ enum BundleDebris {
     private static let memory = Duration.seconds(30 * 86_400)
 
     /// Removes from a medium what dead exports of a spool left there, and then their marks. Bundles of other spools stay, and so does
-    /// what cannot be told to be this spool's.
+    /// what cannot be recognized as this spool's.
     static func remove(from medium: Directory, of spool: Spool, at now: Timestamp) {
         // The names first: what another export begins has its mark by the time that it is listed.
         let names = (try? medium.names()) ?? []

@@ -143,6 +143,6 @@ extension BundleManifest.Segment {
         return trail.map { Trail($0) == nil } ?? false ? "has no proper trail" : nil
     }
 
-    /// The way that it came to the bundle's spool. Where that is not told it may have come from anywhere.
+    /// The way that it came to the bundle's spool. Where that is not noted it may have come from anywhere.
     var way: Trail { trail.flatMap { Trail($0) } ?? Trail.none.adding(nil) }
 }

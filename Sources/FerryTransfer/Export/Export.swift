@@ -163,7 +163,7 @@ public struct Export {
         return true
     }
 
-    /// Returns whether a file is written to its end, as far as that can be told. A file with a name from another tool may be still being written.
+    /// Returns whether a file is written to its end, as far as that can be seen. A file with a name from another tool may be still being written.
     private func isSettled(_ claim: Claim) -> Bool {
         claim.segmentName != nil || ForeignFile.isQuiet(changed: claim.status.changed, now: now)
     }

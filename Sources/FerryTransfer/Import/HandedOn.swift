@@ -12,7 +12,7 @@ struct HandedOn {
         case wentThere
         /// It was in this spool, and came back round others.
         case wentOn
-        /// Another process is sending it, or it cannot be told whether one is.
+        /// Another process is sending it, or it is unknown whether one is.
         case leaving
 
         var description: String {

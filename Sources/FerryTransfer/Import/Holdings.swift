@@ -197,7 +197,7 @@ struct Holdings {
                 if try hub.isLeaving(form) { return .underWay }
             } catch {
                 if error.isOutOfFiles { throw error }
-                // Another user's, say: it cannot be told.
+                // Another user's, say: it cannot be known.
                 return .underWay
             }
         }
