@@ -14,7 +14,7 @@ extension EventTracker {
     ///
     /// - Parameters:
     ///   - isEnabled: Whether to store. Right after a deletion the call waits until other trackers have obeyed that, 1.5 s at most.
-    ///   - deletingStored: When disabling: also delete what waits in the spool, whoever stored it. Each segment is a line in the ledger.
+    ///   - deletingStored: When disabling: also delete what waits in the spool, also of other programs. Each segment is a line in the ledger.
     public func setEnabled(_ isEnabled: Bool, deletingStored: Bool = false) throws(TrackerError) {
         let now = now().wall
         if isEnabled, let control = try? recorder.spool.control() {

@@ -24,7 +24,7 @@ extension EventTracker {
         try setUser(user)
     }
 
-    /// Events are nobody's from now on; the anonymous id stays.
+    /// Clears the user id; the anonymous id stays.
     public func logout() throws(TrackerError) {
         try refuseFork()
         try setUser(nil)

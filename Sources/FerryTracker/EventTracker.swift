@@ -226,7 +226,7 @@ public final class EventTracker: Sendable {
         }
     }
 
-    /// Publishes everything that was tracked, waits for it, and asks whoever uploads to send it now.
+    /// Publishes everything that was tracked, waits for it, and asks the uploader to send it now.
     ///
     /// - Throws: Why something could not be published; its events are safe in their journal.
     public func flush() async throws(TrackerError) {
@@ -254,7 +254,7 @@ public final class EventTracker: Sendable {
         }
     }
 
-    /// Publishes everything that was tracked, and asks whoever uploads to send it now; some time soon.
+    /// Publishes everything that was tracked, and asks the uploader to send it now; some time soon.
     func flushSoon() {
         publisher.perform { [weak self] _ in
             guard let self else { return }

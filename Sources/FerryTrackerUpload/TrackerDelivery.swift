@@ -54,7 +54,7 @@ public final class TrackerDelivery: Sendable {
     /// Finishes what is under way and ends ``run()``.
     public func stop() { runner.stop() }
 
-    /// Sends everything that was tracked, whatever was to be waited for.
+    /// Sends everything that was tracked and waits for nothing first.
     public func flush() async -> FlushResult { await flush(until: nil) }
 
     /// Sends for as long as the time allows; nothing is started that is not likely to arrive in time.

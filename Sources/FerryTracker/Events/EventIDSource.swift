@@ -1,6 +1,6 @@
 import Glibc
 
-/// Random UUIDs (RFC 9562, version 4), so many from one system call that they cost nothing.
+/// Random UUIDs (RFC 9562, version 4), many from one system call, so that they cost nothing.
 struct EventIDSource {
     private var pool: [UInt8] = []
     private var position = 0

@@ -7,7 +7,7 @@ public enum EventLimitError: Error, Equatable, Sendable, CustomStringConvertible
     case value(key: String, length: Int, maximum: Int)
     case notFinite(key: String)
     case depth(key: String)
-    /// Of the event as it is stored, in bytes. It is never stored, whatever the policies: receivers refuse a longer line, and with it the segment.
+    /// Of the event as it is stored, in bytes. It is never stored, under any policy: receivers refuse a longer line, and with it the segment.
     case size(bytes: Int, maximum: Int)
 
     /// What it is about: a warning is given once for each.

@@ -1,5 +1,5 @@
 extension String {
-    /// The longest part at the start with at most so many UTF-16 code units that ends between two characters; `nil` when all of it fits.
+    /// The longest part at the start with at most this number of UTF-16 code units that ends between two characters; `nil` when all of it fits.
     func cut(to maximum: Int) -> Substring? {
         guard utf8.count > maximum, utf16.count > maximum else { return nil }
         var length = 0

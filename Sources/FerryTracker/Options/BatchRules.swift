@@ -2,9 +2,9 @@ import FerrySpool
 
 /// When the events in a journal become a segment: the decision, without a file or a clock.
 public struct BatchRules: Equatable, Sendable {
-    /// So many events make a segment. 50, as in App Center's and Sensors Analytics' requests.
+    /// Events per segment. 50, as in App Center's and Sensors Analytics' requests.
     public var events = 50
-    /// At the latest so long after the segment's first event; zero or negative, where ``IntervalRule`` allows that: only when somebody
+    /// The longest time after the segment's first event; zero or negative, where ``IntervalRule`` allows that: only when a caller
     /// flushes, or at ``events``. 6 s, App Center's transmission interval.
     public var interval = Duration.seconds(6)
     /// The same for critical events. Published within 3 s, as App Center sends them, with a second for the disk.
@@ -23,7 +23,7 @@ public struct BatchRules: Equatable, Sendable {
 
     /// While the disk or the compressor is behind, journals grow beyond ``events``: to this size, then a new one is begun.
     static let largestJournal = ByteCount.mebibytes(8)
-    /// So many journals may wait for the compressor, or for what keeps them from being published, each an open file; then the newest grow on.
+    /// How many journals may wait for the compressor, or for what keeps them from being published, each an open file; then the newest grow on.
     static let mostWaiting = 64
 
     /// A journal's content.
@@ -47,7 +47,7 @@ public struct BatchRules: Equatable, Sendable {
         }
     }
 
-    /// When a journal is to be published, whatever comes; `nil`: not by itself.
+    /// When a journal is to be published in any case; `nil`: not by itself.
     func due(_ fill: Fill, _ priority: Priority) -> Duration? {
         if priority == .critical { return fill.since + criticalInterval }
         return interval > .zero ? fill.since + interval : nil

@@ -1,7 +1,7 @@
 import FerrySpool
 import Glibc
 
-/// Where a warning goes when nobody else wants it.
+/// Where a warning goes that no callback takes.
 enum StandardError {
     static func print(_ text: String) {
         let line = Array((text.printable() + "\n").utf8)

@@ -3,7 +3,7 @@ import Dispatch
 import FerrySpool
 import Glibc
 
-/// Turns journals into segments and keeps the spool's limits, on a thread of its own, or on that of somebody who waits for it.
+/// Turns journals into segments and keeps the spool's limits, on a thread of its own, or on that of a caller who waits for it.
 final class Publisher: Sendable {
     private let recorder: Recorder
     private let options: Options
@@ -64,7 +64,7 @@ final class Publisher: Sendable {
     private static let flushLook = Duration.seconds(1)
     /// The spool is looked through so often for what others store and what gets too old.
     private static let sweepInterval = Duration.seconds(60)
-    /// A full or missing spool is looked at again so often while somebody tries to store.
+    /// How often a full or missing spool is looked at again while events are to be stored.
     private static let fullInterval = Duration.seconds(1)
     /// After a failed publication: 1 s, 2 s, … up to a minute.
     private static func pause(after failures: Int) -> Duration { .seconds(min(60, 1 << min(failures - 1, 6))) }
@@ -120,7 +120,7 @@ final class Publisher: Sendable {
     /// Runs something with the spool, after what is under way.
     func perform(_ body: @escaping @Sendable (Spool) -> Void) { thread.perform { [recorder] in body(recorder.spool) } }
 
-    /// Publishes everything that is stored by now, whatever failed before; what comes meanwhile has its own time.
+    /// Publishes everything that is stored by now, also what failed before; what comes meanwhile has its own time.
     ///
     /// The calling thread does it, and does not wait until a busy machine has time for one of low priority.
     ///
@@ -175,7 +175,7 @@ final class Publisher: Sendable {
         options.warn(.sealing(error))
     }
 
-    /// Publishes so many journals, each of them tried once.
+    /// Publishes a number of journals, each of them tried once.
     ///
     /// - Returns: Why the first of those could not be published that could not.
     private func publish(upTo count: Int) -> FileError? {
@@ -241,7 +241,7 @@ final class Publisher: Sendable {
         let wall = options.now().wall
         // A clock that was far ahead has deleted: that ends here.
         if control.deletesBefore != control.deletes(at: wall) { _ = try? spool.setControl(at: wall) { _ in } }
-        // What was begun before it was told, whatever the clock said then.
+        // What was begun before it was asked for, by whichever clock.
         let begunBefore = isNewDeletion ? recorder.segments(begunBefore: lastLook) : []
         if let before = control.deletes(at: wall), oldest <= before || !begunBefore.isEmpty {
             delete(own, begunBefore, before: before, in: spool)
@@ -264,7 +264,7 @@ final class Publisher: Sendable {
 
     /// Publishes what is in journals, and drops of all that what was begun before a deletion. What cannot be dropped now is at the next look.
     ///
-    /// - Parameter others: They were begun before, whatever their names say.
+    /// - Parameter others: They were begun before, even if their names say otherwise.
     private func delete(_ own: [SegmentName], _ others: [SegmentName], before: Timestamp, in spool: Spool) {
         _ = turn.take { publish(upTo: recorder.rollAll()) }
         if !others.isEmpty {
@@ -335,7 +335,7 @@ final class Publisher: Sendable {
         if recorder.addStored(size, segment.priority) { state.withLock { $0.nextSweep = .zero } }
     }
 
-    /// Somebody may have given the spool other limits.
+    /// The spool may have been given other limits.
     func setRetention(_ retention: RetentionLimits) {
         let isNews = state.withLock { state in
             guard state.retention != retention else { return false }

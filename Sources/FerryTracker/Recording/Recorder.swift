@@ -13,7 +13,7 @@ final class Recorder: Sendable {
         var priority: Priority { journal.segment.priority }
     }
 
-    /// What became of storing an event, for whoever looks after the journals.
+    /// What became of storing an event, for the publisher of the journals.
     enum Stored {
         case quietly
         /// A journal was begun or is full.
@@ -33,7 +33,7 @@ final class Recorder: Sendable {
         var published = RecentPublications()
         var flushes = FlushRequests()
         var open = [Batch?](repeating: nil, count: Priority.levels)
-        /// Journals that are to be published whatever their time, oldest first.
+        /// Journals that are to be published before their time, oldest first.
         var waiting: [Batch] = []
         var unsealed = ByteCount.zero
         /// `nil` without a size limit.
@@ -56,7 +56,7 @@ final class Recorder: Sendable {
             threshold = SendThreshold(rule, .init())
         }
 
-        /// So many journals could not be published that no more are to join them.
+        /// Too many journals could not be published: no more are to join them.
         var isStuck: Bool {
             waiting.count >= BatchRules.mostWaiting && waiting.count { $0.failures > 0 } >= BatchRules.mostWaiting
         }
@@ -170,7 +170,7 @@ final class Recorder: Sendable {
         }
     }
 
-    /// Begins new journals for whatever comes, so that all that is stored so far is to be published, whatever failed before. A journal without
+    /// Begins new journals for what comes, so that all that is stored so far is to be published, also what failed before. A journal without
     /// events takes what comes next; at the end it goes.
     ///
     /// - Returns: How many journals that are.
@@ -207,7 +207,7 @@ final class Recorder: Sendable {
         return batch.failures
     }
 
-    /// A journal was published, or is given up to whoever opens the spool next.
+    /// A journal was published, or is left to the process that opens the spool next.
     func release(_ batch: Batch) { state.withLock { $0.unsealed = $0.unsealed - batch.fill.bytes } }
 
     /// When the next journal is due, or to be tried again.
@@ -254,7 +254,7 @@ final class Recorder: Sendable {
         }
     }
 
-    /// Takes out the journals whose descriptors the program closed: nothing is written into whatever files have the numbers now.
+    /// Takes out the journals whose descriptors the program closed: nothing is written into the files that have the numbers now.
     func takeLost() -> [Batch] {
         state.withLock { state in
             var lost: [Batch] = []

@@ -1,6 +1,6 @@
 import FerrySpool
 
-/// When a tracker publishes all that it has stored, because an uploader sends so many stored events at once.
+/// When a tracker publishes all that it has stored, because an uploader sends a number of stored events at once.
 ///
 /// An uploader counts what is published. So that it sees what its threshold asks for, all journals are published when as many events are stored
 /// since everything was last sent: since the threshold was last reached, or the oldest of them was as old as the uploader's interval.

@@ -22,13 +22,13 @@ final class WorkThread: Sendable {
     /// a second so, and 369,000 with a nice value of 5.
     private static let nice: Int32 = 10
 
-    /// So many times a fork waits for the thread: by then the Swift runtime knows the types that it uses.
+    /// How many times a fork waits for the thread: by then the Swift runtime knows the types that it uses.
     private static let firstRounds = 100
 
     /// Begins the thread.
     ///
-    /// - Parameter work: Called whenever somebody woke the thread; returns after what time it wants to be called in any case.
-    /// - Returns: 0, or the kernel's error number where the process may have no more threads; jobs are done by whoever gives them then.
+    /// - Parameter work: Called each time the thread was woken; returns after what time it wants to be called in any case.
+    /// - Returns: 0, or the kernel's error number where the process may have no more threads; jobs are done by their callers then.
     func start(_ work: @escaping @Sendable () -> Duration?) -> Int32 {
         let body = Unmanaged.passRetained(Body { [self] in run(work) })
         var thread = pthread_t()

@@ -8,7 +8,7 @@ final class CrashRecording: Sendable {
     private let file: OpenFile
     private let identity: FileStatus.Identity
     private let name: String
-    /// Its number in CTracker; -1 when so many trackers record already that this one does not.
+    /// Its number in CTracker; -1 when the other trackers that record leave no place for this one.
     private let recording: Int32
 
     static let prefix = "crash-"

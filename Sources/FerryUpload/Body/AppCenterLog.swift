@@ -37,7 +37,7 @@ struct AppCenterLog {
         "app": ["appNamespace"], "appVersion": ["appVersion", "appBuild"],
     ]
 
-    /// What App Center requires of a device; `und` is the language that nobody determined (BCP 47).
+    /// What App Center requires of a device; `und` is the undetermined language (BCP 47).
     private static let required: [(field: String, fallback: String)] = [
         ("sdkName", "\"ferry\""), ("sdkVersion", "\"\(FerryVersion.current)\""), ("osName", "\"Linux\""), ("osVersion", "\"0\""),
         ("locale", "\"und\""), ("timeZoneOffset", "0"), ("appVersion", "\"0\""), ("appBuild", "\"0\""),

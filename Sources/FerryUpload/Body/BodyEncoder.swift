@@ -7,7 +7,7 @@ struct BodyEncoder {
     private let now: Timestamp
     private var line: Int64 = 0
     private var isFirst = true
-    /// So many bytes more the same events may have in a request that is made later.
+    /// How many bytes more the same events may have in a request that is made later.
     private(set) var reserved = 0
 
     init(_ format: BodyFormat, now: Timestamp) {

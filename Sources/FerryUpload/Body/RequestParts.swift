@@ -119,7 +119,7 @@ final class RequestParts: Sendable {
                     return try finish(slices, &encoder, &body)
                 }
                 events += 1
-                // Behind another part it begins with its first event, in whatever process: that makes its key.
+                // Behind another part it begins with its first event, in every process: that makes its key.
                 let start =
                     slices[place].events == 0 && slices[place].lines.lowerBound > 0 ? line : slices[place].lines.lowerBound
                 slices[place].events += 1

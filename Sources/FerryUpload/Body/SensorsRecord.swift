@@ -2,7 +2,7 @@ import FerrySpool
 
 /// An event as Sensors Analytics' SDK sends it: a `track` record, or `track_signup` at a login.
 ///
-/// The fields are those of its published data format: `distinct_id` is the user, or the anonymous id while nobody is logged in; `time` is in
+/// The fields are those of its published data format: `distinct_id` is the user, or the anonymous id while no user is logged in; `time` is in
 /// milliseconds. What Ferry knows of the machine goes into `properties` under Sensors' names; the event's own properties go first.
 struct SensorsRecord {
     private let event: TrackedEvent

@@ -9,9 +9,9 @@ enum Preparation: Sendable {
     case waits(until: Timestamp, request: String?)
     /// It may be still being written.
     case settles(until: Timestamp)
-    /// Somebody else has it.
+    /// Another process has it.
     case taken
-    /// Somebody else has ended it.
+    /// Another process has ended it.
     case gone
     /// It was marked since the spool was listed: it travels by hand.
     case travels

@@ -25,7 +25,7 @@ struct SegmentClaimer: Sendable {
         case .unusable(let error): return .unusable(error)
         }
         do throws(FileError) {
-            // Asked after the claim, whatever the scan saw: another uploader may have tried the segment since, and a crash have ended that.
+            // Asked after the claim, not of the scan: another uploader may have tried the segment since, and a crash have ended that.
             let news = arrivals?.look(for: Spool.traces(of: claim))
             if try travel.hasMark(of: claim.name, spool, stateChanges: news?.stateChanges) { return .travels }
             return try prepare(claim, item, in: spool, now: now, news, inflates: inflates)

@@ -2,7 +2,7 @@ import FerrySpool
 
 /// Counts a segment's tries that broke off on their way, so that what a link cannot carry before it is gone is split.
 enum BrokenTries {
-    /// After so many tries a segment is split. One may be chance.
+    /// The number of tries after which a segment is split. One may be chance.
     private static let allowed = 2
 
     /// The number with this try; `nil` once any try may have arrived whole: its halves would be the same events under other keys.

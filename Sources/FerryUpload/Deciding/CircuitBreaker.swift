@@ -26,7 +26,7 @@ struct CircuitBreaker: Sendable {
     private func isForgotten(_ other: RetryState) -> Bool { forgetsBefore.map { other.lastAttemptAt < $0 } ?? false }
 
     /// What another spool's file says. What this process saw by itself outweighs it; of several files the latest counts, unless it is
-    /// from a time that has not come. Returns whether it is news.
+    /// from a time that has not come. Returns whether anything changed.
     mutating func remember(_ other: RetryState, now: Timestamp) -> Bool {
         guard !isProvenWell, other.lastAttemptAt <= now else { return false }
         if isForgotten(other) { return false }
@@ -59,14 +59,14 @@ struct CircuitBreaker: Sendable {
     /// When the destination is due again, `nil` when it is due now.
     func waitsUntil(now: Timestamp) -> Timestamp? { state?.wait(at: now, longestWait: backOff.longestWait) }
 
-    /// The destination answered as it should: every wait for it is void. Returns whether that is news.
+    /// The destination answered as it should: every wait for it is void. Returns whether anything changed.
     mutating func provedWell() -> Bool {
         isProvenWell = true
         defer { state = nil }
         return state != nil
     }
 
-    /// The network changed, or a person asked for everything: nothing is known any more. Returns whether that is news.
+    /// The network changed, or a person asked for everything: nothing is known any more. Returns whether anything changed.
     mutating func forget(at now: Timestamp) -> Bool {
         isProvenWell = false
         forgetsBefore = now
@@ -74,7 +74,7 @@ struct CircuitBreaker: Sendable {
         return state != nil
     }
 
-    /// It is unwell, or misconfigured: then it is due at once, because a person mends it. Returns whether there is news to keep.
+    /// It is unavailable, or misconfigured: then it is due at once, because a person mends it. Returns whether anything is to be kept.
     mutating func failed(
         _ stop: StopReason, now: Timestamp, using generator: inout some RandomNumberGenerator
     ) -> Bool {
@@ -86,7 +86,7 @@ struct CircuitBreaker: Sendable {
         case .unwell(let why, let retryAfter):
             reason = why
             saidWhen = retryAfter != nil
-            // A machine without a route tells nothing of the destination: its wait does not grow. Whoever is on the network for an hour a day
+            // A machine without a route tells nothing of the destination: its wait does not grow. A machine that is on the network for an hour a day
             // would spend that hour waiting.
             let isNoRoute = why.kind == Verdict.Reason.noRoute
             if !isNoRoute { failures += 1 }
@@ -115,7 +115,7 @@ struct CircuitBreaker: Sendable {
         self.state = other
     }
 
-    /// It said when to come back while the pass was ending already: of several such answers the longest wait counts. Returns whether that is news.
+    /// It said when to come back while the pass was ending already: of several such answers the longest wait counts. Returns whether anything changed.
     mutating func wasTold(_ reason: Verdict.Reason, toWait retryAfter: Duration, now: Timestamp) -> Bool {
         let until = now + max(retryAfter, Self.leastWait)
         if let state, !isForgotten(state), state.nextAttemptAt >= until { return false }

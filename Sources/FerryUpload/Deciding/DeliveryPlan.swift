@@ -102,7 +102,7 @@ public struct DeliveryPlan: Sendable {
         if isProbe { probe = id }
     }
 
-    /// A segment was not sent after all: not due, claimed by somebody else, gone, or ended without the destination.
+    /// A segment was not sent after all: not due, claimed by another process, gone, or ended without the destination.
     public mutating func skip(_ id: ID) { underWay.remove(id) }
 
     /// Starts nothing more.
@@ -202,7 +202,7 @@ extension Verdict {
     fileprivate var retryableReason: Reason? {
         switch self {
         case .doubtful(let reason), .circling(let reason), .unwell(let reason, nil): reason
-        // Told to come back later, the destination is left alone, whatever its requests' own retries.
+        // Told to come back later, the destination is left alone, with or without retries of its requests.
         case .unwell, .delivered, .misconfigured, .tooLarge, .brokenOff, .refused, .moved, .withdrawn: nil
         }
     }

@@ -8,7 +8,7 @@ extension DeliveryState {
         if options.destination.namesSegment || options.destination.namesDay { return nil }
         let takesTried = takesTried(beside: first, view)
         if options.cuts != nil { return .init(gathering: first, takesTried: takesTried) }
-        // What was interrupted is as large as it was, whatever is joined now.
+        // What was interrupted is as large as it was, even if less is joined now.
         if isInterrupted(first, view) { return .init(gathering: first, takesTried: true) }
         return joinLimit.flatMap { .init(limit: $0, first: first, takesTried: takesTried) }
     }

@@ -64,7 +64,7 @@ struct TimeLimitBudget: Sendable {
         return most < full ? ByteCount(Int64(min(most, 1e18))) : nil
     }
 
-    /// Seconds for so many bytes, as far as the other requests tell.
+    /// Returns the seconds for a number of bytes, as far as the other requests tell.
     private func transfer(of load: Double) -> Double {
         if large.bytes > 0 { return load * large.seconds / large.bytes }
         guard small.bytes > 0, load * small.requests <= small.bytes * Self.notMuchLarger else { return 0 }

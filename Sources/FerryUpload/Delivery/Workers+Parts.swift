@@ -42,7 +42,7 @@ extension Workers {
         of job: Assignment, _ segments: [PreparedSegment], _ limits: RequestLimits, isMoreWaiting: Bool,
         _ courier: inout RequestSender
     ) async {
-        // What was cut shorter, and may have arrived, is asked for as it was; what was interrupted, whatever the limits are now.
+        // What was cut shorter, and may have arrived, is asked for as it was; what was interrupted, whichever limits hold now.
         var tried = segments.first?.sidecar?.requestEvents
         let isInterrupted = segments.first?.sidecar?.isInterrupted ?? false
         let first = tried.map { isInterrupted ? RequestLimits(events: $0) : limits.upTo(events: $0) }

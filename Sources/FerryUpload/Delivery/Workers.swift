@@ -178,7 +178,7 @@ final class Workers: Sendable {
         _ ready: inout [(item: QueuedSegment, segment: PreparedSegment)], of job: Assignment
     ) async -> Bool {
         guard let spool = try? job.services.lease.spool() else { return false }
-        // Whoever died after this look has had none of them.
+        // A process that died after this look has had none of them.
         let left = await job.services.requests.left(in: spool, holding: ready.map(\.segment))
         if left.isEmpty { return false }
         let items = ready.map(\.item)
@@ -264,7 +264,7 @@ final class Workers: Sendable {
         return options.repeatsWhole ? segment.lastRequest : segment.interruptedRequest
     }
 
-    /// Notes which segments of a joined request may have arrived whole, whatever the answer was: a receiver may store the first ones before
+    /// Notes which segments of a joined request may have arrived whole, after any answer: a receiver may store the first ones before
     /// it refuses one behind them, or the rest has come. When the body did not go out whole, it cannot have the last one's end.
     func noteArrival(of segments: inout [PreparedSegment], _ outcome: RequestOutcome, _ job: Assignment) {
         guard outcome.trace.departure != .nothing else { return }

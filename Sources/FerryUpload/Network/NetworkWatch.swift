@@ -32,7 +32,7 @@ final class NetworkWatch: Sendable {
     init(_ policy: NetworkPolicy, target: Origin.Address, onNews: @escaping @Sendable () -> Void) {
         self.policy = policy
         self.target = target
-        // News that were lost are news too: a fresh look shows whether anything changed.
+        // Events that were lost count as one: a fresh look shows whether anything changed.
         reader =
             policy.isWatched
             ? Self.subscribe().map { DescriptorReader($0, label: "ferry.network", onLoss: onNews) { _ in onNews() } } : nil

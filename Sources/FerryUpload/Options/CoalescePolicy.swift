@@ -6,7 +6,7 @@ public enum CoalescePolicy: Equatable, Sendable {
     case off
     /// To destinations that say they take joined segments (`Ferry-Accepts`).
     case auto
-    /// Always, in requests of up to so many bytes, 16 MiB at most: what is joined is held in memory.
+    /// Always, in requests of up to this size, 16 MiB at most: what is joined is held in memory.
     case upTo(ByteCount)
 
     /// The largest request that segments are joined into: all of it is held in memory.

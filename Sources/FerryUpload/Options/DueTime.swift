@@ -1,6 +1,6 @@
 public import FerrySpool
 
-/// The rule that data of one local day must arrive by a time of the next day, or it is missing from somebody's report.
+/// The rule that data of one local day must arrive by a time of the next day, or it is missing from a report.
 ///
 /// Google Analytics' rule is 4:00 in the time zone of the property.
 public struct DueTime: Equatable, Sendable {

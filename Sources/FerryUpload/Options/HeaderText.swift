@@ -7,7 +7,7 @@ package struct HeaderError: Error, CustomStringConvertible {
 
 /// Headers as people write them: `Name: value`.
 package enum HeaderText {
-    /// Headers whose values are secrets whatever they hold.
+    /// Headers whose values are always secrets.
     package static let secretNames: Set<String> = ["authorization", "proxy-authorization", "cookie", "x-api-key"]
 
     /// Ferry makes these itself; a second one would contradict it.

@@ -1,8 +1,8 @@
 /// Which interfaces may carry segments, and whether the network is watched at all.
 public struct NetworkPolicy: Equatable, Sendable {
-    /// Whether the kernel is asked for routes. Off: sending is tried whatever it says.
+    /// Whether the kernel is asked for routes. Off: sending is tried in any case.
     public var isWatched = true
-    /// Interfaces that may be used whatever ``deny`` says: names with `*` and `?`.
+    /// Interfaces that may be used even if ``deny`` names them: names with `*` and `?`.
     public var allow: [String] = []
     /// Interfaces that may not be used. By default mobile modems, which systemd and the kernel call `ww…`: they may cost money.
     public var deny = ["ww*"]

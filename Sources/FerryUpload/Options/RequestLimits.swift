@@ -5,9 +5,9 @@ public import FerrySpool
 /// App Center's SDK sends 50 logs a request and Sensors Analytics' 50 events. The Measurement Protocol's batch endpoint takes 20 hits in
 /// 16 KB.
 public struct RequestLimits: Equatable, Sendable {
-    /// So many events, 1 or more; `nil`: any number.
+    /// The most events, 1 or more; `nil`: any number.
     public var events: Int64?
-    /// So many bytes, before they are compressed; `nil`: any number. An event that is larger by itself goes out alone.
+    /// The most bytes, before they are compressed; `nil`: any number. An event that is larger by itself goes out alone.
     public var bytes: ByteCount?
 
     public init(events: Int64? = nil, bytes: ByteCount? = nil) {
@@ -31,13 +31,13 @@ public struct RequestLimits: Equatable, Sendable {
         events.map { count <= $0 } ?? true && bytes.map { Int64(size) <= $0.bytes } ?? true
     }
 
-    /// The same, with so many events at most.
+    /// Returns the same with at most this number of events.
     func upTo(events count: Int64) -> RequestLimits {
         var limits = self
         limits.events = min(count, events ?? count)
         return limits
     }
 
-    /// For a request that was too large with so many events.
+    /// Returns the limits after a request with this number of events was too large.
     func halved(of count: Int64) -> RequestLimits { upTo(events: max(1, count / 2)) }
 }

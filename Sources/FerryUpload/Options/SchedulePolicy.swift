@@ -2,14 +2,14 @@ public import FerrySpool
 
 /// When a spool's segments are sent.
 public struct SchedulePolicy: Equatable, Sendable {
-    /// Everything stored is sent when its oldest event is so old, as the time in the segment's name tells. Zero or negative: only when somebody
+    /// Everything stored is sent when its oldest event has this age, as the time in the segment's name tells. Zero or negative: only when a person or a program
     /// asks, as in Google Analytics' SDK.
     public var interval: Duration
-    /// So many stored events are sent at once; 1: each segment as it appears. `nil`: they wait for the interval.
+    /// This number of stored events is sent at once; 1: each segment as it appears. `nil`: they wait for the interval.
     public var events: Int64?
-    /// So many stored bytes are sent at once.
+    /// This number of stored bytes is sent at once.
     public var bytes: ByteCount?
-    /// Critical segments are sent when their oldest event is so old, whatever the interval; `nil`: like all others.
+    /// Critical segments are sent when their oldest event has this age, independent of the interval; `nil`: like all others.
     public var criticalDelay: Duration?
 
     public init(interval: Duration, events: Int64? = nil, bytes: ByteCount? = nil, criticalDelay: Duration? = .zero) {

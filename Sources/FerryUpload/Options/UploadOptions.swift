@@ -31,7 +31,7 @@ public struct UploadOptions: Sendable {
     public var sentRetention = RetentionLimits(maxAge: standardSentAge)
     /// On a full disk, what is in `sent/` is deleted before its time.
     public var sentGivesWay = true
-    /// Try everything now, whatever was to be waited for.
+    /// Try everything now and wait for nothing first.
     public var ignoresWaits = false
     /// The pass ends after this time; what is under way then is cut off and stays pending.
     public var timeLimit: Duration?

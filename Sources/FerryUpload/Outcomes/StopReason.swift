@@ -9,7 +9,7 @@ public enum StopReason: Equatable, Sendable {
     /// The time limit is over, or would be before another request.
     case timeLimit
     case interrupted
-    /// Somebody paused or disabled the spool.
+    /// The spool was paused or disabled.
     case paused
     /// The folder or the disk failed.
     case localFailure

@@ -13,7 +13,7 @@ public struct UploadReport: Sendable {
     public var duplicates = 0
     public var rejected = 0
     public var split = 0
-    /// Pending segments that this pass leaves behind and that nobody else is just sending.
+    /// Pending segments that this pass leaves behind and that no other process is just sending.
     public var remaining = 0
     /// Pending segments that another process has: an uploader, an export, or a writer. They are not among those that remain.
     public var taken = 0

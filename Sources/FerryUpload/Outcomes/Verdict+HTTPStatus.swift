@@ -48,7 +48,7 @@ extension Verdict {
                 retryAfter: retryAfter)
         case 200..<300: self = .delivered(status: status)
         case 307, 308:
-            // 301, 302 and 303 let a client turn a POST into a GET (RFC 9110, 15.4.2), so nobody may follow them here.
+            // 301, 302 and 303 let a client turn a POST into a GET (RFC 9110, 15.4.2), so they are not followed here.
             if let location { self = .moved(to: location, reason()) } else { self = .misconfigured(reason(" without Location")) }
         case 300..<400:
             self = .misconfigured(reason("; the URL moved, set --to to the new one, or this network wants a login first"))

@@ -1,12 +1,12 @@
 import FerrySpool
 
-/// What a try to deliver a segment means, whatever protocol it was tried by.
+/// What a try to deliver a segment means, by any protocol.
 public enum Verdict: Equatable, Sendable {
     /// The destination has it. The status is for the ledger.
     case delivered(status: Int)
     /// The destination cannot take anything now; it may have said for how long.
     case unwell(Reason, retryAfter: Duration?)
-    /// Either the destination is unwell or this segment is poison to it: only another segment can tell.
+    /// Either the destination is unavailable or this segment is poison to it: only another segment can tell.
     case doubtful(Reason)
     /// The destination answers well, and takes this segment only when it comes another way: it goes in a circle.
     case circling(Reason)

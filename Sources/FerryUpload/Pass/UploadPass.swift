@@ -88,7 +88,7 @@ public final class UploadPass: Sendable {
                 let time = now()
                 dispatcher.change { $0.lanes[0].rules.apply(arrival, at: time) }
             }
-            // A destination that is not due is left alone, whoever calls.
+            // A destination that is not due is left alone by every caller.
             if !options.ignoresWaits, let until = destinationWaitsUntil {
                 report.destinationWaitsUntil = until
                 report.remaining = try spool.scan().entries.count
@@ -201,7 +201,7 @@ public final class UploadPass: Sendable {
         if let failure = services.committer.failure { throw failure }
     }
 
-    /// Notices within a second when somebody pauses or disables the spool, until cancelled.
+    /// Notices within a second when the spool is paused or disabled, until cancelled.
     private func obeyControl() async {
         while true {
             do { try await Task.sleep(for: .seconds(1)) } catch { return }
@@ -295,7 +295,7 @@ public final class UploadPass: Sendable {
                 continue
             }
             if options.order == .strict, tally.taken > 0 { return dispatcher.stop(.headWaits) }
-            // Files that were just copied in are ready in a moment: whoever copies and uploads need not call twice.
+            // Files that were just copied in are ready in a moment: after a copy one upload is enough.
             guard let settlesAt = tally.settlesAt else { return }
             let wait = settlesAt - now()
             guard wait <= settlingPatience else {

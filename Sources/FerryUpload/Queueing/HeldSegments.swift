@@ -1,6 +1,6 @@
 import FerrySpool
 
-/// The segments of one spool that wait until it is their time to leave. Times are since any fixed moment, by a clock that nobody sets.
+/// The segments of one spool that wait until it is their time to leave. Times are since any fixed moment, by a clock that only goes forward.
 struct HeldSegments {
     private struct Held {
         let newcomer: SpoolQueue.Newcomer

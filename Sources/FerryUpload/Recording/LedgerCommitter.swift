@@ -72,7 +72,7 @@ final class LedgerCommitter: Sendable {
             return report
         }
     }
-    /// Whoever ends segments has to wait for room.
+    /// Whether a worker that ends segments has to wait for room.
     var isFull: Bool { state.withLock { $0.queue.count >= Self.queueLimit } }
 
     /// Notes that a segment that was to be rejected has to stay.
@@ -220,7 +220,7 @@ final class LedgerCommitter: Sendable {
 
     private func note(_ error: FileError) { state.withLock { $0.failure = $0.failure ?? error } }
 
-    /// Takes so many endings out of the queue.
+    /// Takes some endings out of the queue, from its beginning.
     private func take(_ count: Int) -> [Ending] {
         state.withLock { state in
             defer { state.queue.removeFirst(count) }

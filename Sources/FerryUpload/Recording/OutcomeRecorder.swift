@@ -121,7 +121,7 @@ struct OutcomeRecorder: Sendable {
 
     /// Notes how far a segment is delivered that goes out in parts: a crash, or a failure of the next part, repeats that alone.
     ///
-    /// - Parameter lines: So many from the first one on.
+    /// - Parameter lines: How many, from the first one on.
     /// - Returns: The sidecar.
     func noteDelivery(of segment: PreparedSegment, lines: Int64) throws(FileError) -> RetryState {
         let time = now()

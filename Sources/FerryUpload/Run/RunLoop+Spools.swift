@@ -53,7 +53,7 @@ extension RunLoop {
         addCommitter(services.committer)
         // Before the scan: what appears during it is told twice, and noticed once.
         watch.add(path, isRemote: spool.directory.isRemote, number: lane)
-        // What it was told since it was opened, nobody tells again.
+        // A change of its control since it was opened is not reported again.
         readControl(number)
         note(opened.recovery, of: number)
         await scan(number, isFirst: true)

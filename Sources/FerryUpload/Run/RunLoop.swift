@@ -22,7 +22,7 @@ struct RunLoop {
     private var nextPoll = Duration.zero
     var nextCheck = Duration.zero
     private var nextHousekeeping = Duration.zero
-    /// When to look at the network: its news come in bursts.
+    /// The earliest time to read the routes again: netlink events arrive in bursts.
     private var networkLook: Duration?
     private var isLooking = false
     /// Something happened since the look began, maybe too late for it.

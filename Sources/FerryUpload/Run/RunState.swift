@@ -28,7 +28,7 @@ struct RunState {
     var isQuiet = false
     private(set) var spools: [Spool] = []
     private(set) var network = NetworkVerdict.usable(interface: nil)
-    /// A misconfigured destination is tried again, in case somebody mends it where it is.
+    /// A misconfigured destination is tried again, in case a person mends it where it is.
     private var retriesAt: Duration?
     private var misconfigurations = 0
 
@@ -113,7 +113,7 @@ struct RunState {
         }
     }
 
-    /// Somebody told a spool something. Returns whether a flush was asked for.
+    /// Applies a changed `control.json`. Returns whether a flush was asked for.
     mutating func setControl(_ control: SpoolControl, of spool: Int, at now: Moment? = nil) -> Bool {
         // What was stored during a pause is sent at its end.
         if spools[spool].control.stopsSending, !control.stopsSending, !policy.isManual { spools[spool].schedule.ask() }
@@ -124,12 +124,12 @@ struct RunState {
         return true
     }
 
-    /// This process asks in a spool's folder what it does already: its own note is no news to it.
+    /// This process asks in a spool's folder what it does already: it does not obey its own note.
     mutating func askedItself(spool: Int, at now: Moment) {
         (spools[spool].flushedAt, spools[spool].flushSeen) = (now.wall, now.steady)
     }
 
-    /// Somebody asked for everything to be sent.
+    /// Releases everything at once, as it was asked for.
     mutating func ask(
         _ delivery: inout DeliveryState, at now: Moment, using generator: inout some RandomNumberGenerator
     ) {

@@ -110,7 +110,7 @@ public final class Runner: Sendable {
     /// Finishes what is under way and ends. Cancelling the task that runs cuts that off as well.
     public func stop() { signals.add(.stop) }
 
-    /// Sends everything now, whatever was to be waited for.
+    /// Sends everything now and waits for nothing first.
     public func flush() { signals.add(.ask) }
 
     /// Sends in another interval from now on, zero or less: only when asked. What is stored is sent first.

@@ -1,6 +1,6 @@
 import FerrySpool
 
-/// When the segments of one spool may leave: the decision, without a clock. Times are since any fixed moment, by a clock that nobody sets.
+/// When the segments of one spool may leave: the decision, without a clock. Times are since any fixed moment, by a clock that only goes forward.
 struct SendSchedule: Equatable, Sendable {
     let policy: SchedulePolicy
     private(set) var isAsked = false
@@ -22,7 +22,7 @@ struct SendSchedule: Equatable, Sendable {
         if priority == .critical, let delay = policy.criticalDelay {
             return age >= delay ? .queue : .hold(until: now + delay - age, isUrgent: true)
         }
-        // What nobody has asked for waits behind its gate.
+        // What was not asked for waits behind its gate.
         if !policy.gathers { return .queue }
         return .hold(until: now + max(.zero, policy.interval - age), isUrgent: false)
     }
@@ -51,10 +51,10 @@ struct SendSchedule: Equatable, Sendable {
             || policy.bytes.map { held.bytes >= $0 } ?? false
     }
 
-    /// Somebody asked for everything to be sent.
+    /// Releases everything at once, as it was asked for.
     mutating func ask() { isAsked = true }
 
-    /// A segment that was to be sent could not be taken in hand then, and can now: nobody has to ask for it again.
+    /// A segment that was to be sent could not be taken in hand then, and can now: it need not be asked for again.
     mutating func missedTurn() { if policy.isManual { isAsked = true } }
 
     /// Everything has left that may.

@@ -1,6 +1,6 @@
 import Synchronization
 
-/// What happened, gathered until somebody has time for it: a burst of news is dealt with in one go.
+/// Gathers what happened until the loop reads it: a burst of events is handled at once.
 final class SignalInbox<Signal: Sendable>: Sendable {
     private let pending = Mutex<[Signal]>([])
     private let doorbell: AsyncStream<Void>

@@ -31,7 +31,7 @@ struct RequestOutcome: Sendable {
         }
     }
 
-    /// Whether it is to be made again as it was, by whatever sender.
+    /// Whether it is to be made again as it was, by any sender.
     ///
     /// - Parameter repeatsWhole: Whether this sender repeats in any case what fails.
     func isToBeRepeated(_ repeatsWhole: Bool) -> Bool {

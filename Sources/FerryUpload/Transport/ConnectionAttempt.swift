@@ -3,7 +3,7 @@ import FerrySpool
 import NIOCore
 import NIOSSL
 
-/// One attempt to open a connection. It ends once: with a connection, a failure, at its time limit, or cut off; whatever it opened and did
+/// One attempt to open a connection. It ends once: with a connection, a failure, at its time limit, or cut off; what it opened and did
 /// not hand over is closed then.
 final class ConnectionAttempt: Sendable {
     private struct State {

@@ -2,7 +2,7 @@ import NIOCore
 
 /// Runs tasks on an event loop's thread, so that a worker and its connection need no switch of threads for a request.
 ///
-/// What runs here may make short calls to the file system; whatever may take long goes through ``blocking(_:)``.
+/// What runs here may make short calls to the file system; what may take long goes through ``blocking(_:)``.
 final class LoopExecutor: TaskExecutor {
     private let eventLoop: any EventLoop
 

@@ -72,7 +72,7 @@ struct Answer: Sendable {
     /// How much of the body the other side may have.
     var departure = Departure.nothing
 
-    /// The first header of that name, whatever its case.
+    /// Returns the first header of that name, in any case.
     func header(_ name: String) -> String? {
         headers.first { $0.name.lowercased() == name }?.value
     }

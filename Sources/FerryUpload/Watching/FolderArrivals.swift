@@ -4,7 +4,7 @@ import Synchronization
 
 /// The names that have come into a spool's folder since a moment, and whether its state folder has changed.
 ///
-/// The kernel queues its news (inotify(7)) before the call returns that makes them, and they are read when a question is asked. So the process that
+/// The kernel queues its events (inotify(7)) before the call returns that makes them, and they are read when a question is asked. So the process that
 /// claims a segment knows what the last holder left behind, without a look into the folder: in a large one, a name that is not there is slow to find.
 final class FolderArrivals: Sendable {
     private let descriptor: Int32
@@ -48,7 +48,7 @@ final class FolderArrivals: Sendable {
     private static let bufferSize = 1024
 
     /// Of a folder with some 1,500 names and more on ext4. Closing a watch takes the kernel 15 ms (measured), in which as many segments are looked at
-    /// one by one; and it gives a user 128 descriptors for news by default (`fs.inotify.max_user_instances`).
+    /// one by one; and it gives a user 128 inotify descriptors by default (`fs.inotify.max_user_instances`).
     static let largeFolder = ByteCount.kibibytes(96)
 
     /// - Parameters:

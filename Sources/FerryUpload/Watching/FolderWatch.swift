@@ -70,7 +70,7 @@ final class FolderWatch: Sendable {
             _ = watches.withLock { $0[watch, default: []].insert(Owner(spool: spool, isStateFolder: isStateFolder)) }
         }
 
-        /// Returns the watches that nobody has any more.
+        /// Returns the watches that no folder has any more.
         func remove(_ spool: Int) -> [Int32] {
             watches.withLock { watches in
                 for (number, owners) in watches { watches[number] = owners.filter { $0.spool != spool } }

@@ -1,7 +1,7 @@
 import FerrySpool
 import Glibc
 
-/// The kernel's news about folders (inotify(7)), for all folders of a process.
+/// The kernel's events about folders (inotify(7)), for all folders of a process.
 final class Inotify: Sendable {
     private let reader: DescriptorReader
 

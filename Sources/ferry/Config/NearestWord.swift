@@ -1,9 +1,9 @@
-/// Finds what somebody may have meant.
+/// Finds the word that was meant.
 enum NearestWord {
     /// The known word with the fewest changes; `nil` when none is near.
     static func nearest(to word: String, among known: [String]) -> String? {
         let tolerated = max(1, min(3, word.count / 3))
-        // A word of another length is at least so many changes away, and a key in a file may be long.
+        // A word of another length is at least the difference of the lengths away, and a key in a file may be long.
         let best = known.filter { abs($0.count - word.count) <= tolerated }.map { (word: $0, distance: distance(word, $0)) }
             .min { $0.distance < $1.distance }
         if let best, best.distance <= tolerated { return best.word }

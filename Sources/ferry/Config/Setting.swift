@@ -3,7 +3,7 @@ struct Setting: Sendable {
     let key: String
     /// Several values, as a YAML list or separated by commas.
     let isList: Bool
-    /// `nil`: nothing unless somebody says something.
+    /// `nil`: nothing unless it is set.
     let defaultText: String?
     /// The documented numbers of the mobile SDKs.
     let profiles: [Profile: String]

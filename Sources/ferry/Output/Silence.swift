@@ -6,7 +6,7 @@ enum Silence {
     private static let leastTimes = 6
     /// What is older says little of now.
     private static let mostTimes = 100
-    /// Shorter pauses worry nobody.
+    /// Shorter pauses are not reported.
     private static let tolerance = Duration.seconds(300)
 
     /// - Parameter times: When segments were opened, ascending.

@@ -13,7 +13,7 @@ struct SpoolStatus: Encodable {
         let priority: UInt8
         var segments: Int64 = 0
         var bytes: Int64 = 0
-        /// `nil` when the spool is so full that looking into every segment would take too long, or when somebody's writer noted none.
+        /// `nil` when the spool is so full that looking into every segment would take too long, or when a writer noted none.
         var events: Int64?
         var oldest: Timestamp
     }
@@ -80,7 +80,7 @@ struct SpoolStatus: Encodable {
     var disabled = false
     /// Why nothing is sent now.
     var standstill: Standstill?
-    /// `nil`: nobody set any, and each program has its own.
+    /// `nil`: none was set, and each program has its own.
     var limits: Limits?
     var deadline: Deadline?
     var pending = Amount(segments: 0, bytes: 0)

@@ -45,7 +45,7 @@ final class SignalPipe: Sendable {
 
     enum Wake { case readable, timedOut, interrupted }
 
-    /// Waits for input, a signal or a moment, whatever comes first.
+    /// Waits for input, a signal or a moment, the first of them.
     func wait(for file: OpenFile, until moment: ContinuousClock.Instant?) -> Wake {
         while true {
             var files = [

@@ -72,7 +72,7 @@ enum SystemdUnits {
         """
     }
 
-    /// What Ferry needs is its spools, the network, and the news of routes (netlink).
+    /// What Ferry needs is its spools, the network, and the events of routes (netlink).
     private static let hardening = """
         NoNewPrivileges=true
         ProtectSystem=strict

@@ -112,7 +112,7 @@ struct ReplayCommand: AsyncParsableCommand {
         destination.resolvePaths(from: folder)
     }
 
-    /// - Parameter isResumed: Somebody wants to go on now, whatever was to be waited for.
+    /// - Parameter isResumed: It goes on now and waits for nothing first.
     private func makeReplay(
         isResumed: Bool = false, _ onEvent: @escaping @Sendable (UploadEvent) -> Void
     ) throws -> Replay {
