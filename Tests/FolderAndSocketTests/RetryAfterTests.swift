@@ -12,7 +12,10 @@ struct RetryAfterTests {
 
     /// Waits on a thread of the server's.
     private static func wait(until isTrue: () -> Bool) {
-        for _ in 0..<20_000 where !isTrue() { usleep(1000) }
+        for _ in 0..<20_000 {
+            if isTrue() { return }
+            usleep(1000)
+        }
     }
 
     @Test("What another uploader was told outlasts this one's own back-off")
