@@ -7,7 +7,7 @@ import Testing
 private func time(_ text: String) -> Timestamp { Timestamp(rfc3339: text)! }
 
 @Suite("Deadlines", .enabled(if: hasTimeZones, "needs tzdata"))
-struct DeliveryDeadlineTests {
+struct DueTimeTests {
     private func deadline(_ zone: String, _ clock: String = "04:00") throws -> DueTime {
         DueTime(time: DayTime(parsing: clock)!, zone: try Zone(named: zone))
     }

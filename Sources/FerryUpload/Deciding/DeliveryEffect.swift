@@ -2,7 +2,7 @@ import FerrySpool
 
 /// What is to be done once ``DeliveryState`` has decided, outside of it.
 enum DeliveryEffect: Sendable {
-    /// Writes down what became of a request's segments. ``DeliveryState/recorded(_:_:at:)`` is told what is left of them.
+    /// Writes down what became of a request's segments. ``DeliveryState/recorded(_:_:halves:at:)`` then hears what is left of them.
     case record(JudgedRequest)
     /// Writes what is known of the destination into the spool of a lane, where the next process looks for it.
     case keepHealth(lane: Int)

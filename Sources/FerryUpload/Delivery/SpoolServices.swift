@@ -35,7 +35,7 @@ final class SpoolServices: Sendable {
     /// Returns a pending segment of a name; `nil` when there is none.
     ///
     /// - Parameter countsEvents: Whether its notes are asked how many events it holds.
-    /// - Throws: ``FileError`` where the folder cannot be looked at.
+    /// - Throws: `FileError` where the folder cannot be looked at.
     func find(_ name: String, countsEvents: Bool = false) throws(FileError) -> FoundSegment? {
         var listing = SpoolListing()
         guard let index = try lease.spool().add(name, to: &listing) else { return nil }
