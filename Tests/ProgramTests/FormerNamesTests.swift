@@ -44,6 +44,17 @@ struct FormerNamesTests {
         #expect(checked.errors.contains(place))
     }
 
+    @Test("A section under both of its names is a mistake, wherever the former one stands", arguments: [true, false])
+    func both(isFormerFirst: Bool) async throws {
+        let sections = ["due: {time: \"04:00\"}", "deadline: {time: \"05:00\"}"]
+        let file = folder("ferry.yaml")
+        let text = (isFormerFirst ? sections.reversed() : sections).joined(separator: "\n") + "\n"
+        try text.write(toFile: file, atomically: true, encoding: .utf8)
+        let checked = try await ferry.start(["config", "check", "--config", file]).end()
+        #expect(checked.status == 78)
+        #expect(checked.errors.contains("\(file):2: 'due' is there twice, the first time in line 1"))
+    }
+
     @Test("A flag under the former name counts")
     func flag() async throws {
         let shown = try await ferry.start(["config", "show", "--set", "deadline.time=06:00"]).end()

@@ -67,11 +67,11 @@ struct YAMLFile {
                     formerNames.append(.init(place: .line(path, key.line), "\(known)"))
                     name = known.current
                 }
-                if let first = lines[text] {
+                if let first = lines[name] {
                     add(key.line, "'\(name)' is there twice, the first time in line \(first)")
                     continue
                 }
-                lines[text] = key.line
+                lines[name] = key.line
                 switch value.content {
                 case .mapping(let inner):
                     keys.append(Key(name: name, line: key.line, values: [], kind: .section))
