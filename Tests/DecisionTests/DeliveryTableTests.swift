@@ -10,8 +10,8 @@ struct DeliveryTableTests {
     private static let reason = Verdict.Reason(kind: "status", status: 500, message: "HTTP 500")
     private static let verdicts: [(name: String, Verdict)] = [
         ("delivered", .delivered(status: 200)), ("refused", .refused(reason, body: "")), ("too large", .tooLarge(reason)),
-        ("in doubt", .doubtful(reason)), ("unavailable", .unwell(reason, retryAfter: nil)),
-        ("told when", .unwell(reason, retryAfter: .seconds(120))), ("misconfigured", .misconfigured(reason)),
+        ("in doubt", .doubtful(reason)), ("unavailable", .unavailable(reason, retryAfter: nil)),
+        ("told when", .unavailable(reason, retryAfter: .seconds(120))), ("misconfigured", .misconfigured(reason)),
         ("in a circle", .circling(reason)), ("broken off", .brokenOff(reason)), ("moved", .moved(to: "/", reason)),
         ("withdrawn", .withdrawn(.init(kind: "stopped", message: "stopped"))),
     ]

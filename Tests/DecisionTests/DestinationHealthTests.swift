@@ -42,7 +42,7 @@ struct DestinationHealthTests {
         var generator = SystemRandomNumberGenerator()
         _ = health.provedWell()
         _ = health.failed(
-            .unwell(.init(kind: "status", status: 503, message: "503"), retryAfter: nil), now: now - .seconds(60),
+            .unavailable(.init(kind: "status", status: 503, message: "503"), retryAfter: nil), now: now - .seconds(60),
             using: &generator)
         let older = health.remember(file(90), now: now)
         let later = health.remember(file(30), now: now)
@@ -56,7 +56,8 @@ struct DestinationHealthTests {
         var generator = SystemRandomNumberGenerator()
         for _ in 0..<20 {
             _ = health.failed(
-                .unwell(.init(kind: "no-route", message: "Network is unreachable"), retryAfter: nil), now: now, using: &generator)
+                .unavailable(.init(kind: "no-route", message: "Network is unreachable"), retryAfter: nil), now: now,
+                using: &generator)
         }
         #expect(health.state?.failures == 0)
         #expect(health.waitsUntil(now: now).map { $0 <= now + .seconds(10) } == true)
@@ -72,7 +73,7 @@ struct DestinationHealthTests {
         var health = CircuitBreaker(options)
         var generator = SystemRandomNumberGenerator()
         for _ in 0..<failures {
-            _ = health.failed(.unwell(.init(kind: kind, message: ""), retryAfter: retryAfter), now: now, using: &generator)
+            _ = health.failed(.unavailable(.init(kind: kind, message: ""), retryAfter: retryAfter), now: now, using: &generator)
         }
         #expect(health.sparesHead == isSpared)
         _ = health.provedWell()
@@ -84,13 +85,13 @@ struct DestinationHealthTests {
         var health = CircuitBreaker(options)
         var generator = SystemRandomNumberGenerator()
         for kind in ["status", "connect", "connect"] {
-            _ = health.failed(.unwell(.init(kind: kind, message: ""), retryAfter: nil), now: now, using: &generator)
+            _ = health.failed(.unavailable(.init(kind: kind, message: ""), retryAfter: nil), now: now, using: &generator)
         }
         #expect(health.sparesHead)
         #expect(health.state?.lastError.kind == "connect")
         _ = health.provedWell()
         for _ in 0..<3 {
-            _ = health.failed(.unwell(.init(kind: "connect", message: ""), retryAfter: nil), now: now, using: &generator)
+            _ = health.failed(.unavailable(.init(kind: "connect", message: ""), retryAfter: nil), now: now, using: &generator)
         }
         #expect(!health.sparesHead)
     }

@@ -119,7 +119,7 @@ struct HerdTests {
                 let isWell = now >= Self.outage && result.requestsBySecond[second]! <= Self.capacity
                 if !isWell, now >= Self.outage { result.refused += 1 }
                 events.add(
-                    .answer(machine, isWell ? .delivered(status: 200) : .unwell(reason, retryAfter: nil)),
+                    .answer(machine, isWell ? .delivered(status: 200) : .unavailable(reason, retryAfter: nil)),
                     at: now + Self.roundTrip)
             }
             if let wakeAt { events.add(.look(machine), at: max(wakeAt, now + .milliseconds(1))) }

@@ -163,14 +163,14 @@ struct LinkTests {
     }
 
     @Test(
-        "A proxy that refuses is misconfigured, and 407 says what it wants; one that cannot now is unwell",
+        "A proxy that refuses is misconfigured, and 407 says what it wants; one that cannot now is unavailable",
         arguments: [407, 403, 502, 503])
     func proxyRefuses(status: Int) {
         switch Verdict(TransportError.proxy(status: status, "x")) {
         case .misconfigured(let reason):
             #expect(status < 500)
             #expect(reason.message.contains("password") == (status == 407))
-        case .unwell: #expect(status >= 500)
+        case .unavailable: #expect(status >= 500)
         default: Issue.record("\(status) is neither")
         }
     }

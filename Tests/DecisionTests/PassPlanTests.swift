@@ -42,9 +42,9 @@ struct PassPlanTests {
         #expect(plan.finish(1, doubtful) == [])
         plan.start(2, isProbe: true)
         let refused = Verdict.Reason(kind: "connect", message: "refused")
-        #expect(plan.finish(2, .unwell(refused, retryAfter: nil)) == [.victim(1), .victim(2)])
+        #expect(plan.finish(2, .unavailable(refused, retryAfter: nil)) == [.victim(1), .victim(2)])
         let both = Verdict.Reason(kind: "status", status: 500, message: "HTTP 500; then refused")
-        #expect(plan.stopReason == .unwell(both, retryAfter: nil))
+        #expect(plan.stopReason == .unavailable(both, retryAfter: nil))
     }
 
     @Test("A clear refusal of the probe shows as well that the destination works")
@@ -56,15 +56,15 @@ struct PassPlanTests {
         #expect(plan.finish(2, .refused(reason, body: "")) == [.culprit(1), .refused(2)])
     }
 
-    @Test("If the next one fails too, the destination is unwell and the pass ends")
-    func unwell() {
+    @Test("If the next one fails too, the destination is unavailable and the pass ends")
+    func unavailable() {
         var plan = plan()
         plan.start(1)
         _ = plan.finish(1, doubtful)
         plan.start(2, isProbe: true)
         #expect(plan.finish(2, doubtful) == [.victim(1), .victim(2)])
         #expect(plan.next() == .stop)
-        #expect(plan.stopReason == .unwell(reason, retryAfter: nil))
+        #expect(plan.stopReason == .unavailable(reason, retryAfter: nil))
     }
 
     @Test("Two poisoned segments side by side do not hide a working destination from one that is under way")
@@ -92,7 +92,7 @@ struct PassPlanTests {
         #expect(plan.next() == .sendProbe)
         plan.start(4, isProbe: true)
         #expect(plan.finish(4, doubtful) == [.victim(1), .victim(2), .victim(3), .victim(4)])
-        #expect(plan.stopReason == .unwell(reason, retryAfter: nil))
+        #expect(plan.stopReason == .unavailable(reason, retryAfter: nil))
     }
 
     @Test("All three fail at once, and a probe passes: they are the culprits")
@@ -107,7 +107,7 @@ struct PassPlanTests {
     func allFailAlone() {
         var plan = threeFailed()
         #expect(plan.exhausted() == [.victim(1), .victim(2), .victim(3)])
-        #expect(plan.stopReason == .unwell(reason, retryAfter: nil))
+        #expect(plan.stopReason == .unavailable(reason, retryAfter: nil))
     }
 
     @Test("A lone failure without anything to probe with stays unjudged")
@@ -133,10 +133,10 @@ struct PassPlanTests {
         var plan = plan(2)
         plan.start(1)
         plan.start(2)
-        #expect(plan.finish(1, .unwell(reason, retryAfter: .seconds(9))) == [.victim(1)])
+        #expect(plan.finish(1, .unavailable(reason, retryAfter: .seconds(9))) == [.victim(1)])
         #expect(plan.next() == .stop)
         #expect(plan.finish(2, .delivered(status: 200)) == [.delivered(2)])
-        #expect(plan.stopReason == .unwell(reason, retryAfter: .seconds(9)))
+        #expect(plan.stopReason == .unavailable(reason, retryAfter: .seconds(9)))
     }
 
     @Test(
@@ -205,7 +205,7 @@ struct PassPlanTests {
         plan.start(1)
         _ = plan.finish(1, .delivered(status: 200))
         plan.start(2)
-        #expect(plan.finish(2, .unwell(reason, retryAfter: .seconds(9)), tries: 2) == [.victim(2)])
+        #expect(plan.finish(2, .unavailable(reason, retryAfter: .seconds(9)), tries: 2) == [.victim(2)])
     }
 
     @Test("Told to come back, and told so again when another has passed, a segment waits by itself; the first time it does not")
@@ -219,8 +219,8 @@ struct PassPlanTests {
                 _ = plan.finish(1, .delivered(status: 200))
             }
             plan.start(2)
-            #expect(plan.finish(2, .unwell(reason, retryAfter: .seconds(9)), tries: tries) == [expected])
-            #expect(plan.stopReason == .unwell(reason, retryAfter: .seconds(9)))
+            #expect(plan.finish(2, .unavailable(reason, retryAfter: .seconds(9)), tries: tries) == [expected])
+            #expect(plan.stopReason == .unavailable(reason, retryAfter: .seconds(9)))
         }
     }
 
@@ -294,7 +294,7 @@ struct PassPlanTests {
             #expect(plan.next() == .sendNext)
         }
         plan.start(4)
-        #expect(plan.finish(4, .unwell(reason, retryAfter: nil), tries: 4) == [.culprit(4)])
+        #expect(plan.finish(4, .unavailable(reason, retryAfter: nil), tries: 4) == [.culprit(4)])
         #expect(plan.stopReason == .off(reason))
         #expect(plan.next() == .stop)
     }
@@ -304,7 +304,7 @@ struct PassPlanTests {
         var generator = Seeded(seed: 21)
         let verdicts: [Verdict] = [
             .delivered(status: 200), doubtful, doubtful, .refused(reason, body: ""), .tooLarge(reason),
-            .withdrawn(reason), .unwell(reason, retryAfter: nil), .misconfigured(reason),
+            .withdrawn(reason), .unavailable(reason, retryAfter: nil), .misconfigured(reason),
         ]
         for round in 0..<5000 {
             var plan = DeliveryPlan(

@@ -6,13 +6,13 @@ import Testing
 
 @Suite("What an answer means")
 struct VerdictTests {
-    enum Class { case delivered, unwell, doubtful, circling, misconfigured, tooLarge, refused, moved }
+    enum Class { case delivered, unavailable, doubtful, circling, misconfigured, tooLarge, refused, moved }
 
     @Test(
         "Every status of the delivery table has its meaning",
         arguments: [
-            (200, .delivered), (201, .delivered), (202, .delivered), (204, .delivered), (207, .delivered), (429, .unwell),
-            (507, .unwell),
+            (200, .delivered), (201, .delivered), (202, .delivered), (204, .delivered), (207, .delivered), (429, .unavailable),
+            (507, .unavailable),
             (408, .doubtful), (409, .doubtful), (425, .doubtful), (500, .doubtful), (502, .doubtful), (503, .doubtful),
             (508, .circling), (599, .doubtful), (401, .misconfigured), (403, .misconfigured),
             (407, .misconfigured),
@@ -30,10 +30,10 @@ struct VerdictTests {
         #expect(classify(early) == (meaning == .delivered ? .doubtful : meaning))
     }
 
-    @Test("Anything retryable with Retry-After says that the destination is unwell", arguments: [408, 429, 500, 503])
+    @Test("Anything retryable with Retry-After says that the destination is unavailable", arguments: [408, 429, 500, 503])
     func retryAfter(status: Int) {
-        guard case .unwell(_, .seconds(7)) = Verdict(status: status, retryAfter: .seconds(7), location: nil, body: "") else {
-            Issue.record("not unwell")
+        guard case .unavailable(_, .seconds(7)) = Verdict(status: status, retryAfter: .seconds(7), location: nil, body: "") else {
+            Issue.record("not unavailable")
             return
         }
     }
@@ -54,13 +54,13 @@ struct VerdictTests {
             self.classify(Verdict(status: status, retryAfter: nil, location: nil, body: body, contentType: type))
         }
         let page = "\n<!DOCTYPE HTML PUBLIC \"-//IETF//DTD HTML 2.0//EN\">\n<html><head><title>Log in</title></head></html>"
-        #expect(classify(200, "text/html; charset=utf-8", page) == .unwell)
-        #expect(classify(200, "Text/HTML", "<HTML>Please log in") == .unwell)
+        #expect(classify(200, "text/html; charset=utf-8", page) == .unavailable)
+        #expect(classify(200, "Text/HTML", "<HTML>Please log in") == .unavailable)
         #expect(classify(201, "text/html", page) == .delivered)
         #expect(classify(200, "text/html", "ok") == .delivered)
         #expect(classify(200, "text/html", "") == .delivered)
         #expect(classify(200, "text/plain", page) == .delivered)
-        #expect(classify(200, nil, page) == .unwell)
+        #expect(classify(200, nil, page) == .unavailable)
         #expect(classify(200, nil, "<p>stored</p>") == .delivered)
         #expect(classify(200, "text/html", "<result>ok</result>") == .delivered)
         for text in [
@@ -68,10 +68,10 @@ struct VerdictTests {
             "<meta http-equiv=refresh content=0>", "<script>location.href='/'</script>", "<BODY onload=x>",
             "\u{fffd}\u{fffd}<\0!\0d\0o\0c\0", "\u{1f}\u{fffd}\u{8}", String(repeating: " ", count: 3000) + "<html>",
         ] {
-            #expect(classify(200, "text/html", text) == .unwell, "\(text.prefix(40))")
+            #expect(classify(200, "text/html", text) == .unavailable, "\(text.prefix(40))")
         }
-        #expect(classify(200, "application/xhtml+xml", "<html>") == .unwell)
-        #expect(classify(202, "text/html", page) == .unwell)
+        #expect(classify(200, "application/xhtml+xml", "<html>") == .unavailable)
+        #expect(classify(202, "text/html", page) == .unavailable)
         let reason = Verdict(status: 200, retryAfter: nil, location: nil, body: page, contentType: "text/html").reason
         #expect(reason?.message.hasPrefix("HTTP 200: Log in; a web page is no delivery") == true)
     }
@@ -117,9 +117,9 @@ struct VerdictTests {
 
     @Test("Failures without an answer have their meaning")
     func failures() {
-        #expect(classify(Verdict(.connect("refused"))) == .unwell)
+        #expect(classify(Verdict(.connect("refused"))) == .unavailable)
         #expect(classify(Verdict(.proxy(status: 407, "p"))) == .misconfigured)
-        #expect(classify(Verdict(.proxy(status: 502, "p"))) == .unwell)
+        #expect(classify(Verdict(.proxy(status: 502, "p"))) == .unavailable)
         #expect(classify(Verdict(.tls("bad"))) == .misconfigured)
         #expect(classify(Verdict(.closed("x", isStale: false))) == .doubtful)
         #expect(classify(Verdict(.garbage("x"))) == .doubtful)
@@ -131,7 +131,7 @@ struct VerdictTests {
     private func classify(_ verdict: Verdict) -> Class? {
         switch verdict {
         case .delivered: .delivered
-        case .unwell: .unwell
+        case .unavailable: .unavailable
         case .doubtful: .doubtful
         case .circling: .circling
         case .misconfigured: .misconfigured

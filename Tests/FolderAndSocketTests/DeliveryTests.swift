@@ -156,8 +156,9 @@ struct DeliveryTests {
         #expect(try spool.pending() == Array(names[..<2]))
     }
 
-    @Test("A destination that fails two different segments is unwell: the pass ends, the next one waits, --retry-now does not")
-    func unwell() async throws {
+    @Test(
+        "A destination that fails two different segments is unavailable: the pass ends, the next one waits, --retry-now does not")
+    func unavailable() async throws {
         let spool = try folder.spool()
         let names = try fill(spool, 5)
         let count = Mutex(0)
@@ -169,7 +170,7 @@ struct DeliveryTests {
         var options = try options(server.url)
         let report = try await UploadPass(spool, options: options, now: Self.stopped).run()
         #expect(count.withLock { $0 } == 2)
-        guard case .unwell = report.stopReason else {
+        guard case .unavailable = report.stopReason else {
             Issue.record("went on")
             return
         }
@@ -272,7 +273,7 @@ struct DeliveryTests {
         let names = try fill(spool, 2)
         let port = LoopbackPort.own()
         let report = try await UploadPass(spool, options: try options("http://127.0.0.1:\(port)/")).run()
-        guard case .unwell(let reason, _) = report.stopReason else {
+        guard case .unavailable(let reason, _) = report.stopReason else {
             Issue.record("went on")
             return
         }

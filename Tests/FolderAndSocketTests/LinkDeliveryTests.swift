@@ -338,7 +338,7 @@ struct SilentPeerTests {
         let tries = 300
         for _ in 0..<tries {
             let report = try await UploadPass(spool, options: options).run()
-            guard case .unwell(let reason, _) = report.stopReason else {
+            guard case .unavailable(let reason, _) = report.stopReason else {
                 Issue.record("\(String(describing: report.stopReason))")
                 return
             }

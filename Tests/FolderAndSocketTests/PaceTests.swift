@@ -84,7 +84,7 @@ struct PaceTests {
     }
 
     @Test("A destination that fails is not asked segment by segment")
-    func unwell() async throws {
+    func unavailable() async throws {
         let spool = try folder.spool()
         _ = try put(spool, 20)
         let hub = Hub { _ in 503 }
@@ -92,7 +92,7 @@ struct PaceTests {
         options.coalesce = .upTo(.mebibytes(1))
         let report = try await UploadPass(spool, options: options).run()
         #expect(report.remaining == 20 && hub.requests.count <= 4)
-        guard case .unwell = report.stopReason else { throw Missing() }
+        guard case .unavailable = report.stopReason else { throw Missing() }
     }
 
     private struct Missing: Error {}

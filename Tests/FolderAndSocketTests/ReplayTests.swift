@@ -132,7 +132,7 @@ struct ReplayTests {
         let server = ScriptedServer.answering { seen.answer($0) }
         let (first, run) = try await replay(server, [spool.path])
         #expect(first.sent == 0 && first.remaining == 3 && !first.isComplete)
-        guard case .unwell = first.stopReason else { throw CancellationError() }
+        guard case .unavailable = first.stopReason else { throw CancellationError() }
         seen.status.withLock { $0 = 200 }
         let failed = seen.all.count
         let again = try #require(try ReplayRun.resume(run.id, in: folder("state")))

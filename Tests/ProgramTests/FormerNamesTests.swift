@@ -61,4 +61,47 @@ struct FormerNamesTests {
         let row = try #require(shown.output.split(separator: "\n").first { $0.hasPrefix("due.time") })
         #expect(row.contains("06:00"))
     }
+
+    @Test(
+        "A setting under both of its names is a mistake, in variables, flags, and where one stands in a section",
+        arguments: ["variables", "flags", "former section", "dotted former"])
+    func set(twice way: String) async throws {
+        let lines =
+            switch way {
+            case "former section": "due.time: \"04:00\"\ndeadline: {time: \"05:00\"}\n"
+            case "dotted former": "deadline.time: \"04:00\"\ndue: {time: \"05:00\"}\n"
+            default: "verify: auto\n"
+            }
+        let file = folder("ferry.yaml")
+        try lines.write(toFile: file, atomically: true, encoding: .utf8)
+        let program = Program(
+            environment: way == "variables" ? ["FERRY_DEADLINE_TIME": "04:00", "FERRY_DUE_TIME": "05:00"] : [:])
+        let flags = way == "flags" ? ["--set", "due.time=05:00", "--set", "deadline.time=03:00"] : []
+        let shown = try await program.start(["config", "show", "--config", file] + flags).end()
+        #expect(shown.status == 78)
+        #expect(shown.errors.contains("as well: keep that one"))
+    }
+
+    @Test("A mistake in a value under a former name is told with that name, and what it is called now")
+    func mistake() async throws {
+        let variable = try await Program(environment: ["FERRY_DEADLINE_TIME": "25:00"]).start(["config", "show"]).end()
+        #expect(variable.errors.contains("$FERRY_DEADLINE_TIME: due.time '25:00'"))
+        #expect(variable.errors.contains("it is FERRY_DUE_TIME now"))
+        let flag = try await ferry.start(["config", "check", "--set", "deadline.time=25:00"]).end()
+        #expect(flag.errors.contains("--set deadline.time: due.time '25:00'"))
+        #expect(flag.errors.contains("'deadline.time' is 'due.time' now"))
+    }
+
+    @Test("Credentials in a URL and values of secret headers are not printed with the mistake that they are")
+    func secrets() async throws {
+        for command in ["show", "check"] {
+            let result = try await ferry.start(
+                ["config", command, "--set", "to=http://user:s3cret@hub/", "--set", "headers=Authorization: Bearer s3cret"]
+            ).end()
+            #expect(result.status == 78)
+            #expect(!result.errors.contains("s3cret"))
+            #expect(!result.output.contains("s3cret"))
+            #expect(result.errors.contains("headers 'Authorization: …'"))
+        }
+    }
 }

@@ -189,7 +189,7 @@ struct MachineProgramTests {
         }
     }
 
-    @Test("A machine may be known by its client certificate, and nobody by another's, or by none", .needs("openssl"))
+    @Test("A machine may be known by its client certificate, but not by another's, nor by none", .needs("openssl"))
     func certificates() async throws {
         let openssl = try #require(Program.find("openssl"))
         for name in ["server", "client", "stranger"] {

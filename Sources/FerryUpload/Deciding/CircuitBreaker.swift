@@ -83,7 +83,7 @@ struct CircuitBreaker: Sendable {
         var saidWhen = false
         var failures = state?.failures ?? 0
         switch stop {
-        case .unwell(let why, let retryAfter):
+        case .unavailable(let why, let retryAfter):
             reason = why
             saidWhen = retryAfter != nil
             // A machine without a route tells nothing of the destination: its wait does not grow. A machine that is on the network for an hour a day
@@ -109,6 +109,7 @@ struct CircuitBreaker: Sendable {
 
     /// Another process was told when to come back: this one's own back-off does not go before that.
     mutating func yield(to other: RetryState) {
+        if isForgotten(other) { return }
         guard let state, state.retryAfter != true, other.retryAfter == true, other.nextAttemptAt > state.nextAttemptAt else {
             return
         }

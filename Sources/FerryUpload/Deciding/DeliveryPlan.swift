@@ -132,10 +132,10 @@ public struct DeliveryPlan: Sendable {
         case .brokenOff:
             ramp.failed()
             return settleIfOver() + [.split(id)]
-        case .unwell(let reason, let retryAfter):
+        case .unavailable(let reason, let retryAfter):
             // It was reached before: what that came to says more than that it is not there since, which the segment may be to blame for.
             let told = suspects.first.map { verdict.after($0.reason) } ?? verdict
-            stop(.unwell(told.reason ?? reason, retryAfter: retryAfter))
+            stop(.unavailable(told.reason ?? reason, retryAfter: retryAfter))
             // Told to come back, it came back, another passed, and it was told so again. It waits by itself, and that is not counted as a
             // failure of its own: a limit of requests a minute meets whichever comes too many.
             let isOwn = retryAfter != nil && tries > 1 && isProvenWell && order != .strict
@@ -174,9 +174,9 @@ public struct DeliveryPlan: Sendable {
     private mutating func settleIfOver(isExhausted: Bool = false) -> [Judgement] {
         guard underWay.isEmpty, let last = suspects.last else { return [] }
         if suspects.count >= 2, isExhausted || failedProbes >= probes(after: last.reason), stopReason == nil {
-            stop(.unwell(last.reason, retryAfter: nil))
+            stop(.unavailable(last.reason, retryAfter: nil))
         }
-        if case .unwell = stopReason { return blameDestination() }
+        if case .unavailable = stopReason { return blameDestination() }
         return stopReason == nil ? [] : blameDestination(as: Judgement.unjudged)
     }
 
@@ -201,9 +201,9 @@ extension Verdict {
     /// Why the same request may succeed later; `nil` when that is not the question.
     fileprivate var retryableReason: Reason? {
         switch self {
-        case .doubtful(let reason), .circling(let reason), .unwell(let reason, nil): reason
+        case .doubtful(let reason), .circling(let reason), .unavailable(let reason, nil): reason
         // Told to come back later, the destination is left alone, with or without retries of its requests.
-        case .unwell, .delivered, .misconfigured, .tooLarge, .brokenOff, .refused, .moved, .withdrawn: nil
+        case .unavailable, .delivered, .misconfigured, .tooLarge, .brokenOff, .refused, .moved, .withdrawn: nil
         }
     }
 }

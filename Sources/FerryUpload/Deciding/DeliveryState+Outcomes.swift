@@ -26,7 +26,7 @@ extension DeliveryState {
             job.id, outcome.verdict, latency: outcome.trace.latency, tries: outcome.tries ?? attempt)
         noteStop(at: now, using: &generator)
         // The pass ends for another reason, or for a shorter wait: the destination is left alone all the same.
-        if wasStopping, case .unwell(let reason, let retryAfter?) = outcome.verdict {
+        if wasStopping, case .unavailable(let reason, let retryAfter?) = outcome.verdict {
             wasToldToWait = true
             if health.wasTold(reason, toWait: retryAfter, now: now.wall) { keepHealth() }
         }

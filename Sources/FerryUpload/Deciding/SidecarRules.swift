@@ -51,7 +51,7 @@ struct SidecarRules: Sendable {
         let failures = outcome.tries ?? (isOwnFault ? state.failures : state.attempts)
         var wait = backOff.wait(afterFailures: failures, chance: attempt.chance)
         // The destination is left alone for that long: after it, it is the others' turn.
-        if !isProven, case .unwell(_, let retryAfter?) = outcome.verdict {
+        if !isProven, case .unavailable(_, let retryAfter?) = outcome.verdict {
             wait = min(retryAfter + wait, backOff.longestWait)
         }
         state.nextAttemptAt = attempt.time + (outcome.isLast ? .zero : wait)
@@ -130,11 +130,11 @@ struct SidecarRules: Sendable {
         switch outcome.verdict {
         // What is cut off by the end of its time would be so each time.
         case .withdrawn(let reason) where reason.kind == "stopped": return repeatsWhole
-        case .unwell where outcome.verdict.tellsOnlyWhenToComeBack, .doubtful, .circling: return repeatsWhole
+        case .unavailable where outcome.verdict.tellsOnlyWhenToComeBack, .doubtful, .circling: return repeatsWhole
         // So it may be answered each time for one of its segments, while the others would pass.
-        case .unwell where outcome.verdict.putsOff:
+        case .unavailable where outcome.verdict.putsOff:
             return repeatsWhole || previous.putOff ?? 0 < Self.mostPutOff
-        case .unwell, .withdrawn, .misconfigured, .moved: return true
+        case .unavailable, .withdrawn, .misconfigured, .moved: return true
         case .delivered, .refused, .tooLarge, .brokenOff: return false
         }
     }

@@ -452,7 +452,7 @@ extension Verdict {
     /// The same request may pass later.
     var isRetryable: Bool {
         switch self {
-        case .doubtful, .circling, .unwell: true
+        case .doubtful, .circling, .unavailable: true
         case .delivered, .refused, .tooLarge, .misconfigured, .brokenOff, .moved, .withdrawn: false
         }
     }
@@ -461,7 +461,7 @@ extension Verdict {
     var isAboutSegments: Bool {
         switch self {
         case .refused, .tooLarge, .doubtful, .circling: true
-        case .delivered, .unwell, .misconfigured, .brokenOff, .moved, .withdrawn: false
+        case .delivered, .unavailable, .misconfigured, .brokenOff, .moved, .withdrawn: false
         }
     }
 }

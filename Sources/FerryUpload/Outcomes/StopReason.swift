@@ -1,7 +1,7 @@
 /// Why a delivery starts nothing more.
 public enum StopReason: Equatable, Sendable {
     case misconfigured(Verdict.Reason)
-    case unwell(Verdict.Reason, retryAfter: Duration?)
+    case unavailable(Verdict.Reason, retryAfter: Duration?)
     /// Every retry of a request failed: nothing more is sent by this process.
     case off(Verdict.Reason)
     /// Strict order: the head of the line must wait.
@@ -17,7 +17,7 @@ public enum StopReason: Equatable, Sendable {
     /// What the destination, or the way to it, said.
     public var reason: Verdict.Reason? {
         switch self {
-        case .misconfigured(let reason), .unwell(let reason, _), .off(let reason): reason
+        case .misconfigured(let reason), .unavailable(let reason, _), .off(let reason): reason
         case .headWaits, .timeLimit, .interrupted, .paused, .localFailure: nil
         }
     }

@@ -43,7 +43,7 @@ extension Verdict {
         case 200..<300 where !isToWholeRequest:
             self = .doubtful(reason(" came before the body had gone out: that is no delivery"))
         case 200..<300 where status != 201 && Self.isPage(body, contentType):
-            self = .unwell(
+            self = .unavailable(
                 reason("; a web page is no delivery: does this network want a login first, or is the URL one for people?"),
                 retryAfter: retryAfter)
         case 200..<300: self = .delivered(status: status)
@@ -64,14 +64,14 @@ extension Verdict {
         case 400 where Self.complaintsAboutTLS.contains(where: body.contains):
             self = .misconfigured(reason("; check --cert, --key and whether the URL begins with https://"))
         case 413: self = .tooLarge(reason())
-        case 429, 507: self = .unwell(reason(), retryAfter: retryAfter)
+        case 429, 507: self = .unavailable(reason(), retryAfter: retryAfter)
         case 414: self = .doubtful(reason("; the URL with the segment's name is too long for it"))
         case 431:
             self = .doubtful(reason("; its header fields are too long for it: are all of --header and --token-file needed?"))
         // The receiver had the segment before, or has it from the spool that it stores into: what a person mends on the way.
         case 508: self = .circling(reason("; it goes in a circle: check --to, here and at the receivers"))
         case 408, 409, 423, 425, 500...:
-            if let retryAfter { self = .unwell(reason(), retryAfter: retryAfter) } else { self = .doubtful(reason()) }
+            if let retryAfter { self = .unavailable(reason(), retryAfter: retryAfter) } else { self = .doubtful(reason()) }
         case 400..<500: self = .refused(reason(), body: body)
         // 1xx as a final answer is no HTTP.
         default: self = .doubtful(reason())

@@ -5,7 +5,7 @@ public enum Verdict: Equatable, Sendable {
     /// The destination has it. The status is for the ledger.
     case delivered(status: Int)
     /// The destination cannot take anything now; it may have said for how long.
-    case unwell(Reason, retryAfter: Duration?)
+    case unavailable(Reason, retryAfter: Duration?)
     /// Either the destination is unavailable or this segment is poison to it: only another segment can tell.
     case doubtful(Reason)
     /// The destination answers well, and takes this segment only when it comes another way: it goes in a circle.
@@ -53,20 +53,22 @@ public enum Verdict: Equatable, Sendable {
 extension Verdict {
     /// Where there is no connection any more, what a try came to before that says more: the destination was reached, and the segment may be to blame.
     func after(_ earlier: Reason) -> Verdict {
-        guard case .unwell(let reason, retryAfter: nil) = self, ["connect", "proxy"].contains(reason.kind) else { return self }
-        return .unwell(earlier.with("; then \(reason.message)"), retryAfter: nil)
+        guard case .unavailable(let reason, retryAfter: nil) = self, ["connect", "proxy"].contains(reason.kind) else {
+            return self
+        }
+        return .unavailable(earlier.with("; then \(reason.message)"), retryAfter: nil)
     }
 
     /// Whether it is an answer, and no more than that the destination takes nothing now.
     var putsOff: Bool {
-        guard case .unwell(let reason, _) = self else { return false }
+        guard case .unavailable(let reason, _) = self else { return false }
         return reason.status != nil
     }
 
     /// Whether the answer says when to come back, and nothing of what became of the body, as a gateway's that waited in vain. 429, 503 and 507 say that
     /// nothing was taken in.
     var tellsOnlyWhenToComeBack: Bool {
-        guard case .unwell(let reason, retryAfter: .some) = self, let status = reason.status else { return false }
+        guard case .unavailable(let reason, retryAfter: .some) = self, let status = reason.status else { return false }
         return status >= 400 && ![429, 503, 507].contains(status)
     }
 }

@@ -14,7 +14,7 @@ public enum FlushResult: Equatable, Sendable {
     /// - Parameter hasSent: Another sender of this process has delivered something meanwhile.
     package init(_ report: UploadReport, beside hasSent: Bool) {
         switch report.stopReason {
-        case .misconfigured, .unwell, .off, .headWaits, .localFailure: self = .failed
+        case .misconfigured, .unavailable, .off, .headWaits, .localFailure: self = .failed
         case .timeLimit, .interrupted, .paused, nil:
             if hasSent || report.sent.segments > 0 || report.partEvents > 0 || report.rejectedPartEvents > 0 {
                 self = .sent(more: report.remaining > 0)

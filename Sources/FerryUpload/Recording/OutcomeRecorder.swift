@@ -168,7 +168,7 @@ extension Verdict {
     var reason: Reason? {
         switch self {
         case .delivered: nil
-        case .unwell(let reason, _), .doubtful(let reason), .circling(let reason), .misconfigured(let reason),
+        case .unavailable(let reason, _), .doubtful(let reason), .circling(let reason), .misconfigured(let reason),
             .tooLarge(let reason), .brokenOff(let reason), .refused(let reason, _), .moved(_, let reason), .withdrawn(let reason):
             reason
         }

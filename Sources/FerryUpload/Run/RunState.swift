@@ -247,7 +247,7 @@ struct RunState {
             retriesAt =
                 now.steady + options.upload.backOff.wait(afterFailures: misconfigurations, using: &generator)
         // Strict order: the head of the line has a back-off of its own, and the lane wakes it.
-        case .headWaits, .timeLimit, .interrupted, .paused, .localFailure, .unwell, .off, .misconfigured: break
+        case .headWaits, .timeLimit, .interrupted, .paused, .localFailure, .unavailable, .off, .misconfigured: break
         case nil:
             retriesAt = nil
             if delivery.plan.isProvenWell { misconfigurations = 0 }

@@ -26,7 +26,7 @@ struct RequestOutcome: Sendable {
         switch verdict {
         case .doubtful: trace.departure == .whole
         case .withdrawn(let reason): trace.departure == .whole && reason.kind != "changed"
-        case .unwell, .misconfigured, .moved, .circling: trace.mayHaveArrived
+        case .unavailable, .misconfigured, .moved, .circling: trace.mayHaveArrived
         case .delivered, .refused, .tooLarge, .brokenOff: false
         }
     }

@@ -165,7 +165,7 @@ extension Verdict {
     fileprivate var leavesBody: Bool {
         switch self {
         case .misconfigured, .moved: true
-        case .delivered, .unwell, .doubtful, .circling, .tooLarge, .brokenOff, .refused, .withdrawn: false
+        case .delivered, .unavailable, .doubtful, .circling, .tooLarge, .brokenOff, .refused, .withdrawn: false
         }
     }
 }

@@ -23,13 +23,13 @@ enum TransportError: Error, Equatable {
 extension Verdict {
     init(_ failure: TransportError) {
         switch failure {
-        case .connect(let message): self = .unwell(Reason(kind: "connect", message: message), retryAfter: nil)
-        case .noRoute(let message): self = .unwell(Reason(kind: Reason.noRoute, message: message), retryAfter: nil)
+        case .connect(let message): self = .unavailable(Reason(kind: "connect", message: message), retryAfter: nil)
+        case .noRoute(let message): self = .unavailable(Reason(kind: Reason.noRoute, message: message), retryAfter: nil)
         case .proxy(let status?, let message) where (400..<500).contains(status) && status != 408 && status != 429:
             let hint = status == 407 ? "put name and password into the proxy variable" : "the proxy does not allow it"
             self = .misconfigured(Reason(kind: "proxy", status: status, message: "\(message); \(hint)"))
         case .proxy(let status, let message):
-            self = .unwell(Reason(kind: "proxy", status: status, message: message), retryAfter: nil)
+            self = .unavailable(Reason(kind: "proxy", status: status, message: message), retryAfter: nil)
         case .tls(let message): self = .misconfigured(Reason(kind: "tls", message: message))
         case .closed(let message, _): self = .doubtful(Reason(kind: "closed", message: message))
         case .garbage(let message): self = .doubtful(Reason(kind: "garbage", message: message))

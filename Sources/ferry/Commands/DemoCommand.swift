@@ -36,7 +36,7 @@ struct DemoCommand: AsyncParsableCommand {
             return port
         }
         let outage = try await upload(spool, to: port)
-        if case .unwell(let reason, _) = outage.stopReason { try say("   next try: \(reason.message)") }
+        if case .unavailable(let reason, _) = outage.stopReason { try say("   next try: \(reason.message)") }
         if let until = outage.destinationWaitsUntil {
             try say("   Nothing is lost: \(outage.remaining) segments wait, the hub is not bothered before \(until.rfc3339).")
         }

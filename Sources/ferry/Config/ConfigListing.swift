@@ -8,7 +8,10 @@ enum ConfigListing {
         for setting in Settings.all {
             let value = configuration.values[setting.key]
             table.add(
-                [setting.key, value.map { $0.texts.joined(separator: ", ") } ?? "-", value?.origin.rawValue ?? "-"]
+                [
+                    setting.key, value.map { $0.texts.map { ShownValue.of($0, setting) }.joined(separator: ", ") } ?? "-",
+                    value?.origin.rawValue ?? "-",
+                ]
                     + (explains ? [setting.summary] : []))
         }
         return table.lines
@@ -24,7 +27,8 @@ enum ConfigListing {
         return try Settings.all.map { setting in
             let value = configuration.values[setting.key]
             return Line(
-                setting: setting.key, values: value?.texts ?? [], from: value?.origin.rawValue, summary: setting.summary)
+                setting: setting.key, values: (value?.texts ?? []).map { ShownValue.of($0, setting) },
+                from: value?.origin.rawValue, summary: setting.summary)
         }.jsonLine()
     }
 }

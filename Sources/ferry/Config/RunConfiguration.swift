@@ -61,6 +61,9 @@ struct RunConfiguration {
     }
 
     private var file: YAMLFile?
+    /// Flags and variables with names of an earlier version, by the settings' keys.
+    private var formerFlags: [String: String] = [:]
+    private var formerVariables: [String: String] = [:]
 
     /// Where a value stands.
     func place(of key: String, _ index: Int) -> ConfigProblem.Place {
@@ -77,6 +80,7 @@ struct RunConfiguration {
 
     private mutating func flagValues(_ flags: [String]) -> [String: String] {
         var values: [String: String] = [:]
+        var current: Set<String> = []
         for flag in flags {
             let parts = flag.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false).map(String.init)
             guard parts.count == 2 else {
@@ -85,8 +89,17 @@ struct RunConfiguration {
             }
             var name = parts[0]
             if let known = FormerName(name) {
-                formerNames.append(.init(place: .flag(flag), "\(known)"))
+                formerNames.append(.init(place: .flag(name), "\(known)"))
+                if current.contains(known.current) {
+                    problems.append(.init(place: .flag(name), "'\(known.current)' is set as well: keep that one"))
+                }
                 name = known.current
+                formerFlags[name] = known.former
+            } else {
+                current.insert(name)
+                if let former = formerFlags[name] {
+                    problems.append(.init(place: .flag(former), "'\(name)' is set as well: keep that one"))
+                }
             }
             if Settings.named(name) == nil { problems.append(.init(place: .flag(flag), Self.unknown(name))) }
             values[name] = parts[1]
@@ -99,7 +112,7 @@ struct RunConfiguration {
         "FERRY_" + String(key.uppercased().map { $0.isLetter || $0.isNumber ? $0 : "_" })
     }
 
-    /// Returns the environment with former names of settings as the current ones, which are stronger.
+    /// Returns the environment with former names of settings as the current ones.
     private mutating func renamed(_ environment: [String: String]) -> [String: String] {
         var environment = environment
         for setting in Settings.all {
@@ -107,7 +120,12 @@ struct RunConfiguration {
             let (old, new) = (Self.variable(former.former), Self.variable(former.current))
             guard let value = environment.removeValue(forKey: old) else { continue }
             formerNames.append(.init(place: .environment(old), "it is \(new) now; the old name still works"))
-            if environment[new] == nil { environment[new] = value }
+            guard environment[new] == nil else {
+                problems.append(.init(place: .environment(old), "\(new) is set as well: keep that one"))
+                continue
+            }
+            environment[new] = value
+            formerVariables[setting.key] = old
         }
         return environment
     }
@@ -155,8 +173,8 @@ struct RunConfiguration {
 
     private func place(of setting: Setting, _ index: Int, _ origin: ConfigOrigin, _ file: YAMLFile?) -> ConfigProblem.Place {
         switch origin {
-        case .flag: return .flag(setting.key)
-        case .environment: return .environment(Self.variable(setting.key))
+        case .flag: return .flag(formerFlags[setting.key] ?? setting.key)
+        case .environment: return .environment(formerVariables[setting.key] ?? Self.variable(setting.key))
         case .file:
             guard let file, let key = file.keys.last(where: { $0.name == setting.key }) else { return .nowhere }
             return .line(file.path, index < key.values.count ? key.values[index].line : key.line)

@@ -30,7 +30,7 @@ struct Setting: Sendable {
     func mistake(in text: String, of name: String) -> String? {
         problem(text).map { problem in
             let link = problem.hasPrefix("must ") || problem.hasPrefix("is ") ? " " : ": "
-            return "\(name) '\(text)'\(link)\(problem)"
+            return "\(name) '\(ShownValue.of(text, self))'\(link)\(problem)"
         }
     }
 }

@@ -9,6 +9,8 @@ struct YAMLFile {
         /// The texts of its value: one, or a list's.
         let values: [(text: String, line: Int)]
         let kind: Kind
+        /// It stands under a name of an earlier version.
+        let isFormer: Bool
     }
 
     enum Kind {
@@ -49,8 +51,8 @@ struct YAMLFile {
     }
 
     private mutating func addKeys(_ root: [(key: YAMLNode, value: YAMLNode)]) {
-        var mappings = [(prefix: "", pairs: root)][...]
-        while let (prefix, pairs) = mappings.popFirst() {
+        var mappings = [(prefix: "", isFormer: false, pairs: root)][...]
+        while let (prefix, isInFormer, pairs) = mappings.popFirst() {
             var lines: [String: Int] = [:]
             for (key, value) in pairs {
                 guard keys.count < Self.mostKeys else {
@@ -63,9 +65,10 @@ struct YAMLFile {
                     continue
                 }
                 var name = prefix + text
+                var isFormer = isInFormer
                 if prefix.isEmpty, let known = FormerName(name) {
                     formerNames.append(.init(place: .line(path, key.line), "\(known)"))
-                    name = known.current
+                    (name, isFormer) = (known.current, true)
                 }
                 if let first = lines[name] {
                     add(key.line, "'\(name)' is there twice, the first time in line \(first)")
@@ -74,21 +77,26 @@ struct YAMLFile {
                 lines[name] = key.line
                 switch value.content {
                 case .mapping(let inner):
-                    keys.append(Key(name: name, line: key.line, values: [], kind: .section))
-                    mappings.append((name + ".", inner))
+                    keys.append(Key(name: name, line: key.line, values: [], kind: .section, isFormer: isFormer))
+                    mappings.append((name + ".", isFormer, inner))
                 case .scalar(let text):
-                    keys.append(Key(name: name, line: key.line, values: [(text, value.line)], kind: .value))
+                    keys.append(Key(name: name, line: key.line, values: [(text, value.line)], kind: .value, isFormer: isFormer))
                 case .sequence(let nodes):
-                    addList(name, key.line, nodes)
+                    addList(name, key.line, nodes, isFormer)
                 }
             }
         }
+        // A dotted key beside a section of the other name.
+        for key in keys where key.isFormer && key.kind != .section {
+            guard let other = keys.first(where: { !$0.isFormer && $0.name == key.name }) else { continue }
+            add(key.line, "'\(key.name)' is set in line \(other.line) as well: keep that one")
+        }
     }
 
-    private mutating func addList(_ name: String, _ line: Int, _ nodes: [YAMLNode]) {
+    private mutating func addList(_ name: String, _ line: Int, _ nodes: [YAMLNode], _ isFormer: Bool) {
         guard nodes.count <= Self.mostKeys else { return add(line, "\(name): a list may hold \(Self.mostKeys) values at most") }
         let values = nodes.compactMap { node in node.scalar.map { (text: $0, line: node.line) } }
         if values.count < nodes.count { add(line, "\(name): a list must hold plain values") }
-        keys.append(Key(name: name, line: line, values: values, kind: .list))
+        keys.append(Key(name: name, line: line, values: values, kind: .list, isFormer: isFormer))
     }
 }

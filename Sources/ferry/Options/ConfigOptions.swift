@@ -45,9 +45,11 @@ struct ConfigOptions: ParsableArguments {
 
     /// - Parameter isCheck: Whether folders that are not there, or cannot be used, are mistakes.
     func setup(isCheck: Bool = false) throws -> RunSetup {
+        let configuration = configuration()
         do {
-            return try RunSetup(configuration(), environment: ProcessInfo.processInfo.environment, isCheck: isCheck)
+            return try RunSetup(configuration, environment: ProcessInfo.processInfo.environment, isCheck: isCheck)
         } catch let mistakes as ConfigurationError {
+            for name in configuration.formerNames { Log(isQuiet: false).warn("\(name)") }
             throw CommandError(.badConfiguration, mistakes.problems.map(\.description))
         }
     }

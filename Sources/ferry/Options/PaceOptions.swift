@@ -43,7 +43,7 @@ struct PaceOptions: ParsableArguments {
 
 /// By when data must have arrived.
 struct DueOptions: ParsableArguments {
-    @Option(help: ArgumentHelp("Data of one day must arrive by this time of the next.", valueName: "HH:MM"))
+    @Option(help: ArgumentHelp("Data of one day must arrive by this time of the next.", valueName: "HH:MM|off"))
     var due: String?
 
     @Option(name: .customLong("timezone"), help: ArgumentHelp("The time zone of times of day.", valueName: "zone"))

@@ -26,7 +26,7 @@ struct ReplaySummary {
         }
         for name in report.busy { log.error("another process has \(name), which this run staged: it does not count as sent") }
         switch report.stopReason {
-        case .unwell(let reason, _), .misconfigured(let reason), .off(let reason):
+        case .unavailable(let reason, _), .misconfigured(let reason), .off(let reason):
             log.error("the destination: \(reason.message)")
         case .headWaits, .timeLimit, .interrupted, .paused, .localFailure, nil: break
         }

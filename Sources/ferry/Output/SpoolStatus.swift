@@ -144,10 +144,11 @@ struct SpoolStatus: Encodable {
         unusableNames = listing.others.misnamed
         flawedNames = listing.flawedNames()
         others = listing.others
-        let unwell = spool.destinationStates { note($0) }
-        destinations = unwell.map { Destination(destination: $0.id, state: $0.state) }
+        let unavailable = spool.destinationStates { note($0) }
+        destinations = unavailable.map { Destination(destination: $0.id, state: $0.state) }
         standstill = Standstill(
-            control: control ?? SpoolControl(), uploader: known.flatMap { $0.isRunning ? $0.mark : nil }, destinations: unwell,
+            control: control ?? SpoolControl(), uploader: known.flatMap { $0.isRunning ? $0.mark : nil },
+            destinations: unavailable,
             at: now)
         rejected =
             look { () throws(FileError) in try spool.rejected(warn: warn) }?

@@ -13,7 +13,7 @@ struct UploadSummary {
         case .off: return .remaining
         case .interrupted: return .interrupted
         case .localFailure: return .localFailure
-        case .unwell, .headWaits, .timeLimit, .paused, nil: break
+        case .unavailable, .headWaits, .timeLimit, .paused, nil: break
         }
         if report.control.isUnreadable { return .localFailure }
         if let failure = ExitStatus(localFailures) { return failure }
@@ -29,7 +29,7 @@ struct UploadSummary {
     var problem: String? {
         switch report.stopReason {
         case .misconfigured(let reason): "\(destination): \(reason.message). Everything is kept; nothing more was tried"
-        case .unwell(let reason, _): "\(destination): \(reason.message). Everything is kept, \(nextTry)"
+        case .unavailable(let reason, _): "\(destination): \(reason.message). Everything is kept, \(nextTry)"
         case .off(let reason): "\(destination): \(reason.message). All retries failed; this process sends nothing more"
         case .headWaits: "the first segment in line must wait, and with --order strict all others wait behind it"
         case .timeLimit: "the time does not suffice for more; what is left is kept"
@@ -178,7 +178,7 @@ struct UploadSummary {
     private var stopped: String? {
         switch report.stopReason {
         case .misconfigured: "misconfigured"
-        case .unwell: "unwell"
+        case .unavailable: "unwell"
         case .off: "off"
         case .headWaits: "head-waits"
         case .timeLimit: "deadline"

@@ -1,0 +1,16 @@
+/// A setting's text as it is printed: without what may be a secret.
+enum ShownValue {
+    /// Returns a text of a setting without a URL's credentials and without the values of headers that may not stand there.
+    static func of(_ text: String, _ setting: Setting) -> String {
+        guard setting.problem(text) != nil else { return text }
+        switch setting.key {
+        case "headers":
+            guard let colon = text.firstIndex(of: ":") else { return "…" }
+            return text[...colon] + " …"
+        case "to":
+            guard let end = text.lastIndex(of: "@") else { return text }
+            return "…" + text[end...]
+        default: return text
+        }
+    }
+}
