@@ -181,11 +181,12 @@ let package = Package(
         .executableTarget(
             name: "tracker-stress", dependencies: ["FerryTracker", "FerrySpool"], path: "Tests/TrackerStress",
             swiftSettings: swiftSettings),
-        // Programs to begin with, built as a user's own program is; the others in Examples are no Swift.
-        .executableTarget(name: "example-producer", dependencies: ["FerrySpool"], path: "Examples/Swift/Producer"),
+        // Programs to begin with, built as a user's own program is: with what is public only. The others in Examples are no Swift.
+        .executableTarget(
+            name: "example-producer", dependencies: ["FerrySpool"], path: "Examples/Swift/Producer", packageAccess: false),
         .executableTarget(
             name: "example-tracker", dependencies: ["FerryTracker", "FerryTrackerUpload", "FerryUpload"],
-            path: "Examples/Swift/Tracker"),
+            path: "Examples/Swift/Tracker", packageAccess: false),
         // Pure decisions: no files, no sockets, no clocks; milliseconds.
         .testTarget(
             name: "DecisionTests",

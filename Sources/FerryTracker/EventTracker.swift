@@ -28,12 +28,16 @@ public final class EventTracker: Sendable {
     /// - Parameters:
     ///   - path: The spool's folder.
     ///   - configuration: What the tracker does. It is fixed from here on, but for the interval.
-    ///   - now: Where the time comes from.
     /// - Throws: ``TrackerError/file(_:)`` when the folder cannot be used, ``TrackerError/stream(_:)``,
     ///   ``TrackerError/country(_:)`` or ``TrackerError/interval(_:)`` when the configuration cannot be. A program that must run all the same goes on without a
     ///   tracker.
-    public init(
-        spool path: String, configuration: TrackerConfiguration = .init(), now: @escaping @Sendable () -> Moment = Moment.now
+    public convenience init(spool path: String, configuration: TrackerConfiguration = .init()) throws(TrackerError) {
+        try self.init(spool: path, configuration: configuration, now: Moment.now)
+    }
+
+    /// Opens a spool whose events get their times from `now`.
+    package init(
+        spool path: String, configuration: TrackerConfiguration = .init(), now: @escaping @Sendable () -> Moment
     ) throws(TrackerError) {
         var configuration = configuration
         configuration.countryCode = try Self.countryCode(configuration.countryCode)

@@ -3,11 +3,11 @@ import Glibc
 
 /// Reads zstd files with the machine's own library, if there is one.
 enum Zstandard {
-    struct Missing: Error, CustomStringConvertible {
+    struct MissingError: Error, CustomStringConvertible {
         let description = "libzstd.so.1 is missing; install libzstd1, or decompress with zstd -d"
     }
 
-    struct Damaged: Error, CustomStringConvertible { let description: String }
+    struct DamagedError: Error, CustomStringConvertible { let description: String }
 
     // zstd.h: struct ZSTD_inBuffer { const void* src; size_t size; size_t pos; }, and the same for output.
     private struct Buffer {
@@ -26,7 +26,7 @@ enum Zstandard {
         guard let library = dlopen("libzstd.so.1", RTLD_NOW), let create = dlsym(library, "ZSTD_createDStream"),
             let free = dlsym(library, "ZSTD_freeDStream"), let decompress = dlsym(library, "ZSTD_decompressStream"),
             let isError = dlsym(library, "ZSTD_isError")
-        else { throw Missing() }
+        else { throw MissingError() }
         let stream = unsafeBitCast(create, to: Create.self)()
         defer { _ = unsafeBitCast(free, to: Free.self)(stream) }
         let source = UnsafeMutableRawBufferPointer.allocate(byteCount: 1 << 17, alignment: 16)
@@ -46,11 +46,11 @@ enum Zstandard {
                 var output = Buffer(start: target.baseAddress, size: target.count)
                 left = unsafeBitCast(decompress, to: Decompress.self)(stream, &output, &input)
                 guard unsafeBitCast(isError, to: IsError.self)(left) == 0 else {
-                    throw Damaged(description: "no zstd, or damaged")
+                    throw DamagedError(description: "no zstd, or damaged")
                 }
                 try body(UnsafeRawBufferPointer(rebasing: target[..<output.position]))
             }
         }
-        if left != 0 { throw Damaged(description: "the zstd data ends too early") }
+        if left != 0 { throw DamagedError(description: "the zstd data ends too early") }
     }
 }

@@ -110,7 +110,7 @@ public struct EventFilter: Sendable {
     /// Whether the first event's time is to be known before anything is staged.
     var needsShift: Bool { shiftsTime && shift == nil }
 
-    private struct Found: Error {}
+    private struct FoundError: Error {}
 
     /// Returns the time of the first event that passes; files that cannot be read are passed over.
     func firstTime(in files: [ReplayFile], limit: ByteCount) -> Timestamp? {
@@ -120,7 +120,7 @@ public struct EventFilter: Sendable {
             try? file.forEachLine(limit: limit) { line in
                 guard case .passes(let time?) = judge(line, &fields) else { return }
                 first = time
-                throw Found()
+                throw FoundError()
             }
             if let first { return first }
         }

@@ -81,9 +81,9 @@ struct PacedFeeder: Sendable {
                 let source = try opened(file, run.position)
                 try feed(source, &run)
                 stage.noteGrowth(of: source)
-            } catch is Stopped {
+            } catch is StoppedError {
                 return
-            } catch let unreadable as Unreadable {
+            } catch let unreadable as UnreadableError {
                 // One file that cannot be read does not end the others; what may pass ends the replay, which goes on there.
                 switch stage.meaning(of: unreadable.error) {
                 case .own(let error): throw error
@@ -109,29 +109,29 @@ struct PacedFeeder: Sendable {
         groupEvents = 0
     }
 
-    private struct Stopped: Error {}
+    private struct StoppedError: Error {}
 
-    private struct Unreadable: Error { let error: any Error }
+    private struct UnreadableError: Error { let error: any Error }
 
-    private struct Changed: Error, CustomStringConvertible {
+    private struct ChangedError: Error, CustomStringConvertible {
         let lines: Int64
         var description: String { "it changed after \(lines) of its events had been staged; the rest is left out" }
     }
 
     /// Opens a source. Lines that came since the replay began are behind those that are staged; what is staged must still be there, as
     /// ``ReplayRun/Part`` tells.
-    private func opened(_ file: ReplayFile, _ position: ReplayRun.Position) throws(Unreadable) -> OpenSource {
+    private func opened(_ file: ReplayFile, _ position: ReplayRun.Position) throws(UnreadableError) -> OpenSource {
         do { return try OpenSource(file) } catch is SourceChangedError where position.lines > 0 || position.part != nil {
-            throw Unreadable(error: Changed(lines: position.lines))
+            throw UnreadableError(error: ChangedError(lines: position.lines))
         } catch {
-            throw Unreadable(error: error)
+            throw UnreadableError(error: error)
         }
     }
 
     /// Requires that the source has not changed. What an interrupted process had staged of a source must be made again as it was.
-    private func requireSame(_ run: ReplayRun) throws(Unreadable) {
+    private func requireSame(_ run: ReplayRun) throws(UnreadableError) {
         guard let part, let source = part.source, source.digest != digest.value else { return }
-        throw Unreadable(error: Changed(lines: run.position.lines.adding(part.events)))
+        throw UnreadableError(error: ChangedError(lines: run.position.lines.adding(part.events)))
     }
 
     private mutating func feed(_ source: OpenSource, _ run: inout ReplayRun) throws {
@@ -162,12 +162,12 @@ struct PacedFeeder: Sendable {
             if let failure { throw failure }
             // What was read before is sound.
             try flush(file, &run)
-            throw Unreadable(error: error)
+            throw UnreadableError(error: error)
         }
         try flush(file, &run)
         // It has fewer lines than were staged.
-        if part != nil { throw Unreadable(error: Changed(lines: first)) }
-        do { try source.requireOneContent() } catch { throw Unreadable(error: error) }
+        if part != nil { throw UnreadableError(error: ChangedError(lines: first)) }
+        do { try source.requireOneContent() } catch { throw UnreadableError(error: error) }
     }
 
     /// Adds an event to those that are gathered.
@@ -178,7 +178,7 @@ struct PacedFeeder: Sendable {
     private mutating func add(
         _ bytes: [UInt8], _ time: Timestamp, _ number: Int64, _ place: Int64, of file: ReplayFile, _ run: inout ReplayRun
     ) throws {
-        if isStopped() { throw Stopped() }
+        if isStopped() { throw StoppedError() }
         if groupEvents > 0, !belongs(time) { try flush(file, &run) }
         if groupEvents == 0 {
             groupTime = time
@@ -230,13 +230,13 @@ struct PacedFeeder: Sendable {
                     + "--max-gap 1m"))
     }
 
-    private func wait(until due: ContinuousClock.Instant) throws(Stopped) {
+    private func wait(until due: ContinuousClock.Instant) throws(StoppedError) {
         while true {
             let left = due - .now
             guard left > .zero else { return }
             let microseconds = min(left, Self.longestSleep).components.attoseconds / 1_000_000_000_000
             usleep(UInt32(microseconds) + 1)
-            if isStopped() { throw Stopped() }
+            if isStopped() { throw StoppedError() }
         }
     }
 

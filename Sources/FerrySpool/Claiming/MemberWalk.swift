@@ -20,7 +20,7 @@ extension OpenFile {
         while position < length {
             let start = try bytes(Self.longestHeader, at: position)
             var note: GzipMemberCounts?
-            do throws(GzipHeader.Failure) {
+            do throws(GzipHeader.HeaderError) {
                 note = try GzipHeader(start).note
             } catch {
                 switch error {

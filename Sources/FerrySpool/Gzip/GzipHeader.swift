@@ -5,10 +5,10 @@ struct GzipHeader {
     /// What a Ferry writer noted about the member, when one did, and when it can be true.
     let note: GzipMemberCounts?
 
-    enum Failure: Error { case notGzip, incomplete }
+    enum HeaderError: Error { case notGzip, incomplete }
 
     /// Reads the header at the start of `bytes`.
-    init(_ start: ArraySlice<UInt8>) throws(Failure) {
+    init(_ start: ArraySlice<UInt8>) throws(HeaderError) {
         let bytes = Array(start)
         guard bytes.count >= 10 else {
             throw bytes.count >= 2 && (bytes[0] != 0x1f || bytes[1] != 0x8b) ? .notGzip : .incomplete

@@ -1,22 +1,11 @@
 /// What dead processes left unfinished: what of it is finished now, and what could not be.
 public struct Recovery: Equatable, Sendable {
-    /// One journal or arrival that could not be finished. It stays where it is.
-    public struct Problem: Error, Equatable, Sendable, CustomStringConvertible {
-        /// The hidden file's name.
-        public let name: String
-        /// Why it could not be finished.
-        public let error: FileError
-
-        /// The file and the error, for people.
-        public var description: String { "\(name) is left as it is: \(error)" }
-    }
-
     /// Journals that became segments.
     public var sealed: [SealedJournal] = []
     /// Segments that a receiver had accepted and not named yet.
     public var arrived: [String] = []
     /// Everything else goes on without them, and the next process that opens the spool tries again.
-    public var problems: [Problem] = []
+    public var problems: [RecoveryError] = []
     /// An empty journal was just made, by a writer that lives or does not: it is to be looked at again.
     package var isUnsure = false
 
@@ -34,7 +23,7 @@ public struct Recovery: Equatable, Sendable {
         return both
     }
 
-    mutating func note(_ name: String, _ error: FileError) { problems.append(Problem(name: name, error: error)) }
+    mutating func note(_ name: String, _ error: FileError) { problems.append(RecoveryError(name: name, error: error)) }
 }
 
 extension Spool {
@@ -83,7 +72,7 @@ extension Spool {
 
 extension Spool {
     /// Deletes delivered segments for journals that found no room to be sealed. A segment is no larger than its journal.
-    public func freeSent(forFinishing problems: [Recovery.Problem]) -> LedgerTotals.Count? {
+    public func freeSent(forFinishing problems: [RecoveryError]) -> LedgerTotals.Count? {
         let journals = problems.lazy.filter(\.error.isDiskFull).map {
             ((try? self.directory.status($0.name)) ?? nil)?.size ?? .zero
         }

@@ -3,7 +3,7 @@ public import FerrySpool
 /// Why nothing of a bundle was taken.
 public enum BundleError: Error, Equatable, CustomStringConvertible {
     case noManifest(String)
-    case manifest(String, BundleManifest.Problem)
+    case manifest(String, BundleManifestError)
     case unsigned(String)
     case forged(String)
     case encrypted(String)

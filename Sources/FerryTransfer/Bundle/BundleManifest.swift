@@ -62,16 +62,6 @@ public struct BundleManifest: Equatable, Sendable {
         name == fileName || name == signatureName || (name.hasSuffix(".gz") && name.dropLast(3).allSatisfy(\.isNumber))
     }
 
-    /// Why a manifest cannot be used: the line, from 1, and what is wrong with it.
-    public struct Problem: Error, Equatable, CustomStringConvertible {
-        /// The line, from 1.
-        public let line: Int
-        /// What is wrong with it, for people.
-        public let reason: String
-        /// The line and the reason, for people.
-        public var description: String { "line \(line) of the manifest \(reason)" }
-    }
-
     init(head: Head, segments: [Segment]) {
         self.head = head
         self.segments = segments
@@ -80,8 +70,8 @@ public struct BundleManifest: Equatable, Sendable {
     /// Reads and checks a manifest. Nothing in it may lead out of a folder, replace a file, or count twice: a segment that would is
     /// one of the ``flaws``.
     ///
-    /// - Throws: ``Problem`` where the manifest as a whole cannot be relied on.
-    init(_ bytes: [UInt8]) throws(Problem) {
+    /// - Throws: ``BundleManifestError`` where the manifest as a whole cannot be relied on.
+    init(_ bytes: [UInt8]) throws(BundleManifestError) {
         var head: Head?
         var segments: [Segment] = []
         var flaws: [Int: String] = [:]
@@ -93,25 +83,31 @@ public struct BundleManifest: Equatable, Sendable {
                 text.withUnsafeBufferPointer { JSONLine.decode(type, $0) }
             }
             guard let known = head else {
-                guard let first = decode(Head.self) else { throw Problem(line: 1, reason: "is no head of a bundle") }
+                guard let first = decode(Head.self) else { throw BundleManifestError(line: 1, reason: "is no head of a bundle") }
                 guard first.version == 1 else {
-                    throw Problem(line: 1, reason: "has version \(first.version); this Ferry knows 1")
+                    throw BundleManifestError(line: 1, reason: "has version \(first.version); this Ferry knows 1")
                 }
-                guard Self.isID(first.bundle), Spool.isID(first.spool) else { throw Problem(line: 1, reason: "has no proper ID") }
+                guard Self.isID(first.bundle), Spool.isID(first.spool) else {
+                    throw BundleManifestError(line: 1, reason: "has no proper ID")
+                }
                 head = first
                 continue
             }
-            guard let segment = decode(Segment.self) else { throw Problem(line: line, reason: "describes no segment") }
-            guard segment.file == Self.fileName(line - 1) else {
-                throw Problem(line: line, reason: "has a file name out of turn")
+            guard let segment = decode(Segment.self) else {
+                throw BundleManifestError(line: line, reason: "describes no segment")
             }
-            guard line - 1 <= known.segments else { throw Problem(line: line, reason: "is more than the head announces") }
+            guard segment.file == Self.fileName(line - 1) else {
+                throw BundleManifestError(line: line, reason: "has a file name out of turn")
+            }
+            guard line - 1 <= known.segments else {
+                throw BundleManifestError(line: line, reason: "is more than the head announces")
+            }
             flaws[segments.count] = segment.flaw ?? (names.insert(segment.name).inserted ? nil : "is named a second time")
             segments.append(segment)
         }
-        guard let head else { throw Problem(line: 1, reason: "is missing") }
+        guard let head else { throw BundleManifestError(line: 1, reason: "is missing") }
         guard segments.count == head.segments else {
-            throw Problem(line: line, reason: "is the last, and the head announces \(head.segments) segments")
+            throw BundleManifestError(line: line, reason: "is the last, and the head announces \(head.segments) segments")
         }
         self.head = head
         self.segments = segments

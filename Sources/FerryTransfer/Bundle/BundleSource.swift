@@ -85,7 +85,7 @@ struct BundleSource {
             guard signed.isValid(for: SHA256.hash(data: bytes), .bundle, by: sender) else { throw .forged(path) }
         }
         let manifest: BundleManifest
-        do throws(BundleManifest.Problem) {
+        do throws(BundleManifestError) {
             manifest = try BundleManifest(bytes)
         } catch {
             throw .manifest(path, error)

@@ -39,7 +39,7 @@ enum Sealing {
     }
 
     /// Why a segment cannot be decrypted.
-    enum Failure: Error {
+    enum SealingError: Error {
         /// It is not encrypted to this key, or its bytes are damaged.
         case unreadable
         /// It ends too early.
@@ -54,23 +54,23 @@ enum Sealing {
         func read(_ count: Int) throws -> [UInt8] {
             let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: max(count, 1), alignment: 16)
             defer { buffer.deallocate() }
-            guard try region.read(into: .init(rebasing: buffer[..<count])) == count else { throw Failure.truncated }
+            guard try region.read(into: .init(rebasing: buffer[..<count])) == count else { throw SealingError.truncated }
             return Array(buffer[..<count])
         }
-        guard try read(mark.count) == mark else { throw Failure.unreadable }
+        guard try read(mark.count) == mark else { throw SealingError.unreadable }
         let encapsulated = try read(keyLength)
         guard
             var recipient = try? HPKE.Recipient(
                 privateKey: keys.agreement, ciphersuite: suite, info: Data(context.utf8), encapsulatedKey: Data(encapsulated))
-        else { throw Failure.unreadable }
+        else { throw SealingError.unreadable }
         var left = region.size - Int64(mark.count + keyLength)
         repeat {
             let length = try read(4).reversed().reduce(0) { $0 << 8 | Int($1) }
-            guard length >= tagLength, length <= piece + tagLength else { throw Failure.unreadable }
+            guard length >= tagLength, length <= piece + tagLength else { throw SealingError.unreadable }
             let sealed = try read(length)
             left -= Int64(4 + length)
             guard let plain = try? recipient.open(Data(sealed), authenticating: Data([left == 0 ? 1 : 0])) else {
-                throw Failure.unreadable
+                throw SealingError.unreadable
             }
             try Array(plain).withUnsafeBytes(body)
         } while left > 0

@@ -180,7 +180,7 @@ public struct Export {
                     continue
                 }
                 guard let file = try spool.directory.open(name) else {
-                    report.leftOut.append((name, Gone.reason))
+                    report.leftOut.append((name, GoneError.reason))
                     continue
                 }
                 let status = try file.status()
@@ -221,7 +221,7 @@ public struct Export {
     private static let mostLooks = 50
 
     /// A segment that was described, and is not there any more as it was.
-    private struct Gone: Error {
+    private struct GoneError: Error {
         let name: String
         var reason = Self.reason
 
@@ -251,7 +251,7 @@ public struct Export {
                     if item.segment.events == nil { report.uncounted += 1 }
                 }
                 return
-            } catch let gone as Gone {
+            } catch let gone as GoneError {
                 destination.discard()
                 report.leftOut.append((gone.name, gone.reason))
                 chosen.removeAll { FileName($0.segment.name) == FileName(gone.name) }
@@ -286,7 +286,7 @@ public struct Export {
             guard let opened = try spool.directory.open(segment.name) else { throw FileError("open", segment.name, code: ENOENT) }
             file = opened
         } catch {
-            throw Gone(name: segment.name, reason: error.code == ENOENT ? Gone.reason : error.description)
+            throw GoneError(name: segment.name, reason: error.code == ENOENT ? GoneError.reason : error.description)
         }
         try check(file, chosen)
         let region = FileRegion(file, size: segment.bytes)
@@ -306,15 +306,15 @@ public struct Export {
                 }
             }
         } catch let error as FileError where error.path == file.path {
-            throw Gone(name: segment.name, reason: error.description)
+            throw GoneError(name: segment.name, reason: error.description)
         }
         try check(file, chosen)
     }
 
     /// Sees whether a file still has the bytes that its checksum is of.
-    private func check(_ file: OpenFile, _ chosen: Chosen) throws(Gone) {
+    private func check(_ file: OpenFile, _ chosen: Chosen) throws(GoneError) {
         guard let status = try? file.status(), status.identity == chosen.status.identity, status.size == chosen.status.size,
             status.modified == chosen.status.modified
-        else { throw Gone(name: chosen.segment.name, reason: "it has changed meanwhile") }
+        else { throw GoneError(name: chosen.segment.name, reason: "it has changed meanwhile") }
     }
 }

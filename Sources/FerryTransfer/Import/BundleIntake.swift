@@ -142,7 +142,7 @@ struct BundleIntake {
         } catch {
             hub.discard(arrival)
             if let error = error as? FileError { throw error }
-            report.damaged.append((segment.name, (error as? Refusal)?.reason ?? "\(error)"))
+            report.damaged.append((segment.name, (error as? RefusalError)?.reason ?? "\(error)"))
             return
         }
         let entry = ReceivedEntry(
@@ -323,15 +323,15 @@ struct BundleIntake {
     }
 
     /// Why one segment is not taken.
-    private struct Refusal: Error { let reason: String }
+    private struct RefusalError: Error { let reason: String }
 
     /// Copies a file of the bundle into the hub's spool.
     ///
-    /// - Throws: ``Refusal``, or the `FileError` of the hub's spool.
+    /// - Throws: ``RefusalError``, or the `FileError` of the hub's spool.
     private func copy(_ region: FileRegion, _ segment: BundleManifest.Segment, to arrival: Arrival) throws {
         let head = manifest.head
         let expected = head.isEncrypted ? Sealing.size(of: segment.bytes) : segment.bytes
-        guard region.size == expected else { throw Refusal(reason: "it has \(region.size) bytes instead of \(expected)") }
+        guard region.size == expected else { throw RefusalError(reason: "it has \(region.size) bytes instead of \(expected)") }
         var hash = SHA256()
         func take(_ piece: UnsafeRawBufferPointer) throws {
             hash.update(bufferPointer: piece)
@@ -343,15 +343,15 @@ struct BundleIntake {
             } else {
                 try region.forEachPiece(take)
             }
-        } catch Sealing.Failure.unreadable {
-            throw Refusal(reason: "it cannot be decrypted: another key, or damaged bytes")
-        } catch Sealing.Failure.truncated {
-            throw Refusal(reason: "it ends too early")
+        } catch Sealing.SealingError.unreadable {
+            throw RefusalError(reason: "it cannot be decrypted: another key, or damaged bytes")
+        } catch Sealing.SealingError.truncated {
+            throw RefusalError(reason: "it ends too early")
         } catch let error as FileError where error.path == region.file.path {
-            throw Refusal(reason: "\(error)")
+            throw RefusalError(reason: "\(error)")
         }
         guard BodyDigest(hash.finalize()) == BodyDigest(hexadecimal: segment.sha256) else {
-            throw Refusal(reason: "its checksum is wrong")
+            throw RefusalError(reason: "its checksum is wrong")
         }
     }
 

@@ -27,7 +27,7 @@ public struct UploadReport: Sendable {
     /// What was deleted from `sent/` because its time was over, or the disk full.
     public var sentDeleted = LedgerTotals.Count()
     /// Journals and arrivals that could not be finished, at the last try.
-    public var unfinished: [Recovery.Problem] = []
+    public var unfinished: [RecoveryError] = []
     /// Segments that could not be opened or locked, or were to be rejected and could not be.
     public var unusable = 0
     /// Why, for the first of them.

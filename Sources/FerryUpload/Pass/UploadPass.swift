@@ -18,7 +18,7 @@ public final class UploadPass: Sendable {
 
     /// What is not the workers' to send.
     private struct Leftovers {
-        var unfinished: [Recovery.Problem]
+        var unfinished: [RecoveryError]
         var others = OtherFiles()
         /// What was deleted to finish something.
         var sentDeleted = LedgerTotals.Count()
@@ -30,7 +30,7 @@ public final class UploadPass: Sendable {
     ///   - now: The wall clock.
     ///   - onEvent: Called as things happen, from any thread.
     public init(
-        _ spool: Spool, options: UploadOptions, unfinished: [Recovery.Problem] = [],
+        _ spool: Spool, options: UploadOptions, unfinished: [RecoveryError] = [],
         now: @escaping @Sendable () -> Timestamp = Timestamp.now,
         onEvent: @escaping @Sendable (UploadEvent) -> Void = { _ in }
     ) throws(UploadError) {

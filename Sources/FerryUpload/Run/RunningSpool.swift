@@ -35,7 +35,7 @@ struct RunningSpool {
     /// Segments that travel by hand, as the last scan found the marks.
     var travelling = TravellingSegments()
     /// What could not be finished of what dead writers left, as it was told last.
-    var unfinished: [Recovery.Problem] = []
+    var unfinished: [RecoveryError] = []
     /// When to look for journals that dead writers left.
     var recoversAt: Duration?
     private var nextPruning = Duration.zero

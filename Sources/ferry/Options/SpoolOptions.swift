@@ -32,7 +32,7 @@ struct SpoolOptions: ParsableArguments {
     func open(_ access: Spool.Access) throws -> Spool { try openRecovered(access).spool }
 
     /// The same, with what could not be finished. It stops nothing.
-    func openRecovered(_ access: Spool.Access) throws -> (spool: Spool, unfinished: [Recovery.Problem]) {
+    func openRecovered(_ access: Spool.Access) throws -> (spool: Spool, unfinished: [RecoveryError]) {
         do throws(FileError) {
             let isNew = access == .create && Glibc.access(path, F_OK) != 0
             // An empty folder may be the place of a file system that is not mounted: what is stored there would be hidden later.

@@ -67,7 +67,7 @@ extension FuzzTarget {
         do {
             try Sealing.open(FileRegion(file, size: Int64(bytes.count)), with: keys, context: "fuzz") { opened += $0.count }
             try expect(Sealing.size(of: Int64(opened)) == bytes.count, "what opens has the size that it should")
-        } catch is Sealing.Failure {
+        } catch is Sealing.SealingError {
             try expect(opened <= bytes.count, "nothing comes out that did not go in")
         }
     }
