@@ -61,7 +61,9 @@ public final class EventTracker: Sendable {
         do throws(FileError) {
             spool = try configuration.makesSpool ? Spool.open(path, access: .create) : .openExisting(path)
             let fresh = SpoolIdentity(anonymousID: ids.next().text, createdAt: start.wall)
-            identity = try spool.identity(orNew: fresh) { configuration.onWarning(.identityLost($0)) }
+            var lost: [UnreadableState] = []
+            identity = try spool.identity(orNew: fresh) { lost.append($0) }
+            for identity in lost { configuration.onWarning(.identityLost(identity)) }
             control = try spool.control()
         } catch {
             throw .file(error)
@@ -145,7 +147,9 @@ public final class EventTracker: Sendable {
                 tell(untold.milestone, isFirstStart: untold.isFirstStart, context: admission.context)
             }
             var defaults = admission.superProperties.isEmpty ? [] : [admission.superProperties]
-            if let dynamic = configuration.dynamicProperties { defaults.insert(dynamic(), at: 0) }
+            if let dynamic = configuration.dynamicProperties, !Self.isAskingForProperties {
+                defaults.insert(Self.$isAskingForProperties.withValue(true, operation: dynamic), at: 0)
+            }
             var reserved = reserved
             if admission.isPassive { reserved["$app_state"] = "background" }
             var encoder = EventEncoder(configuration.limits)
@@ -171,6 +175,9 @@ public final class EventTracker: Sendable {
             throw error
         }
     }
+
+    /// The program is asked for dynamic properties: an event that it tracks meanwhile has none, or it would be asked for ever.
+    @TaskLocal private static var isAskingForProperties = false
 
     private func admit(_ name: String, at now: Moment) throws(TrackerError) -> TrackerState.Admission {
         let admission = try state.withLock { (state) throws(TrackerError) in

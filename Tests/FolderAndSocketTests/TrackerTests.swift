@@ -469,6 +469,13 @@ struct TrackerTests {
             $0.batch.events = 2
             $0.onWarning = { _ in
                 guard let tracker = calls.withLock(\.tracker) else { return }
+                // Another thread's flush must not wait for the one that warns, nor this one for it.
+                let flushed = DispatchSemaphore(value: 0)
+                Thread.detachNewThread {
+                    try? tracker.flushAndWait()
+                    flushed.signal()
+                }
+                flushed.wait()
                 try? tracker.flushAndWait()
                 try? tracker.setEnabled(true)
                 try? tracker.login("callback")
@@ -486,6 +493,32 @@ struct TrackerTests {
         try await eventually("the callback returned") { calls.withLock(\.returned) > 0 }
         #expect(throws: TrackerError.closed) { try tracker.track("late") }
         calls.withLock { $0.tracker = nil }
+    }
+
+    @Test("What is tracked while dynamic properties are asked for has none, and every other method may be called there")
+    func dynamicPropertiesCall() async throws {
+        let shared = Mutex<EventTracker?>(nil)
+        let tracker = try folder.tracker {
+            $0.dynamicProperties = {
+                guard let tracker = shared.withLock(\.self) else { return [:] }
+                try? tracker.track("inner")
+                try? tracker.flushAndWait()
+                try? tracker.login("someone")
+                tracker.setSuperProperties(["site": "north"])
+                tracker.startTimer("t")
+                _ = (tracker.startSession(), tracker.statistics, tracker.interval, tracker.superProperties)
+                try? tracker.setPaused(false)
+                return ["dynamic": 1]
+            }
+        }
+        shared.withLock { $0 = tracker }
+        try tracker.track("outer")
+        shared.withLock { $0 = nil }
+        try tracker.close()
+        #expect(try names(published()).filter { $0.hasSuffix("er") }.sorted() == ["inner", "outer"])
+        let dynamic = try spool().events(in: [.pending]).filter { $0.contains("\"dynamic\":1") }
+        #expect(dynamic.count == 1)
+        #expect(dynamic.allSatisfy { $0.contains("\"name\":\"outer\"") })
     }
 
     @Test("What a dead tracker left is published by the next")

@@ -41,8 +41,10 @@ final class Publisher: Sendable {
         var uploaderChanged: Timestamp?
         /// What was published since the last look at the control file: a deletion may have been asked for before.
         var published: [SegmentName] = []
-        /// The program closed descriptors of the tracker's, and was not told yet.
+        /// The program closed descriptors of the tracker's, and no call has failed for it yet.
         var lost: FileError?
+        /// What came up within a turn. The callback may flush, on another thread too: it runs after the turn.
+        var warnings: [TrackerWarning] = []
     }
 
     init(_ recorder: Recorder, retention: RetentionLimits, options: Options) {
@@ -106,15 +108,35 @@ final class Publisher: Sendable {
             return true
         }
         guard isDue else { return }
-        thread.perform { [self] in freeSent(in: recorder.spool, atLeast: .mebibytes(1)) }
+        thread.perform { [self] in
+            freeSent(in: recorder.spool, atLeast: .mebibytes(1))
+            giveWarnings()
+        }
     }
 
     /// Returns whether something was deleted.
     @discardableResult
     private func freeSent(in spool: Spool, atLeast wanted: ByteCount) -> Bool {
         guard spool.sentGivesWay, let deleted = spool.freeSent(atLeast: wanted) else { return false }
-        if deleted.segments > 0 { options.warn(.madeRoom(deleted)) }
+        if deleted.segments > 0 { keep(.madeRoom(deleted)) }
         return true
+    }
+
+    private func keep(_ warning: TrackerWarning) { state.withLock { $0.warnings.append(warning) } }
+
+    /// Calls the program with what came up.
+    private func giveWarnings() {
+        let warnings = state.withLock { state in
+            defer { state.warnings = [] }
+            return state.warnings
+        }
+        for warning in warnings { options.warn(warning) }
+    }
+
+    /// Publishes in turn; what the program is to know of it, it learns when the turn is over.
+    private func inTurn<Result>(_ body: () -> Result) -> Result {
+        defer { giveWarnings() }
+        return turn.take(body)
     }
 
     /// Runs something with the spool, after what is under way.
@@ -132,7 +154,7 @@ final class Publisher: Sendable {
             return state.lost
         }
         // Also what the thread has in hand: it is published by the time of the turn, or was put back.
-        if let failure = turn.take({ publish(upTo: recorder.rollAll()) }) { throw failure }
+        if let failure = inTurn({ publish(upTo: recorder.rollAll()) }) { throw failure }
         if let lost { throw lost }
     }
 
@@ -175,7 +197,7 @@ final class Publisher: Sendable {
         options.warn(.sealing(error))
     }
 
-    /// Publishes a number of journals, each of them tried once.
+    /// Publishes a number of journals, each of them tried once. To be called in turn.
     ///
     /// - Returns: Why the first of those could not be published that could not.
     private func publish(upTo count: Int) -> FileError? {
@@ -183,7 +205,7 @@ final class Publisher: Sendable {
         let now = options.now().steady
         var failure: FileError?
         for _ in 0..<count {
-            guard let result = publishNext(at: now) else { break }
+            guard let result = publishNextInTurn(at: now) else { break }
             if case .failure(let error) = result { failure = failure ?? error }
         }
         return failure
@@ -206,11 +228,11 @@ final class Publisher: Sendable {
     }
 
     /// Publishes one journal, if one is to be published.
-    private func publishNext(at now: Duration) -> Result<Void, FileError>? {
-        turn.take {
-            guard let (batch, spool) = recorder.take(at: now) else { return nil }
-            return Result { () throws(FileError) in try publish(batch, in: spool) }
-        }
+    private func publishNext(at now: Duration) -> Result<Void, FileError>? { inTurn { publishNextInTurn(at: now) } }
+
+    private func publishNextInTurn(at now: Duration) -> Result<Void, FileError>? {
+        guard let (batch, spool) = recorder.take(at: now) else { return nil }
+        return Result { () throws(FileError) in try publish(batch, in: spool) }
     }
 
     /// Publishes everything when it was asked for, by `ferry flush` say, and deletes what a program had deleted.
@@ -247,7 +269,7 @@ final class Publisher: Sendable {
             delete(own, begunBefore, before: before, in: spool)
         } else if let asked = control.flushRequestedAt, oldest <= asked || oldest > options.now().wall {
             // A clock that was set back since says nothing of what came first.
-            _ = turn.take { publish(upTo: recorder.rollAll()) }
+            _ = inTurn { publish(upTo: recorder.rollAll()) }
         }
         return now + Self.flushLook
     }
@@ -266,7 +288,7 @@ final class Publisher: Sendable {
     ///
     /// - Parameter others: They were begun before, even if their names say otherwise.
     private func delete(_ own: [SegmentName], _ others: [SegmentName], before: Timestamp, in spool: Spool) {
-        _ = turn.take { publish(upTo: recorder.rollAll()) }
+        _ = inTurn { publish(upTo: recorder.rollAll()) }
         if !others.isEmpty {
             _ = try? spool.dropDisabled(Set(others.map(\.fileName)), before: .distantFuture, at: options.now().wall)
         }
@@ -291,7 +313,7 @@ final class Publisher: Sendable {
                 return state.failures
             }
             // Once for one journal, and once for a disk.
-            if failures == 1, inARow == 1 { options.warn(.sealing(error)) }
+            if failures == 1, inARow == 1 { keep(.sealing(error)) }
             throw error
         }
     }

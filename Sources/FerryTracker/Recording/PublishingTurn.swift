@@ -1,20 +1,13 @@
 import CForks
 import Glibc
 
-/// One thread publishes at a time, so that segments appear in the order of their names: an uploader sends what it sees. The thread that has the turn
-/// may take it again: what it tells the program about a failure may make that flush.
+/// One thread publishes at a time, so that segments appear in the order of their names: an uploader sends what it sees.
 ///
 /// `@unchecked`: nothing but a lock, which is made once.
 final class PublishingTurn: @unchecked Sendable {
     private let lock = UnsafeMutablePointer<pthread_mutex_t>.allocate(capacity: 1)
 
-    init() {
-        var attributes = pthread_mutexattr_t()
-        pthread_mutexattr_init(&attributes)
-        pthread_mutexattr_settype(&attributes, Int32(PTHREAD_MUTEX_RECURSIVE))
-        pthread_mutex_init(lock, &attributes)
-        pthread_mutexattr_destroy(&attributes)
-    }
+    init() { pthread_mutex_init(lock, nil) }
 
     deinit {
         pthread_mutex_destroy(lock)
