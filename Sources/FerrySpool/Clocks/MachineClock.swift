@@ -18,6 +18,28 @@ extension Spool {
     public func watchClock(
         _ reading: ClockJumpDetector.Reading = .now(), warn: (UnreadableState) -> Void = { _ in }
     ) -> ClockJumpDetector {
+        var (watch, failure) = lookAtClock(reading, warn: warn)
+        do throws(FileError) {
+            try stateDirectory?.writeState(watch, to: Self.clockName)
+        } catch {
+            // On a full disk the next look compares with an older one.
+            if !error.isOutOfSpace { failure = failure ?? error }
+        }
+        if let failure, let stateDirectory {
+            warn(UnreadableState(path: stateDirectory.pathOf(Self.clockName), reason: "\(failure)"))
+        }
+        return watch
+    }
+
+    /// Returns what ``watchClock(_:warn:)`` finds at this moment, and remembers nothing: for commands that change nothing.
+    package func clockAsSeen(_ reading: ClockJumpDetector.Reading = .now()) -> ClockJumpDetector {
+        lookAtClock(reading, warn: { _ in }).watch
+    }
+
+    /// - Returns: Also why the last look cannot be read.
+    private func lookAtClock(
+        _ reading: ClockJumpDetector.Reading, warn: (UnreadableState) -> Void
+    ) -> (watch: ClockJumpDetector, failure: FileError?) {
         var previous: ClockJumpDetector?
         var failure: FileError?
         do throws(FileError) {
@@ -29,16 +51,7 @@ extension Spool {
         if previous?.bootID != reading.bootID, let latest = latestCreation(), latest.boot == reading.bootID {
             watch.note(dated: latest.created)
         }
-        do throws(FileError) {
-            try stateDirectory?.writeState(watch, to: Self.clockName)
-        } catch {
-            // On a full disk the next look compares with an older one.
-            if !error.isOutOfSpace { failure = failure ?? error }
-        }
-        if let failure, let stateDirectory {
-            warn(UnreadableState(path: stateDirectory.pathOf(Self.clockName), reason: "\(failure)"))
-        }
-        return watch
+        return (watch, failure)
     }
 
     /// Returns a moment as an age limit may take it: no later than the clock, as far as that can be trusted; `nil` while it cannot.

@@ -16,11 +16,7 @@ extension Spool {
         report.isClockSettling = limits.maxAge != nil && trustedNow == nil
         let listing = try scan(sizes: true)
         report.problems = listing.problems
-        let plan = EvictionPlan(
-            candidates: listing.entries.lazy.map {
-                .init(priority: $0.priority, created: watch?.best($0.created) ?? $0.created, size: $0.size ?? .zero)
-            },
-            limits: limits, overhead: listing.sidecarBytes + room, now: trustedNow, atMost: atMost)
+        let plan = EvictionPlan(listing, limits, by: watch, room: room, atMost: atMost)
 
         report.stored = .init(repeating: .zero, count: Priority.levels)
         for entry in listing.entries { report.stored[Int(entry.priority.level)] += entry.size ?? .zero }
@@ -28,7 +24,7 @@ extension Spool {
         for index in plan.expired {
             let name = listing.name(of: listing.entries[index])
             let size = try drops.add(
-                name, .expired, .expired, why: "older than \(limits.maxAge?.forPeople ?? "the limit")",
+                name, .expired, .expired, why: limits.whyExpired,
                 unlessDated: { !limits.isTooOld($0, at: trustedNow) })
             report.expired.add(size)
             report.dropped(size, listing.entries[index].priority)
@@ -41,7 +37,7 @@ extension Spool {
             guard let maxBytes = limits.maxBytes, remaining > maxBytes else { break }
             let entry = listing.entries[index]
             let size = try drops.add(
-                listing.name(of: entry), .evicted, .evicted, why: "the spool was larger than \(maxBytes)")
+                listing.name(of: entry), .evicted, .evicted, why: limits.whyEvicted)
             report.evicted.add(size)
             report.dropped(size, entry.priority)
             if size == nil, position < plan.oversized { held += entry.size ?? .zero }
