@@ -19,10 +19,10 @@ struct ReplayFile: Equatable, Sendable {
     var size: ByteCount { stamp.size }
     var modified: Timestamp { stamp.modified }
 
-    private static let endings: [(String, Form)] = [
-        (".jsonl.gz", .gzip), (".ndjson.gz", .gzip), (".json.gz", .gzip), (".jsonl", .plain), (".ndjson", .plain),
-        (".jsonl.zst", .zstd), (".ndjson.zst", .zstd),
-    ]
+    private static let endings: [(String, Form)] =
+        ForeignName.endings.map { ($0, .gzip) } + [
+            (".jsonl", .plain), (".ndjson", .plain), (".jsonl.zst", .zstd), (".ndjson.zst", .zstd),
+        ]
 
     /// Whether a file of this name is taken for one of events.
     static func hasEvents(_ name: String) -> Bool { endings.contains { name.withoutCopyNumber.hasSuffix($0.0) } }

@@ -51,7 +51,7 @@ extension Spool {
             // One that is there needs no room.
             guard error.isDiskFull else { throw error }
             if (try? directory.overwriteState(state, in: name)) == true { return }
-            guard room == .blocks, turnReserveIntoSidecar(name, Directory.encode(state)) else { throw error }
+            guard room == .blocks, turnReserveIntoSidecar(name, JSONLine.encode(state)) else { throw error }
         }
     }
 

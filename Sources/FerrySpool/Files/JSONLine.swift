@@ -1,12 +1,17 @@
-import FoundationEssentials
+package import FoundationEssentials
 
 /// One value a line, as Ferry's logs and lists have it.
 public enum JSONLine {
-    /// Encodes a value in one line, with sorted keys and a line feed.
-    public static func encode(_ value: some Encodable) -> [UInt8] {
+    /// Makes an encoder as all of Ferry's JSON is written: with sorted keys, and slashes as they are.
+    package static func makeEncoder() -> JSONEncoder {
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
-        guard let data = try? encoder.encode(value) else { preconditionFailure("lists hold nothing but text and numbers") }
+        return encoder
+    }
+
+    /// Encodes a value in one line, with sorted keys and a line feed.
+    public static func encode(_ value: some Encodable) -> [UInt8] {
+        guard let data = try? makeEncoder().encode(value) else { preconditionFailure("lists hold nothing but text and numbers") }
         return Array(data) + [UInt8(ascii: "\n")]
     }
 

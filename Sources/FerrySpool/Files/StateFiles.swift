@@ -30,7 +30,7 @@ extension Directory {
 
     /// Replaces a JSON state file in one step.
     func writeState(_ state: some Encodable, to name: String, durable: Bool = false) throws(FileError) {
-        try replace(name, with: Self.encode(state), durable: durable)
+        try replace(name, with: JSONLine.encode(state), durable: durable)
     }
 
     /// Writes a state file, durably, where the one that is there lies: it needs no room for that. A crash in the middle may leave it unreadable.
@@ -39,7 +39,7 @@ extension Directory {
     func overwriteState(_ state: some Encodable, in name: String) throws(FileError) -> Bool {
         let file = try open(name, flags: O_RDWR | O_NONBLOCK)
         let status = try file.status()
-        var bytes = Self.encode(state)
+        var bytes = JSONLine.encode(state)
         guard status.isRegular, status.allocated > .zero, bytes.count <= Self.block, status.size.bytes <= Int64(Self.block) else {
             return false
         }
@@ -54,13 +54,6 @@ extension Directory {
 
     /// The smallest that file systems give to a file, but for what they keep beside its name.
     private static let block = 512
-
-    static func encode(_ state: some Encodable) -> [UInt8] {
-        let encoder = JSONEncoder()
-        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
-        guard let data = try? encoder.encode(state) else { preconditionFailure("state files hold nothing but text and numbers") }
-        return Array(data) + [UInt8(ascii: "\n")]
-    }
 
     private static func describe(_ error: any Error) -> String {
         switch error {

@@ -1,6 +1,7 @@
 /// File names of segments that other tools gave: `*.jsonl.gz`, `*.ndjson.gz`, `*.json.gz`.
 public enum ForeignName {
-    static let endings = [".jsonl.gz", ".ndjson.gz", ".json.gz"]
+    /// What such a name ends with.
+    package static let endings = [".jsonl.gz", ".ndjson.gz", ".json.gz"]
     private static let endingBytes = endings.map { Array($0.utf8) }
 
     /// The longest name of a file that Linux knows, in bytes.

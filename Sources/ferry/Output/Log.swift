@@ -1,5 +1,4 @@
 import FerrySpool
-import Glibc
 import Logging
 import Synchronization
 
@@ -34,13 +33,5 @@ struct Log: Sendable {
     static var writesJSON: Bool {
         get { isJSON.load(ordering: .relaxed) }
         set { isJSON.store(newValue, ordering: .relaxed) }
-    }
-}
-
-enum StandardError {
-    /// One write a line, so that lines of several processes do not mix.
-    static func write(_ text: String) {
-        var text = text
-        text.withUTF8 { bytes in _ = Glibc.write(2, bytes.baseAddress, bytes.count) }
     }
 }

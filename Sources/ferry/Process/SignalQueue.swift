@@ -1,4 +1,5 @@
 @preconcurrency import Dispatch
+import FerrySpool
 import Glibc
 import Synchronization
 
