@@ -1,0 +1,142 @@
+import FerrySpool
+import FerryUpload
+import Glibc
+
+extension SpoolStatus {
+    /// Above this many pending segments their headers are not read: that would take longer than everything else.
+    private static let mostHeadersRead = 20_000
+    private static let mostProblems = 100
+
+    /// - Parameter rule: When data must have arrived; `nil`: as the uploader has it that runs, or ran last.
+    init(
+        _ spool: Spool, now: Timestamp, deadline rule: DueTime?, warn: (UnreadableState) -> Void
+    ) throws(FileError) {
+        self.spool = spool.path
+        at = now
+        for failure in [spool.stateFailure, spool.sentFailure] { if let failure { note(failure) } }
+        let locks = HeldLocks()
+        let control = look { () throws(FileError) in try spool.control(warn: warn) }
+        if control?.isUnreadable == true { note(FileError("understand", spool.controlPath, code: EINVAL)) }
+        paused = control?.isPaused ?? false
+        disabled = control?.isDisabled ?? false
+        limits = (look { () throws(FileError) in try spool.settings(warn: warn) } ?? nil).map(Limits.init)
+        let known = look { () throws(FileError) in try spool.uploaderMark(locks) } ?? nil
+        if let known, known.isRunning {
+            uploader = Uploader(
+                process: known.mark.process, startedAt: known.mark.startedAt, destination: known.mark.destination,
+                byHand: known.mark.byHand)
+        }
+        let rule = rule ?? known?.mark.deadline.flatMap { DueTime($0) }
+        let standing = rule?.standing(at: now)
+        if let rule, let standing {
+            deadline = Deadline(
+                rule: "\(rule.time) in \(rule.zone.name)", next: standing.next, following: rule.standing(at: standing.next).next)
+        }
+        let listing = try spool.scan(sizes: true)
+        for problem in listing.problems { note(problem) }
+        addPending(listing, spool, standing, warn: warn)
+        let left = spool.unfinished(listing, locks)
+        unfinished = left.journals + left.arrivals
+        openJournals = listing.openJournals - left.journals.count
+        unusableNames = listing.others.misnamed
+        flawedNames = listing.flawedNames()
+        others = listing.others
+        let unavailable = spool.destinationStates { note($0) }
+        destinations = unavailable.map { Destination(destination: $0.id, state: $0.state) }
+        standstill = Standstill(
+            control: control ?? SpoolControl(), uploader: known.flatMap { $0.isRunning ? $0.mark : nil },
+            destinations: unavailable,
+            at: now)
+        rejected =
+            look { () throws(FileError) in try spool.rejected(warn: warn) }?
+            .map { Rejected(segment: $0.name, bytes: $0.size.bytes, reason: $0.reason) } ?? []
+        travelling =
+            look { () throws(FileError) in try spool.travellingBundles(warn: warn) }?
+            .map { Travelling(bundle: $0.bundle, since: $0.since, segments: $0.segments, underWay: $0.isUnderWay) } ?? []
+        let totals = spool.ledgerTotals { note($0) }
+        for outcome in LedgerEntry.Outcome.allCases {
+            let count = totals[outcome]
+            ledger[outcome.rawValue] = Amount(segments: count.segments, bytes: count.bytes.bytes)
+        }
+    }
+
+    private mutating func addPending(
+        _ listing: SpoolListing, _ spool: Spool, _ standing: DueTime.Standing?, warn: (UnreadableState) -> Void
+    ) {
+        let readsHeaders = listing.entries.count <= Self.mostHeadersRead
+        for entry in listing.entries {
+            if priorities.last?.priority != entry.priority.level {
+                priorities.append(
+                    PriorityLine(priority: entry.priority.level, events: readsHeaders ? 0 : nil, oldest: entry.created))
+            }
+            let last = priorities.count - 1
+            priorities[last].segments += 1
+            priorities[last].bytes.add(entry.size?.bytes ?? 0)
+            if let standing { deadline?.add(entry.size ?? .zero, created: entry.created, standing) }
+            if readsHeaders {
+                let events = look { () throws(FileError) in try spool.notedEvents(of: listing.name(of: entry)) } ?? nil
+                priorities[last].events = priorities[last].events.flatMap { sum in events.map(sum.adding) }
+            }
+            if entry.hasSidecar,
+                let retry = look({ () throws(FileError) in try spool.sidecar(of: listing.name(of: entry), warn: warn) }) ?? nil
+            {
+                waiting.append(
+                    Waiting(
+                        segment: listing.name(of: entry), until: retry.wait(at: at, longestWait: BackOff.standard.longestWait),
+                        retry: retry))
+            }
+        }
+        pending = Amount(segments: Int64(listing.entries.count), bytes: listing.segmentBytes.bytes)
+    }
+
+    /// Looks at one thing. When it cannot be read, that is noted, and everything else is shown.
+    private mutating func look<Found>(_ body: () throws(FileError) -> Found) -> Found? {
+        do throws(FileError) {
+            return try body()
+        } catch {
+            note(error)
+            return nil
+        }
+    }
+
+    private mutating func note(_ error: FileError) {
+        unreadable += 1
+        if problems.count < Self.mostProblems { problems.append(error.description) }
+    }
+}
+
+extension SpoolStatus.Deadline {
+    fileprivate mutating func add(_ size: ByteCount, created: Timestamp, _ standing: DueTime.Standing) {
+        if created < standing.lateBefore {
+            late.add(size)
+        } else if created < standing.dueBefore {
+            due.add(size)
+        } else {
+            dueLater.add(size)
+        }
+    }
+}
+
+extension SpoolStatus.Limits {
+    fileprivate init(_ settings: SpoolSettings) {
+        maxBytes = settings.retention.maxBytes?.bytes
+        maxAgeMs = settings.retention.maxAge?.wholeMilliseconds
+        setBy = settings.setBy
+        setAt = settings.setAt
+    }
+}
+
+extension SpoolStatus.Amount {
+    fileprivate mutating func add(_ size: ByteCount) {
+        segments += 1
+        bytes.add(size.bytes)
+    }
+}
+
+extension DueTime {
+    /// `nil` when the machine does not know the zone.
+    fileprivate init?(_ mark: UploaderMark.Deadline) {
+        guard let time = DayTime(parsing: mark.time), let zone = try? Zone(named: mark.timezone) else { return nil }
+        self.init(time: time, zone: zone)
+    }
+}

@@ -1,0 +1,101 @@
+import FerrySpool
+import FerryUpload
+
+extension SpoolStatus {
+    /// Long lists are cut: `ferry list` and `--json` show everything.
+    private static let longestList = 20
+
+    /// For people.
+    var text: [String] {
+        var lines = ["spool \(spool)"]
+        if disabled {
+            lines.append("disabled: it stores and sends nothing; ferry enable changes that")
+        } else if paused {
+            lines.append("paused: it sends nothing; ferry resume changes that")
+        }
+        if let uploader {
+            lines.append(
+                "ferry run sends to \(uploader.destination), process \(uploader.process), for \((at - uploader.startedAt).forPeople)"
+            )
+            if uploader.byHand ?? false { lines.append("it sends when it is asked: ferry flush") }
+        }
+        if let standstill, !paused, !disabled { lines.append(standstill.text) }
+        lines.append("")
+        if priorities.isEmpty {
+            lines.append("nothing is pending")
+        } else {
+            var table = Table(["PRIORITY", "SEGMENTS", "SIZE", "EVENTS", "OLDEST"], rightAligned: [1, 2, 3, 4])
+            for line in priorities {
+                table.add([
+                    "\(line.priority)", "\(line.segments)", "\(ByteCount(line.bytes))", line.events.map { "\($0)" } ?? "?",
+                    (at - line.oldest).forPeople,
+                ])
+            }
+            lines += table.lines
+        }
+        lines.append("")
+        lines.append("pending   \(amount(pending))")
+        lines.append("sent      \(amount(ledger["sent"]))")
+        lines.append(
+            "rejected  \(amount(Amount(segments: Int64(rejected.count), bytes: rejected.reduce(0) { $0.adding($1.bytes) })))")
+        lines.append("dropped   \(amount(ledger["expired"])) by age, \(amount(ledger["evicted"])) for room")
+        if let deadline {
+            for (amount, moment) in [(deadline.due, deadline.next), (deadline.dueLater, deadline.following)] {
+                lines.append(
+                    "due       \(self.amount(amount)) by \(moment.rfc3339) (\(deadline.rule)), in \((moment - at).forPeople)")
+            }
+            if deadline.late.segments > 0 { lines.append("late      \(amount(deadline.late))") }
+        }
+        if let limits { lines.append("limits    \(limits.text), as \(limits.setBy) was told at \(limits.setAt.rfc3339)") }
+        if openJournals > 0 { lines.append("writing   \(counted(openJournals, "open journal"))") }
+        if !unfinished.isEmpty {
+            lines.append(
+                "left      \(counted(unfinished.count, "file")) of writers or receivers that died; the next ferry upload finishes them"
+            )
+        }
+        if !others.isEmpty { lines.append("ignored   \(others)") }
+        if flawedNames.count > 0 { lines += [""] + flawedNames.lines }
+        lines += section("waiting", waiting) { entry in
+            let due = standstill?.reason == "off" ? "due at the next start" : "due again"
+            let when = entry.until.map { "until \($0.rfc3339) (in \(($0 - at).forPeople))" } ?? due
+            return "\(entry.segment)  \(entry.retry.text(when: when))"
+        }
+        lines += section("destinations", destinations) { entry in
+            let wait = entry.state.wait(at: at, longestWait: BackOff.standard.longestWait)
+            let when = wait.map { "not before \($0.rfc3339) (in \(($0 - at).forPeople))" } ?? "due"
+            return "\(entry.destination)  \(when): \(entry.state.lastError.message)"
+        }
+        lines += section("travelling by hand", travelling) { entry in
+            let end =
+                entry.underWay ? "is being written" : "ferry acknowledge takes its receipt, ferry export --forget gives it up"
+            return
+                "\(counted(entry.segments, "segment")) in bundle \(entry.bundle) since \(entry.since.rfc3339) (\((at - entry.since).forPeople)): \(end)"
+        }
+        lines += section("rejected", rejected) { entry in
+            "\(entry.segment)  \(entry.reason?.message ?? "its reason file is missing")"
+        }
+        if unreadable > 0 {
+            lines += ["", "cannot be read (\(unreadable)):"] + problems.prefix(Self.longestList).map { "  \($0)" }
+        }
+        return lines
+    }
+
+    private func amount(_ amount: Amount?) -> String {
+        "\(counted(amount?.segments ?? 0, "segment")), \(ByteCount(amount?.bytes ?? 0))"
+    }
+
+    private func section<Entry>(_ title: String, _ entries: [Entry], _ line: (Entry) -> String) -> [String] {
+        guard !entries.isEmpty else { return [] }
+        let more = entries.count - Self.longestList
+        return ["", "\(title):"] + entries.prefix(Self.longestList).map { "  " + line($0) }
+            + (more > 0 ? ["  … and \(more) more; --json shows all"] : [])
+    }
+}
+
+extension SpoolStatus.Limits {
+    /// As in `10.0 MB, 25 d`.
+    fileprivate var text: String {
+        let parts = [maxBytes.map { "\(ByteCount($0))" }, maxAgeMs.map { Duration.milliseconds($0).forPeople }].compactMap(\.self)
+        return parts.isEmpty ? "none" : parts.joined(separator: ", ")
+    }
+}
