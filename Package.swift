@@ -211,7 +211,7 @@ let package = Package(
             name: "ProgramTests",
             dependencies: [
                 "ferry", "tracker-host", "example-producer", "example-tracker", "FerryC", "FerrySpool", "FerryTrackerUpload",
-                "TestSupport",
+                "FerryUpload", "TestSupport", .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ],
             swiftSettings: swiftSettings
         ),

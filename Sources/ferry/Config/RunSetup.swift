@@ -23,7 +23,8 @@ struct RunSetup {
             configuration.problems + configuration.missing + SpoolCheck.problems(places, configuration, isStrict: isCheck)
         guard problems.isEmpty else { throw ConfigurationError(problems: problems) }
         do {
-            options = RunOptions(upload: try Self.upload(values, environment), schedule: Self.schedule(values))
+            let upload = try UploadSettings(values).options(environment: environment)
+            options = RunOptions(upload: upload, schedule: Self.schedule(values))
             options.limits = ConfiguredLimits(options.upload.retention, isSet: values.setsRetention, program: "ferry run")
             // Certificates are read here, so that a bad one is told before anything starts.
             _ = try Runner([], options: options)
@@ -36,7 +37,7 @@ struct RunSetup {
         options.network.isWatched = values.flag("network.watch")
         options.network.allow = values.list("interfaces.allow")
         options.network.deny = values.list("interfaces.deny")
-        options.sentRetention = values.sentRetention
+        options.sentRetention = options.upload.sentRetention
         metricsListen = values.text("metrics.listen").flatMap { ListenAddress(parsing: $0) }
         metricsFile = values.text("metrics.file")
         logsJSON = values.text("log-format") == "json"
@@ -47,48 +48,5 @@ struct RunSetup {
             interval: values.text("interval").flatMap(Settings.parsedInterval) ?? .zero,
             events: values.text("threshold.events").flatMap { Int64($0) }, bytes: values.size("threshold.bytes"),
             criticalDelay: values.duration("critical-delay"))
-    }
-
-    /// - Parameter standard: What the body's servers take.
-    private static func requestLimits(_ values: ConfigValues, _ standard: RequestLimits) -> RequestLimits {
-        RequestLimits(
-            events: values.text("request-events") == "auto" ? standard.events : values.number("request-events").map { Int64($0) },
-            bytes: values.text("request-bytes") == "auto" ? standard.bytes : values.size("request-bytes"))
-    }
-
-    private static func upload(_ values: ConfigValues, _ environment: [String: String]) throws -> UploadOptions {
-        var upload = UploadOptions(destination: try DestinationURL(values.text("to") ?? ""))
-        upload.method = values.text("method") ?? "POST"
-        upload.body = values.text("body").flatMap(BodyForm.init)?.format(trackingID: values.text("tracking-id")) ?? .ndjson
-        upload.requestLimits = requestLimits(values, RequestLimits(upload.body))
-        upload.headers = try values.list("headers").map { try HeaderText.parse($0, from: "headers") }
-        upload.secretFiles = try SecretFile.watched(headers: values.text("header-file"), token: values.text("token-file"))
-        upload.transport.certificateAuthority = values.text("tls.ca")
-        upload.transport.certificate = values.text("tls.cert")
-        upload.transport.privateKey = values.text("tls.key")
-        upload.transport.idleTimeout = values.duration("timeout") ?? upload.transport.idleTimeout
-        upload.transport.connectTimeout = values.duration("connect-timeout") ?? upload.transport.connectTimeout
-        upload.transport.proxies = try ProxySettings(environment: environment)
-        upload.parallel = values.number("parallel") ?? upload.parallel
-        upload.order = values.text("order").flatMap(SendOrder.init) ?? upload.order
-        upload.verification = values.text("verify").flatMap(Verification.init) ?? upload.verification
-        upload.inflateLimit = values.size("inflate-limit") ?? upload.inflateLimit
-        upload.coalesce = values.text("coalesce").flatMap { CoalescePolicy(parsing: $0) } ?? .off
-        upload.splitBroken = values.text("split-broken").flatMap(SplitPolicy.init) ?? .off
-        upload.keepsSent = values.flag("sent.keep")
-        upload.sentGivesWay = values.sentIsKeptByDefault
-        upload.retention = RetentionLimits(maxBytes: values.size("max-spool-bytes"), maxAge: values.duration("max-spool-age"))
-        upload.backOff = BackOff(
-            intervals: values.list("back-off.intervals").compactMap { Duration(parsing: $0) },
-            jitter: values.text("back-off.jitter").flatMap(Settings.parsedJitter) ?? BackOff.standard.jitter,
-            failuresAllowed: values.number("back-off.reject-after") ?? .max)
-        if values.text("back-off.then") == nil { upload.blame = .eachRequest(retries: upload.backOff.intervals.count) }
-        upload.bandwidth = values.text("bandwidth").flatMap { BandwidthTimetable(parsing: $0, zone: values.zone("timezone")) }
-        upload.due = values.text("due.time").flatMap { DayTime(parsing: $0) }.map {
-            DueTime(
-                time: $0, zone: values.zone("due.timezone"),
-                late: values.text("due.late").flatMap(DueTime.Late.init) ?? .send)
-        }
-        return upload
     }
 }

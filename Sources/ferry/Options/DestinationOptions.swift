@@ -1,7 +1,6 @@
 import ArgumentParser
 import FerrySpool
 import FerryUpload
-import FoundationEssentials
 
 /// Where to send, and with what credentials.
 struct DestinationOptions: ParsableArguments {
@@ -72,31 +71,31 @@ struct DestinationOptions: ParsableArguments {
         }
     }
 
-    func options() throws -> UploadOptions {
+    /// The settings that these options say, with all others as they are by default.
+    func settings() throws -> UploadSettings {
         guard let to else { throw ValidationError("Missing expected argument '--to <url>'") }
-        var options: UploadOptions
+        var settings: UploadSettings
         do throws(DestinationURLError) {
-            options = UploadOptions(destination: try DestinationURL(to))
-            options.transport.proxies = try ProxySettings(environment: ProcessInfo.processInfo.environment)
+            settings = UploadSettings(destination: try DestinationURL(to))
         } catch {
             throw CommandError(.badConfiguration, error.description)
         }
-        options.method = method
-        options.body = try body.format()
-        options.requestLimits = try body.limits()
-        if options.requestLimits.map({ !$0.isUnlimited }) ?? false, options.destination.namesSegment {
+        settings.method = method
+        settings.body = try body.format()
+        settings.requestLimits = try body.limits()
+        if settings.requestLimits.map({ !$0.isUnlimited }) ?? false, settings.destination.namesSegment {
             throw ValidationError(
                 "--request-events and --request-bytes cut segments into parts; a URL with {segment} or {id} has one place for all of them: leave out one of the two"
             )
         }
-        options.headers = try header.map { try HeaderText.parse($0, from: "--header") }
-        options.secretFiles = try SecretFile.watched(headers: headerFile, token: tokenFile)
-        options.transport.certificateAuthority = ca
-        options.transport.certificate = cert
-        options.transport.privateKey = key
-        options.transport.idleTimeout = timeout
-        options.transport.connectTimeout = connectTimeout
-        return options
+        settings.headers = try header.map { try HeaderText.parse($0, from: "--header") }
+        (settings.headerFile, settings.tokenFile) = (headerFile, tokenFile)
+        settings.transport.certificateAuthority = ca
+        settings.transport.certificate = cert
+        settings.transport.privateKey = key
+        settings.transport.idleTimeout = timeout
+        settings.transport.connectTimeout = connectTimeout
+        return settings
     }
 }
 

@@ -28,10 +28,10 @@ struct PaceOptions: ParsableArguments {
         _ = try timetable()
     }
 
-    func apply(to options: inout UploadOptions) throws {
-        options.bandwidth = try timetable()
-        if let coalesce { options.coalesce = coalesce }
-        options.due = try due.rule(late: late)
+    func apply(to settings: inout UploadSettings) throws {
+        settings.bandwidth = try timetable()
+        if let coalesce { settings.coalesce = coalesce }
+        settings.due = try due.rule(late: late)
     }
 
     private func timetable() throws -> BandwidthTimetable? {

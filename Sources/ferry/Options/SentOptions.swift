@@ -22,12 +22,12 @@ struct SentOptions: ParsableArguments {
         if keepSent != nil, deleteSent { throw ValidationError("--keep-sent and --delete-sent exclude each other") }
     }
 
-    func apply(to options: inout UploadOptions) {
-        options.keepsSent = !deleteSent
+    func apply(to settings: inout UploadSettings) {
+        settings.keepsSent = !deleteSent
         // What earlier calls kept is not this one's to delete.
         guard !deleteSent else { return }
-        options.sentRetention.maxAge = (keepSent.flatMap { SentKeeping(parsing: $0) } ?? .standard).age
-        options.sentGivesWay = keepSent == nil
+        settings.sentRetention.maxAge = (keepSent.flatMap { SentKeeping(parsing: $0) } ?? .standard).age
+        settings.sentGivesWay = keepSent == nil
     }
 }
 

@@ -31,10 +31,10 @@ struct TimeLimitOptions: ParsableArguments {
         }
     }
 
-    func apply(to options: inout UploadOptions, _ log: Log) {
+    func apply(to settings: inout UploadSettings, _ log: Log) {
         if deadline != nil { log.warn("--deadline is --time-limit now; the old name still works") }
         if deadlineMargin != nil { log.warn("--deadline-margin is --time-limit-margin now; the old name still works") }
-        options.timeLimit = timeLimit ?? deadline
-        options.timeLimitMargin = timeLimitMargin ?? deadlineMargin
+        settings.timeLimit = timeLimit ?? deadline
+        settings.timeLimitMargin = timeLimitMargin ?? deadlineMargin
     }
 }

@@ -67,8 +67,9 @@ struct ReplayCommand: AsyncParsableCommand {
     }
 
     private func options() throws -> ReplayOptions {
-        var upload = try destination.options()
-        upload.parallel = parallel
+        var settings = try destination.settings()
+        settings.parallel = parallel
+        let upload = try settings.options(environment: ProcessInfo.processInfo.environment)
         var options = ReplayOptions(paths: paths, upload: upload)
         try selection.apply(to: &options)
         return options

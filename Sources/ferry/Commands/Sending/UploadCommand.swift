@@ -1,6 +1,7 @@
 import ArgumentParser
 import FerrySpool
 import FerryUpload
+import FoundationEssentials
 import NIOCore
 
 struct UploadCommand: AsyncParsableCommand {
@@ -71,19 +72,25 @@ struct UploadCommand: AsyncParsableCommand {
         if let limit, limit < 1 { throw ValidationError("--limit must be at least 1") }
     }
 
+    /// The settings that the command's options say.
+    func settings() throws -> UploadSettings {
+        var settings = try destination.settings()
+        settings.parallel = parallel
+        settings.order = order
+        timeLimit.apply(to: &settings, spoolOptions.log)
+        try pace.apply(to: &settings)
+        settings.limit = limit
+        settings.ignoresWaits = retryNow
+        settings.verification = verify
+        settings.splitBroken = splitBroken
+        settings.inflateLimit = inflateLimit
+        sent.apply(to: &settings)
+        settings.retention = retention.limits
+        return settings
+    }
+
     func run() async throws {
-        var options = try destination.options()
-        options.parallel = parallel
-        options.order = order
-        timeLimit.apply(to: &options, spoolOptions.log)
-        try pace.apply(to: &options)
-        options.limit = limit
-        options.ignoresWaits = retryNow
-        options.verification = verify
-        options.splitBroken = splitBroken
-        options.inflateLimit = inflateLimit
-        sent.apply(to: &options)
-        options.retention = retention.limits
+        let options = try settings().options(environment: ProcessInfo.processInfo.environment)
         if dryRun { return try DryRunOutput(isJSON: output.json).print(try spoolOptions.openForReading(), options) }
 
         try DescriptorLimit.require(eventLoops: System.coreCount, uploads: parallel)
