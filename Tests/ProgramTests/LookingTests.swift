@@ -28,6 +28,11 @@ struct LookingTests {
     private static let commands = [
         ["status"], ["status", "--json"], ["list"], ["cat", "--all"], ["verify", "--all"],
         ["upload", "--dry-run", "--to", "http://127.0.0.1:9/"],
+        [
+            "upload", "--dry-run", "--to", "http://127.0.0.1:9/", "--max-spool-age", "1h", "--max-spool-bytes", "1B", "--due",
+            "04:00",
+            "--late", "drop",
+        ],
     ]
 
     @Test("Not a name, a byte, a time or a mode", arguments: commands)

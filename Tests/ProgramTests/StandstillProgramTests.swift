@@ -66,4 +66,19 @@ struct StandstillProgramTests {
         #expect(await running.end().status == 0)
         #expect(try await run(["list", "--spool", folder("spool")]).output.hasSuffix("due\n"))
     }
+
+    @Test("A dry run of a paused spool prints nothing that would be sent, names what is not, and says why")
+    func dryRun() async throws {
+        try await store()
+        let dryRun = ["upload", "--dry-run", "--spool", folder("spool"), "--to", "http://127.0.0.1:1/"]
+        let due = try await run(dryRun)
+        let name = try #require(due.output.split(separator: "\t").first.map(String.init))
+        _ = try await run(["pause", "--spool", folder("spool")])
+        let paused = try await run(dryRun)
+        #expect(paused.status == 0)
+        #expect(paused.output.isEmpty)
+        #expect(paused.errors.contains("nothing would be sent now: the spool is paused"), "\(paused.errors)")
+        #expect(paused.errors.contains("1 segment not sent, the spool is paused"), "\(paused.errors)")
+        #expect(paused.errors.contains(": \(name)\n"), "\(paused.errors)")
+    }
 }

@@ -39,10 +39,7 @@ struct SegmentClaimer: Sendable {
     ) throws(FileError) -> Preparation {
         let isUntried = item.isPlain && news.map { !$0.mayHoldNames } ?? false
         let sidecar = isUntried ? nil : try sidecar(of: claim, in: spool)
-        if let sidecar, !options.ignoresWaits, sidecar.lastError.scope == .segment,
-            sidecar.lastAttemptAt >= item.forgetsWaitsBefore ?? sidecar.lastAttemptAt,
-            let until = sidecar.wait(at: now, longestWait: options.backOff.longestWait)
-        {
+        if let sidecar, let until = options.wait(of: sidecar, at: now, forgetsBefore: item.forgetsWaitsBefore) {
             return .waits(until: until, request: options.repeatedRequest(of: sidecar))
         }
         if !isUntried, try spool.mayBeHalfSplit(claim) {

@@ -74,6 +74,16 @@ public struct UploadOptions: Sendable {
         return sidecar.attempts > 0 && !sidecar.isInParts ? sidecar.request : nil
     }
 
+    /// Returns when a segment's own back-off ends; `nil` when it may be tried now. For the destination it waits with all others.
+    ///
+    /// - Parameter moment: Waits that were noted before it are void.
+    func wait(of sidecar: RetryState, at now: Timestamp, forgetsBefore moment: Timestamp? = nil) -> Timestamp? {
+        guard !ignoresWaits, sidecar.lastError.scope == .segment, sidecar.lastAttemptAt >= moment ?? sidecar.lastAttemptAt else {
+            return nil
+        }
+        return sidecar.wait(at: now, longestWait: backOff.longestWait)
+    }
+
     /// Whether segments may go out together as they are.
     var joinsSegments: Bool { body == .ndjson && coalesce != .off }
 

@@ -17,6 +17,11 @@ struct SegmentQueue: Sendable {
 
         static let everything = Rules()
 
+        /// - Parameter deadline: Counts as it stands at the moment; `nil`: data may arrive at any time.
+        init(_ deadline: DueTime? = nil, at now: Timestamp = .distantPast) {
+            if let deadline { apply(deadline, at: now) }
+        }
+
         /// Goes by a deadline as it stands now.
         mutating func apply(_ deadline: DueTime, at now: Timestamp) {
             let standing = deadline.standing(at: now)

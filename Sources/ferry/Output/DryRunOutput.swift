@@ -1,38 +1,32 @@
 import FerrySpool
 import FerryUpload
 
-/// Prints what an upload would send, in order.
+/// Prints what an upload would send, in order. What it would not send, and why, goes to the log.
 struct DryRunOutput {
     let isJSON: Bool
+    let log: Log
 
     func print(_ spool: Spool, _ options: UploadOptions) throws {
-        let now = Timestamp.now()
-        var segments: PendingSegments
-        do throws(FileError) { segments = try PendingSegments(spool, now: now) } catch {
+        var segments: DueSegments
+        do throws(FileError) { segments = try DueSegments(spool, options: options, now: .now()) } catch {
             throw CommandError(error)
         }
-        if let standstill = Standstill(
-            control: (try? spool.control()) ?? SpoolControl(), uploader: nil,
-            destinations: options.ignoresWaits
-                ? [] : spool.destinationStates { _ in }.filter { $0.id == DestinationID.id(of: "\(options.destination)") },
-            at: now)
-        {
+        // Said in any case: without it an empty output would look like an empty spool.
+        if let standstill = segments.standstill {
             Log(isQuiet: false).note("nothing would be sent now: \(standstill.text)")
         }
-        var left = options.limit ?? .max
-        while left > 0, let segment = segments.next() {
-            switch segment.state {
-            case .settles, .unfinished, .exported: continue
-            case .due, .waits: break
-            }
-            if case .waits = segment.state, segment.retry?.lastError.scope == .segment, !options.ignoresWaits {
-                if options.order == .strict { break }
+        var notSent = NotSentSegments()
+        while let due = segments.next() {
+            guard let reason = due.reason else {
+                try StandardOutput.print(isJSON ? try json(due.segment) : "\(due.segment.name)\t\(due.segment.size)")
                 continue
             }
-            left -= 1
-            try StandardOutput.print(isJSON ? try json(segment) : "\(segment.name)\t\(segment.size)")
+            // All that follow are over it too.
+            if reason == .overLimit { break }
+            notSent.add(due.segment.name, reason)
         }
         try StandardOutput.flush()
+        for line in notSent.lines { log.note(line) }
     }
 
     private func json(_ segment: PendingSegment) throws -> String {

@@ -41,7 +41,7 @@ struct UploadCommand: AsyncParsableCommand {
     @Flag(help: "Try everything now, whatever is to be waited for.")
     var retryNow = false
 
-    @Flag(help: "Print what would be sent, in order, and send nothing.")
+    @Flag(help: "Print what would be sent, in order, and send nothing. What would not, and why, goes to standard error.")
     var dryRun = false
 
     @Option(help: "How closely segments are looked at before they are sent: auto, always, never.")
@@ -91,7 +91,9 @@ struct UploadCommand: AsyncParsableCommand {
 
     func run() async throws {
         let options = try settings().options(environment: ProcessInfo.processInfo.environment)
-        if dryRun { return try DryRunOutput(isJSON: output.json).print(try spoolOptions.openForReading(), options) }
+        if dryRun {
+            return try DryRunOutput(isJSON: output.json, log: spoolOptions.log).print(try spoolOptions.openForReading(), options)
+        }
 
         try DescriptorLimit.require(eventLoops: System.coreCount, uploads: parallel)
         let (spool, unfinished) = try spoolOptions.openRecovered(.write)

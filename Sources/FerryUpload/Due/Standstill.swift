@@ -12,9 +12,11 @@ public struct Standstill: Codable, Equatable, Sendable {
     /// - Parameters:
     ///   - uploader: The mark of the uploader that runs; `nil`: none does.
     ///   - destinations: Those that are not well, by ``DestinationID``. Without an uploader's mark the one counts that was tried last.
+    ///   - longestWait: No wait that was meant is longer.
     /// - Returns: `nil` when nothing stands in the way.
     public init?(
-        control: SpoolControl, uploader: UploaderMark?, destinations: [(id: String, state: RetryState)], at now: Timestamp
+        control: SpoolControl, uploader: UploaderMark?, destinations: [(id: String, state: RetryState)],
+        longestWait: Duration = BackOff.standard.longestWait, at now: Timestamp
     ) {
         if control.isDisabled {
             self.init(SendBlocker.disabled.kind, "the spool is disabled; ferry enable changes that")
@@ -28,7 +30,7 @@ public struct Standstill: Codable, Equatable, Sendable {
             let meant = uploader.map { DestinationID.id(of: $0.destination) }
             let known = destinations.filter { meant == nil || $0.id == meant }
             guard let state = known.map(\.state).max(by: { $0.lastAttemptAt < $1.lastAttemptAt }),
-                let end = state.wait(at: now, longestWait: BackOff.standard.longestWait)
+                let end = state.wait(at: now, longestWait: longestWait)
             else { return nil }
             self.init(
                 SendBlocker.destinationWaits(until: end, "").kind,

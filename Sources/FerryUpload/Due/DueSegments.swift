@@ -1,0 +1,43 @@
+public import FerrySpool
+
+/// The pending segments of a spool in the order in which a pass that begins now takes them, each with whether it is sent: looked at one by one, and
+/// nothing in the spool changes.
+public struct DueSegments: Sequence, IteratorProtocol {
+    private var segments: PendingSegments
+    private var decision: DueDecision
+    /// Why segments are deleted first, by their places in the listing.
+    private let drops: [Int: String]
+
+    /// Why nothing leaves; `nil` when nothing stands in the way.
+    public var standstill: Standstill? { decision.standstill }
+
+    /// - Parameters:
+    ///   - options: Of the pass.
+    ///   - now: When the pass begins.
+    /// - Throws: `FileError` when the folder cannot be listed.
+    public init(_ spool: Spool, options: UploadOptions, now: Timestamp) throws(FileError) {
+        try self.init(spool, options: options, now: now, clock: .now())
+    }
+
+    /// - Parameter clock: What age limits go by.
+    init(_ spool: Spool, options: UploadOptions, now: Timestamp, clock: ClockJumpDetector.Reading) throws(FileError) {
+        let rules = SegmentQueue.Rules(options.due, at: now)
+        let listing = try spool.scan(sizes: !options.retention.isUnlimited)
+        // What cannot be read stops no pass.
+        let control = (try? spool.control()) ?? SpoolControl()
+        let destination = (try? spool.destinationState(DestinationID.id(of: "\(options.destination)"))) ?? nil
+        decision = DueDecision(options, rules, control: control, destination: destination, at: now)
+        var drops = control.stopsSending ? [:] : spool.forecastRetention(options.retention, of: listing, clock: clock)
+        if !control.stopsSending, let due = options.due {
+            let late = spool.forecastLate(due, of: listing, now: now, clock: clock)
+            for index in late where drops[index] == nil { drops[index] = due.whyDropped }
+        }
+        self.drops = drops
+        segments = try PendingSegments(spool, listing, rules, longestWait: options.backOff.longestWait, now: now)
+    }
+
+    public mutating func next() -> DueSegment? {
+        guard let (index, segment) = segments.nextWithIndex() else { return nil }
+        return DueSegment(segment: segment, reason: decision.reason(for: segment, droppedAs: drops[index]))
+    }
+}

@@ -1,0 +1,29 @@
+public import FerrySpool
+
+/// A pending segment and what it waits for.
+public struct PendingSegment: Sendable {
+    /// What the segment waits for, as far as its own files tell.
+    public enum State: Equatable, Sendable {
+        case due
+        /// Its own back-off, or its destination's, is not over.
+        case waits(until: Timestamp)
+        /// It may be still being written.
+        case settles(until: Timestamp)
+        /// It is no whole gzip file, and given up if it is none then.
+        case unfinished(until: Timestamp)
+        /// It travels by hand, in the bundle of this ID, and waits for its receipt.
+        case exported(bundle: String)
+    }
+
+    public let name: String
+    public let priority: Priority
+    public let created: Timestamp
+    public let size: ByteCount
+    public let state: State
+    /// `nil` when it was never tried.
+    public let retry: RetryState?
+    /// Why its file cannot be examined.
+    public let failure: FileError?
+    /// What its header and notes tell, where they were looked at.
+    public let notes: Examination?
+}
