@@ -43,6 +43,34 @@ let programFlags: [String] = {
         + (packs ? ["-use-ld=lld", "-Xlinker", "-z", "-Xlinker", "pack-relative-relocs"] : [])
 }()
 
+/// What tests need.
+enum TestKind: String {
+    /// Neither files nor sockets nor clocks: milliseconds.
+    case decisions = "Decisions"
+    /// Temporary folders.
+    case folders = "Folders"
+    /// Temporary folders and loopback sockets.
+    case foldersAndSockets = "FoldersAndSockets"
+    /// The built binary and other software, with kills and faults.
+    case programs = "Programs"
+
+    var target: String {
+        switch self {
+        case .decisions: "DecisionTests"
+        case .folders: "FolderTests"
+        case .foldersAndSockets: "FolderAndSocketTests"
+        case .programs: "ProgramTests"
+        }
+    }
+}
+
+/// The tests of a module that need the same: FerrySpoolDecisionTests in Tests/FerrySpool/Decisions.
+func tests(of module: String, _ kind: TestKind, _ dependencies: [Target.Dependency]) -> Target {
+    .testTarget(
+        name: module + kind.target, dependencies: dependencies + ["TestSupport"], path: "Tests/\(module)/\(kind.rawValue)",
+        swiftSettings: swiftSettings)
+}
+
 /// Where bytes come in.
 let doors: [Target.Dependency] = [
     "FerrySpool", "FerryUpload", "FerryReceiver", "FerryIntake", "FerryTransfer", "FerryReplay", "FerryTracker", "ferry",
@@ -173,6 +201,13 @@ let package = Package(
             path: "Tests/TestSupport",
             swiftSettings: swiftSettings
         ),
+        // Receivers, uploaders and trackers that run on temporary folders: for tests that are no pure decisions.
+        .target(
+            name: "ServiceSupport",
+            dependencies: ["FerryReceiver", "FerryUpload", "FerryTracker", "FerrySpool", "TestSupport"],
+            path: "Tests/ServiceSupport",
+            swiftSettings: swiftSettings
+        ),
         // A program that tracks, for the tests of whole programs.
         .executableTarget(
             name: "tracker-host", dependencies: ["FerryTracker", "FerryTrackerUpload"], path: "Tests/TrackerHost",
@@ -187,34 +222,32 @@ let package = Package(
         .executableTarget(
             name: "example-tracker", dependencies: ["FerryTracker", "FerryTrackerUpload", "FerryUpload"],
             path: "Examples/Swift/Tracker", packageAccess: false),
-        // Pure decisions: no files, no sockets, no clocks; milliseconds.
-        .testTarget(
-            name: "DecisionTests",
-            dependencies: [
-                "FerrySpool", "FerryUpload", "FerryReceiver", "FerryIntake", "FerryReplay", "FerryTracker", "TestSupport",
-                .product(name: "HTTPTypes", package: "swift-http-types"),
-            ],
-            swiftSettings: swiftSettings
-        ),
-        // The real thing on temporary folders and loopback sockets.
-        .testTarget(
-            name: "FolderAndSocketTests",
-            dependencies: [
-                "FerrySpool", "FerryUpload", "FerryReceiver", "FerryIntake", "FerryTransfer", "FerryReplay", "FerryTracker",
-                "FerryTrackerUpload",
-                "CForks", "TestSupport",
-            ],
-            swiftSettings: swiftSettings
-        ),
-        // The built binary against real software, with kills and faults.
-        .testTarget(
-            name: "ProgramTests",
-            dependencies: [
-                "ferry", "tracker-host", "example-producer", "example-tracker", "FerryC", "FerrySpool", "FerryTrackerUpload",
-                "FerryUpload", "TestSupport", .product(name: "ArgumentParser", package: "swift-argument-parser"),
-            ],
-            swiftSettings: swiftSettings
-        ),
+        tests(of: "FerrySpool", .decisions, ["FerrySpool"]),
+        tests(of: "FerrySpool", .folders, ["FerrySpool"]),
+        tests(of: "FerryUpload", .decisions, ["FerryUpload", "FerrySpool"]),
+        tests(of: "FerryUpload", .foldersAndSockets, ["FerryUpload", "FerryReceiver", "FerrySpool", "CForks", "ServiceSupport"]),
+        tests(of: "FerryTracker", .decisions, ["FerryTracker", "FerrySpool"]),
+        tests(of: "FerryTracker", .folders, ["FerryTracker", "FerrySpool", "ServiceSupport"]),
+        tests(
+            of: "FerryTrackerUpload", .foldersAndSockets,
+            ["FerryTrackerUpload", "FerryTracker", "FerryUpload", "FerrySpool", "ServiceSupport"]),
+        tests(of: "FerryIntake", .decisions, ["FerryIntake", "FerrySpool"]),
+        tests(of: "FerryIntake", .folders, ["FerryIntake", "FerrySpool"]),
+        tests(of: "FerryTransfer", .foldersAndSockets, ["FerryTransfer", "FerryUpload", "FerrySpool"]),
+        tests(of: "FerryReplay", .decisions, ["FerryReplay", "FerrySpool"]),
+        tests(of: "FerryReplay", .foldersAndSockets, ["FerryReplay", "FerryUpload", "FerrySpool"]),
+        tests(
+            of: "FerryReceiver", .decisions,
+            ["FerryReceiver", "FerryIntake", "FerrySpool", .product(name: "HTTPTypes", package: "swift-http-types")]),
+        tests(
+            of: "FerryReceiver", .foldersAndSockets,
+            ["FerryReceiver", "FerryIntake", "FerryTransfer", "FerryUpload", "FerrySpool", "ServiceSupport"]),
+        tests(
+            of: "ferry", .folders,
+            ["ferry", "FerryUpload", .product(name: "ArgumentParser", package: "swift-argument-parser")]),
+        tests(
+            of: "ferry", .programs,
+            ["ferry", "tracker-host", "example-producer", "example-tracker", "FerryC", "FerrySpool", "FerryTrackerUpload"]),
         // What scripts/fuzz feeds with random bytes, here with the inputs that are kept.
         .testTarget(
             name: "FuzzTests", dependencies: doors, path: "Tests/Fuzz", exclude: ["Corpora", "Fuzzer.swift", "fuzz.py"],
