@@ -33,7 +33,7 @@ public struct Receiver: Sendable {
         self.options = options
         self.onEvent = onEvent
         do throws(FileError) {
-            _ = try spool.recover()
+            _ = try spool.housekeeping.recover()
             reception = .spool(
                 SegmentHandler(
                     spool: spool, options: options,
@@ -146,7 +146,7 @@ public struct Receiver: Sendable {
             let start = ContinuousClock.now
             for spool in spools where !Task.isCancelled {
                 // What could not be finished is looked at again, and reported by the command that opens the spool next.
-                _ = await blocking { try? spool.finishArrivals() }
+                _ = await blocking { try? spool.arrivals.finishLeft() }
             }
             // It takes a hundredth of the time at most.
             pause = max(options.leftPause, (ContinuousClock.now - start) * 100)

@@ -224,7 +224,7 @@ extension ReplayReport {
     /// Returns the report with the rejected segments of the run. What earlier processes of the run had rejected lies in its folder.
     fileprivate func withRejected(of run: ReplayRun) throws(FileError) -> ReplayReport {
         var report = self
-        report.rejected = max(rejected, try run.spool.rejected().count)
+        report.rejected = max(rejected, try run.spool.rejected.segments().count)
         return report
     }
 

@@ -8,7 +8,7 @@ extension EventTracker {
     /// Whether what is stored waits until ``setPaused(_:)`` is told otherwise.
     public var isPaused: Bool { !isForked && control.isPaused }
 
-    private var control: SpoolControl { (try? recorder.spool.control()) ?? state.withLock(\.control) }
+    private var control: SpoolControl { (try? recorder.spool.control.read()) ?? state.withLock(\.control) }
 
     /// Stops storing, or starts again. What is stored stays, unless it is to be deleted.
     ///
@@ -17,20 +17,20 @@ extension EventTracker {
     ///   - deletingStored: When disabling: also delete what waits in the spool, also of other programs. Each segment is a line in the ledger.
     public func setEnabled(_ isEnabled: Bool, deletingStored: Bool = false) throws(TrackerError) {
         let now = now().wall
-        if isEnabled, let control = try? recorder.spool.control() {
+        if isEnabled, let control = try? recorder.spool.control.read() {
             usleep(useconds_t(clamping: control.waitAfterDeletion(at: now).wholeMilliseconds * 1000))
         }
         try change { control in
             control.isDisabled = !isEnabled
-            if !isEnabled, deletingStored { control.deletesBefore = recorder.spool.dateSegment(now).created }
+            if !isEnabled, deletingStored { control.deletesBefore = recorder.spool.clock.dateSegment(now).created }
         }
         guard !isEnabled, deletingStored else { return }
         do throws(FileError) {
             try publisher.publishAll()
             let spool = recorder.spool
             // What dead programs left in journals; the living obey within a second.
-            _ = try spool.recover(level: configuration.level)
-            _ = try spool.dropDisabled(before: .distantFuture, at: now)
+            _ = try spool.housekeeping.recover(level: configuration.level)
+            _ = try spool.retention.dropDisabled(before: .distantFuture, at: now)
         } catch {
             throw .file(error)
         }
@@ -42,7 +42,7 @@ extension EventTracker {
     private func change(_ body: (inout SpoolControl) -> Void) throws(TrackerError) {
         try refuseFork()
         do throws(FileError) {
-            let control = try recorder.spool.setControl(at: now().wall, body)
+            let control = try recorder.spool.control.change(at: now().wall, body)
             state.withLock { $0.control = control }
         } catch {
             throw .file(error)

@@ -35,7 +35,7 @@ extension EventTracker {
         try identityTurn.withLock { (_) throws(TrackerError) in
             var identity = state.withLock(\.identity)
             identity.userID = user
-            do throws(FileError) { try recorder.spool.setIdentity(identity) } catch { throw .file(error) }
+            do throws(FileError) { try recorder.spool.identity.write(identity) } catch { throw .file(error) }
             state.withLock { $0.setUser(user) }
         }
         followContext()

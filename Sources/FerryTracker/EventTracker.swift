@@ -62,9 +62,9 @@ public final class EventTracker: Sendable {
             spool = try configuration.makesSpool ? Spool.open(path, access: .create) : .openExisting(path)
             let fresh = SpoolIdentity(anonymousID: ids.next().text, createdAt: start.wall)
             var lost: [UnreadableState] = []
-            identity = try spool.identity(orNew: fresh) { lost.append($0) }
+            identity = try spool.identity.read(orNew: fresh) { lost.append($0) }
             for identity in lost { configuration.onWarning(.identityLost(identity)) }
-            control = try spool.control()
+            control = try spool.control.read()
         } catch {
             throw .file(error)
         }
@@ -72,7 +72,7 @@ public final class EventTracker: Sendable {
         let sessions = SessionKeeper(configuration.sessions, newID: ids.next().text, at: start.steady)
         var state = TrackerState(
             identity: identity.identity, device: Machine.facts(id: identity.identity.anonymousID, configuration),
-            sessions: sessions, names: configuration.limits.namesScope == .spool ? spool.eventNames() : [])
+            sessions: sessions, names: configuration.limits.namesScope == .spool ? spool.eventNames.all() : [])
         state.control = control
         if configuration.sessions.startsInBackground { state.timers.enterBackground(at: start.steady) }
         self.state = ForkSafeMutex(state)
@@ -81,7 +81,7 @@ public final class EventTracker: Sendable {
         let limits = ConfiguredLimits(
             configuration.retention, isSet: configuration.setsRetention, program: "tracker of \(state.device.app)")
         publisher = Publisher(
-            recorder, retention: spool.adopt(limits, at: start.wall),
+            recorder, retention: spool.settings.adopt(limits, at: start.wall),
             options: .init(
                 level: configuration.level, makesSpool: configuration.makesSpool,
                 identity: { [state = self.state] in state.withLock(\.identity) },
@@ -95,7 +95,7 @@ public final class EventTracker: Sendable {
     private func begin(isFirstStart: Bool) throws(FileError) {
         // Which events find room is known before the first one comes.
         publisher.sweepForRoom()
-        publisher.perform { [configuration] in _ = try? $0.recover(level: configuration.level) }
+        publisher.perform { [configuration] in _ = try? $0.housekeeping.recover(level: configuration.level) }
         try publisher.start()
         followContext()
         if configuration.reportsCrashes { reportCrashes() }
@@ -186,11 +186,11 @@ public final class EventTracker: Sendable {
         if let admission { return admission }
         // Read without the lock. A spool that cannot be read fails when it is written.
         let spool = recorder.spool
-        let control = try? spool.control()
+        let control = try? spool.control.read()
         let offset = Machine.timeZoneOffset
-        let uploader = (try? spool.uploaderMark()) ?? nil
+        let uploader = (try? spool.uploaderMark.read()) ?? nil
         if recorder.follow(uploader) { publisher.kick() }
-        if let limits = try? spool.limits(or: configuration.retention) { publisher.setRetention(limits) }
+        if let limits = try? spool.settings.limits(or: configuration.retention) { publisher.setRetention(limits) }
         let isDeletionNews = state.withLock { state in
             state.setTimeZoneOffset(offset)
             guard let control else { return false }
@@ -205,7 +205,7 @@ public final class EventTracker: Sendable {
     /// Notes an event's name in the spool. Where it cannot be written, the event matters more.
     private func note(_ name: String) throws(TrackerError) {
         let limit = configuration.limits.names.maximum
-        if (try? recorder.spool.noteEventName(name, limit: limit)) == false { throw .limit(.names(maximum: limit)) }
+        if (try? recorder.spool.eventNames.note(name, limit: limit)) == false { throw .limit(.names(maximum: limit)) }
     }
 
     private func warn(of truncated: [EventLimitError], in name: String) {
@@ -277,7 +277,7 @@ public final class EventTracker: Sendable {
 
     private func askForUpload() throws(FileError) {
         let now = now().wall
-        _ = try recorder.spool.setControl(at: now) { $0.flushRequestedAt = now }
+        _ = try recorder.spool.control.change(at: now) { $0.flushRequestedAt = now }
     }
 
     /// Ends the session, publishes everything and waits for it. Nothing can be tracked afterwards.

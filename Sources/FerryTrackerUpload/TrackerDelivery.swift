@@ -127,7 +127,7 @@ public final class TrackerDelivery: Sendable {
             if let text = Self.warning(.upload(spool: spool.path, event)) { warn(.sending(text)) }
         }
         do {
-            let unfinished = await blocking { (try? spool.recover())?.problems ?? [] }
+            let unfinished = await blocking { (try? spool.housekeeping.recover())?.problems ?? [] }
             let count = try spool.scan().entries.count
             var report = try await UploadPass(spool, options: options, unfinished: unfinished, onEvent: warn).run()
             // What others are sending, ``run()`` perhaps, has not arrived yet, and is ours to send when they fail.

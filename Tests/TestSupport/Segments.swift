@@ -70,9 +70,9 @@ extension Spool {
     @discardableResult
     public func settleClock(at wall: Timestamp, boot: String = "a") -> ClockJumpDetector.Reading {
         try? directory.remove(".ferry/clock.json")
-        _ = watchClock(.init(bootID: boot, sinceBoot: 0, wall: wall - .seconds(7200)))
+        _ = clock.watch(.init(bootID: boot, sinceBoot: 0, wall: wall - .seconds(7200)))
         let last = ClockJumpDetector.Reading(bootID: boot, sinceBoot: 7_200_000, wall: wall)
-        _ = watchClock(last)
+        _ = clock.watch(last)
         return last
     }
 

@@ -36,7 +36,7 @@ public struct KeyRuns: Sendable {
         folder = spool.stateDirectory
         guard let folder else { return }
         let names = try folder.names()
-        for log in names.filter(spool.isReceivedLog).sorted() {
+        for log in names.filter(spool.received.isLog).sorted() {
             guard let file = try folder.open(log) else { continue }
             let candidates = names.compactMap { unusable.contains($0) ? nil : KeyRunName($0) }.filter { $0.log == log }
             runs.append((log, try Self.chain(candidates, in: folder, of: file)))

@@ -84,7 +84,7 @@ actor Admission {
         while true {
             let failure = await follows.run { [spool, recognition] () -> FileError? in
                 do throws(FileError) {
-                    try spool.follow(recognition.keys.log, at: .now(), within: .zero)
+                    try spool.received.follow(recognition.keys.log, at: .now(), within: .zero)
                     return nil
                 } catch {
                     return error
@@ -100,9 +100,9 @@ actor Admission {
         _ part: JoinedSegments.Part, from sender: String?, to spool: Spool, _ ways: Ways
     ) throws(FileError) -> KnownKey? {
         let name = part.identity.name.fileName
-        try spool.note(part.trail.adding(sender), of: part.identity.name, besides: ways)
+        try spool.wayNotes.note(part.trail.adding(sender), of: part.identity.name, besides: ways)
         // It may be on its way to the sender at this moment.
-        guard (try? spool.isLeaving(name)) == false else { return nil }
+        guard (try? spool.exports.isLeaving(name)) == false else { return nil }
         guard let file = try? spool.directory.open(name), (try? file.soundEvents()) != nil, let digest = try? file.digest().digest
         else { return nil }
         try file.sync()
@@ -231,7 +231,7 @@ actor Admission {
         of candidates: [AdmissionCandidate], in spool: Spool, _ recognition: Recognition
     ) throws(FileError) -> Bool {
         var isKept = false
-        defer { if !isKept { for candidate in candidates { spool.discard(candidate.arrival) } } }
+        defer { if !isKept { for candidate in candidates { spool.arrivals.discard(candidate.arrival) } } }
         for candidate in candidates where try !recognition.adoptKin(of: candidate.identity.name) { return false }
         isKept = true
         return true
@@ -240,7 +240,7 @@ actor Admission {
     /// Forces the candidates' files to the disk, of those that are not gathered. With an error they are removed.
     private static func force(_ candidates: [AdmissionCandidate], in spool: Spool) throws(FileError) {
         var isKept = false
-        defer { if !isKept { for candidate in candidates { spool.discard(candidate.arrival) } } }
+        defer { if !isKept { for candidate in candidates { spool.arrivals.discard(candidate.arrival) } } }
         for candidate in candidates where !candidate.isToBeGathered { try candidate.arrival.file.sync() }
         isKept = true
     }
@@ -256,13 +256,13 @@ actor Admission {
         }
         if !vouchesForNames, try !recognition.isKnown(candidate) {
             // Another process may have received it, and logged it a moment ago.
-            try spool.follow(recognition.keys.log, at: .now())
+            try spool.received.follow(recognition.keys.log, at: .now())
             if try !recognition.isKnown(candidate) { return .notReceived }
         }
         if let result = try recognition.result(candidate) { return result }
         // It got its name a moment ago.
-        if let segment = SegmentName(name) { try spool.note(candidate.way, of: segment, besides: recognition.ways) }
-        if try spool.isLeaving(name) { return .leaving }
+        if let segment = SegmentName(name) { try spool.wayNotes.note(candidate.way, of: segment, besides: recognition.ways) }
+        if try spool.exports.isLeaving(name) { return .leaving }
         try file.sync()
         try spool.directory.sync()
         return .duplicate

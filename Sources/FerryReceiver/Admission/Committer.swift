@@ -119,7 +119,7 @@ actor Committer {
         gathered: inout GatheredSegments?
     ) -> [Outcome] {
         // Their keys are logged: no sender brings them again.
-        left.removeAll { spool.finish($0.arrival, as: $0.entry.segment) == .stored }
+        left.removeAll { spool.arrivals.finish($0.arrival, as: $0.entry.segment) == .stored }
         let all = batches.flatMap(\.self)
         let isGathered = all.map { $0.isToBeGathered && gathered != nil }
         let single = zip(all, isGathered).filter { !$0.1 }.map(\.0)
@@ -173,7 +173,7 @@ actor Committer {
         var known = MadeKnown(candidates)
         let admitted: [Admitted]
         do throws(FileError) {
-            admitted = try spool.admit(
+            admitted = try spool.arrivals.admit(
                 candidates.map { ($0.arrival, $0.entry) }, forcing: .nothing, following: recognition.keys.log
             ) { known.isKnown($0, to: recognition) }
         } catch {

@@ -54,7 +54,7 @@ struct GatheredSegments: Sendable {
                 items.append((candidate.arrival, candidate.entry, try place(of: candidate, in: spool)))
             }
         } catch {
-            for candidate in candidates { spool.discard(candidate.arrival) }
+            for candidate in candidates { spool.arrivals.discard(candidate.arrival) }
             throw error
         }
         defer {
@@ -66,7 +66,7 @@ struct GatheredSegments: Sendable {
                 gathering.length >= rules.size || last.map { since <= $0 } ?? false
             }
         }
-        return try spool.gather(items, in: &gatherings, following: follower, isKnown: isKnown)
+        return try spool.arrivals.gather(items, in: &gatherings, following: follower, isKnown: isKnown)
     }
 
     private mutating func place(of candidate: AdmissionCandidate, in spool: Spool) throws(FileError) -> Int {
@@ -80,7 +80,7 @@ struct GatheredSegments: Sendable {
             open[place].isOver = true
         }
         let segment = SegmentName(candidate.entry.segment) ?? candidate.identity.name
-        gatherings.append(try spool.beginGathering(like: segment, candidate.arrival))
+        gatherings.append(try spool.arrivals.beginGathering(like: segment, candidate.arrival))
         open.append(Open(kind: kind, since: .now, inflated: inflated, length: length))
         return open.count - 1
     }
@@ -100,8 +100,8 @@ struct GatheredSegments: Sendable {
             if gathering.isUnsure {
                 // It stays hidden; the next process that opens the spool looks what the log has of it.
             } else if gathering.length == .zero {
-                spool.discard(gathering.arrival)
-            } else if spool.finish(gathering.arrival, as: gathering.segment.fileName) != .stored {
+                spool.arrivals.discard(gathering.arrival)
+            } else if spool.arrivals.finish(gathering.arrival, as: gathering.segment.fileName) != .stored {
                 // A folder that takes no names for now: at the next look, or by the next process that opens the spool.
                 open[place].isOver = true
                 continue

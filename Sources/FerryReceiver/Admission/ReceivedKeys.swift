@@ -27,7 +27,7 @@ final class ReceivedKeys: Sendable {
         self.spool = spool
         self.mostInMemory = mostInMemory
         // Lines behind that may be cut off again, where a disk is full.
-        let (keys, place) = try Self.read(spool, upTo: spool.settledReceived())
+        let (keys, place) = try Self.read(spool, upTo: spool.received.settledEnds())
         let index = Index(keys)
         self.index = index
         log = ReceivedLogFollower(after: place, mostLearned: mostLearned) { entries in
@@ -44,8 +44,8 @@ final class ReceivedKeys: Sendable {
         let runs = try KeyRuns(of: spool, upTo: end, leavingOut: unusable)
         var place = runs.place
         var keys = KeyIndex(older: runs)
-        try spool.forEachReceived(after: &place, upTo: end) { keys.add($0) }
-        try spool.syncReceived()
+        try spool.received.forEach(after: &place, upTo: end) { keys.add($0) }
+        try spool.received.sync()
         return (keys, place)
     }
 
@@ -101,7 +101,7 @@ final class ReceivedKeys: Sendable {
 
     /// Forgets the keys of days that are over the age.
     func forget(olderThan age: Duration, now: Timestamp) -> KeysForgotten {
-        let forgotten = spool.forgetReceived(olderThan: age, now: now)
+        let forgotten = spool.received.forget(olderThan: age, now: now)
         if !forgotten.logs.isEmpty { index.keys.withLock { $0.forget(Set(forgotten.logs)) } }
         return forgotten
     }

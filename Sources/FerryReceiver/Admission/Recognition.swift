@@ -117,7 +117,7 @@ struct Recognition: Sendable {
         for arrival in known.arrivals {
             let segment = try self.name(of: arrival, identity, name)
             var fate = try fate(of: segment, whichCame: way)
-            if fate == .kept, let noted = arrival.noted, try !spool.keepsCopy(of: segment, noted, left) { fate = .lost }
+            if fate == .kept, let noted = arrival.noted, try !spool.received.keepsCopy(of: segment, noted, left) { fate = .lost }
             fates.append(fate)
         }
         return fates
@@ -152,9 +152,9 @@ struct Recognition: Sendable {
     ///
     /// - Parameter way: Noted before the look: an uploader that claims the segment later reads it, and one that has claimed it is seen.
     private func fate(of segment: SegmentName, whichCame way: Trail) throws(FileError) -> Vouching.Fate {
-        try spool.note(way, of: segment, besides: ways)
+        try spool.wayNotes.note(way, of: segment, besides: ways)
         let forms = try spool.pendingForms(of: segment)
-        for name in forms where try spool.isLeaving(name) { return .underWay }
+        for name in forms where try spool.exports.isLeaving(name) { return .underWay }
         // It came again since it was sent on: it itself, and no version of another time that was salvaged of it.
         let isPending = forms.contains { form in
             SegmentName(form).map { ($0.id, $0.created) == (segment.id, segment.created) } ?? false
@@ -172,9 +172,9 @@ struct Recognition: Sendable {
             if try sentOn.contains(id, in: spool) { return .sentOn }
             guard present?.mayHold([id]) ?? true else { continue }
             let whole = segment.with(id: id)
-            try spool.note(way, of: whole, besides: ways)
+            try spool.wayNotes.note(way, of: whole, besides: ways)
             for name in try spool.pendingForms(of: whole) where SegmentName(name)?.id == id.text {
-                if try spool.isLeaving(name) { return .underWay }
+                if try spool.exports.isLeaving(name) { return .underWay }
                 isHere = true
             }
         }
@@ -190,7 +190,7 @@ struct Recognition: Sendable {
     func bar(splitting part: JoinedSegments.Part, of bytes: ByteCount, limit: ByteCount) throws(FileError) -> IntakeError? {
         let segment = part.identity.name
         for form in try spool.pendingForms(of: segment) where SegmentName(form)?.id == segment.id {
-            return try spool.isLeaving(form) ? .circle(.leaving) : .unsoundThere(name: form)
+            return try spool.exports.isLeaving(form) ? .circle(.leaving) : .unsoundThere(name: form)
         }
         guard try left.wasSent(segment, bytes: bytes.bytes, from: spool) else { return nil }
         if try left.takesHalves(of: segment, bytes: bytes.bytes, from: spool) { return nil }
@@ -203,9 +203,9 @@ struct Recognition: Sendable {
     func adoptKin(of segment: SegmentName) throws(FileError) -> Bool {
         if !mayBeHere(segment) { return true }
         let isKnown = { (kin) throws(FileError) in try keys.known(kin.id, segment: kin) != nil }
-        switch try spool.adoptKin(of: segment, ways, unless: isKnown) {
+        switch try spool.received.adoptKin(of: segment, ways, unless: isKnown) {
         case .nothingNew: break
-        case .logged: try spool.follow(keys.log, at: .now())
+        case .logged: try spool.received.follow(keys.log, at: .now())
         case .unfinished: return false
         }
         return true
@@ -229,7 +229,9 @@ struct Recognition: Sendable {
             // One by one, each of them would list the folder.
             let forms = judged.count > Self.mostLookedFor ? try spool.forms(of: judged.flatMap(\.names)) : nil
             for one in judged {
-                for name in one.names { try spool.note(one.part.trail.adding(sender), of: name, besides: ways, forms: forms) }
+                for name in one.names {
+                    try spool.wayNotes.note(one.part.trail.adding(sender), of: name, besides: ways, forms: forms)
+                }
             }
         }
         var entries: [ReceivedEntry] = []
@@ -237,7 +239,7 @@ struct Recognition: Sendable {
             if let entry = try entry(of: one, from: sender) { entries.append(entry) }
         }
         // All at once: none is promised where another cannot be.
-        if !entries.isEmpty { try spool.logReceived(entries) }
+        if !entries.isEmpty { try spool.received.log(entries) }
     }
 
     /// Of more segments than that, a folder is listed once for all.
@@ -264,7 +266,7 @@ struct Recognition: Sendable {
         for (arrival, segment) in zip(known.arrivals, one.names) {
             guard let noted = arrival.noted else { continue }
             // Other tools may have taken a copy away since it was compared, while the rest of the request came.
-            guard try spool.keepsCopy(of: segment, noted, left) else {
+            guard try spool.received.keepsCopy(of: segment, noted, left) else {
                 // More may be known of it for sure, for which nothing is to be logged.
                 if try isVouchedForWithoutNotes(part, received, whichCame: way) { return nil }
                 throw FileError("find", spool.directory.pathOf(segment.fileName), code: ENOENT)

@@ -32,6 +32,6 @@ final class Discards: Sendable {
                 return state.waiting
             }
         }
-        while case let arrivals = next(), !arrivals.isEmpty { for arrival in arrivals { spool.discard(arrival) } }
+        while case let arrivals = next(), !arrivals.isEmpty { for arrival in arrivals { spool.arrivals.discard(arrival) } }
     }
 }

@@ -23,7 +23,7 @@ struct PartIntake: ~Copyable {
         way = part.trail.adding(sender)
         isOriginal = part.trail == .none
         length = part.bytes
-        do throws(FileError) { arrival = try spool.beginArrival() } catch { throw .file(error) }
+        do throws(FileError) { arrival = try spool.arrivals.begin() } catch { throw .file(error) }
         arrival.file.setTrail(way)
         if let clock = part.clock { arrival.file.setClockReading(clock) }
         if let dated = part.dated(at: .now()) { arrival.file.setDated(dated) }

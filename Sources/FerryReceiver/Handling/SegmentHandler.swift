@@ -29,14 +29,14 @@ struct SegmentHandler: Sendable {
     }
 
     private func take(_ request: Request, from guest: Guest?) async throws(RefusedRequestError) -> Response {
-        if let control = try? spool.control(), control.isDisabled {
+        if let control = try? spool.control.read(), control.isDisabled {
             throw RefusedRequestError(
                 .serviceUnavailable, "this spool is disabled: it stores nothing new", retryAfter: .seconds(60))
         }
         let sender = request.headers[.ferrySpool]
         var parts: [JoinedSegments.Part]
         do throws(RequestHeaderError) {
-            parts = try JoinedSegments.parts(request.headers, now: spool.dateSegment(.now()).created)
+            parts = try JoinedSegments.parts(request.headers, now: spool.clock.dateSegment(.now()).created)
         } catch {
             throw RefusedRequestError(.badRequest, "\(error)")
         }
@@ -82,7 +82,7 @@ struct SegmentHandler: Sendable {
     private func makeRoom(for request: Request) async {
         let wanted = request.headers[.contentLength].flatMap(Int64.init).map { ByteCount($0) } ?? options.maxBody
         let deleted = await blocking { [spool] in
-            spool.sentGivesWay ? spool.freeSent(atLeast: max(wanted, .mebibytes(1))) : nil
+            spool.sent.givesWay ? spool.sent.free(atLeast: max(wanted, .mebibytes(1))) : nil
         }
         if let deleted, deleted.segments > 0 { onEvent(.sentDeleted(deleted)) }
     }

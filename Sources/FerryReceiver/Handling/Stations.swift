@@ -64,7 +64,7 @@ final class Stations: Sendable {
         let path = folder.spoolPath(of: name)
         try Spool.requireSpool(at: path)
         let spool = try Spool.open(path, access: .write)
-        _ = try spool.recover()
+        _ = try spool.housekeeping.recover()
         let station = Station(handler: try make(spool), account: account)
         return state.withLock { state in
             state.open[name] = station

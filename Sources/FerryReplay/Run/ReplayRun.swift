@@ -99,7 +99,7 @@ public struct ReplayRun: Sendable {
             guard error.code == ENOENT else { throw error }
             return nil
         }
-        guard let position = try spool.state(Position.self, named: Self.fileName), position.isCredible
+        guard let position = try spool.ownState.read(Position.self, named: Self.fileName), position.isCredible
         else { return nil }
         return ReplayRun(id: id, spool: spool, position: position)
     }
@@ -109,7 +109,7 @@ public struct ReplayRun: Sendable {
     /// - Throws: ``ReplayError`` or `FileError`.
     func taken() throws -> ReplayRun {
         let locking: StateLocking
-        do throws(FileError) { locking = try spool.lockState(named: Self.lockName) } catch {
+        do throws(FileError) { locking = try spool.ownState.lock(named: Self.lockName) } catch {
             if error.code == ENOENT { throw ReplayError.gone(run: id) }
             throw error
         }
@@ -117,7 +117,7 @@ public struct ReplayRun: Sendable {
         case .heldByAnother(let process): throw ReplayError.underWay(run: id, process: process)
         case .locked(let file):
             // Another process may have gone on with it, or ended it, since it was read.
-            guard let position = try spool.state(Position.self, named: Self.fileName), position.isCredible else {
+            guard let position = try spool.ownState.read(Position.self, named: Self.fileName), position.isCredible else {
                 throw ReplayError.gone(run: id)
             }
             var run = ReplayRun(id: id, spool: spool, position: position)
@@ -138,13 +138,13 @@ public struct ReplayRun: Sendable {
 
     mutating func save(isDurable: Bool = true, _ change: (inout Position) -> Void) throws(FileError) {
         change(&position)
-        try spool.setState(position, named: Self.fileName, isDurable: isDurable)
+        try spool.ownState.write(position, named: Self.fileName, isDurable: isDurable)
     }
 
     /// Returns the sources as they were when the replay began; `nil` when it was begun by a version that did not write them down, or died before
     /// it could.
     func sources() throws(FileError) -> [ReplayFile]? {
-        try spool.stateBytes(named: Self.listName).flatMap(ReplayList.files)
+        try spool.ownState.bytes(named: Self.listName).flatMap(ReplayList.files)
     }
 
     /// Writes the sources down; the position is before the first.
@@ -153,7 +153,7 @@ public struct ReplayRun: Sendable {
     mutating func setSources(_ files: [ReplayFile], findings: ReplayFindings = .init()) throws(FileError) {
         // Before the list, without which the sources are listed again.
         if findings != position.findings ?? .init() { try save { $0.findings = findings } }
-        try spool.setStateBytes(ReplayList.bytes(of: files), named: Self.listName)
+        try spool.ownState.writeBytes(ReplayList.bytes(of: files), named: Self.listName)
         guard position.sources > 0 || position.lines > 0 else { return }
         try save {
             $0.sources = 0
@@ -164,7 +164,7 @@ public struct ReplayRun: Sendable {
     }
 
     /// Removes the run: everything is delivered, and nothing of it is left.
-    public func remove() throws(FileError) { try spool.removeIfEmpty() }
+    public func remove() throws(FileError) { try spool.housekeeping.removeIfEmpty() }
 }
 
 extension UInt8 {

@@ -16,7 +16,7 @@ struct Stage {
     ) throws(FileError) {
         self.run = run
         let pending = try run.spool.scan()
-        staged = try run.spool.endedSegments().union(pending.entries.map(pending.name))
+        staged = try run.spool.ledger.endedSegments().union(pending.entries.map(pending.name))
         self.options = options
         self.filter = filter
         self.report = report

@@ -1,6 +1,6 @@
 import Glibc
 
-extension Spool {
+extension SpoolClock {
     /// Dates a new segment: never before what the spool's writers dated earlier, in this process or another, in this boot or an earlier one.
     ///
     /// Costs a read and a write of one small file, which is not forced to the disk: in the first use after a boot the names in the folder are
@@ -11,7 +11,7 @@ extension Spool {
     ///   - own: The time of the caller's last segment: where the file cannot be kept, a writer's own order holds.
     public func dateSegment(_ reading: Timestamp, after own: Timestamp? = nil) -> CreationTime {
         var earlier = own.map { [$0] } ?? []
-        guard let file = (try? stateDirectory?.openOrCreate(Self.creationName, flags: O_RDWR)) ?? nil,
+        guard let file = (try? spool.stateDirectory?.openOrCreate(Self.creationName, flags: O_RDWR)) ?? nil,
             (try? file.status())?.isRegular == true
         else { return CreationTime(reading: reading, after: earlier + datedNames()) }
         // Another process holds it for microseconds. One that stands still holds up nothing: then two segments may get one time.
@@ -23,7 +23,7 @@ extension Spool {
             // The first look in a boot: when the clock is set right later, it shows that this was dated by one that was wrong.
             var clock = ClockJumpDetector.Reading.now()
             clock.wall = reading
-            _ = watchClock(clock)
+            _ = watch(clock)
         }
         let time = CreationTime(reading: reading, after: earlier)
         try? file.write(LatestCreation(boot: LatestCreation.thisBoot, created: time.created).line, at: 0)
@@ -32,7 +32,7 @@ extension Spool {
 
     /// Returns what a writer last dated; `nil` where that cannot be read.
     func latestCreation() -> LatestCreation? {
-        ((try? stateDirectory?.open(Self.creationName)) ?? nil).flatMap { file in
+        ((try? spool.stateDirectory?.open(Self.creationName)) ?? nil).flatMap { file in
             (try? file.readBytes(LatestCreation.length, at: 0)).flatMap { LatestCreation($0) }
         }
     }
@@ -53,8 +53,8 @@ extension Spool {
                 }
             }
         }
-        look(directory)
-        if let latest = (try? sentDays())?.last { look(latest) }
+        look(spool.directory)
+        if let latest = (try? spool.sentDays())?.last { look(latest) }
         return times
     }
 }

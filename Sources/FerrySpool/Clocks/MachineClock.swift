@@ -8,42 +8,42 @@ extension ClockJumpDetector.Reading {
     }
 }
 
-extension Spool {
-    private static let clockName = "clock.json"
+extension SpoolClock {
+    private static let fileName = "clock.json"
 
     /// Looks at the clocks, remembers them in the spool for the next look, and says what time the age limit may go by.
     ///
     /// Where they cannot be remembered, or the last look not be read, there is a warning, and no last look to compare with: then nothing
     /// goes by age, but everything is stored and sent.
-    public func watchClock(
+    public func watch(
         _ reading: ClockJumpDetector.Reading = .now(), warn: (UnreadableState) -> Void = { _ in }
     ) -> ClockJumpDetector {
-        var (watch, failure) = lookAtClock(reading, warn: warn)
+        var (watch, failure) = look(reading, warn: warn)
         do throws(FileError) {
-            try stateDirectory?.writeState(watch, to: Self.clockName)
+            try spool.stateDirectory?.writeState(watch, to: Self.fileName)
         } catch {
             // On a full disk the next look compares with an older one.
             if !error.isOutOfSpace { failure = failure ?? error }
         }
-        if let failure, let stateDirectory {
-            warn(UnreadableState(path: stateDirectory.pathOf(Self.clockName), reason: "\(failure)"))
+        if let failure, let stateDirectory = spool.stateDirectory {
+            warn(UnreadableState(path: stateDirectory.pathOf(Self.fileName), reason: "\(failure)"))
         }
         return watch
     }
 
-    /// Returns what ``watchClock(_:warn:)`` finds at this moment, and remembers nothing: for commands that change nothing.
-    package func clockAsSeen(_ reading: ClockJumpDetector.Reading = .now()) -> ClockJumpDetector {
-        lookAtClock(reading, warn: { _ in }).watch
+    /// Returns what ``watch(_:warn:)`` finds at this moment, and remembers nothing: for commands that change nothing.
+    package func asSeen(_ reading: ClockJumpDetector.Reading = .now()) -> ClockJumpDetector {
+        look(reading, warn: { _ in }).watch
     }
 
     /// - Returns: Also why the last look cannot be read.
-    private func lookAtClock(
+    private func look(
         _ reading: ClockJumpDetector.Reading, warn: (UnreadableState) -> Void
     ) -> (watch: ClockJumpDetector, failure: FileError?) {
         var previous: ClockJumpDetector?
         var failure: FileError?
         do throws(FileError) {
-            previous = try stateDirectory?.readStateOfAnyKind(ClockJumpDetector.self, from: Self.clockName, warn: warn)
+            previous = try spool.stateDirectory?.readStateOfAnyKind(ClockJumpDetector.self, from: Self.fileName, warn: warn)
         } catch {
             failure = error
         }
@@ -56,6 +56,6 @@ extension Spool {
 
     /// Returns a moment as an age limit may take it: no later than the clock, as far as that can be trusted; `nil` while it cannot.
     public func trusted(_ now: Timestamp, by clock: ClockJumpDetector.Reading = .now()) -> Timestamp? {
-        watchClock(clock).trustedNow.map { min($0, now) }
+        watch(clock).trustedNow.map { min($0, now) }
     }
 }

@@ -9,7 +9,7 @@ package struct SegmentClock: Sendable {
     ///
     /// - Parameter reading: What the wall clock says.
     package mutating func date(_ reading: Timestamp, in spool: Spool) -> CreationTime {
-        let time = spool.dateSegment(reading, after: last)
+        let time = spool.clock.dateSegment(reading, after: last)
         last = time.created
         return time
     }

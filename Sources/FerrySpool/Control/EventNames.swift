@@ -14,28 +14,3 @@ struct EventNames: Codable, Equatable {
         return true
     }
 }
-
-extension Spool {
-    private static let namesName = "names.json"
-
-    /// Returns the names that events had, in the order in which they came; none where that cannot be read.
-    public func eventNames() -> [String] { knownNames().names }
-
-    private func knownNames() -> EventNames {
-        ((try? stateDirectory?.readStateOfAnyKind(EventNames.self, from: Self.namesName) { _ in }) ?? nil) ?? EventNames()
-    }
-
-    /// Notes a name. Several processes may do that at once.
-    ///
-    /// - Parameter limit: The most names that there may be.
-    /// - Returns: Whether it is one of them now.
-    public func noteEventName(_ name: String, limit: Int) throws(FileError) -> Bool {
-        try whileLocked { state throws(FileError) in
-            var known = knownNames()
-            let before = known
-            let isAdmitted = known.admit(name, limit: limit)
-            if known != before { try state.writeState(known, to: Self.namesName) }
-            return isAdmitted
-        }
-    }
-}

@@ -1,21 +1,32 @@
-extension Spool {
+/// State files in `.ferry/` of a program that keeps a spool for its own purpose.
+public struct OwnStateFiles: Sendable {
+    /// The spool that it belongs to.
+    package let spool: Spool
+
     /// Reads a state file of a program that keeps a spool for its own purpose; `nil` when there is none that can be read.
-    public func state<State: Decodable>(_ type: State.Type, named name: String) throws(FileError) -> State? {
-        try stateDirectory?.readState(type, from: name, warn: { _ in })
+    public func read<State: Decodable>(_ type: State.Type, named name: String) throws(FileError) -> State? {
+        try spool.stateDirectory?.readState(type, from: name, warn: { _ in })
     }
 
     /// Writes such a file; where the disk is full, with a part of the reserve: what is noted may be what frees it.
-    public func setState(_ state: some Encodable, named name: String, isDurable: Bool) throws(FileError) {
-        try lendingReserve { () throws(FileError) in try stateDirectory?.writeState(state, to: name, durable: isDurable) }
+    public func write(_ state: some Encodable, named name: String, isDurable: Bool) throws(FileError) {
+        try spool.room.lendingReserve { () throws(FileError) in
+            try spool.stateDirectory?.writeState(state, to: name, durable: isDurable)
+        }
     }
 
     /// Returns the whole content of such a file, of any form and length.
-    package func stateBytes(named name: String) throws(FileError) -> [UInt8]? {
-        try stateDirectory?.contents(of: name, limit: .mebibytes(4096))
+    package func bytes(named name: String) throws(FileError) -> [UInt8]? {
+        try spool.stateDirectory?.contents(of: name, limit: .mebibytes(4096))
     }
 
     /// Replaces it in one step, durably.
-    package func setStateBytes(_ bytes: [UInt8], named name: String) throws(FileError) {
-        try stateDirectory?.replace(name, with: bytes, durable: true)
+    package func writeBytes(_ bytes: [UInt8], named name: String) throws(FileError) {
+        try spool.stateDirectory?.replace(name, with: bytes, durable: true)
     }
+}
+
+extension Spool {
+    /// State files of a program that keeps the spool for its own purpose.
+    public var ownState: OwnStateFiles { OwnStateFiles(spool: self) }
 }

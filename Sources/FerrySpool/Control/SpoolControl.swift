@@ -14,7 +14,7 @@ public struct SpoolControl: Codable, Equatable, Sendable {
     /// dated later, also by a clock that was set back.
     public var deletesBefore: Timestamp?
     /// The control file cannot be read. It may have been to pause, so it counts as that.
-    public fileprivate(set) var isUnreadable = false
+    public internal(set) var isUnreadable = false
 
     /// What holds while the file is there and cannot be read.
     public static let unreadable: SpoolControl = {
@@ -63,58 +63,5 @@ public struct SpoolControl: Codable, Equatable, Sendable {
         changedAt = try container.decodeIfPresent(Timestamp.self, forKey: .changedAt)
         flushRequestedAt = try container.decodeIfPresent(Timestamp.self, forKey: .flushRequestedAt)
         deletesBefore = try container.decodeIfPresent(Timestamp.self, forKey: .deletesBefore)
-    }
-}
-
-extension Spool {
-    /// The file's name in ``stateFolderName``.
-    public static let controlFileName = "control.json"
-
-    /// For messages.
-    public var controlPath: String { "\(path)/\(Self.stateFolderName)/\(Self.controlFileName)" }
-
-    /// Returns when the file was last changed; `nil` when there is none.
-    public func controlChanged() throws(FileError) -> Timestamp? { try stateDirectory?.status(Self.controlFileName)?.changed }
-
-    /// Returns the content of the control file; everything is allowed when there is no file. One that is there and says nothing that can be
-    /// understood counts as a pause, with a warning: nothing is sent that was to wait, and producers still store.
-    public func control(warn: (UnreadableState) -> Void = { _ in }) throws(FileError) -> SpoolControl {
-        guard let stateDirectory else { return SpoolControl() }
-        var isUnreadable = false
-        let control = try stateDirectory.readStateOfAnyKind(SpoolControl.self, from: Self.controlFileName) {
-            isUnreadable = true
-            var state = $0
-            state.countsAs = .paused
-            warn(state)
-        }
-        return control ?? (isUnreadable ? .unreadable : SpoolControl())
-    }
-
-    /// Changes the spool's control file, durably. Changes by several processes at once follow one another, and none is lost.
-    public func setControl(at now: Timestamp, _ change: (inout SpoolControl) -> Void) throws(FileError) -> SpoolControl {
-        try whileLocked { state throws(FileError) in
-            let before = try control()
-            var control = before
-            change(&control)
-            // It must not come to life again when the clock has come near.
-            control.deletesBefore = control.deletes(at: now)
-            control.changedAt = now
-            control.isUnreadable = false
-            // What waits on a full disk must be let go.
-            do throws(FileError) {
-                try lendingReserve { () throws(FileError) in
-                    try state.writeState(control, to: Self.controlFileName, durable: true)
-                }
-            } catch {
-                // What is paused on a full disk would stay so for ever. No file means that everything is allowed, and needs no room.
-                guard error.isDiskFull else { throw error }
-                if (try? state.overwriteState(control, in: Self.controlFileName)) == true { return control }
-                guard !control.stopsSending, control.flushRequestedAt == before.flushRequestedAt, control.deletesBefore == nil
-                else { throw error }
-                try state.remove(Self.controlFileName)
-                try state.sync()
-            }
-            return control
-        }
     }
 }

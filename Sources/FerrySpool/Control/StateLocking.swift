@@ -8,10 +8,12 @@ public enum StateLocking: Sendable {
     case heldByAnother(process: Int32?)
 }
 
-extension Spool {
-    /// Takes the lock of a file in ``stateFolderName``, which is made if need be and tells the process.
-    public func lockState(named name: String) throws(FileError) -> StateLocking {
-        guard let stateDirectory else { throw stateFailure ?? FileError("write into", path, code: EROFS) }
+extension OwnStateFiles {
+    /// Takes the lock of a file in ``Spool/stateFolderName``, which is made if need be and tells the process.
+    public func lock(named name: String) throws(FileError) -> StateLocking {
+        guard let stateDirectory = spool.stateDirectory else {
+            throw spool.stateFailure ?? FileError("write into", spool.path, code: EROFS)
+        }
         let file = try stateDirectory.openOrCreate(name, flags: O_RDWR)
         var locking = file.tryLocking()
         // A child that its last holder has just made, and that was killed since, holds a copy until its exec.

@@ -14,8 +14,8 @@ public struct UploaderMarkHolder: Sendable {
 
     /// Takes the lock again, unless another uploader has left a newer mark.
     public mutating func hold(_ spool: Spool?) {
-        guard file == nil, let spool, (try? spool.uploaderMark()?.mark) == mark else { return }
-        guard let found = (try? spool.stateDirectory?.open(Spool.markName)) ?? nil, found.tryLock() else { return }
+        guard file == nil, let spool, (try? spool.uploaderMark.read()?.mark) == mark else { return }
+        guard let found = (try? spool.stateDirectory?.open(UploaderMarkFile.fileName)) ?? nil, found.tryLock() else { return }
         file = found
     }
 }

@@ -1,8 +1,8 @@
 import Glibc
 
-extension Spool {
-    /// The folder in ``stateFolderName`` that the marks lie in.
-    public static let exportsFolderName = "exports"
+extension ExportsFolder {
+    /// The folder in ``Spool/stateFolderName`` that the marks lie in.
+    public static let folderName = "exports"
 
     static let markSuffix = ".jsonl"
     static let underWaySuffix = ".making"
@@ -20,26 +20,26 @@ extension Spool {
 
     /// Marks the segments of a bundle that is whole, durably.
     public func mark(_ mark: ExportMark) throws(FileError) {
-        try makeExportsFolder().replace("\(mark.bundle)\(Self.markSuffix)", with: Self.lines(of: mark), durable: true)
+        try makeFolder().replace("\(mark.bundle)\(Self.markSuffix)", with: Self.lines(of: mark), durable: true)
     }
 
     /// Forgets a mark: what of its segments is still pending is sent and exported again.
     public func unmark(_ bundle: String) throws(FileError) {
-        guard let folder = try exportsFolder() else { return }
+        guard let folder = try folder() else { return }
         try folder.remove("\(bundle)\(Self.markSuffix)")
         try folder.remove("\(bundle)\(Self.underWaySuffix)")
         try folder.sync()
     }
 
     /// Returns the marks that count, oldest first.
-    public func exportMarks(warn: (UnreadableState) -> Void = { _ in }) throws(FileError) -> [ExportMark] {
-        try allExportMarks(warn: warn).filter { $0.state != .void }
+    public func marks(warn: (UnreadableState) -> Void = { _ in }) throws(FileError) -> [ExportMark] {
+        try allMarks(warn: warn).filter { $0.state != .void }
     }
 
     /// Returns all marks, those of dead exports included, oldest first. A file or line that cannot be read counts as absent, the file with a
     /// warning.
-    public func allExportMarks(warn: (UnreadableState) -> Void = { _ in }) throws(FileError) -> [ExportMark] {
-        guard let folder = try exportsFolder() else { return [] }
+    public func allMarks(warn: (UnreadableState) -> Void = { _ in }) throws(FileError) -> [ExportMark] {
+        guard let folder = try folder() else { return [] }
         var marks: [ExportMark] = []
         for name in try folder.names() where !name.hasPrefix(".") {
             var (name, isUnderWay) = (name, name.hasSuffix(Self.underWaySuffix))
@@ -84,7 +84,7 @@ extension Spool {
 
     /// Returns the bundles that pending segments travel in, oldest first.
     public func travellingBundles(warn: (UnreadableState) -> Void = { _ in }) throws(FileError) -> [TravellingBundle] {
-        let marks = try exportMarks(warn: warn)
+        let marks = try marks(warn: warn)
         return zip(marks, try newNames(of: marks)).map { mark, newNames in
             TravellingBundle(
                 bundle: mark.bundle, since: mark.at,
@@ -94,8 +94,8 @@ extension Spool {
     }
 
     /// Changes when marks do, and when an export dies; `nil` when there never were any.
-    public func exportsStamp() throws(FileError) -> ExportsStamp? {
-        guard let folder = try exportsFolder() else { return nil }
+    public func stamp() throws(FileError) -> ExportsStamp? {
+        guard let folder = try folder() else { return nil }
         let names = try folder.names()
         let underWay = names.count { name in
             name.hasSuffix(Self.underWaySuffix) && (try? folder.open(name))??.isHeld == true
@@ -103,27 +103,27 @@ extension Spool {
         return ExportsStamp(changed: try folder.changed(), marks: names, underWay: underWay)
     }
 
-    /// Returns when a mark was last made, filled in or removed; `nil` when there never were any. Unlike ``exportsStamp()`` it takes one look, and
+    /// Returns when a mark was last made, filled in or removed; `nil` when there never were any. Unlike ``stamp()`` it takes one look, and
     /// does not see that an export died.
-    package func exportsChanged() throws(FileError) -> FolderTime? {
-        try stateDirectory?.status(Self.exportsFolderName).map { FolderTime($0) }
+    package func changed() throws(FileError) -> FolderTime? {
+        try spool.stateDirectory?.status(Self.folderName).map { FolderTime($0) }
     }
 
     /// Opens the folder of marks.
     ///
     /// - Returns: `nil` when there never were marks: what is no folder holds none.
-    private func exportsFolder() throws(FileError) -> Directory? {
-        guard let stateDirectory, try stateDirectory.contains(Self.exportsFolderName) else { return nil }
+    private func folder() throws(FileError) -> Directory? {
+        guard let stateDirectory = spool.stateDirectory, try stateDirectory.contains(Self.folderName) else { return nil }
         do throws(FileError) {
-            return try stateDirectory.directory(Self.exportsFolderName)
+            return try stateDirectory.directory(Self.folderName)
         } catch {
             guard error.code == ENOTDIR || error.code == ELOOP else { throw error }
             return nil
         }
     }
 
-    func makeExportsFolder() throws(FileError) -> Directory {
-        guard let stateDirectory else { throw FileError("mark segments of", path, code: EROFS) }
-        return try stateDirectory.makeDirectory(Self.exportsFolderName)
+    func makeFolder() throws(FileError) -> Directory {
+        guard let stateDirectory = spool.stateDirectory else { throw FileError("mark segments of", spool.path, code: EROFS) }
+        return try stateDirectory.makeDirectory(Self.folderName)
     }
 }

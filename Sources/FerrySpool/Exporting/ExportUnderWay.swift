@@ -29,21 +29,21 @@ public final class ExportUnderWay: Sendable {
     /// - Parameter segments: Those that are in the bundle.
     public func finish(_ segments: [ExportMark.Segment]) throws(FileError) {
         guard let bytes = bytes(with: segments) else {
-            try spool.mark(ExportMark(bundle: bundle, at: at, segments: segments))
-            try? spool.makeExportsFolder().remove("\(bundle)\(Spool.underWaySuffix)")
+            try spool.exports.mark(ExportMark(bundle: bundle, at: at, segments: segments))
+            try? spool.exports.makeFolder().remove("\(bundle)\(ExportsFolder.underWaySuffix)")
             return
         }
         try file.write(bytes, at: 0)
         try file.sync()
-        let folder = try spool.makeExportsFolder()
-        try folder.rename("\(bundle)\(Spool.underWaySuffix)", to: "\(bundle)\(Spool.markSuffix)")
+        let folder = try spool.exports.makeFolder()
+        try folder.rename("\(bundle)\(ExportsFolder.underWaySuffix)", to: "\(bundle)\(ExportsFolder.markSuffix)")
         try folder.sync()
     }
 
     /// Returns the mark with every line at its place, blank where a segment was left out; `nil` when one has become longer.
     private func bytes(with segments: [ExportMark.Segment]) -> [UInt8]? {
         let whole = Dictionary(segments.map { (FileName($0.name), $0) }, uniquingKeysWith: { first, _ in first })
-        var bytes = Spool.lines(of: ExportMark(bundle: bundle, at: at, segments: []))
+        var bytes = ExportsFolder.lines(of: ExportMark(bundle: bundle, at: at, segments: []))
         for marked in self.segments {
             let length = JSONLine.encode(marked).count
             let line = whole[marked.name].map { JSONLine.encode($0) } ?? [0x0a]
@@ -54,20 +54,20 @@ public final class ExportUnderWay: Sendable {
     }
 
     /// Takes the mark back: there will be no bundle, and the segments are due.
-    public func cancel() { try? spool.unmark(bundle) }
+    public func cancel() { try? spool.exports.unmark(bundle) }
 }
 
-extension Spool {
+extension ExportsFolder {
     /// Marks segments, durably, before their copies leave. On a full disk the mark gets a part of the reserve, which is lent for it.
     ///
     /// Exports at the same time follow one another here: what another one has marked since the segments were chosen is left out.
     ///
     /// - Parameter includesTravelling: Also segments that travel in another bundle.
-    public func beginExport(
+    public func begin(
         of names: [String], at now: Timestamp, includesTravelling: Bool = false
     ) throws(FileError) -> ExportUnderWay {
-        try lendingMostOfReserve { () throws(FileError) in
-            try whileLocked { _ throws(FileError) in
+        try spool.room.lendingMostOfReserve { () throws(FileError) in
+            try spool.whileLocked { _ throws(FileError) in
                 try markUnderWay(includesTravelling ? names : staying(names), at: now)
             }
         }
@@ -75,13 +75,13 @@ extension Spool {
 
     /// Returns those of some segments that travel in no bundle.
     private func staying(_ names: [String]) throws(FileError) -> [String] {
-        guard try !exportMarks().isEmpty else { return names }
-        let travelling = try travelling(in: scan())
+        guard try !marks().isEmpty else { return names }
+        let travelling = try travelling(in: spool.scan())
         return names.filter { entry(of: $0, in: travelling) == nil }
     }
 
     private func markUnderWay(_ names: [String], at now: Timestamp) throws(FileError) -> ExportUnderWay {
-        let folder = try makeExportsFolder()
+        let folder = try makeFolder()
         while true {
             let bundle = SegmentID.random().text + SegmentID.random().text
             let name = "\(bundle)\(Self.underWaySuffix)"
@@ -101,14 +101,15 @@ extension Spool {
                 try? folder.remove(name)
                 throw error
             }
-            return ExportUnderWay(bundle: bundle, at: now, segments: segments, spool: self, file: file)
+            return ExportUnderWay(bundle: bundle, at: now, segments: segments, spool: spool, file: file)
         }
     }
 }
 
-extension Spool {
+extension ExportsFolder {
     /// Returns what is noted of a segment before its checksum is known.
     private func marked(_ name: String) throws(FileError) -> ExportMark.Segment {
-        ExportMark.Segment(name: name, sha256: ExportUnderWay.noSum, file: try directory.status(name).map { ExportedFile($0) })
+        ExportMark.Segment(
+            name: name, sha256: ExportUnderWay.noSum, file: try spool.directory.status(name).map { ExportedFile($0) })
     }
 }

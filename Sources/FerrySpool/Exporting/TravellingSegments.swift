@@ -91,9 +91,9 @@ public struct TravellingSegments: Sendable {
     }
 }
 
-extension Spool {
+extension ExportsFolder {
     /// Returns the segments that travel now.
-    public func travelling() throws(FileError) -> TravellingSegments { TravellingSegments(try exportMarks()) }
+    public func travelling() throws(FileError) -> TravellingSegments { TravellingSegments(try marks()) }
 
     /// Returns the segments that travel now; where a listing shows that the name of one was used again, the new file does not.
     public func travelling(in listing: SpoolListing) throws(FileError) -> TravellingSegments {
@@ -103,11 +103,11 @@ extension Spool {
     }
 
     private func exportedFile(_ name: String) -> ExportedFile? {
-        ((try? directory.status(name)) ?? nil).map { ExportedFile($0) }
+        ((try? spool.directory.status(name)) ?? nil).map { ExportedFile($0) }
     }
 
     private func exportedDigest(_ name: String, of size: Int64) -> String? {
-        guard let file = (try? directory.open(name)) ?? nil, let sum = try? file.digest(size: size) else { return nil }
+        guard let file = (try? spool.directory.open(name)) ?? nil, let sum = try? file.digest(size: size) else { return nil }
         return sum.digest.hexadecimal
     }
 
@@ -119,7 +119,7 @@ extension Spool {
     /// Whether an exported segment is pending under the name that it was exported under. What cannot be examined is.
     func isPending(_ segment: ExportMark.Segment, of mark: ExportMark) -> Bool {
         do throws(FileError) {
-            guard let status = try directory.status(segment.name) else { return false }
+            guard let status = try spool.directory.status(segment.name) else { return false }
             let file = ExportedFile(status)
             return SegmentName(segment.name) != nil || segment.file == file
                 || TravellingSegments.Entry(segment, in: mark).begins(file) { exportedDigest(segment.name, of: $0) }
@@ -137,8 +137,8 @@ extension Spool {
     }
 
     /// Returns the names of the pending segments that travel.
-    public func exportedSegments() throws(FileError) -> Set<FileName> {
-        let listing = try scan()
+    public func segments() throws(FileError) -> Set<FileName> {
+        let listing = try spool.scan()
         return names(in: listing, of: try travelling(in: listing))
     }
 
@@ -158,7 +158,7 @@ extension Spool {
             if !away.isEmpty { missing.append((index, away, inPlace)) }
         }
         guard !missing.isEmpty else { return newNames }
-        let listing = try scan()
+        let listing = try spool.scan()
         for name in listing.entries.lazy.map(listing.name) {
             for (mark, segments, inPlace) in missing where !inPlace.contains(name) {
                 guard let entry = segments.renamedEntry(of: name, file: { exportedFile(name) }) else { continue }
@@ -171,7 +171,7 @@ extension Spool {
     /// Whether an exported segment is under its name. What cannot be examined is.
     private func isInPlace(_ segment: ExportMark.Segment) -> Bool {
         do throws(FileError) {
-            guard let status = try directory.status(segment.name) else { return false }
+            guard let status = try spool.directory.status(segment.name) else { return false }
             guard let file = segment.file, SegmentName(segment.name) == nil else { return true }
             return file == ExportedFile(status)
         } catch {
@@ -180,11 +180,11 @@ extension Spool {
     }
 }
 
-extension Spool {
+extension ExportsFolder {
     /// Whether a pending file is about to leave: a process has claimed it, or it travels in a bundle.
     public func isLeaving(_ name: String) throws(FileError) -> Bool {
         do throws(FileError) {
-            if let file = try directory.open(name), file.isHeld { return true }
+            if let file = try spool.directory.open(name), file.isHeld { return true }
         } catch {
             // A link, a pipe or a folder of its name goes nowhere.
             guard error.isAboutKind else { throw error }

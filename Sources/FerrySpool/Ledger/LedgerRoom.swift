@@ -2,19 +2,19 @@ import Glibc
 
 /// Room behind the ledger's last line. A block that a file has got belongs to it, so no sidecar takes it, and no other program: on a full disk each
 /// ending still finds room for its line, and gives back at least a block.
-extension Spool {
+extension Ledger {
     /// What most file systems give at least: some 20 lines.
-    static let ledgerRoom: Int64 = 1 << 12
+    static let room: Int64 = 1 << 12
     /// With less there may be no room for the lines of what is under way.
-    private static let leastLedgerRoom: Int64 = 1 << 11
+    private static let leastRoom: Int64 = 1 << 11
 
-    var isNearlyFull: Bool { stateDirectory?.isNearlyFull ?? false }
+    var isNearlyFull: Bool { spool.stateDirectory?.isNearlyFull ?? false }
 
     /// Whether what is under way may end, if no more room is to be had.
-    func hasRoomInLedger(at now: Timestamp) -> Bool {
+    func hasRoom(at now: Timestamp) -> Bool {
         do throws(FileError) {
-            guard let file = try ledgerForLines(of: now) else { return false }
-            try Self.setAside(Self.leastLedgerRoom, behind: file)
+            guard let file = try fileForLines(of: now) else { return false }
+            try Self.setAside(Self.leastRoom, behind: file)
             return true
         } catch {
             return false
@@ -22,26 +22,26 @@ extension Spool {
     }
 
     /// Sets room for lines aside in the ledger, if there is any, where the disk is nearly full.
-    func keepRoomInLedger(at now: Timestamp) {
-        if isNearlyFull { try? setRoomInLedgerAside(at: now) }
+    func keepRoom(at now: Timestamp) {
+        if isNearlyFull { try? setRoomAside(at: now) }
     }
 
     /// Sets room for lines aside in the ledger.
     ///
     /// - Throws: ``FileError``, where the disk is full for it. A file system that sets no room aside is no reason.
-    func setRoomInLedgerAside(at now: Timestamp) throws(FileError) {
-        guard let file = try ledgerForLines(of: now) else { return }
+    func setRoomAside(at now: Timestamp) throws(FileError) {
+        guard let file = try fileForLines(of: now) else { return }
         do throws(FileError) {
-            return try Self.setAside(Self.ledgerRoom, behind: file)
+            return try Self.setAside(Self.room, behind: file)
         } catch {
             guard error.isDiskFull else { return }
         }
         // A part of it may be left.
-        try Self.setAside(Self.leastLedgerRoom, behind: file)
+        try Self.setAside(Self.leastRoom, behind: file)
     }
 
-    private func ledgerForLines(of now: Timestamp) throws(FileError) -> OpenFile? {
-        guard let stateDirectory, let name = try nameOfLedger(at: now) else { return nil }
+    private func fileForLines(of now: Timestamp) throws(FileError) -> OpenFile? {
+        guard let stateDirectory = spool.stateDirectory, let name = try name(at: now) else { return nil }
         return try stateDirectory.open(name, flags: O_RDWR | O_NONBLOCK)
     }
 

@@ -1,7 +1,7 @@
 import CLinux
 import Glibc
 
-extension Spool {
+extension Ledger {
     /// Whether the ledger has a line of a segment whose name has the form of the format.
     func hasEnded(_ name: String) throws(FileError) -> Bool { try hasLine(with: "\"segment\":\"\(name)\"") }
 
@@ -19,8 +19,8 @@ extension Spool {
     private func hasLine(with text: String) throws(FileError) -> Bool {
         let text = Array(text.utf8)
         var isFound = false
-        for ledger in try ledgerNames() where !isFound {
-            try stateDirectory?.open(ledger)?.forEachLine { line in
+        for ledger in try names() where !isFound {
+            try spool.stateDirectory?.open(ledger)?.forEachLine { line in
                 guard !isFound, let start = line.baseAddress else { return }
                 isFound = memmem(start, line.count, text, text.count) != nil
             }
@@ -60,8 +60,8 @@ extension Spool {
 
     private func segments(where isWanted: (UnsafeBufferPointer<UInt8>) -> Bool) throws(FileError) -> Set<String> {
         var names: Set<String> = []
-        for name in try ledgerNames() {
-            try stateDirectory?.open(name)?.forEachLine { line in
+        for name in try self.names() {
+            try spool.stateDirectory?.open(name)?.forEachLine { line in
                 guard isWanted(line), let start = line.end(of: "\"segment\":\""),
                     let end = line[start...].firstIndex(of: UInt8(ascii: "\""))
                 else { return }
@@ -72,15 +72,15 @@ extension Spool {
     }
 }
 
-extension Spool {
+extension Ledger {
     /// Returns when the ledger last has each of the segments as delivered.
     ///
     /// - Parameters:
     ///   - names: In the form of the format.
     ///   - moment: Lines of days before it are not read.
     func lastSent(of names: Set<String>, since moment: Timestamp) throws(FileError) -> [String: Timestamp] {
-        guard let stateDirectory else { return [:] }
-        let (all, day) = (try ledgerNames().sorted(), Self.ledgerName(moment.compactDay))
+        guard let stateDirectory = spool.stateDirectory else { return [:] }
+        let (all, day) = (try self.names().sorted(), Self.name(moment.compactDay))
         // A day that could have no ledger has its lines in the last one before it.
         let first = all.last { $0 < day } ?? day
         var (places, sent) = (LogPlaces(), [String: Timestamp]())

@@ -36,11 +36,11 @@ public struct LedgerTotals: Equatable, Sendable {
     }
 }
 
-extension Spool {
+extension Ledger {
     /// Adds up the whole ledger.
-    public func ledgerTotals() throws(FileError) -> LedgerTotals {
+    public func totals() throws(FileError) -> LedgerTotals {
         var failure: FileError?
-        let totals = ledgerTotals { failure = failure ?? $0 }
+        let totals = totals { failure = failure ?? $0 }
         if let failure { throw failure }
         return totals
     }
@@ -48,11 +48,13 @@ extension Spool {
     /// Adds up what of the ledger can be read.
     ///
     /// - Parameter note: Called with each file that cannot.
-    public func ledgerTotals(note: (FileError) -> Void) -> LedgerTotals {
+    public func totals(note: (FileError) -> Void) -> LedgerTotals {
         var totals = LedgerTotals()
         do throws(FileError) {
-            for name in try ledgerNames() {
-                do throws(FileError) { try stateDirectory?.open(name)?.forEachLine { totals.add($0) } } catch { note(error) }
+            for name in try names() {
+                do throws(FileError) { try spool.stateDirectory?.open(name)?.forEachLine { totals.add($0) } } catch {
+                    note(error)
+                }
             }
         } catch {
             note(error)

@@ -89,7 +89,7 @@ package final class LeftSegments: Sendable {
 
     private static func catchUp(_ state: inout State, _ spool: Spool) throws(FileError) {
         guard let folder = spool.stateDirectory else { return }
-        for name in try spool.ledgerNames() {
+        for name in try spool.ledger.names() {
             try state.places.forEachNewLine(of: name, in: folder) { addMarks(of: $0, to: &state.marks) }
         }
     }

@@ -26,7 +26,7 @@ public final class SentOn: Sendable {
 
     private static func catchUp(_ state: inout State, _ spool: Spool) throws(FileError) {
         guard let folder = spool.stateDirectory else { return }
-        for name in try spool.ledgerNames() {
+        for name in try spool.ledger.names() {
             var ids: [SegmentID] = []
             try state.places.forEachNewLine(of: name, in: folder) { line in
                 if let id = sentSegment(line) { ids.append(id) }

@@ -1,10 +1,10 @@
 import Glibc
 
-extension Spool {
+extension Arrivals {
     /// Makes arrivals segments: contents and hidden names to the disk, then their keys into the log, then the names. Several share the forced writes.
     ///
     /// The line in the log decides. A crash before it leaves nothing but a hidden file that is removed; after it,
-    /// ``finishArrivals()`` completes the rename. So what is logged is never removed here, even if a step fails; what is not, always is. And nothing
+    /// ``finishLeft()`` completes the rename. So what is logged is never removed here, even if a step fails; what is not, always is. And nothing
     /// has a name whose key is not known, under which a program could take it and its sender bring it again.
     ///
     /// The names need no forced write of their own: until they are on the disk, the hidden ones are, with the line that tells what they become.
@@ -19,7 +19,7 @@ extension Spool {
         var results = [Admitted](repeating: .nameTaken, count: arrivals.count)
         var new: [Int] = []
         for (index, item) in arrivals.enumerated() {
-            if try directory.contains(item.entry.segment) { discard(item.arrival) } else { new.append(index) }
+            if try spool.directory.contains(item.entry.segment) { discard(item.arrival) } else { new.append(index) }
         }
         guard !new.isEmpty else { return results }
         let known = try log(new.map { arrivals[$0] }, forcing, follower, isKnown)
@@ -41,7 +41,7 @@ extension Spool {
         do throws(FileError) {
             if forcing == .files { for item in arrivals { try item.arrival.file.sync() } }
             // A forced file's name need not be on the disk with it.
-            if forcing == .fileSystem { try directory.syncFileSystem() } else { try directory.sync() }
+            if forcing == .fileSystem { try spool.directory.syncFileSystem() } else { try spool.directory.sync() }
         } catch {
             for item in arrivals { discard(item.arrival) }
             throw error
@@ -53,7 +53,7 @@ extension Spool {
         }
         var known: Set<String> = []
         do throws(FileError) {
-            try logReceived(entries, following: follower) { entry throws(FileError) -> Bool in
+            try spool.received.log(entries, following: follower) { entry throws(FileError) -> Bool in
                 guard try isKnown(entry) else { return true }
                 if let file = entry.file { known.insert(file) }
                 return false
@@ -61,7 +61,7 @@ extension Spool {
         } catch {
             // The lines, or a part of them, may be there: on a disk that is full, or that could not be forced. Their sender learns at its next try
             // that they are known, so they become segments now, with names that are on the disk.
-            if let logged = try? loggedArrivals(ofDayOf: entries[0]) {
+            if let logged = try? spool.received.loggedArrivals(ofDayOf: entries[0]) {
                 for item in arrivals {
                     if logged.contains(item.arrival.fileName) {
                         _ = finish(item.arrival, as: item.entry.segment)
@@ -69,7 +69,7 @@ extension Spool {
                         discard(item.arrival)
                     }
                 }
-                try? directory.sync()
+                try? spool.directory.sync()
             }
             throw error
         }
@@ -86,14 +86,14 @@ extension Spool {
 
     private func name(_ arrival: Arrival, as segment: String) -> Admitted {
         do throws(FileError) {
-            if try directory.renameWithoutReplacing(arrival.fileName, to: segment) { return .stored }
-            if let there = try directory.open(segment), try there.hasSameContent(as: arrival.file) {
+            if try spool.directory.renameWithoutReplacing(arrival.fileName, to: segment) { return .stored }
+            if let there = try spool.directory.open(segment), try there.hasSameContent(as: arrival.file) {
                 // It came under another key, or another way, at the same moment: by a tool that does not force it, perhaps.
                 try there.sync()
                 discard(arrival)
                 return .stored
             }
-            return .left(FileError("rename", "\(directory.pathOf(arrival.fileName)) to \(segment)", code: EEXIST))
+            return .left(FileError("rename", "\(spool.directory.pathOf(arrival.fileName)) to \(segment)", code: EEXIST))
         } catch {
             return .left(error)
         }

@@ -1,4 +1,4 @@
-extension Spool {
+extension ReceivedLog {
     /// Notes the keys of pending segments that came another way than over a receiver or in a bundle, by rsync say: what comes as well is
     /// known then, at any priority there or here, and in any halves.
     ///
@@ -16,7 +16,7 @@ extension Spool {
     ) throws(FileError) -> Adoption {
         var entries: [ReceivedEntry] = []
         for kin in segment.kin {
-            guard try directory.contains(kin.fileName), try !isLogged(kin) else { continue }
+            guard try spool.directory.contains(kin.fileName), try !isLogged(kin) else { continue }
             switch try look(at: kin, ways) {
             case .sound(let entry): entries.append(entry)
             // Its own name says so to a sender that comes with it.
@@ -26,8 +26,8 @@ extension Spool {
         }
         guard !entries.isEmpty else { return .nothingNew }
         // Their names must be on the disk before a line says that they are here.
-        try directory.sync()
-        try logReceived(entries)
+        try spool.directory.sync()
+        try log(entries)
         return .logged
     }
 
@@ -43,8 +43,8 @@ extension Spool {
                 }
             }
         }
-        if try left.wasSent(segment, bytes: content.bytes, from: self) { return true }
-        guard try left.wasSplit(segment, bytes: content.bytes, in: self) else { return false }
+        if try left.wasSent(segment, bytes: content.bytes, from: spool) { return true }
+        guard try left.wasSplit(segment, bytes: content.bytes, in: spool) else { return false }
         return try keepsHalves(of: segment, content.events, left)
     }
 
@@ -53,7 +53,7 @@ extension Spool {
         guard events > 1, let halves = SegmentID(segment.id)?.halves else { return false }
         for (half, share) in [(halves.first, events - events / 2), (halves.second, events / 2)] {
             let half = segment.with(id: half)
-            if try left.wasSent(half, events: share, from: self) { continue }
+            if try left.wasSent(half, events: share, from: spool) { continue }
             if try hasWhole(half, events: share) { continue }
             guard try keepsHalves(of: half, share, left) else { return false }
         }
@@ -71,8 +71,8 @@ extension Spool {
 
     /// Returns what lies here, or in rejected/, under a segment's ID and time.
     private func versions(of segment: SegmentName) throws(FileError) -> [(folder: Directory, names: [String])] {
-        var found = [(directory, try directory.forms(of: segment))]
-        if let rejected = try rejectedFolder() { found.append((rejected, try rejected.allForms(of: segment))) }
+        var found = [(spool.directory, try spool.directory.forms(of: segment))]
+        if let rejected = try spool.rejectedFolder() { found.append((rejected, try rejected.allForms(of: segment))) }
         return found.map { folder, names in
             (folder, names.filter { SegmentName($0.withoutCopyNumber)?.isVersion(of: segment) ?? false })
         }
@@ -87,7 +87,7 @@ extension Spool {
 
     private func look(at segment: SegmentName, _ ways: Ways) throws(FileError) -> Kin {
         do throws(FileError) {
-            guard let file = try directory.open(segment.fileName) else { return .useless }
+            guard let file = try spool.directory.open(segment.fileName) else { return .useless }
             let status = try file.status()
             guard let events = try file.soundEvents() else {
                 // No file is older than its segment: rsync gives what it leaves when it is cut off the time 0.
@@ -95,13 +95,13 @@ extension Spool {
                 return .now() - changed < ForeignFile.patience ? .unfinished : .useless
             }
             // A copy that has just come to a member's end looks whole.
-            if try settles(segment.fileName, status, now: .now()) != nil { return .unfinished }
+            if try spool.settles(segment.fileName, status, now: .now()) != nil { return .unfinished }
             try file.sync()
             let (digest, bytes) = try file.digest()
             return .sound(
                 ReceivedEntry(
                     at: .now(), key: segment.id, sha256: digest.hexadecimal, segment: segment.fileName, bytes: bytes,
-                    events: events, trail: ways.trail(of: file, segment, in: self)))
+                    events: events, trail: ways.trail(of: file, segment, in: spool)))
         } catch {
             if error.isOutOfFiles { throw error }
             return .useless

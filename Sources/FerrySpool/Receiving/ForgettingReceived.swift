@@ -1,4 +1,4 @@
-extension Spool {
+extension ReceivedLog {
     /// The shortest time that keys may be remembered for: a sender that gets an answer to come back later does so within a day.
     public static let shortestMemory = Duration.seconds(86_400)
 
@@ -11,17 +11,17 @@ extension Spool {
     ///   - age: No less than ``shortestMemory``.
     ///   - clock: Looked at when a day is over the age: while it cannot be trusted, all stays. Days before 2020 are of a clock that was not set,
     ///     and stay too.
-    public func forgetReceived(
+    public func forget(
         olderThan age: Duration, now: Timestamp, clock: ClockJumpDetector.Reading = .now()
     ) -> KeysForgotten {
         var forgotten = KeysForgotten()
         do throws(FileError) {
-            guard let stateDirectory else { return forgotten }
+            guard let stateDirectory = spool.stateDirectory else { return forgotten }
             let limit = max(age, Self.shortestMemory)
-            let over = try receivedNames().compactMap { ReceivedDay($0) }.filter { $0.end < now - limit }
+            let over = try names().compactMap { ReceivedDay($0) }.filter { $0.end < now - limit }
             if over.isEmpty { return forgotten }
             // Only now: a look is written down, and a spool with nothing to forget is left alone.
-            let watch = watchClock(clock)
+            let watch = spool.clock.watch(clock)
             guard let trustedNow = watch.trustedNow.map({ min($0, now) }) else { return forgotten }
             for day in over where watch.latest(from: day.start, to: day.end) < trustedNow - limit {
                 do throws(FileError) {
@@ -61,8 +61,8 @@ extension Spool {
             let end = try log.forEachPlacedLine(from: start, before: start + Self.step) { line, _ in
                 guard !isHere, failure == nil, let entry = JSONLine.decode(ReceivedEntry.self, line) else { return }
                 do throws(FileError) {
-                    isHere = try directory.contains(entry.fileName)
-                    if !isHere, let file = entry.file { isHere = try directory.contains(file) }
+                    isHere = try spool.directory.contains(entry.fileName)
+                    if !isHere, let file = entry.file { isHere = try spool.directory.contains(file) }
                 } catch {
                     failure = error
                 }
@@ -83,7 +83,7 @@ private struct ReceivedDay {
 
     /// Reads the day in a log's name; `nil` for a name without a day, or with one before 2020.
     init?(_ logName: String) {
-        let digits = Array(logName.dropFirst(Spool.receivedPrefix.count).prefix { $0 != "." })
+        let digits = Array(logName.dropFirst(ReceivedLog.prefix.count).prefix { $0 != "." })
         guard digits.count == 8 else { return nil }
         let day = "\(String(digits[..<4]))-\(String(digits[4..<6]))-\(String(digits[6...]))"
         guard let start = Timestamp(rfc3339: "\(day)T00:00:00Z"), start >= RetentionLimits.earliestCredibleTime else {

@@ -30,17 +30,17 @@ public struct Gathering: Sendable {
     private static let step = 1 << 16
 }
 
-extension Spool {
+extension Arrivals {
     /// Begins a segment in the making, with the priority, the stream and the time of the first one that is to be gathered in it.
     ///
     /// - Parameter arrival: The first one's, whose way and clock it takes over.
     public func beginGathering(like first: SegmentName, _ arrival: Arrival) throws(FileError) -> Gathering {
         let segment = first.with(id: .random())
-        let gathering = Gathering(arrival: try beginArrival(), segment: segment)
+        let gathering = Gathering(arrival: try begin(), segment: segment)
         gathering.arrival.file.inheritAttributes(of: arrival.file)
         do throws(FileError) {
             // The log will name it: the hidden name is on the disk before.
-            try directory.sync()
+            try spool.directory.sync()
         } catch {
             discard(gathering.arrival)
             throw error
@@ -66,7 +66,7 @@ extension Spool {
         var ends = gatherings.map(\.length)
         let before = gatherings
         do throws(FileError) {
-            try appendReceived(on: time, following: follower) { () throws(FileError) -> [UInt8] in
+            try spool.received.append(on: time, following: follower) { () throws(FileError) -> [UInt8] in
                 var lines: [UInt8] = []
                 for (index, item) in arrivals.enumerated() {
                     if try isKnown(item.entry) { continue }
@@ -115,7 +115,7 @@ extension Spool {
     /// Returns how far a day's log knows hidden files to reach.
     func loggedEnds(on time: Timestamp) throws(FileError) -> [String: Int64] {
         var ends: [String: Int64] = [:]
-        try forEachReceivedLine(on: time) { line in
+        try spool.received.forEachLine(on: time) { line in
             // A receiver knows no key by one that broke off.
             guard line.last == UInt8(ascii: "}"), let end = line.number(after: "\"end\":"),
                 let name = line.text(after: "\"file\":\"")

@@ -73,7 +73,7 @@ public final class ReceivedLogFollower: Sendable {
         let isBehind = number != turn.withLock { $0 } || place.offsets[name] == nil
         var longer: [(name: String, file: OpenFile)] = []
         var amount: Int64 = 0
-        for log in isBehind ? Set(try spool.receivedNames()) : days.union([name]) {
+        for log in isBehind ? Set(try spool.received.names()) : days.union([name]) {
             let now = log == name ? size : try spool.stateDirectory?.status(log)?.size.bytes ?? 0
             // One that was cut off, and has other lines now, may be as long as before.
             guard now != place.offsets[log] ?? 0 || isBehind && days.contains(log),
@@ -84,7 +84,7 @@ public final class ReceivedLogFollower: Sendable {
             longer.append((log, file))
             amount += now - start
         }
-        if amount > mostLearned, !howeverMuch, readAll != nil { return try spool.receivedEnds() }
+        if amount > mostLearned, !howeverMuch, readAll != nil { return try spool.received.ends() }
         var news: [ReceivedEntry] = []
         for (log, file) in longer {
             try file.forEachReceived(log, after: &place) { news.append($0) }

@@ -47,33 +47,35 @@ public struct ReceivedLogPlace: Sendable {
     }
 }
 
-extension Spool {
+extension ReceivedLog {
     /// Calls `body` with every key that was logged behind a place, which moves to the end of the last whole line.
     ///
     /// - Parameter end: Where to stop; `nil`: at the ends of the logs.
-    public func forEachReceived(
+    public func forEach(
         after place: inout ReceivedLogPlace, upTo end: ReceivedLogPlace? = nil, _ body: (ReceivedEntry) -> Void
     ) throws(FileError) {
-        for name in try receivedNames() {
-            guard let file = try stateDirectory?.open(name) else { continue }
+        for name in try names() {
+            guard let file = try spool.stateDirectory?.open(name) else { continue }
             try file.forEachReceived(name, after: &place, before: end.map { $0.offsets[name] ?? 0 } ?? .max, body)
         }
     }
 
     /// Returns how far the logs reach that no process is writing into: what it cannot write whole it cuts off again. `nil` where its turn cannot be
     /// had.
-    package func settledReceived() -> ReceivedLogPlace? {
-        guard let stateDirectory, let turn = try? ReceivedLogTurn(in: stateDirectory, within: OpenFile.patience) else {
+    package func settledEnds() -> ReceivedLogPlace? {
+        guard let stateDirectory = spool.stateDirectory,
+            let turn = try? ReceivedLogTurn(in: stateDirectory, within: OpenFile.patience)
+        else {
             return nil
         }
         defer { turn.end() }
-        return try? receivedEnds()
+        return try? ends()
     }
 
     /// Returns the ends of all logs, to be asked for under their lock.
-    func receivedEnds() throws(FileError) -> ReceivedLogPlace {
+    func ends() throws(FileError) -> ReceivedLogPlace {
         var place = ReceivedLogPlace()
-        for name in try receivedNames() { place.offsets[name] = try stateDirectory?.status(name)?.size.bytes ?? 0 }
+        for name in try names() { place.offsets[name] = try spool.stateDirectory?.status(name)?.size.bytes ?? 0 }
         return place
     }
 }

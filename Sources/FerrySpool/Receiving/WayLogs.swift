@@ -21,8 +21,8 @@ struct WayLogs: Sendable {
             // Looked at first: what is made meanwhile has a later time.
             let settled = changed?.settled(at: .now())
             let names = try folder.names().filter { $0.hasSuffix(".jsonl") }
-            received = names.filter { $0.hasPrefix(Spool.receivedPrefix) }
-            ways = names.filter { $0.hasPrefix(Spool.wayPrefix) }
+            received = names.filter { $0.hasPrefix(ReceivedLog.prefix) }
+            ways = names.filter { $0.hasPrefix(WayNotes.prefix) }
             (self.changed, self.stateChanges) = (settled, stateChanges)
             return true
         } catch {

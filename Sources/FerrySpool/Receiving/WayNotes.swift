@@ -1,6 +1,10 @@
 import Glibc
 
-extension Spool {
+/// By which ways segments came that came more than once: the files `.ferry/ways-YYYYMMDD.jsonl`.
+public struct WayNotes: Sendable {
+    /// The spool that it belongs to.
+    package let spool: Spool
+
     /// One line of `.ferry/ways-YYYYMMDD.jsonl`.
     private struct WayEntry: Codable {
         let id: String
@@ -8,11 +12,11 @@ extension Spool {
     }
 
     /// Notes of a segment that it came another way too, durably.
-    func noteWay(_ trail: Trail, of segment: SegmentName, at now: Timestamp = .now()) throws(FileError) {
-        guard let stateDirectory else { throw FileError("write into", path, code: EROFS) }
+    func append(_ trail: Trail, of segment: SegmentName, at now: Timestamp = .now()) throws(FileError) {
+        guard let stateDirectory = spool.stateDirectory else { throw FileError("write into", spool.path, code: EROFS) }
         let line = JSONLine.encode(WayEntry(id: segment.id, trail: trail.text))
-        let name = "\(Self.wayPrefix)\(now.compactDay).jsonl"
-        try lendingReserve { () throws(FileError) in
+        let name = "\(Self.prefix)\(now.compactDay).jsonl"
+        try spool.room.lendingReserve { () throws(FileError) in
             try stateDirectory.appendLines(to: name) { size throws(FileError) -> [UInt8] in
                 // A sender that tries again and again comes the same way each time.
                 let end = min(size, 1 << 16)
@@ -22,20 +26,20 @@ extension Spool {
         }
     }
 
-    static let wayPrefix = "ways-"
+    static let prefix = "ways-"
 
     /// Removes the notes of days whose segments have all ended. Today's may be written to, and yesterday's.
-    func removeEndedWays(_ listing: SpoolListing) throws(FileError) {
-        guard let stateDirectory else { return }
-        let names = try stateDirectory.names().filter { $0.hasPrefix(Self.wayPrefix) && $0.hasSuffix(".jsonl") }
+    func removeEnded(_ listing: SpoolListing) throws(FileError) {
+        guard let stateDirectory = spool.stateDirectory else { return }
+        let names = try stateDirectory.names().filter { $0.hasPrefix(Self.prefix) && $0.hasSuffix(".jsonl") }
         if names.isEmpty { return }
         var here: Set<String> = []
-        for name in try listing.entries.map(listing.name) + (rejectedFolder()?.names() ?? []) {
+        for name in try listing.entries.map(listing.name) + (spool.rejectedFolder()?.names() ?? []) {
             guard let id = SegmentName(name.withoutCopyNumber)?.id else { continue }
             here.formUnion([id] + SegmentID.ancestors(of: id).map(\.text))
         }
         for name in names {
-            guard let status = try stateDirectory.status(name), Timestamp.now() - status.modified > Self.wayAge else { continue }
+            guard let status = try stateDirectory.status(name), Timestamp.now() - status.modified > Self.age else { continue }
             var isHere = false
             var places = LogPlaces()
             try places.forEachNewLine(of: name, in: stateDirectory) { line in
@@ -45,10 +49,15 @@ extension Spool {
         }
     }
 
-    private static let wayAge = Duration.seconds(2 * 24 * 3600)
+    private static let age = Duration.seconds(2 * 24 * 3600)
 }
 
 extension Spool {
+    /// By which ways segments came that came more than once.
+    public var wayNotes: WayNotes { WayNotes(spool: self) }
+}
+
+extension WayNotes {
     /// Notes of what is here of a segment that it came another way too, so that it goes back on neither: of what is pending, and of what was
     /// rejected and may be tried again. What no file takes goes into the spool's own notes.
     ///
@@ -58,13 +67,13 @@ extension Spool {
         _ trail: Trail, of segment: SegmentName, besides ways: Ways, forms: SegmentForms? = nil
     ) throws(FileError) {
         var (isNoted, isNew) = (true, false)
-        for (folder, known) in [(directory, forms?.pending), (try rejectedFolder(), forms?.rejected)] {
+        for (folder, known) in [(spool.directory, forms?.pending), (try spool.rejectedFolder(), forms?.rejected)] {
             guard let folder else { continue }
             let names = if let known { known[segment.id] ?? [] } else { try folder.forms(of: segment) }
             for name in names {
                 do throws(FileError) {
                     guard let file = try folder.open(name) else { continue }
-                    let before = ways.trail(of: file, SegmentName(name.withoutCopyNumber), in: self)
+                    let before = ways.trail(of: file, SegmentName(name.withoutCopyNumber), in: spool)
                     let merged = before.merging(trail)
                     guard merged != before else { continue }
                     isNew = true
@@ -75,10 +84,10 @@ extension Spool {
             }
         }
         if !isNoted {
-            try noteWay(trail, of: segment)
+            try append(trail, of: segment)
         } else if isNew {
             // Copies of the spool may lack the attribute.
-            try? noteWay(trail, of: segment)
+            try? append(trail, of: segment)
         }
     }
 }

@@ -1,12 +1,12 @@
 import Glibc
 
-extension Spool {
+extension Journals {
     /// Seals the journals that no process holds: their writers died.
     ///
     /// - Returns: The segments that were published, with their events.
-    public func sealAbandonedJournals(level: CompressionLevel = .standard) throws(FileError) -> [SealedJournal] {
+    public func sealAbandoned(level: CompressionLevel = .standard) throws(FileError) -> [SealedJournal] {
         var recovery = Recovery()
-        sealAbandonedJournals(among: try directory.hiddenNames(), level: level, &recovery)
+        sealAbandoned(among: try spool.directory.hiddenNames(), level: level, &recovery)
         if let problem = recovery.problems.first { throw problem.error }
         return recovery.sealed
     }
@@ -14,7 +14,7 @@ extension Spool {
     /// Makes segments of the journals that no process has.
     ///
     /// - Parameter names: The hidden names in the folder.
-    func sealAbandonedJournals(among names: [String], level: CompressionLevel, _ recovery: inout Recovery) {
+    func sealAbandoned(among names: [String], level: CompressionLevel, _ recovery: inout Recovery) {
         var withoutRoom: [(segment: SegmentName, size: ByteCount)] = []
         // The oldest first: their events are waited for longest.
         for segment in names.compactMap({ SegmentName(hidden: $0, EntryKind.journalSuffix) }).sorted(by: {
@@ -27,13 +27,13 @@ extension Spool {
                     recovery.note(segment.journalName, error)
                     continue
                 }
-                withoutRoom.append((segment, ((try? directory.status(segment.journalName)) ?? nil)?.size ?? .zero))
+                withoutRoom.append((segment, ((try? spool.directory.status(segment.journalName)) ?? nil)?.size ?? .zero))
             }
         }
         // The smallest first: sealing it may make the room that the next one needs.
         for (segment, _) in withoutRoom.sorted(by: { $0.size < $1.size }) {
             do throws(FileError) {
-                try lendingReserve { () throws(FileError) in try sealAbandoned(segment, level: level, &recovery) }
+                try spool.room.lendingReserve { () throws(FileError) in try sealAbandoned(segment, level: level, &recovery) }
             } catch {
                 recovery.note(segment.journalName, error)
             }
@@ -49,15 +49,15 @@ extension Spool {
             recovery.isUnsure = true
             return
         }
-        guard let journal = try Journal.adopt(segment, in: directory) else { return }
+        guard let journal = try Journal.adopt(segment, in: spool.directory) else { return }
         let result = try seal(journal, level: level)
         if result != .empty { recovery.sealed.append(result) }
     }
 
     /// Whether a journal is empty and was made a moment ago. Looked at before its lock is tried: its maker may be about to try as well.
     private func isJustMade(_ journal: String) throws(FileError) -> Bool {
-        guard let status = try directory.status(journal), status.isRegular, status.size == .zero else { return false }
-        return Self.isInGrace(status)
+        guard let status = try spool.directory.status(journal), status.isRegular, status.size == .zero else { return false }
+        return Spool.isInGrace(status)
     }
 
     /// Publishes what is sealed of journals that are there no more: a person has removed them.
@@ -66,16 +66,17 @@ extension Spool {
     func finishSealing(among names: [String], _ recovery: inout Recovery) {
         for segment in names.compactMap({ SegmentName(hidden: $0, EntryKind.sealingSuffix) }) {
             do throws(FileError) {
-                guard try !directory.contains(segment.journalName), let file = try directory.openAbandonedSealing(segment)
+                guard try !spool.directory.contains(segment.journalName),
+                    let file = try spool.directory.openAbandonedSealing(segment)
                 else { continue }
                 let sound = try file.soundMembers(limit: ByteCount(.max))
                 try file.truncate(to: sound.length)
                 guard sound.length > 0 else {
-                    try directory.remove(segment.sealingName)
+                    try spool.directory.remove(segment.sealingName)
                     continue
                 }
                 let events = try file.notedEvents() ?? 0
-                if try Publication(of: segment.sealingName, file, in: directory).publish(as: segment.fileName) {
+                if try Publication(of: segment.sealingName, file, in: spool.directory).publish(as: segment.fileName) {
                     recovery.sealed.append(.published(segment, events: events))
                 }
             } catch {

@@ -1,19 +1,19 @@
 import Glibc
 
-extension Spool {
+extension Arrivals {
     /// Completes or removes the arrivals that a killed receiver left, one by one.
     ///
     /// - Returns: The segments that were published, and the arrivals that had to stay.
-    public func finishArrivals() throws(FileError) -> Recovery {
+    public func finishLeft() throws(FileError) -> Recovery {
         var recovery = Recovery()
-        finishArrivals(among: try directory.hiddenNames(), &recovery)
+        finishLeft(among: try spool.directory.hiddenNames(), &recovery)
         return recovery
     }
 
     /// Finishes the arrivals that no process has.
     ///
     /// - Parameter names: The hidden names in the folder.
-    func finishArrivals(among names: [String], _ recovery: inout Recovery) {
+    func finishLeft(among names: [String], _ recovery: inout Recovery) {
         var arrivals = names.filter { $0.hasSuffix("\(EntryKind.arrivalSuffix)") }[...]
         // Each is open until its line is found.
         while !arrivals.isEmpty {
@@ -31,7 +31,7 @@ extension Spool {
         var looked = 0
         for name in names {
             do throws(FileError) {
-                if case .locked(let file) = try directory.openLocked(name) {
+                if case .locked(let file) = try spool.directory.openLocked(name) {
                     left[name] = file
                     // The log takes some more.
                     if DescriptorNumbers.areScarce(beside: file) {
@@ -48,7 +48,7 @@ extension Spool {
         guard !left.isEmpty else { return looked }
         var logged: [String: Logged] = [:]
         do throws(FileError) {
-            try forEachReceived { entry in
+            try spool.received.forEach { entry in
                 guard let file = entry.file, left[file] != nil else { return }
                 logged[file] = Logged(entry, after: logged[file])
             }
@@ -62,11 +62,11 @@ extension Spool {
                 try finish(name, file, as: logged[name], &recovery)
             } catch {
                 // Another process that opens the spool at this moment may have finished it.
-                if error.code == ENOENT, (try? directory.contains(name)) == false { continue }
+                if error.code == ENOENT, (try? spool.directory.contains(name)) == false { continue }
                 recovery.note(name, error)
             }
         }
-        do throws(FileError) { try directory.sync() } catch { recovery.note(Self.stateFolderName, error) }
+        do throws(FileError) { try spool.directory.sync() } catch { recovery.note(Spool.stateFolderName, error) }
         return looked
     }
 
@@ -93,19 +93,19 @@ extension Spool {
     private func finish(
         _ name: String, _ file: OpenFile, as logged: Logged?, _ recovery: inout Recovery
     ) throws(FileError) {
-        guard let logged else { return try directory.remove(name) }
+        guard let logged else { return try spool.directory.remove(name) }
         let segment = logged.segment
         if !logged.parts.isEmpty {
-            try directory.open(name, flags: O_RDWR | O_NONBLOCK).keep(logged.parts)
+            try spool.directory.open(name, flags: O_RDWR | O_NONBLOCK).keep(logged.parts)
         }
-        if try directory.renameWithoutReplacing(name, to: segment) { return recovery.arrived.append(segment) }
+        if try spool.directory.renameWithoutReplacing(name, to: segment) { return recovery.arrived.append(segment) }
         // A rename that was cut short, or the same bytes by another way. Other bytes were answered for: they stay.
-        guard let there = try directory.open(segment), try there.hasSameContent(as: file) else {
-            throw FileError("name it \(segment), which has other content,", directory.pathOf(name), code: EEXIST)
+        guard let there = try spool.directory.open(segment), try there.hasSameContent(as: file) else {
+            throw FileError("name it \(segment), which has other content,", spool.directory.pathOf(name), code: EEXIST)
         }
         // The arrival was forced; what came by the other way need not be.
         try there.sync()
-        try directory.sync()
-        try directory.remove(name)
+        try spool.directory.sync()
+        try spool.directory.remove(name)
     }
 }

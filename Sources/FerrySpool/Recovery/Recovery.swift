@@ -26,18 +26,18 @@ public struct Recovery: Equatable, Sendable {
     mutating func note(_ name: String, _ error: FileError) { problems.append(RecoveryError(name: name, error: error)) }
 }
 
-extension Spool {
+extension Housekeeping {
     /// Finishes what writers and receivers were doing when they died, item by item: what fails is noted against that one. To be called by
     /// a process that opens a spool in order to write or send; it costs one look at the folder's names.
     ///
     /// - Throws: ``FileError`` when the folder cannot be listed.
     public func recover(level: CompressionLevel = .standard) throws(FileError) -> Recovery {
         var recovery = Recovery()
-        let names = try directory.hiddenNames()
+        let names = try spool.directory.hiddenNames()
         let writtenAt = lastWrites(among: names)
-        sealAbandonedJournals(among: names, level: level, &recovery)
+        spool.journals.sealAbandoned(among: names, level: level, &recovery)
         dropDeleted(writtenAt, &recovery)
-        finishArrivals(among: names, &recovery)
+        spool.arrivals.finishLeft(among: names, &recovery)
         return recovery
     }
 
@@ -45,7 +45,7 @@ extension Spool {
     private func lastWrites(among names: [String]) -> [SegmentName: Timestamp] {
         let segments = names.compactMap { SegmentName(hidden: $0, EntryKind.journalSuffix) }
         let times = segments.compactMap { segment in
-            ((try? directory.status(segment.journalName)) ?? nil).map { (segment, $0.modified) }
+            ((try? spool.directory.status(segment.journalName)) ?? nil).map { (segment, $0.modified) }
         }
         return Dictionary(times) { first, _ in first }
     }
@@ -55,14 +55,14 @@ extension Spool {
     ///
     /// Who deletes looks at what is published after it has said so here. So what that look does not find is found now, when it is published.
     private func dropDeleted(_ writtenAt: [SegmentName: Timestamp], _ recovery: inout Recovery) {
-        guard !recovery.sealed.isEmpty, let before = (try? control())?.deletes(at: .now()) else { return }
+        guard !recovery.sealed.isEmpty, let before = (try? spool.control.read())?.deletes(at: .now()) else { return }
         let names = recovery.sealed.compactMap(\.segment).filter { segment in
             guard segment.created <= before, let written = writtenAt[segment] else { return false }
             return written <= before + SpoolControl.obeyedWithin
         }.map(\.fileName)
         guard !names.isEmpty else { return }
         do throws(FileError) {
-            _ = try dropDisabled(Set(names), before: .distantFuture, at: .now())
+            _ = try spool.retention.dropDisabled(Set(names), before: .distantFuture, at: .now())
             recovery.sealed.removeAll { $0.segment.map { names.contains($0.fileName) } ?? false }
         } catch {
             for name in names { recovery.note(name, error) }
@@ -70,12 +70,12 @@ extension Spool {
     }
 }
 
-extension Spool {
+extension SentFolder {
     /// Deletes delivered segments for journals that found no room to be sealed. A segment is no larger than its journal.
-    public func freeSent(forFinishing problems: [RecoveryError]) -> LedgerTotals.Count? {
+    public func free(forFinishing problems: [RecoveryError]) -> LedgerTotals.Count? {
         let journals = problems.lazy.filter(\.error.isDiskFull).map {
-            ((try? self.directory.status($0.name)) ?? nil)?.size ?? .zero
+            ((try? spool.directory.status($0.name)) ?? nil)?.size ?? .zero
         }
-        return freeSent(atLeast: journals.reduce(.zero, +))
+        return free(atLeast: journals.reduce(.zero, +))
     }
 }

@@ -1,14 +1,14 @@
-extension Spool {
+extension RequestsFolder {
     /// Has the requests of dead processes that had no outcome made again as they were: their segments' sidecars say so. What was delivered ends as it
     /// was to. To be called by a sender, before it looks at the folder. What cannot be done now is done at the next look.
     ///
     /// - Parameters:
     ///   - keepsSent: Whether what was delivered is moved into `sent/`; else it is deleted.
     ///   - sentGivesWay: Where there is no room in `sent/` for a delivered segment, it is deleted.
-    package func restoreRequests(
+    package func restore(
         keepsSent: Bool, sentGivesWay: Bool = false, warn: (UnreadableState) -> Void = { _ in }
     ) {
-        guard let folder = requestsFolder, let names = namesOfNotes(in: folder) else { return }
+        guard let folder, let names = namesOfNotes(in: folder) else { return }
         var left: [LeftNotes] = []
         // All of them are locked and in memory at once: more are looked at when these are done.
         var room = Self.mostLeftNotes
@@ -37,9 +37,9 @@ extension Spool {
                 if hasArrived, sent == nil { sent = try sentSegments(of: left.flatMap(\.content.notes)) }
                 let endings = try restore(
                     undecided, of: note, hasArrived: hasArrived, sent: sent ?? [:], keepsSent: keepsSent)
-                try record(endings.unrecorded, sentGivesWay: sentGivesWay)
+                try spool.endings.record(endings.unrecorded, sentGivesWay: sentGivesWay)
                 let all = endings.recorded + endings.unrecorded
-                if !all.isEmpty { try carryOut(all, sentGivesWay: sentGivesWay).sync() }
+                if !all.isEmpty { try spool.endings.carryOut(all, sentGivesWay: sentGivesWay).sync() }
             } catch {
                 unsettled.formUnion(note.segments.map(\.name))
                 left[file].isWhole = false
@@ -74,14 +74,14 @@ extension Spool {
     /// Returns the names of files of notes whose processes are dead.
     ///
     /// - Parameter known: These are not looked at.
-    package func leftRequests(besides known: Set<String>) -> [String] {
-        guard let folder = requestsFolder, let names = namesOfNotes(in: folder) else { return [] }
+    package func left(besides known: Set<String>) -> [String] {
+        guard let folder, let names = namesOfNotes(in: folder) else { return [] }
         return names.filter { !known.contains($0) && isLeft($0, in: folder) }
     }
 
     /// Returns those of some files of notes whose processes are dead.
     package func left(of names: [String]) -> [String] {
-        guard let folder = requestsFolder else { return [] }
+        guard let folder else { return [] }
         return names.filter { isLeft($0, in: folder) }
     }
 
@@ -93,7 +93,7 @@ extension Spool {
     ///
     /// - Parameter own: A file that is not looked at.
     package func notes(of claimed: [(claim: Claim, sidecar: RetryState?)], besides own: String?) -> [String] {
-        guard let folder = requestsFolder, let names = namesOfNotes(in: folder), names.contains(where: { $0 != own }) else {
+        guard let folder, let names = namesOfNotes(in: folder), names.contains(where: { $0 != own }) else {
             return []
         }
         let byName = Dictionary(claimed.map { ($0.claim.name, $0) }, uniquingKeysWith: { first, _ in first })
@@ -163,7 +163,7 @@ extension Spool {
         var undecided: [Undecided] = []
         for segment in note.segments {
             let claim: Claim
-            switch unsettled.contains(segment.name) ? .busy : self.claim(segment.name) {
+            switch unsettled.contains(segment.name) ? .busy : spool.claims.take(segment.name) {
             case .claimed(let claimed): claim = claimed
             case .busy:
                 unsettled.insert(segment.name)
@@ -172,7 +172,7 @@ extension Spool {
             // What is gone has ended.
             case .gone, .unusable: continue
             }
-            let (sidecar, content) = (try self.sidecar(of: claim), try claim.contentMark())
+            let (sidecar, content) = (try spool.sidecars.read(of: claim), try claim.contentMark())
             guard segment.isUndecided(to: note.destination, sidecar, content: content) else { continue }
             undecided.append(Undecided(segment: segment, claim: claim, sidecar: sidecar, content: content))
         }
@@ -207,7 +207,7 @@ extension Spool {
             } else {
                 state.noteDeparture(at: note.ordered, .interrupted, request: note.request, events: note.requestEvents)
             }
-            try writeSidecar(state, of: one.claim)
+            try spool.sidecars.write(state, of: one.claim)
         }
         return endings
     }
@@ -215,6 +215,6 @@ extension Spool {
     /// Returns the segments of some requests that the ledger has as delivered since, and when.
     private func sentSegments(of notes: [RequestNote]) throws(FileError) -> [String: Timestamp] {
         guard let first = notes.map(\.at).min() else { return [:] }
-        return try lastSent(of: Set(notes.flatMap { $0.segments.map(\.name) }), since: first)
+        return try spool.ledger.lastSent(of: Set(notes.flatMap { $0.segments.map(\.name) }), since: first)
     }
 }

@@ -1,37 +1,37 @@
-extension Spool {
+extension RejectedFolder {
     /// Publishes the whole lines that a damaged segment still holds before its damage, and keeps the damaged file.
     ///
     /// Under the segment's own ID, and so its key: a receiver that has it whole, or gets it whole from elsewhere, sees that the bytes are others, and
     /// takes one of the two. Another tool's file gets a name made from its content. Once: the reason file remembers it.
     ///
     /// - Parameter takesUnverified: Take what comes from a gzip member whose checksum is wrong too: it may be altered.
-    public func salvageRejected(
+    public func salvage(
         _ name: String, at now: Timestamp, inflateLimit: ByteCount, takesUnverified: Bool = false
     ) throws(FileError) -> SalvageResult {
-        guard let folder = try rejectedFolder() else { return .notFound }
+        guard let folder = try spool.rejectedFolder() else { return .notFound }
         let file: OpenFile
         switch try folder.openLocked(name) {
         case .absent: return .notFound
         case .heldByAnother: return .busy
         case .locked(let opened): file = opened
         }
-        let reasonName = Self.reasonName(of: name)
+        let reasonName = Spool.reasonName(of: name)
         let found = try folder.readStateOfAnyKind(RejectionReason.self, from: reasonName) { _ in }
         var reason = found ?? RejectionReason(at: now, kind: "unknown", message: "no reason was found beside it", attempts: 0)
         reason.delivered = try delivered(ofRejected: name, found, in: folder)
         func remember(_ segment: String, isPublished: Bool) throws(FileError) {
             reason.salvagedAs = isPublished ? segment : nil
             reason.salvagingAs = isPublished ? nil : segment
-            try lendingReserve { () throws(FileError) in try folder.writeState(reason, to: reasonName, durable: true) }
+            try spool.room.lendingReserve { () throws(FileError) in try folder.writeState(reason, to: reasonName, durable: true) }
         }
         if let salvaged = try salvaged(reason), try !isLost(salvaged, inflateLimit) { return .savedBefore(as: salvaged) }
         let status = try file.status()
         let original = SegmentName(name.withoutCopyNumber)
         let segment: SegmentName
         if let original { segment = original.salvaged } else { segment = try nameForSalvaged(name, file, status) }
-        if reason.salvagingAs == segment.fileName, let there = try directory.open(segment.fileName) {
+        if reason.salvagingAs == segment.fileName, let there = try spool.directory.open(segment.fileName) {
             // A salvage that was killed may have published it, and another file may have got its name since.
-            let publication = try publication()
+            let publication = try spool.publication()
             _ = try file.salvage(into: publication.file, limit: inflateLimit, takesUnverified: takesUnverified)
             if try there.hasSameContent(as: publication.file) {
                 try remember(segment.fileName, isPublished: true)
@@ -40,7 +40,7 @@ extension Spool {
         }
         if try hasCome(segment) { return .cameAlready }
         if let other = try better(than: name, file, in: folder, inflateLimit, takesUnverified) { return .heldBetter(by: other) }
-        let publication = try publication()
+        let publication = try spool.publication()
         publication.file.inheritAttributes(of: file)
         let saved = try file.salvage(into: publication.file, limit: inflateLimit, takesUnverified: takesUnverified)
         guard saved.events > 0 else { return .nothing(unverified: saved.unverified) }
@@ -51,7 +51,7 @@ extension Spool {
         if saved.unverified > 0 {
             leftOut += "; \(saved.unverified) lines with a wrong checksum are \(takesUnverified ? "among them" : "left out")"
         }
-        try appendToLedger([
+        try spool.ledger.append([
             LedgerEntry(
                 at: now, segment: name, outcome: .salvaged, bytes: status.size, events: saved.events,
                 detail: "its whole lines are now \(segment.fileName)\(leftOut)")
@@ -62,13 +62,13 @@ extension Spool {
                 lines: min(delivered.lines, saved.unbroken), destination: delivered.destination,
                 content: try publication.file.contentMark())
             let sidecar = RetryState.inParts(at: now).with(delivered: rest)
-            try lendingReserve { () throws(FileError) in
-                try directory.writeState(sidecar, to: Self.sidecarName(of: segment.fileName))
+            try spool.room.lendingReserve { () throws(FileError) in
+                try spool.directory.writeState(sidecar, to: Spool.sidecarName(of: segment.fileName))
             }
         }
         guard try publication.publish(as: segment.fileName) else {
             (reason.salvagedAs, reason.salvagingAs) = (nil, nil)
-            try lendingReserve { () throws(FileError) in try folder.writeState(reason, to: reasonName, durable: true) }
+            try spool.room.lendingReserve { () throws(FileError) in try folder.writeState(reason, to: reasonName, durable: true) }
             return .cameAlready
         }
         do throws(FileError) {
@@ -85,12 +85,12 @@ extension Spool {
         if let salvaged = reason?.salvagedAs { return salvaged }
         // A salvage that was killed, or found no room, may have published it and not said so.
         guard let begun = reason?.salvagingAs, let segment = SegmentName(begun) else { return nil }
-        return try hasSentEvents(of: segment) ? begun : nil
+        return try spool.ledger.hasSentEvents(of: segment) ? begun : nil
     }
 
     /// Whether what was salvaged was damaged in its turn, and never sent: it lies in `rejected/` as well, and no other of its ID anywhere else.
     private func isLost(_ salvaged: String, _ limit: ByteCount) throws(FileError) -> Bool {
-        guard let segment = SegmentName(salvaged), let folder = try rejectedFolder() else { return false }
+        guard let segment = SegmentName(salvaged), let folder = try spool.rejectedFolder() else { return false }
         let copies = try folder.names().filter { $0.withoutCopyNumber == salvaged }
         // What is sound was refused: that one is to be brought back.
         for name in copies {
@@ -103,27 +103,27 @@ extension Spool {
     /// Whether a segment is pending or was sent, at any priority: itself, a half of it, or what it is a half of.
     private func hasCome(_ segment: SegmentName) throws(FileError) -> Bool {
         if try hasPendingEvents(of: segment) { return true }
-        if try hasSentEvents(of: segment) { return true }
+        if try spool.ledger.hasSentEvents(of: segment) { return true }
         return try hasWholeCome(of: segment)
     }
 
     /// Whether what a segment may be a half of is pending, or was sent to a server that does not know halves.
     func hasWholeCome(of segment: SegmentName) throws(FileError) -> Bool {
         if SegmentID.ancestors(of: segment.id).isEmpty { return false }
-        for name in try directory.names() {
+        for name in try spool.directory.names() {
             if let whole = SegmentName(name), segment.isPart(of: whole), segment.isNear(whole) { return true }
         }
-        return try hasSentAway(wholeOf: segment)
+        return try spool.ledger.hasSentAway(wholeOf: segment)
     }
 
     /// Whether a file is pending that has a segment's events, or some of them.
     func hasPendingEvents(of segment: SegmentName) throws(FileError) -> Bool {
-        try pendingForms(of: segment).contains { SegmentName($0)?.mayHoldEvents(of: segment) ?? false }
+        try spool.pendingForms(of: segment).contains { SegmentName($0)?.mayHoldEvents(of: segment) ?? false }
     }
 
     /// Returns the same name for the same file in the same spool, so that it is found after a crash.
     private func nameForSalvaged(_ name: String, _ file: OpenFile, _ status: FileStatus) throws(FileError) -> SegmentName {
-        let content = "\(name.withoutCopyNumber)~\(id)~\(try file.digest().digest.hexadecimal)"
+        let content = "\(name.withoutCopyNumber)~\(spool.id)~\(try file.digest().digest.hexadecimal)"
         return SegmentName(priority: .normal, created: status.modified, id: ReceivedID("salvaged~\(content)").id)
     }
 
@@ -160,6 +160,6 @@ extension Spool {
 
     /// Returns what would be saved of a file.
     private func worth(of file: OpenFile, _ limit: ByteCount, _ takesUnverified: Bool) throws(FileError) -> Salvaged {
-        try file.salvage(into: publication().file, limit: limit, takesUnverified: takesUnverified)
+        try file.salvage(into: spool.publication().file, limit: limit, takesUnverified: takesUnverified)
     }
 }

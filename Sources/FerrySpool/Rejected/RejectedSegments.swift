@@ -1,11 +1,11 @@
-extension Spool {
+extension RejectedFolder {
     /// Returns the segments in `rejected/`, in upload order.
-    public func rejected(warn: (UnreadableState) -> Void = { _ in }) throws(FileError) -> [RejectedSegment] {
-        guard let folder = try rejectedFolder() else { return [] }
+    public func segments(warn: (UnreadableState) -> Void = { _ in }) throws(FileError) -> [RejectedSegment] {
+        guard let folder = try spool.rejectedFolder() else { return [] }
         var segments: [RejectedSegment] = []
         for name in try folder.names() where !name.hasSuffix(".reason.json") && !name.hasPrefix(".") {
             guard let status = try folder.status(name), status.isRegular else { continue }
-            let reasonName = Self.reasonName(of: name)
+            let reasonName = Spool.reasonName(of: name)
             var reason: RejectionReason?
             do throws(FileError) {
                 reason = try folder.readState(RejectionReason.self, from: reasonName, warn: warn)

@@ -1,4 +1,3 @@
-import Glibc
 import Synchronization
 
 /// The notes of a process about its requests: a file of its own in `.ferry/requests/`, locked for as long as it lives.
@@ -25,7 +24,7 @@ package final class RequestNotes: Sendable {
     /// With the last note, and a line for each arrival and outcome.
     static let longest = ByteCount.kibibytes(256)
 
-    fileprivate init(_ folder: Directory, _ name: String, _ file: OpenFile, of spool: Spool) {
+    init(_ folder: Directory, _ name: String, _ file: OpenFile, of spool: Spool) {
         self.spool = spool
         self.folder = folder
         self.name = name
@@ -57,7 +56,7 @@ package final class RequestNotes: Sendable {
         let place = state.length
         do throws(FileError) {
             // Without its note a request may go out twice in two forms: on a full disk the reserve is for that, too.
-            try spool.lendingReserve { () throws(FileError) in try file.write(line, at: place) }
+            try spool.room.lendingReserve { () throws(FileError) in try file.write(line, at: place) }
         } catch {
             try? file.cut(to: state.length)
             return false
@@ -83,22 +82,4 @@ package final class RequestNotes: Sendable {
             }
         }
     }
-}
-
-extension Spool {
-    private static let requestsFolderName = "requests"
-
-    /// Makes a file for the notes of this process.
-    package func makeRequestNotes() throws(FileError) -> RequestNotes {
-        guard let stateDirectory else { throw stateFailure ?? FileError("write into", path, code: EROFS) }
-        return try lendingReserve { () throws(FileError) in
-            let folder = try stateDirectory.makeDirectory(Self.requestsFolderName, isForced: false)
-            while true {
-                let name = "\(SegmentID.random())"
-                if let file = try folder.createLocked(name) { return RequestNotes(folder, name, file, of: self) }
-            }
-        }
-    }
-
-    var requestsFolder: Directory? { (try? stateDirectory?.directory(Self.requestsFolderName)) ?? nil }
 }

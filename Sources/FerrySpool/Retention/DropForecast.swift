@@ -1,16 +1,16 @@
 /// Which pending segments limits would delete now, and why, in the words that the ledger would have: nothing is claimed, and nothing changes.
-extension Spool {
-    /// Returns what ``applyRetention(_:room:atMost:inVain:clock:warn:)`` would delete at this moment.
+extension RetentionSweep {
+    /// Returns what ``apply(_:room:atMost:inVain:clock:warn:)`` would delete at this moment.
     ///
     /// - Parameters:
     ///   - listing: Made with sizes.
     ///   - clock: The clocks as they are now.
     /// - Returns: The reasons, by the indexes of the listing's entries.
-    package func forecastRetention(
+    package func forecast(
         _ limits: RetentionLimits, of listing: SpoolListing, clock: ClockJumpDetector.Reading = .now()
     ) -> [Int: String] {
         guard !limits.isUnlimited else { return [:] }
-        let watch = limits.maxAge == nil ? nil : clockAsSeen(clock)
+        let watch = limits.maxAge == nil ? nil : spool.clock.asSeen(clock)
         let plan = EvictionPlan(listing, limits, by: watch)
         var reasons: [Int: String] = [:]
         for index in plan.expired {
@@ -51,9 +51,9 @@ extension Spool {
         _ name: String, now: Timestamp, unlessDated stays: (Timestamp) -> Bool = { _ in false }
     ) -> Bool {
         do throws(FileError) {
-            guard let file = try directory.open(name) else { return false }
+            guard let file = try spool.directory.open(name) else { return false }
             if let dated = file.dated, stays(dated) { return false }
-            return try settles(name, file.status(), now: now) == nil
+            return try spool.settles(name, file.status(), now: now) == nil
         } catch {
             return false
         }

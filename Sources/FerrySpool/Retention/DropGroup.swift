@@ -38,18 +38,18 @@ struct DropGroup {
 
     /// Whether a segment could be dropped now: no process has it, and none is still writing it.
     func couldDrop(_ name: String) -> Bool {
-        guard case .claimed(let claim) = spool.claim(name) else { return false }
+        guard case .claimed(let claim) = spool.claims.take(name) else { return false }
         return !claim.mayBeBeingWritten(try? claim.file.walkMembers(length: claim.status.size.bytes))
     }
 
     /// Drops what was added.
     mutating func settle() throws(FileError) {
         defer { endings = [] }
-        try spool.settle(endings)
+        try spool.endings.settle(endings)
     }
 
     private mutating func claim(_ name: String) throws(FileError) -> Claim? {
-        switch spool.claim(name) {
+        switch spool.claims.take(name) {
         case .claimed(let claim): return claim
         case .unusable(let error) where error.isLocking: throw error
         case .unusable(let error) where error.code == EMFILE && !endings.isEmpty:

@@ -1,26 +1,30 @@
-extension Spool {
+/// Drops pending segments that the limits of a spool, or a person, give up.
+public struct RetentionSweep: Sendable {
+    /// The spool that it belongs to.
+    package let spool: Spool
+
     /// Drops whole segments until the spool is within its limits. Claimed segments are never dropped, nor what is still being written.
     ///
     /// - Parameters:
     ///   - room: What the caller wants to add.
     ///   - atMost: The most urgent priority that may be evicted.
     ///   - inVain: Whether to evict also what makes too little room. A writer that would have to refuse its event drops nothing for it.
-    public func applyRetention(
+    public func apply(
         _ limits: RetentionLimits, room: ByteCount = .zero, atMost: Priority = .critical, inVain: Bool = true,
         clock: ClockJumpDetector.Reading = .now(), warn: (UnreadableState) -> Void = { _ in }
     ) throws(FileError) -> RetentionReport {
         var report = RetentionReport()
         guard !limits.isUnlimited else { return report }
-        let watch = limits.maxAge == nil ? nil : watchClock(clock, warn: warn)
+        let watch = limits.maxAge == nil ? nil : spool.clock.watch(clock, warn: warn)
         let trustedNow = watch?.trustedNow
         report.isClockSettling = limits.maxAge != nil && trustedNow == nil
-        let listing = try scan(sizes: true)
+        let listing = try spool.scan(sizes: true)
         report.problems = listing.problems
         let plan = EvictionPlan(listing, limits, by: watch, room: room, atMost: atMost)
 
         report.stored = .init(repeating: .zero, count: Priority.levels)
         for entry in listing.entries { report.stored[Int(entry.priority.level)] += entry.size ?? .zero }
-        var drops = DropGroup(self, at: clock.wall)
+        var drops = DropGroup(spool, at: clock.wall)
         for index in plan.expired {
             let name = listing.name(of: listing.entries[index])
             let size = try drops.add(
@@ -76,8 +80,8 @@ extension Spool {
         at now: Timestamp, why: String, among names: Set<String>? = nil, where isDropped: (_ created: Timestamp) -> Bool
     ) throws(FileError) -> LedgerTotals.Count {
         var dropped = LedgerTotals.Count()
-        let listing = try scan()
-        var drops = DropGroup(self, at: now)
+        let listing = try spool.scan()
+        var drops = DropGroup(spool, at: now)
         for entry in listing.entries where isDropped(entry.created) && names?.contains(listing.name(of: entry)) ?? true {
             let size = try drops.add(
                 listing.name(of: entry), .expired, .expired, why: why, unlessDated: { !isDropped($0) })
@@ -86,4 +90,9 @@ extension Spool {
         try drops.settle()
         return dropped
     }
+}
+
+extension Spool {
+    /// Drops pending segments that the limits, or a person, give up.
+    public var retention: RetentionSweep { RetentionSweep(spool: self) }
 }

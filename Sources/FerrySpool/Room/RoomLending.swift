@@ -1,7 +1,7 @@
 import Glibc
 
 /// What is done with the reserve on a full disk.
-extension Spool {
+extension SpoolRoom {
     /// For the ledger's lines, the notes of a request, and the halves of splits.
     private static let splitShare = 3 * Reserve.part
 
@@ -12,25 +12,27 @@ extension Spool {
     package func lendingReserve<Result>(
         leavesSplitItsShare: Bool = false, _ body: () throws(FileError) -> Result
     ) throws(FileError) -> Result {
-        if leavesSplitItsShare, let stateDirectory, Reserve(in: stateDirectory).keep(),
+        if leavesSplitItsShare, let stateDirectory = spool.stateDirectory, Reserve(in: stateDirectory).keep(),
             Reserve(in: stateDirectory).bytes < ledgerGets(of: Self.splitShare) + Reserve.part
         {
-            throw FileError("leave room for splits in", path, code: ENOSPC)
+            throw FileError("leave room for splits in", spool.path, code: ENOSPC)
         }
         do throws(FileError) {
             return try body()
         } catch {
-            guard error.isDiskFull, let stateDirectory else { throw error }
+            guard error.isDiskFull, let stateDirectory = spool.stateDirectory else { throw error }
             let share = ledgerGets(of: leavesSplitItsShare ? Self.splitShare : Reserve.part)
             let isLent =
                 error.lacksFiles ? Reserve(in: stateDirectory).giveUp() : lendReserve(in: stateDirectory, leaving: share)
             guard isLent else { throw error }
         }
-        defer { if let stateDirectory { Reserve(in: stateDirectory).keep() } }
+        defer { if let stateDirectory = spool.stateDirectory { Reserve(in: stateDirectory).keep() } }
         do throws(FileError) {
             return try body()
         } catch {
-            guard error.lacksFiles, let stateDirectory, Reserve(in: stateDirectory).giveUp() else { throw error }
+            guard error.lacksFiles, let stateDirectory = spool.stateDirectory, Reserve(in: stateDirectory).giveUp() else {
+                throw error
+            }
             return try body()
         }
     }
@@ -39,13 +41,13 @@ extension Spool {
         Reserve(in: state).shorten { size in
             let rest = size - Reserve.part
             // As long as there is nothing to send, there is nothing to write into the ledger.
-            return rest >= share || rest == 0 && (try? scan())?.entries.isEmpty == true ? rest : nil
+            return rest >= share || rest == 0 && (try? spool.scan())?.entries.isEmpty == true ? rest : nil
         }
     }
 
     /// Returns what of the reserve is the ledger's: it has a part of its share already, where that is set aside in its file.
     private func ledgerGets(of share: Int64) -> Int64 {
-        hasRoomInLedger(at: .now()) ? share - min(share, Self.ledgerRoom) : share
+        spool.ledger.hasRoom(at: .now()) ? share - min(share, Ledger.room) : share
     }
 
     /// Does something that needs room and ends no segment. Where the disk is full, delivered segments go for it if they give way, or else all
@@ -66,7 +68,7 @@ extension Spool {
                 failure = error
             }
         }
-        guard let stateDirectory else { throw failure }
+        guard let stateDirectory = spool.stateDirectory else { throw failure }
         defer { Reserve(in: stateDirectory).keep() }
         if failure.lacksFiles {
             guard Reserve(in: stateDirectory).giveUp() else { throw failure }
@@ -89,16 +91,16 @@ extension Spool {
     /// Does something that needs a block, while many want one; where the disk is full, with one block of the reserve after the other. The ledger
     /// keeps what it has in its file, or else its share of the reserve: without either nothing is done, though a block be free.
     package func lendingBlocksOfReserve<Result>(_ body: () throws(FileError) -> Result) throws(FileError) -> Result {
-        guard let stateDirectory else { return try body() }
-        if !isNearlyFull {
+        guard let stateDirectory = spool.stateDirectory else { return try body() }
+        if !spool.ledger.isNearlyFull {
             // There may be no room for new files, or a quota, which the file system does not tell of.
             do throws(FileError) { return try body() } catch { guard error.isDiskFull else { throw error } }
         }
         let now = Timestamp.now()
-        try? setRoomInLedgerAside(at: now)
-        let share = hasRoomInLedger(at: now) ? 0 : Reserve.part
+        try? spool.ledger.setRoomAside(at: now)
+        let share = spool.ledger.hasRoom(at: now) ? 0 : Reserve.part
         if share > 0, Reserve(in: stateDirectory).keep(), Reserve(in: stateDirectory).bytes < share, !freesSent() {
-            throw FileError("leave room for the ledger in", path, code: ENOSPC)
+            throw FileError("leave room for the ledger in", spool.path, code: ENOSPC)
         }
         defer { Reserve(in: stateDirectory).keep() }
         while true {
@@ -118,7 +120,7 @@ extension Spool {
 
     /// Deletes delivered segments that give way to what is stored. Returns whether there were any.
     func freesSent() -> Bool {
-        guard sentGivesWay, let deleted = freeSent(atLeast: ByteCount(Reserve.whole)) else { return false }
+        guard spool.sent.givesWay, let deleted = spool.sent.free(atLeast: ByteCount(Reserve.whole)) else { return false }
         return deleted.segments > 0
     }
 
@@ -128,7 +130,7 @@ extension Spool {
     ///   - sentGivesWay: Delivered segments are deleted first, the oldest before the others.
     ///   - leavesLedgerItsShare: The last of the reserve is for lines in the ledger, without which nothing ends.
     /// - Returns: What was deleted.
-    func makingRoom(
+    func making(
         sentGivesWay: Bool, leavesLedgerItsShare: Bool = false, _ body: () throws(FileError) -> Void
     ) throws(FileError) -> LedgerTotals.Count {
         var freed = LedgerTotals.Count()
@@ -140,11 +142,11 @@ extension Spool {
             guard error.isDiskFull else { throw error }
             failure = error
         }
-        let deleted = sentGivesWay ? freeSent(atLeast: ByteCount(Reserve.whole)) : nil
+        let deleted = sentGivesWay ? spool.sent.free(atLeast: ByteCount(Reserve.whole)) : nil
         if let deleted { freed = deleted }
-        var isTidied = removeLeftPublications()
+        var isTidied = spool.removeLeftPublications()
         // Another process may have taken the reserve's place as a file. When the last segment was dated its name tells, too.
-        if failure.mayLackFiles, (try? stateDirectory?.remove(Self.creationName)) != nil { isTidied = true }
+        if failure.mayLackFiles, (try? spool.stateDirectory?.remove(SpoolClock.creationName)) != nil { isTidied = true }
         if deleted != nil || isTidied {
             do throws(FileError) {
                 try body()
@@ -154,7 +156,7 @@ extension Spool {
                 failure = error
             }
         }
-        guard let stateDirectory else {
+        guard let stateDirectory = spool.stateDirectory else {
             try body()
             return freed
         }
@@ -177,20 +179,20 @@ extension Spool {
 
     /// Turns the reserve into a sidecar. The ledger must have room of its own.
     func turnReserveIntoSidecar(_ name: String, _ content: [UInt8]) -> Bool {
-        guard let stateDirectory, hasRoomInLedger(at: .now()) else { return false }
+        guard let stateDirectory = spool.stateDirectory, spool.ledger.hasRoom(at: .now()) else { return false }
         defer { Reserve(in: stateDirectory).keep() }
-        return Reserve(in: stateDirectory).turn(into: name, in: directory, content)
+        return Reserve(in: stateDirectory).turn(into: name, in: spool.directory, content)
     }
 
     /// Turns a sidecar that is done with into the reserve, where there is none.
     func turnSidecarIntoReserve(of segment: String) -> Bool {
-        stateDirectory.map { Reserve(in: $0).take(Self.sidecarName(of: segment), of: directory) } ?? false
+        spool.stateDirectory.map { Reserve(in: $0).take(Spool.sidecarName(of: segment), of: spool.directory) } ?? false
     }
 }
 
-extension Spool {
+extension SentFolder {
     /// Makes the folder that segments delivered at `time` are kept in, before what they need of the ledger has taken the room for it.
-    package func prepareSentFolder(at time: Timestamp) throws(FileError) {
-        _ = try lendingMostOfReserve { () throws(FileError) in try sentFolder(at: time) }
+    package func prepareFolder(at time: Timestamp) throws(FileError) {
+        _ = try spool.room.lendingMostOfReserve { () throws(FileError) in try spool.sentFolder(at: time) }
     }
 }

@@ -1,7 +1,7 @@
 import Glibc
 
 /// Whether what is to be sent can be written down, and moved.
-extension Spool {
+extension SpoolRoom {
     /// Sees whether endings can be written down and carried out: what cannot be must not be sent.
     ///
     /// - Parameters:
@@ -12,7 +12,9 @@ extension Spool {
     public func probe(
         isDurable: Bool = true, keepsSent: Bool = true, sentGivesWay: Bool = false, at now: Timestamp = .now()
     ) throws(FileError) {
-        guard let stateDirectory else { throw stateFailure ?? FileError("write into", path, code: EROFS) }
+        guard let stateDirectory = spool.stateDirectory else {
+            throw spool.stateFailure ?? FileError("write into", spool.path, code: EROFS)
+        }
         var (lacksFiles, isFull) = (false, false)
         do throws(FileError) {
             try Self.tryWriting(into: stateDirectory, isDurable: isDurable)
@@ -22,10 +24,10 @@ extension Spool {
             guard lacksFiles || error.isDiskFull else { throw error }
             isFull = !lacksFiles
             if !lacksFiles, keepsSent, !sentGivesWay {
-                throw FileError("keep what is delivered in", "\(path)/\(Self.sentName)", code: error.code)
+                throw FileError("keep what is delivered in", "\(spool.path)/\(Spool.sentName)", code: error.code)
             }
-            if !lacksFiles, Reserve(in: stateDirectory).bytes == 0, !hasRoomInLedger(at: now) {
-                _ = try makingRoom(sentGivesWay: keepsSent && sentGivesWay) { () throws(FileError) in
+            if !lacksFiles, Reserve(in: stateDirectory).bytes == 0, !spool.ledger.hasRoom(at: now) {
+                _ = try making(sentGivesWay: keepsSent && sentGivesWay) { () throws(FileError) in
                     try Self.tryWriting(into: stateDirectory, isDurable: isDurable)
                 }
             }
@@ -33,35 +35,35 @@ extension Spool {
         if isFull {
             // Once a request is answered, it is too late to find out.
             do throws(FileError) {
-                _ = try makingRoom(sentGivesWay: keepsSent && sentGivesWay, leavesLedgerItsShare: true) { () throws(FileError) in
-                    try makeFirstLedger(at: now)
+                _ = try making(sentGivesWay: keepsSent && sentGivesWay, leavesLedgerItsShare: true) { () throws(FileError) in
+                    try spool.ledger.makeFirst(at: now)
                 }
             } catch {
                 // The reserve is a file, too.
                 if error.mayLackFiles, Reserve(in: stateDirectory).giveUp() {
                     defer { Reserve(in: stateDirectory).keep() }
-                    try makeFirstLedger(at: now)
+                    try spool.ledger.makeFirst(at: now)
                 } else if try !turnReserveIntoLedger(at: now) {
                     throw error
                 }
             }
             do throws(FileError) {
-                _ = try makingRoom(sentGivesWay: keepsSent && sentGivesWay) { () throws(FileError) in
-                    try setRoomInLedgerAside(at: now)
+                _ = try making(sentGivesWay: keepsSent && sentGivesWay) { () throws(FileError) in
+                    try spool.ledger.setRoomAside(at: now)
                 }
             } catch {
                 guard error.isDiskFull else { throw error }
             }
         }
         if lacksFiles {
-            _ = try makingRoom(sentGivesWay: keepsSent && sentGivesWay) { () throws(FileError) in
-                try makeLedger(at: now)
-                if keepsSent, !sentGivesWay { _ = try sentFolder(at: now) }
+            _ = try making(sentGivesWay: keepsSent && sentGivesWay) { () throws(FileError) in
+                try spool.ledger.make(at: now)
+                if keepsSent, !sentGivesWay { _ = try spool.sentFolder(at: now) }
             }
         }
         if keepsSent, !sentGivesWay, !lacksFiles { try requireRoomToKeep(in: stateDirectory) }
-        try probeLedger(at: now)
-        try directory.requireChanges()
+        try spool.ledger.probe(at: now)
+        try spool.directory.requireChanges()
         if keepsSent { try probeSent(at: now) }
     }
 
@@ -69,7 +71,7 @@ extension Spool {
     /// for names, besides its line in the ledger. Where the disk is full, the first ones would be sent, and could be neither moved nor written down.
     private func requireRoomToKeep(in state: Directory) throws(FileError) {
         guard let room = Self.room(in: state), room < Self.roomToKeep else { return }
-        throw FileError("keep what is delivered in", "\(path)/\(Self.sentName)", code: ENOSPC)
+        throw FileError("keep what is delivered in", "\(spool.path)/\(Spool.sentName)", code: ENOSPC)
     }
 
     private static func tryWriting(into state: Directory, isDurable: Bool) throws(FileError) {
@@ -82,44 +84,44 @@ extension Spool {
 
     /// Sees whether segments can be moved into `sent/`. A folder that is a link, or lies on another file system, takes no segment.
     private func probeSent(at now: Timestamp) throws(FileError) {
-        guard let sent = try sentFolder() else { return }
+        guard let sent = try spool.sentFolder() else { return }
         let day = try sent.contains(now.day) ? sent.directory(now.day) : sent
-        try directory.requireMoves(into: day)
+        try spool.directory.requireMoves(into: day)
     }
 
     /// Sees whether a segment can be moved into `rejected/`, which is made if need be. What cannot be carried out is not written down.
     ///
     /// - Parameter leavesRoom: Where the disk is full, what is rejected waits: others may leave before it.
     public func probeRejected(leavesRoom: Bool = true) throws(FileError) {
-        let rejected = try lendingMostOfReserve { () throws(FileError) in try directory.makeDirectory(Self.rejectedName) }
-        try directory.requireMoves(into: rejected)
+        let rejected = try lendingMostOfReserve { () throws(FileError) in try spool.directory.makeDirectory(Spool.rejectedName) }
+        try spool.directory.requireMoves(into: rejected)
         guard leavesRoom else { return }
         // It frees nothing, and what can be sent needs the reserve for its lines.
         func isShort(_ state: Directory) -> Bool {
             Reserve(in: state).bytes < Reserve.whole - Reserve.part
                 && Self.room(in: state).map { $0 < Self.roomToKeep } ?? false
         }
-        guard let stateDirectory, isShort(stateDirectory) else { return }
+        guard let stateDirectory = spool.stateDirectory, isShort(stateDirectory) else { return }
         if freesSent() {
             Reserve(in: stateDirectory).keep()
             if !isShort(stateDirectory) { return }
         }
-        throw FileError("move what is rejected into", "\(path)/\(Self.rejectedName)", code: ENOSPC)
+        throw FileError("move what is rejected into", "\(spool.path)/\(Spool.rejectedName)", code: ENOSPC)
     }
 
     /// Sees that the reserve is whole before more is stored. What comes in would take each block that an ending gives back, and what cannot be
     /// written down cannot be sent: the disk would stay full for ever.
     func requireReserve() throws(FileError) {
-        guard let stateDirectory else { return }
+        guard let stateDirectory = spool.stateDirectory else { return }
         // XFS wants more room to make a file than the reserve has: the first line is not to depend on it.
-        if !hasRoom(for: Self.roomOfLargeSegments) { Self.makeFirstLedger(in: stateDirectory) }
+        if !suffices(for: Self.roomOfLargeSegments) { Ledger.makeFirst(in: stateDirectory) }
         guard Reserve(in: stateDirectory).keep() else { return }
         throw FileError("set room aside for the ledger in", stateDirectory.path, code: ENOSPC)
     }
 
     private func turnReserveIntoLedger(at now: Timestamp) throws(FileError) -> Bool {
-        guard let stateDirectory, try ledgerNames().isEmpty else { return false }
-        return Reserve(in: stateDirectory).turn(into: Self.ledgerName(now.compactDay), in: stateDirectory, [])
+        guard let stateDirectory = spool.stateDirectory, try spool.ledger.names().isEmpty else { return false }
+        return Reserve(in: stateDirectory).turn(into: Ledger.name(now.compactDay), in: stateDirectory, [])
     }
 
     /// Returns how many bytes the file system has room for; `nil` where it does not tell, or that is more than a number.
@@ -132,7 +134,9 @@ extension Spool {
     }
 
     /// Whether the file system has room for more than `bytes`, or does not tell. A quota may have less.
-    package func hasRoom(for bytes: ByteCount) -> Bool { stateDirectory.flatMap(Self.room).map { $0 > bytes.bytes } ?? true }
+    package func suffices(for bytes: ByteCount) -> Bool {
+        spool.stateDirectory.flatMap(Self.room).map { $0 > bytes.bytes } ?? true
+    }
 
     /// What may be stored before the next look.
     private static let roomOfLargeSegments = ByteCount.mebibytes(64)

@@ -80,20 +80,3 @@ public final class Journal: Sendable {
         return 0
     }
 }
-
-extension Spool {
-    /// Opens a new journal for a segment, where the disk has room besides what the ledger needs.
-    ///
-    /// - Parameters:
-    ///   - clock: What the clock says, where that is not the time in the segment's name.
-    ///   - isDurable: Also force its name to the disk, so that what ``Journal/sync()`` forces there survives a power cut.
-    public func openJournal(
-        _ segment: SegmentName, clock: Timestamp? = nil, isDurable: Bool = false
-    ) throws(FileError) -> Journal {
-        try requireReserve()
-        let journal = try Journal.create(segment, in: directory)
-        if let clock { journal.file.setClockReading(clock) }
-        if isDurable { try directory.sync() }
-        return journal
-    }
-}

@@ -1,18 +1,18 @@
 import Glibc
 
-extension Spool {
+extension Journals {
     /// Compresses a journal into a hidden file. The first and longest part of sealing; it may run while other journals are sealed.
     ///
     /// Where the disk has no room for journal and segment together, the journal's space is freed as the segment grows.
     ///
     /// - Returns: `nil` when the journal holds no whole line.
     public func compress(_ journal: Journal, level: CompressionLevel) throws(FileError) -> CompressedJournal? {
-        if try directory.contains(journal.segment.sealingName) { return try compressInPlace(journal, level: level) }
+        if try spool.directory.contains(journal.segment.sealingName) { return try compressInPlace(journal, level: level) }
         do throws(FileError) {
             return try compressAside(journal, level: level)
         } catch {
             guard error.isDiskFull else { throw error }
-            _ = removeLeftPublications()
+            _ = spool.removeLeftPublications()
             do throws(FileError) { return try compressInPlace(journal, level: level) } catch let second {
                 // Where space cannot be freed, the lack of it is what a person can mend.
                 throw second.isDiskFull || second.code == EOPNOTSUPP ? error : second
@@ -23,7 +23,7 @@ extension Spool {
     private func compressAside(_ journal: Journal, level: CompressionLevel) throws(FileError) -> CompressedJournal? {
         let length = try journal.wholeLines(upTo: journal.file.status().size.bytes)
         guard length > 0 else { return nil }
-        let publication = try Publication(in: directory)
+        let publication = try Publication(in: spool.directory)
         publication.file.inheritAttributes(of: journal.file)
         let events = try journal.file.compress(0..<length, into: publication.file, level: level)
         return CompressedJournal(publication: publication, events: events)
@@ -31,22 +31,22 @@ extension Spool {
 
     /// Publishes what ``compress(_:level:)`` made, then removes the journal.
     ///
-    /// In this order a crash loses nothing; ``claim(_:mayBeUnfinished:)`` lets no process send the segment before the journal is gone, so that it is
+    /// In this order a crash loses nothing; ``Claims/take(_:mayBeUnfinished:)`` lets no process send the segment before the journal is gone, so that it is
     /// not made and sent a second time either.
     public func publish(
         _ compressed: consuming CompressedJournal?, of journal: Journal
     ) throws(FileError) -> SealedJournal {
         guard let compressed = consume compressed else {
-            try directory.remove(journal.segment.journalName)
+            try spool.directory.remove(journal.segment.journalName)
             return .empty
         }
         let events = compressed.events
         let (isInPlace, file) = (compressed.publication.isKept, compressed.publication.file)
         // A segment of this name can only be this journal's, published before a crash.
         _ = try compressed.publish(as: journal.segment.fileName)
-        try directory.remove(journal.segment.journalName)
+        try spool.directory.remove(journal.segment.journalName)
         // Before the segment can be claimed: no power cut may bring a journal back of which a part is freed.
-        if isInPlace { try directory.sync() }
+        if isInPlace { try spool.directory.sync() }
         withExtendedLifetime(file) {}
         return .published(journal.segment, events: events)
     }
@@ -54,14 +54,14 @@ extension Spool {
     /// Turns a journal into a published segment.
     public func seal(_ journal: Journal, level: CompressionLevel = .standard) throws(FileError) -> SealedJournal {
         // A crash after the publication left the journal behind: the segment is there, whichever its level.
-        if try directory.contains(journal.segment.fileName) { return try publish(nil, of: journal) }
+        if try spool.directory.contains(journal.segment.fileName) { return try publish(nil, of: journal) }
         return try publish(compress(journal, level: level), of: journal)
     }
 
     /// Removes the journal of a segment that is published, unless its writer lives and is about to do so itself.
     func finishSealing(_ segment: SegmentName) throws(FileError) -> Bool {
-        guard let journal = try Journal.adopt(segment, in: directory) else {
-            return try !directory.contains(segment.journalName)
+        guard let journal = try Journal.adopt(segment, in: spool.directory) else {
+            return try !spool.directory.contains(segment.journalName)
         }
         _ = try publish(nil, of: journal)
         return true

@@ -5,7 +5,7 @@ import Glibc
 /// The segment grows in a hidden file, one gzip member after the other. Each is forced to the disk before the lines that it holds are freed in
 /// the journal. What the file's whole members inflate to is how far sealing has come: nothing else says it, so after a crash at any point
 /// sealing goes on there.
-extension Spool {
+extension Journals {
     /// Smaller pieces of a journal would save little when they are compressed.
     private static let leastPiece: Int64 = 1 << 11
     /// File systems free whole blocks. Of all that are usual, blocks are no smaller.
@@ -19,7 +19,7 @@ extension Spool {
         _ journal: Journal, level: CompressionLevel, piece: Int64 = 1 << 20
     ) throws(FileError) -> CompressedJournal? {
         let name = journal.segment.sealingName
-        let file = try directory.openSealing(name)
+        let file = try spool.directory.openSealing(name)
         let size = try journal.file.status().size.bytes
         let sound = try file.soundMembers(limit: ByteCount(size))
         // Zeros where no member was ever begun are the journal's own: a power cut leaves them.
@@ -32,21 +32,21 @@ extension Spool {
         do throws(FileError) {
             if sound.inflated == 0 {
                 file.inheritAttributes(of: journal.file)
-                try directory.sync()
+                try spool.directory.sync()
             }
             try seal(journal, sound.inflated..<length, into: file, at: sound.length, level: level, most: piece)
         } catch {
             // As long as the journal is whole, this file has no use but to be in the way.
             let isFreed = try journal.isFreed
-            if try file.status().size == .zero || !isFreed { try directory.remove(name) }
+            if try file.status().size == .zero || !isFreed { try spool.directory.remove(name) }
             throw error
         }
         guard length > 0 else {
-            try directory.remove(name)
+            try spool.directory.remove(name)
             return nil
         }
         let events = try file.notedEvents() ?? 0
-        return CompressedJournal(publication: Publication(of: name, file, in: directory), events: events)
+        return CompressedJournal(publication: Publication(of: name, file, in: spool.directory), events: events)
     }
 
     private func seal(

@@ -1,31 +1,31 @@
 /// Whether delivered segments make room on a full disk. The uploader's options say how long they are kept; a writer finds it in the spool.
-extension Spool {
+extension SentFolder {
     private static let givesWayName = "sent-gives-way"
 
     /// Whether the last uploader that kept delivered segments had no limit for how long.
-    public var sentGivesWay: Bool { ((try? stateDirectory?.status(Self.givesWayName)) ?? nil)?.isRegular == true }
+    public var givesWay: Bool { ((try? spool.stateDirectory?.status(Self.givesWayName)) ?? nil)?.isRegular == true }
 
     /// Notes for writers what an uploader's options say, before it keeps a segment.
     ///
     /// - Returns: What was deleted to make room for the note.
     /// - Throws: ``FileError`` when writers would go on deleting. Where a permission to delete cannot be noted, they delete nothing.
     @discardableResult
-    public func noteSentGivesWay(_ givesWay: Bool) throws(FileError) -> LedgerTotals.Count {
-        guard let stateDirectory else { return .init() }
+    public func noteGivesWay(_ givesWay: Bool) throws(FileError) -> LedgerTotals.Count {
+        guard let stateDirectory = spool.stateDirectory else { return .init() }
         guard givesWay else {
             guard try stateDirectory.contains(Self.givesWayName) else { return .init() }
             try stateDirectory.remove(Self.givesWayName)
             try stateDirectory.sync()
             return .init()
         }
-        guard !sentGivesWay else { return .init() }
+        guard !self.givesWay else { return .init() }
         do throws(FileError) {
             _ = try stateDirectory.create(Self.givesWayName)
             return .init()
         } catch {
             // Without it a writer would find no room for ever, beside segments that are safe elsewhere.
             guard error.isDiskFull else { return .init() }
-            guard let deleted = freeSent(atLeast: .kibibytes(4)) else { return .init() }
+            guard let deleted = free(atLeast: .kibibytes(4)) else { return .init() }
             _ = try? stateDirectory.create(Self.givesWayName)
             return deleted
         }
@@ -42,12 +42,14 @@ extension Spool {
                 return try body()
             } catch {
                 // What was stored in part and could not be cut off must not be stored again.
-                guard error.isDiskFull, error.operation != "truncate", sentGivesWay else { throw error }
-                if let deleted = freeSent(atLeast: .mebibytes(1)) {
+                guard error.isDiskFull, error.operation != "truncate", givesWay else { throw error }
+                if let deleted = free(atLeast: .mebibytes(1)) {
                     freed.add(deleted)
                 } else {
                     // With nothing left to give way, the note is a file in the place of one that is needed. The next uploader makes it again.
-                    guard error.lacksFiles, let stateDirectory, (try? stateDirectory.remove(Self.givesWayName)) != nil else {
+                    guard error.lacksFiles, let stateDirectory = spool.stateDirectory,
+                        (try? stateDirectory.remove(Self.givesWayName)) != nil
+                    else {
                         throw error
                     }
                 }

@@ -1,4 +1,4 @@
-extension Spool {
+extension SentFolder {
     /// Deletes delivered segments, oldest day first: whole days before the age limit, then single segments over the size limit. Links,
     /// and folders that are no day's, are left alone.
     ///
@@ -6,7 +6,7 @@ extension Spool {
     ///
     /// - Parameter clock: Looked at when a day is over the age limit: while it cannot be trusted, the day stays. Days before 2020 are of a
     ///   clock that was not set, and stay too.
-    public func pruneSent(
+    public func prune(
         _ limits: RetentionLimits, now: Timestamp, clock: ClockJumpDetector.Reading = .now()
     ) -> SentPruning {
         var pruning = SentPruning()
@@ -14,12 +14,12 @@ extension Spool {
         var days = deliveryDays(&pruning)
         if let maxAge = limits.maxAge, days.contains(where: { $0.isOver(maxAge, at: now) }) {
             // Only now: a look is written down, and a disk with nothing to delete is left alone.
-            let trustedNow = trusted(now, by: clock)
+            let trustedNow = spool.clock.trusted(now, by: clock)
             pruning.isClockSettling = trustedNow == nil
             let over = trustedNow.map { now in days.filter { $0.isOver(maxAge, at: now) } } ?? []
             for day in over {
                 for file in day.files(&pruning) { day.delete(file, &pruning) }
-                day.removeIfEmpty(self, &pruning)
+                day.removeIfEmpty(spool, &pruning)
             }
             days.removeAll { day in over.contains { $0.name == day.name } }
         }
@@ -28,7 +28,7 @@ extension Spool {
         var total = kept.reduce(ByteCount.zero) { sum, day in day.files.reduce(sum) { $0 + $1.size } }
         for (day, files) in kept where total > maxBytes {
             for file in files where total > maxBytes && day.delete(file, &pruning) { total = total - file.size }
-            day.removeIfEmpty(self, &pruning)
+            day.removeIfEmpty(spool, &pruning)
         }
         return pruning
     }
@@ -36,22 +36,22 @@ extension Spool {
     /// Deletes the oldest delivered segments until the needed bytes are free, and with the last of them `sent/`, which takes an inode.
     ///
     /// - Returns: What was deleted; `nil` when there was nothing that could make room.
-    public func freeSent(atLeast wanted: ByteCount) -> LedgerTotals.Count? {
+    public func free(atLeast wanted: ByteCount) -> LedgerTotals.Count? {
         var pruning = SentPruning()
         for day in deliveryDays(&pruning) {
             for file in day.files(&pruning) {
                 if pruning.deleted.bytes >= wanted { return pruning.deleted }
                 day.delete(file, &pruning)
             }
-            day.removeIfEmpty(self, &pruning)
+            day.removeIfEmpty(spool, &pruning)
         }
-        let isFolderRemoved = (try? directory.removeEmptyDirectory(Self.sentName)) ?? false
+        let isFolderRemoved = (try? spool.directory.removeEmptyDirectory(Spool.sentName)) ?? false
         return isFolderRemoved || pruning.deleted.segments > 0 ? pruning.deleted : nil
     }
 
     private func deliveryDays(_ pruning: inout SentPruning) -> [DeliveryDay] {
         var problems: [FileError] = []
-        let days = sentDays { problems.append($0) }.compactMap(DeliveryDay.init)
+        let days = spool.sentDays { problems.append($0) }.compactMap(DeliveryDay.init)
         pruning.problems += problems
         return days
     }

@@ -1,22 +1,27 @@
 import Glibc
 
-extension Spool {
+/// Divides segments that a server refuses for their size.
+public struct SegmentSplitting: Sendable {
+    /// The spool that it belongs to.
+    package let spool: Spool
+
     /// Returns the names that a try of a segment may have left: its sidecar's, and the first half's.
     public static func traces(of claim: Claim) -> [String] {
-        [sidecarName(of: claim.name)] + (claim.segmentName?.firstHalf(ofFile: claim.name).map { [$0] } ?? [])
+        [Spool.sidecarName(of: claim.name)] + (claim.segmentName?.firstHalf(ofFile: claim.name).map { [$0] } ?? [])
     }
 
     /// Whether a segment lies here that has the name of the first half: the look that costs little.
-    public func mayBeHalfSplit(_ claim: Claim) throws(FileError) -> Bool {
+    public func mayBeHalfDone(_ claim: Claim) throws(FileError) -> Bool {
         guard let half = claim.segmentName?.firstHalf(ofFile: claim.name) else { return false }
-        return try directory.contains(half)
+        return try spool.directory.contains(half)
     }
 
     /// Whether a split of the segment was begun and not ended. Inflates both files where it may be so.
-    public func isHalfSplit(_ claim: Claim) throws(FileError) -> Bool {
-        guard try mayBeHalfSplit(claim), let half = claim.segmentName?.firstHalf(ofFile: claim.name) else { return false }
+    public func isHalfDone(_ claim: Claim) throws(FileError) -> Bool {
+        guard try mayBeHalfDone(claim), let half = claim.segmentName?.firstHalf(ofFile: claim.name) else { return false }
         // Names that end in a counter look like a whole and its halves. What is damaged, or cannot be read, is for the split to tell.
-        guard let events = try claim.file.soundEvents(), let share = (try? directory.open(half)?.soundEvents()) ?? nil else {
+        guard let events = try claim.file.soundEvents(), let share = (try? spool.directory.open(half)?.soundEvents()) ?? nil
+        else {
             return true
         }
         return events > 1 && share == events - events / 2
@@ -35,11 +40,11 @@ extension Spool {
             let parent = try named(claim, at: now)
             guard let halves = parent.segment.halves else { throw SplitError.noRoom }
             let names = [halves.first.fileName, halves.second.fileName]
-            let first = try Publication(in: directory)
-            let second = try Publication(in: directory)
+            let first = try Publication(in: spool.directory)
+            let second = try Publication(in: spool.directory)
             for half in [first.file, second.file] { half.inheritAttributes(of: claim.file) }
             try divide(claim, after: (lines + 1) / 2, into: first.file, second.file, limit: inflateLimit, level: level)
-            guard try holds(parent.claim) else { throw FileError("split", claim.file.path, code: ESTALE) }
+            guard try spool.claims.holds(parent.claim) else { throw FileError("split", claim.file.path, code: ESTALE) }
             try publish(first, as: names[0], limit: inflateLimit)
             try publish(second, as: names[1], limit: inflateLimit)
             return Split(parent: parent.claim, halves: names)
@@ -58,9 +63,9 @@ extension Spool {
     private func publish(_ half: consuming Publication, as name: String, limit: ByteCount) throws {
         let file = half.file
         if try half.publish(as: name) { return }
-        guard let earlier = try directory.open(name),
+        guard let earlier = try spool.directory.open(name),
             try earlier.inflatedDigest(limit: limit) == file.inflatedDigest(limit: limit)
-        else { throw FileError("split into", directory.pathOf(name), code: EEXIST) }
+        else { throw FileError("split into", spool.directory.pathOf(name), code: EEXIST) }
     }
 
     /// Gives a file with a name from another tool a proper one, under which it can have halves: from here on it is a segment like any other,
@@ -69,20 +74,20 @@ extension Spool {
     /// Its ID is made from its key, which says name, spool and content: files of one name never share halves.
     private func named(_ claim: Claim, at now: Timestamp) throws(FileError) -> (claim: Claim, segment: SegmentName) {
         if let segment = claim.segmentName { return (claim, segment) }
-        let key = try SegmentKey.key(of: claim.name, spoolID: id) { () throws(FileError) in try claim.digest() }
+        let key = try SegmentKey.key(of: claim.name, spoolID: spool.id) { () throws(FileError) in try claim.digest() }
         let segment = SegmentName(priority: .normal, created: claim.status.modified, id: ReceivedID(key).id)
-        guard try holds(claim), try !directory.contains(segment.fileName) else {
-            throw FileError("rename", directory.pathOf(claim.name), code: EBUSY)
+        guard try spool.claims.holds(claim), try !spool.directory.contains(segment.fileName) else {
+            throw FileError("rename", spool.directory.pathOf(claim.name), code: EBUSY)
         }
-        try appendToLedger([
+        try spool.ledger.append([
             LedgerEntry(
                 at: now, segment: claim.name, outcome: .renamed, bytes: claim.status.size,
                 detail: "it is now \(segment.fileName), to be split")
         ])
-        guard try directory.renameWithoutReplacing(claim.name, to: segment.fileName) else {
-            throw FileError("rename", directory.pathOf(claim.name), code: EBUSY)
+        guard try spool.directory.renameWithoutReplacing(claim.name, to: segment.fileName) else {
+            throw FileError("rename", spool.directory.pathOf(claim.name), code: EBUSY)
         }
-        try directory.sync()
+        try spool.directory.sync()
         let named = Claim(
             name: segment.fileName, segmentName: segment, file: claim.file, status: try claim.file.status(),
             mark: claim.remembered)
@@ -109,6 +114,11 @@ extension Spool {
         try head.finish()
         try tail.finish(countsRest: true)
     }
+}
+
+extension Spool {
+    /// Divides segments that a server refuses for their size.
+    public var splitting: SegmentSplitting { SegmentSplitting(spool: self) }
 }
 
 extension OpenFile {

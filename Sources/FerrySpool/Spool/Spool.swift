@@ -55,7 +55,7 @@ public final class Spool: Sendable {
 
     /// Opens a spool folder.
     ///
-    /// It fails for nothing that is wrong with a segment, journal or arrival in it: those are ``recover(level:)``'s.
+    /// It fails for nothing that is wrong with a segment, journal or arrival in it: those are ``Housekeeping/recover(level:)``'s.
     ///
     /// - Throws: ``FileError`` when the folder is missing (unless `access` is `.create`) or not accessible, or, unless `access` is
     ///   `.read`, when its file system has no locks.

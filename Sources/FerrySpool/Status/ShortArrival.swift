@@ -13,19 +13,19 @@ public struct ShortArrival: Equatable, Sendable, CustomStringConvertible {
     }
 }
 
-extension Spool {
+extension Arrivals {
     /// Returns which of some arrivals are shorter than they are logged.
     ///
     /// - Parameter names: Those that no process holds.
-    public func shortArrivals(among names: [String]) throws(FileError) -> [ShortArrival] {
+    public func short(among names: [String]) throws(FileError) -> [ShortArrival] {
         if names.isEmpty { return [] }
         var ends = Dictionary(names.map { ($0, Int64(0)) }) { first, _ in first }
-        try forEachReceived { entry in
+        try spool.received.forEach { entry in
             if let file = entry.file, let end = entry.end, let before = ends[file] { ends[file] = max(before, end) }
         }
         var short: [ShortArrival] = []
         for name in names {
-            guard let size = try directory.status(name)?.size, let end = ends[name], end > size.bytes else { continue }
+            guard let size = try spool.directory.status(name)?.size, let end = ends[name], end > size.bytes else { continue }
             short.append(ShortArrival(name: name, size: size, logged: ByteCount(end)))
         }
         return short

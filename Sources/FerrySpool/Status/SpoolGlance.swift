@@ -33,11 +33,11 @@ public struct SpoolGlance: Equatable, Sendable {
         let stateFolder = "\(path)/\(Spool.stateFolderName)"
         state = Self.find(stateFolder)?.identity
         told = Told(
-            control: Self.find("\(stateFolder)/\(Spool.controlFileName)")?.changed,
-            settings: Self.find("\(stateFolder)/\(Spool.settingsFileName)")?.changed)
-        let hasExports = Self.find("\(stateFolder)/\(Spool.exportsFolderName)") != nil
+            control: Self.find("\(stateFolder)/\(ControlFile.fileName)")?.changed,
+            settings: Self.find("\(stateFolder)/\(SettingsFile.fileName)")?.changed)
+        let hasExports = Self.find("\(stateFolder)/\(ExportsFolder.folderName)") != nil
         // Which exports are under way, only their locks tell: here the folder is opened, for a moment.
-        exports = hasExports ? (try? Spool.open(path, access: .read).exportsStamp()) ?? nil : nil
+        exports = hasExports ? (try? Spool.open(path, access: .read).exports.stamp()) ?? nil : nil
     }
 
     private static func status(_ path: String) throws(FileError) -> (file: FileStatus, isDirectory: Bool) {
@@ -62,7 +62,7 @@ extension Spool {
     }
 
     /// Returns what tells this spool's folder from every other.
-    public func identity() throws(FileError) -> Identity {
+    public func folderIdentity() throws(FileError) -> Identity {
         Identity(folder: try directory.identity(), state: try stateDirectory?.identity(), id: id)
     }
 

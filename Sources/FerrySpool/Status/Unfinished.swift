@@ -9,12 +9,12 @@ public struct Unfinished: Equatable, Sendable {
     public var isEmpty: Bool { journals.isEmpty && arrivals.isEmpty }
 }
 
-extension Spool {
+extension Housekeeping {
     /// Returns what the next process that writes or sends would finish.
     public func unfinished(_ listing: SpoolListing, _ locks: HeldLocks = HeldLocks()) -> Unfinished {
         func isLeft(_ name: String) -> Bool {
-            guard let status = (try? directory.status(name)) ?? nil else { return false }
-            return !locks.contains(status.identity, in: directory)
+            guard let status = (try? spool.directory.status(name)) ?? nil else { return false }
+            return !locks.contains(status.identity, in: spool.directory)
         }
         var unfinished = Unfinished()
         unfinished.journals = listing.journals.filter(isLeft).sorted()

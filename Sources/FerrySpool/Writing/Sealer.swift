@@ -51,9 +51,9 @@ final class Sealer: Sendable {
         SealedJournal, FileError
     > {
         do throws(FileError) {
-            let compressed = try spool.compress(journal, level: level)
+            let compressed = try spool.journals.compress(journal, level: level)
             predecessor?.wait()
-            return .success(try spool.publish(compressed, of: journal))
+            return .success(try spool.journals.publish(compressed, of: journal))
         } catch {
             predecessor?.wait()
             return .failure(error)

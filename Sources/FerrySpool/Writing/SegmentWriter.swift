@@ -83,7 +83,7 @@ public final class SegmentWriter {
         if let nextControlCheck, now < nextControlCheck { return }
         nextControlCheck = now + Self.controlInterval
         // What cannot be read keeps no event from being stored.
-        guard let control = try? spool.control() else { return }
+        guard let control = try? spool.control.read() else { return }
         if control.isDisabled { throw .disabled }
     }
 
@@ -95,7 +95,7 @@ public final class SegmentWriter {
         guard let open, !batch.isEmpty else { return }
         let failure: FileError? = batch.withUnsafeBytes { bytes in
             do throws(FileError) {
-                try spool.storing(freed: &sentDeleted) { () throws(FileError) in
+                try spool.sent.storing(freed: &sentDeleted) { () throws(FileError) in
                     try open.journal.append(bytes)
                 }
                 return nil
@@ -152,12 +152,12 @@ public final class SegmentWriter {
         let time = clock.date(wallClock(), in: spool)
         let name = SegmentName(priority: options.priority, created: time.created, id: .random(), stream: options.stream)
         do throws(FileError) {
-            retention = try spool.applyRetention(options.retention, atMost: options.priority, inVain: false)
+            retention = try spool.retention.apply(options.retention, atMost: options.priority, inVain: false)
             dropped.expired.add(retention.expired)
             dropped.evicted.add(retention.evicted)
             if retention.stillOver == .zero {
-                return try spool.storing(freed: &sentDeleted) { () throws(FileError) in
-                    try spool.openJournal(name, clock: time.clock)
+                return try spool.sent.storing(freed: &sentDeleted) { () throws(FileError) in
+                    try spool.journals.open(name, clock: time.clock)
                 }
             }
         } catch {

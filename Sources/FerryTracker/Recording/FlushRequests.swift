@@ -8,9 +8,9 @@ struct FlushRequests: Sendable {
 
     /// Whether a request has come since the last look. A control file that cannot be read says nothing.
     mutating func haveCome(to spool: Spool) -> Bool {
-        guard let changed = (try? spool.controlChanged()) ?? nil, changed != controlChanged else { return false }
+        guard let changed = (try? spool.control.changed()) ?? nil, changed != controlChanged else { return false }
         controlChanged = changed
-        guard let request = (try? spool.control())?.flushRequestedAt, request != lastRequest else { return false }
+        guard let request = (try? spool.control.read())?.flushRequestedAt, request != lastRequest else { return false }
         lastRequest = request
         return true
     }

@@ -94,7 +94,7 @@ final class Publisher: Sendable {
 
     /// The folder may have been made anew: whose events these are stays.
     private func replace(with spool: Spool) {
-        _ = try? spool.identity(orNew: options.identity())
+        _ = try? spool.identity.read(orNew: options.identity())
         recorder.replace(spool)
     }
 
@@ -117,7 +117,7 @@ final class Publisher: Sendable {
     /// Returns whether something was deleted.
     @discardableResult
     private func freeSent(in spool: Spool, atLeast wanted: ByteCount) -> Bool {
-        guard spool.sentGivesWay, let deleted = spool.freeSent(atLeast: wanted) else { return false }
+        guard spool.sent.givesWay, let deleted = spool.sent.free(atLeast: wanted) else { return false }
         if deleted.segments > 0 { keep(.madeRoom(deleted)) }
         return true
     }
@@ -186,7 +186,7 @@ final class Publisher: Sendable {
             replace(with: again)
         }
         note(lost, in: spool)
-        if !lost.isEmpty { _ = try? recorder.spool.recover(level: options.level) }
+        if !lost.isEmpty { _ = try? recorder.spool.housekeeping.recover(level: options.level) }
     }
 
     private func note(_ lost: [Recorder.Batch], in spool: Spool) {
@@ -247,12 +247,12 @@ final class Publisher: Sendable {
         guard let oldest = own.map(\.created).min() else { return nil }
         let spool = recorder.spool
         followUploader(in: spool)
-        let changed = (try? spool.controlChanged()) ?? nil
+        let changed = (try? spool.control.changed()) ?? nil
         let isNews = state.withLock { state in
             defer { state.controlChanged = changed }
             return state.controlChanged != changed
         }
-        guard isNews, let control = try? spool.control() else {
+        guard isNews, let control = try? spool.control.read() else {
             state.withLock { $0.lastLook = now }
             return now + Self.flushLook
         }
@@ -262,7 +262,7 @@ final class Publisher: Sendable {
         }
         let wall = options.now().wall
         // A clock that was far ahead has deleted: that ends here.
-        if control.deletesBefore != control.deletes(at: wall) { _ = try? spool.setControl(at: wall) { _ in } }
+        if control.deletesBefore != control.deletes(at: wall) { _ = try? spool.control.change(at: wall) { _ in } }
         // What was begun before it was asked for, by whichever clock.
         let begunBefore = isNewDeletion ? recorder.segments(begunBefore: lastLook) : []
         if let before = control.deletes(at: wall), oldest <= before || !begunBefore.isEmpty {
@@ -276,12 +276,12 @@ final class Publisher: Sendable {
 
     /// An uploader may have come since the last event, whose interval is shorter than what the journals wait for.
     private func followUploader(in spool: Spool) {
-        let changed = (try? spool.uploaderMarkChanged()) ?? nil
+        let changed = (try? spool.uploaderMark.changed()) ?? nil
         let isNews = state.withLock { state in
             defer { state.uploaderChanged = changed }
             return state.uploaderChanged != changed
         }
-        if isNews { _ = recorder.follow((try? spool.uploaderMark()) ?? nil) }
+        if isNews { _ = recorder.follow((try? spool.uploaderMark.read()) ?? nil) }
     }
 
     /// Publishes what is in journals, and drops of all that what was begun before a deletion. What cannot be dropped now is at the next look.
@@ -290,9 +290,9 @@ final class Publisher: Sendable {
     private func delete(_ own: [SegmentName], _ others: [SegmentName], before: Timestamp, in spool: Spool) {
         _ = inTurn { publish(upTo: recorder.rollAll()) }
         if !others.isEmpty {
-            _ = try? spool.dropDisabled(Set(others.map(\.fileName)), before: .distantFuture, at: options.now().wall)
+            _ = try? spool.retention.dropDisabled(Set(others.map(\.fileName)), before: .distantFuture, at: options.now().wall)
         }
-        let dropped = try? spool.dropDisabled(Set(own.map(\.fileName)), before: before, at: options.now().wall)
+        let dropped = try? spool.retention.dropDisabled(Set(own.map(\.fileName)), before: before, at: options.now().wall)
         guard dropped == nil || recorder.segments.contains(where: { $0.created <= before }) else { return }
         state.withLock { state in
             state.published += own
@@ -329,7 +329,7 @@ final class Publisher: Sendable {
                 (try? again.directory.identity()) != (try? spool.directory.identity())
             else { throw error }
             replace(with: again)
-            try note(again.seal(batch.journal, level: level), in: again)
+            try note(again.journals.seal(batch.journal, level: level), in: again)
         }
     }
 
@@ -338,12 +338,12 @@ final class Publisher: Sendable {
         _ batch: Recorder.Batch, in spool: Spool, level: CompressionLevel
     ) throws(FileError) -> SealedJournal {
         do throws(FileError) {
-            return try spool.seal(batch.journal, level: level)
+            return try spool.journals.seal(batch.journal, level: level)
         } catch {
             guard error.isDiskFull else { throw error }
         }
         freeSent(in: spool, atLeast: max(.mebibytes(1), batch.fill.bytes))
-        return try spool.lendingReserve { () throws(FileError) in try spool.seal(batch.journal, level: level) }
+        return try spool.room.lendingReserve { () throws(FileError) in try spool.journals.seal(batch.journal, level: level) }
     }
 
     private func note(_ sealed: SealedJournal, in spool: Spool) throws(FileError) {
@@ -393,7 +393,7 @@ final class Publisher: Sendable {
     func sweep() {
         let now = options.now().steady
         // A program that stores nothing for long must drop nothing by limits that are others by now.
-        let limits = try? recorder.spool.limits(or: options.retention)
+        let limits = try? recorder.spool.settings.limits(or: options.retention)
         state.withLock { state in
             state.lastSweep = now
             state.nextSweep = now + Self.sweepInterval
@@ -402,7 +402,7 @@ final class Publisher: Sendable {
         guard let retention = limits else { return }
         let report: RetentionReport
         // What cannot be listed now is listed at the next look; storing goes on.
-        do throws(FileError) { report = try recorder.spool.applyRetention(retention) } catch { return }
+        do throws(FileError) { report = try recorder.spool.retention.apply(retention) } catch { return }
         recorder.setStored(report.stored, limit: retention.maxBytes)
         if report.expired.segments + report.evicted.segments > 0 { options.warn(.dropped(report)) }
     }

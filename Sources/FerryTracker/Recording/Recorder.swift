@@ -142,7 +142,7 @@ final class Recorder: Sendable {
         let time = state.clock.date(now.wall, in: state.spool)
         let name = SegmentName(priority: priority, created: time.created, id: .random(), stream: options.stream)
         do throws(FileError) {
-            let journal = try state.spool.openJournal(name, clock: time.clock, isDurable: options.durability == .disk)
+            let journal = try state.spool.journals.open(name, clock: time.clock, isDurable: options.durability == .disk)
             return Batch(journal: journal, fill: .init(since: now.steady))
         } catch {
             throw .file(error)

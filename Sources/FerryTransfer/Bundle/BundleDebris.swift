@@ -10,7 +10,7 @@ enum BundleDebris {
     static func remove(from medium: Directory, of spool: Spool, at now: Timestamp) {
         // The names first: what another export begins has its mark by the time that it is listed.
         let names = (try? medium.names()) ?? []
-        guard let marks = try? spool.allExportMarks() else { return }
+        guard let marks = try? spool.exports.allMarks() else { return }
         let void = Set(marks.filter { $0.state == .void }.map(\.bundle))
         let counting = Set(marks.map(\.bundle)).subtracting(void)
         for name in names {
@@ -18,9 +18,9 @@ enum BundleDebris {
             // One that has its name looks whole, and died before it was marked: only its void mark tells.
             guard void.contains(bundle) || (!isNamed && head(of: name, in: medium)?.spool == spool.id) else { continue }
             remove(name, from: medium)
-            if void.contains(bundle), (try? medium.contains(name)) == false { try? spool.unmark(bundle) }
+            if void.contains(bundle), (try? medium.contains(name)) == false { try? spool.exports.unmark(bundle) }
         }
-        for mark in marks where mark.state == .void && now - mark.at > memory { try? spool.unmark(mark.bundle) }
+        for mark in marks where mark.state == .void && now - mark.at > memory { try? spool.exports.unmark(mark.bundle) }
     }
 
     /// Removes an unfinished bundle: the files that an export makes, and then the folder, if nothing else is in it.

@@ -52,7 +52,7 @@ public struct Export {
         var names = names
         while true {
             do throws(FileError) {
-                let mark = try spool.beginExport(of: names, at: now, includesTravelling: options.includesExported)
+                let mark = try spool.exports.begin(of: names, at: now, includesTravelling: options.includesExported)
                 // Another export has marked the others since they were chosen.
                 report.alreadyExported += names.count - mark.names.count
                 return mark
@@ -68,7 +68,8 @@ public struct Export {
     private func choose(for medium: Directory, _ report: inout ExportReport) throws -> [String] {
         let listing = try spool.scan(sizes: true)
         report.others = listing.others
-        let exported = options.includesExported ? [] : spool.names(in: listing, of: try spool.travelling(in: listing))
+        let exported =
+            options.includesExported ? [] : spool.exports.names(in: listing, of: try spool.exports.travelling(in: listing))
         var room = options.maxBytes.map { BundleRoom($0, on: medium, asTar: options.asTar) }
         var chosen: [String] = []
         for entry in listing.entries {
@@ -113,13 +114,13 @@ public struct Export {
     /// Whether a segment may travel now.
     private func isReady(_ name: String, _ report: inout ExportReport) -> Bool {
         do throws(FileError) {
-            switch spool.claim(name) {
+            switch spool.claims.take(name) {
             case .claimed(let claim):
                 guard isSettled(claim) else {
                     report.busy += 1
                     return false
                 }
-                if try spool.isHalfSplit(claim) {
+                if try spool.splitting.isHalfDone(claim) {
                     if try !endSplit(claim) { report.damaged += 1 }
                     return false
                 }
@@ -151,7 +152,7 @@ public struct Export {
     private func endSplit(_ claim: Claim) throws(FileError) -> Bool {
         let split: Split
         do throws(SplitError) {
-            split = try spool.split(claim, at: now, inflateLimit: Self.inflateLimit)
+            split = try spool.splitting.split(claim, at: now, inflateLimit: Self.inflateLimit)
         } catch {
             if case .file(let error) = error { throw error }
             return false
@@ -159,7 +160,7 @@ public struct Export {
         let entry = LedgerEntry(
             at: now, segment: split.parent.name, outcome: .split, bytes: split.parent.status.size,
             detail: "its split had not ended; its lines are now in \(split.halves.joined(separator: " and "))")
-        try spool.settle([Ending(split.parent, .split, entry)])
+        try spool.endings.settle([Ending(split.parent, .split, entry)])
         return true
     }
 
@@ -206,12 +207,12 @@ public struct Export {
     /// One whose uploader began to split it since it was chosen, and died, waits for the uploader or export that ends the split.
     private func isBusy(_ name: String, _ looks: inout Int) throws(FileError) -> Bool {
         while true {
-            switch spool.claim(name) {
+            switch spool.claims.take(name) {
             case .busy:
                 guard looks > 0 else { return true }
                 looks -= 1
                 usleep(5000)
-            case .claimed(let claim): return try spool.isHalfSplit(claim)
+            case .claimed(let claim): return try spool.splitting.isHalfDone(claim)
             case .gone, .unusable: return false
             }
         }

@@ -95,13 +95,13 @@ struct BundleIntake {
         while freed < .kibibytes(64), batch.count > 1, let last = batch.popLast() {
             // Most file systems give blocks of 4 KiB, also to a segment of some bytes.
             freed += max(ByteCount(last.entry.bytes), .kibibytes(4))
-            hub.discard(last.arrival)
+            hub.arrivals.discard(last.arrival)
         }
     }
 
     /// Deletes delivered segments of the hub, if they give way. Returns whether there is more room now.
     private mutating func makeRoom(_ wanted: ByteCount, after error: FileError) -> Bool {
-        guard error.isDiskFull, hub.sentGivesWay, let deleted = hub.freeSent(atLeast: max(wanted, .kibibytes(64))) else {
+        guard error.isDiskFull, hub.sent.givesWay, let deleted = hub.sent.free(atLeast: max(wanted, .kibibytes(64))) else {
             return false
         }
         report.sentDeleted.add(deleted)
@@ -132,7 +132,7 @@ struct BundleIntake {
             report.missing.append(segment.name)
             return
         }
-        let arrival = try hub.beginArrival()
+        let arrival = try hub.arrivals.begin()
         let way = segment.way.adding(manifest.head.spool)
         arrival.file.setTrail(way)
         let events: Int64
@@ -140,7 +140,7 @@ struct BundleIntake {
             try copy(region, segment, to: arrival)
             events = try segment.events ?? Self.count(arrival.file)
         } catch {
-            hub.discard(arrival)
+            hub.arrivals.discard(arrival)
             if let error = error as? FileError { throw error }
             report.damaged.append((segment.name, (error as? RefusalError)?.reason ?? "\(error)"))
             return
@@ -196,7 +196,7 @@ struct BundleIntake {
         var hasLookedAgain = false
         let items = try judgeable(items, holdings)
         let bySegment = Dictionary(items.map { ($0.entry.key, $0.segment) }) { first, _ in first }
-        let results = try hub.admit(items.map { ($0.arrival, $0.entry) }, forcing: .fileSystem) {
+        let results = try hub.arrivals.admit(items.map { ($0.arrival, $0.entry) }, forcing: .fileSystem) {
             entry throws(FileError) -> Bool in
             if !hasLookedAgain { try holdings.lookAgain() }
             hasLookedAgain = true
@@ -222,9 +222,9 @@ struct BundleIntake {
                 }
                 if try withholds(item.segment, &holdings) { continue }
                 if let segment = SegmentName(item.entry.segment) {
-                    try hub.note(item.segment.way.adding(manifest.head.spool), of: segment, besides: holdings.ways)
+                    try hub.wayNotes.note(item.segment.way.adding(manifest.head.spool), of: segment, besides: holdings.ways)
                 }
-                if try hub.isLeaving(item.entry.segment) {
+                if try hub.exports.isLeaving(item.entry.segment) {
                     report.withheld.append((item.segment.name, HandedOn.Claim.leaving.description))
                     continue
                 }
@@ -232,7 +232,7 @@ struct BundleIntake {
                 try hub.directory.sync()
                 var entry = item.entry
                 (entry.file, entry.answered) = (nil, true)
-                try hub.logReceived([entry])
+                try hub.received.log([entry])
                 report.known += 1
             case .left(let error):
                 report.damaged.append((item.segment.name, "it is here, but has no name yet: \(error); import again"))
@@ -251,13 +251,13 @@ struct BundleIntake {
                 if try holdings.adoptKin(of: item.entry.segment) {
                     judgeable.append(item)
                 } else {
-                    hub.discard(item.arrival)
+                    hub.arrivals.discard(item.arrival)
                     let reason = "a file with its events is just being copied into the hub: import again"
                     report.damaged.append((item.segment.name, reason))
                 }
             }
         } catch {
-            for item in items { hub.discard(item.arrival) }
+            for item in items { hub.arrivals.discard(item.arrival) }
             throw error
         }
         return judgeable
@@ -305,7 +305,7 @@ struct BundleIntake {
             report.withheld.append((segment.name, HandedOn.Claim.leaving.description))
             return
         }
-        if let answer = known?.answer { try hub.logReceived([answer]) }
+        if let answer = known?.answer { try hub.received.log([answer]) }
         report.known += 1
         vouch(for: segment)
     }

@@ -63,7 +63,7 @@ struct HandedOn {
 
     private mutating func given(to spool: String) throws(FileError) -> Given {
         if let known = given[spool] { return known }
-        let ids = Set(try hub.segmentsReceived(by: spool).compactMap { SegmentName($0)?.id })
+        let ids = Set(try hub.ledger.segmentsReceived(by: spool).compactMap { SegmentName($0)?.id })
         let found = Given(ids: ids, families: Set(ids.flatMap(Self.family)))
         given[spool] = found
         return found
@@ -71,12 +71,12 @@ struct HandedOn {
 
     private func readTravelling() throws(FileError) -> [String: String] {
         var bundles: [String: String] = [:]
-        let marks = try hub.exportMarks()
+        let marks = try hub.exports.marks()
         guard !marks.isEmpty else { return bundles }
         let listing = try hub.scan()
-        let travelling = try hub.travelling(in: listing)
+        let travelling = try hub.exports.travelling(in: listing)
         for name in listing.entries.lazy.map(listing.name) {
-            guard let id = SegmentName(name)?.id, let entry = hub.entry(of: name, in: travelling) else { continue }
+            guard let id = SegmentName(name)?.id, let entry = hub.exports.entry(of: name, in: travelling) else { continue }
             for id in Self.family(of: id) { bundles[id] = entry.bundle }
         }
         return bundles

@@ -60,7 +60,7 @@ struct Holdings {
     private mutating func readLog() throws(FileError) {
         guard !keys.isEmpty else { return }
         var new: [ReceivedEntry] = []
-        try hub.forEachReceived(after: &place) { [keys] entry in
+        try hub.received.forEach(after: &place) { [keys] entry in
             let isWanted =
                 keys.contains(entry.key) || keys.contains(entry.id)
                 || SegmentID.ancestors(of: entry.id).contains { keys.contains($0.text) }
@@ -75,7 +75,7 @@ struct Holdings {
     func adoptKin(of segment: String) throws(FileError) -> Bool {
         guard let segment = SegmentName(segment), present?.mayHold(segment.kinIDs) ?? true else { return true }
         // A line of what is gone, or of another version, says nothing of what lies here.
-        let adoption = try hub.adoptKin(of: segment, ways) { kin in
+        let adoption = try hub.received.adoptKin(of: segment, ways) { kin in
             guard let entry = entries[kin.id], Self.identity(entry.segment) == Self.identity(kin.fileName) else { return false }
             return ((try? hub.directory.status(kin.fileName)) ?? nil)?.size == ByteCount(entry.bytes)
         }
@@ -192,9 +192,9 @@ struct Holdings {
         for form in try pendingForms(of: id) {
             guard let segment = SegmentName(form) else { continue }
             isPending = isPending || segment.id == id.text && segment.created == created
-            try hub.note(way, of: segment, besides: ways)
+            try hub.wayNotes.note(way, of: segment, besides: ways)
             do throws(FileError) {
-                if try hub.isLeaving(form) { return .underWay }
+                if try hub.exports.isLeaving(form) { return .underWay }
             } catch {
                 if error.isOutOfFiles { throw error }
                 // Another user's, say: it cannot be known.
@@ -247,7 +247,7 @@ struct Holdings {
 
     private mutating func isHere(_ entry: ReceivedEntry) throws(FileError) -> Bool {
         if let noted = entry.arrival.noted, let segment = SegmentName(entry.segment) {
-            return try hub.keepsCopy(of: segment, noted, left)
+            return try hub.received.keepsCopy(of: segment, noted, left)
         }
         if let gathered = entry.gathered, let end = entry.end { return try isHere(entry, in: gathered, upTo: end) }
         // Logged, and about to get its name; looked for first, since it moves from here to there.
@@ -284,18 +284,18 @@ struct Holdings {
         if let renamed = try names()[identity], renamed != gathered, try holds(renamed, entry, upTo: end, in: hub.directory) {
             return true
         }
-        if split == nil { split = Set(try hub.segments(thatWere: [.split]).map(Self.identity)) }
+        if split == nil { split = Set(try hub.ledger.segments(thatWere: [.split]).map(Self.identity)) }
         return split?.contains(identity) ?? false
     }
 
     private mutating func hasEnded(_ identity: String) throws(FileError) -> Bool {
-        if taken == nil { taken = Set(try hub.segments(thatWere: [.sent, .expired, .evicted]).map(Self.identity)) }
+        if taken == nil { taken = Set(try hub.ledger.segments(thatWere: [.sent, .expired, .evicted]).map(Self.identity)) }
         return taken?.contains(identity) ?? false
     }
 
     /// Whether a segment was split here, and both halves are pending, rejected or have ended, or their halves.
     private mutating func areHalvesHere(_ segment: SegmentName, _ events: Int64) throws(FileError) -> Bool {
-        if split == nil { split = Set(try hub.segments(thatWere: [.split]).map(Self.identity)) }
+        if split == nil { split = Set(try hub.ledger.segments(thatWere: [.split]).map(Self.identity)) }
         guard split?.contains(Self.identity(segment.fileName)) ?? false, let halves = SegmentID(segment.id)?.halves else {
             return false
         }

@@ -18,7 +18,7 @@ struct SegmentClaimer: Sendable {
     /// - Parameter inflates: Whether it may inflate a whole file, which belongs on a thread that may block.
     func prepare(_ item: QueuedSegment, in spool: Spool, now: Timestamp, inflates: Bool = true) -> Preparation {
         let claim: Claim
-        switch spool.claim(item.name, mayBeUnfinished: item.mayBeUnfinished) {
+        switch spool.claims.take(item.name, mayBeUnfinished: item.mayBeUnfinished) {
         case .claimed(let claimed): claim = claimed
         case .busy: return .taken
         case .gone: return .gone
@@ -26,7 +26,7 @@ struct SegmentClaimer: Sendable {
         }
         do throws(FileError) {
             // Asked after the claim, not of the scan: another uploader may have tried the segment since, and a crash have ended that.
-            let news = arrivals?.look(for: Spool.traces(of: claim))
+            let news = arrivals?.look(for: SegmentSplitting.traces(of: claim))
             if try travel.hasMark(of: claim.name, spool, stateChanges: news?.stateChanges) { return .travels }
             return try prepare(claim, item, in: spool, now: now, news, inflates: inflates)
         } catch {
@@ -42,9 +42,9 @@ struct SegmentClaimer: Sendable {
         if let sidecar, let until = options.wait(of: sidecar, at: now, forgetsBefore: item.forgetsWaitsBefore) {
             return .waits(until: until, request: options.repeatedRequest(of: sidecar))
         }
-        if !isUntried, try spool.mayBeHalfSplit(claim) {
+        if !isUntried, try spool.splitting.mayBeHalfDone(claim) {
             guard inflates else { return .needsInflating }
-            if try spool.isHalfSplit(claim) { return .halfSplit(claim) }
+            if try spool.splitting.isHalfDone(claim) { return .halfSplit(claim) }
         }
         let isForeign = claim.segmentName == nil
         if isForeign, !ForeignFile.isQuiet(changed: claim.status.changed, now: now) {
@@ -89,7 +89,7 @@ struct SegmentClaimer: Sendable {
 
     /// What is known of earlier tries. How much another content of the name was delivered says nothing.
     private func sidecar(of claim: Claim, in spool: Spool) throws(FileError) -> RetryState? {
-        guard let sidecar = try spool.sidecar(of: claim, warn: { warn("\($0)") }) else { return nil }
+        guard let sidecar = try spool.sidecars.read(of: claim, warn: { warn("\($0)") }) else { return nil }
         guard let delivered = sidecar.delivered, try delivered.content != claim.contentMark() else { return sidecar }
         return sidecar.with(delivered: nil)
     }

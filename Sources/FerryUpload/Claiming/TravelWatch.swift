@@ -11,7 +11,9 @@ final class TravelWatch: Sendable {
         /// `nil`: there are no marks.
         let travelling: TravellingSegments?
 
-        func mark(of name: String, _ spool: Spool) -> Bool { travelling.map { spool.entry(of: name, in: $0) != nil } ?? false }
+        func mark(of name: String, _ spool: Spool) -> Bool {
+            travelling.map { spool.exports.entry(of: name, in: $0) != nil } ?? false
+        }
     }
 
     private let known = Mutex<Known?>(nil)
@@ -21,8 +23,8 @@ final class TravelWatch: Sendable {
     /// - Parameter stateChanges: As ``FolderArrivals/News/stateChanges``, from before.
     func read(_ spool: Spool, _ listing: SpoolListing, stateChanges: Int? = nil) throws(FileError) -> TravellingSegments {
         // Looked at first: what is marked meanwhile has a later time.
-        let changed = try spool.exportsChanged()?.settled(at: .now())
-        let travelling = try spool.travelling(in: listing)
+        let changed = try spool.exports.changed()?.settled(at: .now())
+        let travelling = try spool.exports.travelling(in: listing)
         known.withLock { $0 = Known(changed: changed, stateChanges: stateChanges, travelling: travelling) }
         return travelling
     }
@@ -36,7 +38,7 @@ final class TravelWatch: Sendable {
         if let known, let stateChanges, known.stateChanges == stateChanges {
             return known.mark(of: name, spool)
         }
-        guard let changed = try spool.exportsChanged() else {
+        guard let changed = try spool.exports.changed() else {
             self.known.withLock { $0 = Known(changed: nil, stateChanges: stateChanges, travelling: nil) }
             return false
         }
@@ -45,6 +47,6 @@ final class TravelWatch: Sendable {
             self.known.withLock { [known] in $0 = known }
             return known.mark(of: name, spool)
         }
-        return spool.entry(of: name, in: try read(spool, spool.scan(), stateChanges: stateChanges)) != nil
+        return spool.exports.entry(of: name, in: try read(spool, spool.scan(), stateChanges: stateChanges)) != nil
     }
 }

@@ -118,12 +118,12 @@ final class Dispatcher: Sendable {
             do throws(FileError) {
                 let spool = try lease.spool()
                 let id = read(\.health.id)
-                let other = (try? spool.destinationState(id)) ?? nil
+                let other = (try? spool.destinations.state(id)) ?? nil
                 let known = state.withLock { state in
                     if let other { state.delivery.health.yield(to: other) }
                     return state.delivery.health.state
                 }
-                try spool.setDestinationState(known, id)
+                try spool.destinations.setState(known, id)
                 return nil
             } catch {
                 return error

@@ -27,7 +27,7 @@ final class SpoolServices: Sendable {
 
     /// Has what dead processes had under way made again as it was, or ended.
     func restoreRequests(in spool: Spool) {
-        spool.restoreRequests(keepsSent: recorder.options.keepsSent, sentGivesWay: recorder.options.sentGivesWay) {
+        spool.requests.restore(keepsSent: recorder.options.keepsSent, sentGivesWay: recorder.options.sentGivesWay) {
             onEvent(.warning("\($0)"))
         }
     }
@@ -56,7 +56,7 @@ final class SpoolServices: Sendable {
 }
 
 extension SpoolServices: SpoolView {
-    func sidecar(of name: String) -> RetryState? { (try? lease.spool().sidecar(of: name)) ?? nil }
+    func sidecar(of name: String) -> RetryState? { (try? lease.spool().sidecars.read(of: name)) ?? nil }
 
     func size(of name: String) -> ByteCount? { ((try? lease.spool().directory.status(name)) ?? nil)?.size }
 

@@ -186,7 +186,7 @@ final class Workers: Sendable {
         let services = job.services
         let tried: Set<String> = await blocking {
             services.restoreRequests(in: spool)
-            return Set(items.map(\.name).filter { (try? spool.sidecar(of: $0)) != nil })
+            return Set(items.map(\.name).filter { (try? spool.sidecars.read(of: $0)) != nil })
         }
         dispatcher.putBack(items.filter { tried.contains($0.name) }, of: job, noted: tried.count)
         dispatcher.putBack(items.filter { !tried.contains($0.name) }, of: job)
@@ -326,7 +326,7 @@ final class Workers: Sendable {
     /// goes out under its own key.
     private func mayNote(_ segments: [PreparedSegment], _ services: SpoolServices) -> Bool {
         guard segments.count > 1, isNoted(segments), let spool = try? services.lease.spool() else { return true }
-        return spool.hasRoom(for: .kibibytes(Int64(segments.count) * 4 + 64))
+        return spool.room.suffices(for: .kibibytes(Int64(segments.count) * 4 + 64))
     }
 
     private func isNoted(_ segments: [PreparedSegment]) -> Bool {

@@ -24,12 +24,12 @@ public struct DueSegments: Sequence, IteratorProtocol {
         let rules = SegmentQueue.Rules(options.due, at: now)
         let listing = try spool.scan(sizes: !options.retention.isUnlimited)
         // What cannot be read stops no pass.
-        let control = (try? spool.control()) ?? SpoolControl()
-        let destination = (try? spool.destinationState(DestinationID.id(of: "\(options.destination)"))) ?? nil
+        let control = (try? spool.control.read()) ?? SpoolControl()
+        let destination = (try? spool.destinations.state(DestinationID.id(of: "\(options.destination)"))) ?? nil
         decision = DueDecision(options, rules, control: control, destination: destination, at: now)
-        var drops = control.stopsSending ? [:] : spool.forecastRetention(options.retention, of: listing, clock: clock)
+        var drops = control.stopsSending ? [:] : spool.retention.forecast(options.retention, of: listing, clock: clock)
         if !control.stopsSending, let due = options.due {
-            let late = spool.forecastLate(due, of: listing, now: now, clock: clock)
+            let late = spool.retention.forecastLate(due, of: listing, now: now, clock: clock)
             for index in late where drops[index] == nil { drops[index] = due.whyDropped }
         }
         self.drops = drops

@@ -25,7 +25,7 @@ public struct PendingSegments: Sequence, IteratorProtocol {
         _ spool: Spool, _ listing: SpoolListing, _ rules: SegmentQueue.Rules, longestWait: Duration, now: Timestamp
     ) throws(FileError) {
         (self.spool, self.now, self.rules, self.longestWait) = (spool, now, rules, longestWait)
-        travelling = try spool.travelling(in: listing)
+        travelling = try spool.exports.travelling(in: listing)
         queue = SegmentQueue(listing)
     }
 
@@ -62,9 +62,9 @@ public struct PendingSegments: Sequence, IteratorProtocol {
         } catch {
             failure = error
         }
-        let retry = entry.hasSidecar ? (try? spool.sidecar(of: name)) ?? nil : nil
+        let retry = entry.hasSidecar ? (try? spool.sidecars.read(of: name)) ?? nil : nil
         var state = PendingSegment.State.due
-        if let bundle = spool.entry(of: name, in: travelling)?.bundle {
+        if let bundle = spool.exports.entry(of: name, in: travelling)?.bundle {
             state = .exported(bundle: bundle)
         } else if let status, let until = (try? spool.settles(name, status, now: now)) ?? nil {
             state = .settles(until: until)

@@ -50,8 +50,9 @@ extension Spool {
     /// Why nothing leaves it now; `nil` when nothing stands in the way, or when that cannot be read.
     public func standstill(at now: Timestamp) -> Standstill? {
         var uploader: UploaderMark?
-        if let known = (try? uploaderMark()) ?? nil, known.isRunning { uploader = known.mark }
+        if let known = (try? uploaderMark.read()) ?? nil, known.isRunning { uploader = known.mark }
         return Standstill(
-            control: (try? control()) ?? SpoolControl(), uploader: uploader, destinations: destinationStates { _ in }, at: now)
+            control: (try? control.read()) ?? SpoolControl(), uploader: uploader, destinations: destinations.states { _ in },
+            at: now)
     }
 }

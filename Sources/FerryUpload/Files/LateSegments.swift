@@ -17,10 +17,10 @@ private struct LateDrop {
     }
 }
 
-extension Spool {
+extension RetentionSweep {
     /// Drops what missed its deadline, if that is what the user wants.
     func dropLate(_ deadline: DueTime, now: Timestamp) throws(FileError) -> LedgerTotals.Count {
-        guard deadline.late == .drop, let drop = LateDrop(deadline, by: watchClock(), at: now) else {
+        guard deadline.late == .drop, let drop = LateDrop(deadline, by: spool.clock.watch(), at: now) else {
             return LedgerTotals.Count()
         }
         return try dropAll(at: now, why: deadline.whyDropped, where: drop.drops)
@@ -30,7 +30,7 @@ extension Spool {
     func forecastLate(
         _ deadline: DueTime, of listing: SpoolListing, now: Timestamp, clock: ClockJumpDetector.Reading
     ) -> [Int] {
-        guard deadline.late == .drop, let drop = LateDrop(deadline, by: clockAsSeen(clock), at: now) else { return [] }
+        guard deadline.late == .drop, let drop = LateDrop(deadline, by: spool.clock.asSeen(clock), at: now) else { return [] }
         return forecastDrop(of: listing, now: now, where: drop.drops)
     }
 }

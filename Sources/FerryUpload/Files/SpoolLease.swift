@@ -59,7 +59,7 @@ final class SpoolLease: Sendable {
     /// Closes the spool until it is asked for again. Who is just using it keeps it open for that long.
     func close() {
         state.withLock { state in
-            guard case .open(let spool) = state.holding, let identity = try? spool.identity() else { return }
+            guard case .open(let spool) = state.holding, let identity = try? spool.folderIdentity() else { return }
             state.holding = .closed(identity)
         }
     }

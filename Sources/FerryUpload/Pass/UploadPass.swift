@@ -43,7 +43,7 @@ public final class UploadPass: Sendable {
         let health: CircuitBreaker
         do throws(FileError) {
             let id = DestinationID.id(of: "\(options.destination)")
-            let known = try spool.destinationState(id) { onEvent(.warning("\($0)")) }
+            let known = try spool.destinations.state(id) { onEvent(.warning("\($0)")) }
             health = CircuitBreaker(options, state: known, ignoringWaitsBefore: options.ignoresWaits ? now() : nil)
         } catch {
             throw .file(error)
@@ -74,17 +74,17 @@ public final class UploadPass: Sendable {
         do throws(FileError) {
             let early = EarlyWork.begin()
             var report = UploadReport()
-            report.travelling = try spool.travellingBundles { [services] in services.onEvent(.warning("\($0)")) }
-            let control = try spool.control { [services] in services.onEvent(.warning("\($0)")) }
+            report.travelling = try spool.exports.travellingBundles { [services] in services.onEvent(.warning("\($0)")) }
+            let control = try spool.control.read { [services] in services.onEvent(.warning("\($0)")) }
             report.control = control
             report.unfinished = leftovers.withLock(\.unfinished)
             if control.stopsSending {
                 report.remaining = try spool.scan().entries.count
                 return report
             }
-            report.retention = try spool.applyRetention(options.retention) { [services] in services.onEvent(.warning("\($0)")) }
+            report.retention = try spool.retention.apply(options.retention) { [services] in services.onEvent(.warning("\($0)")) }
             if let arrival = options.due {
-                report.retention.expired.add(try spool.dropLate(arrival, now: now()))
+                report.retention.expired.add(try spool.retention.dropLate(arrival, now: now()))
                 let time = now()
                 dispatcher.change { $0.lanes[0].rules.apply(arrival, at: time) }
             }
@@ -96,7 +96,7 @@ public final class UploadPass: Sendable {
             }
             try await Self.probe(spool, options, at: now())
             if options.keepsSent {
-                let freed = try spool.noteSentGivesWay(options.sentGivesWay)
+                let freed = try spool.sent.noteGivesWay(options.sentGivesWay)
                 leftovers.withLock { $0.sentDeleted.add(freed) }
             }
             _ = consume early
@@ -113,7 +113,7 @@ public final class UploadPass: Sendable {
             report.sentDeleted.add(sent.sentDeleted)
             report.sentDeleted.add(leftovers.withLock(\.sentDeleted))
             report.stopReason = dispatcher.read(\.plan.stopReason)
-            if report.stopReason == .paused { report.control = try spool.control() }
+            if report.stopReason == .paused { report.control = try spool.control.read() }
             report.destinationWaitsUntil = destinationWaitsUntil
             // The last round of a pass that was not stopped ended nothing: its listing is what is there.
             report.remaining =
@@ -139,7 +139,7 @@ public final class UploadPass: Sendable {
     private static func probe(_ spool: Spool, _ options: UploadOptions, at now: Timestamp) async throws(FileError) {
         let failure: FileError? = await blocking {
             do throws(FileError) {
-                try spool.probe(
+                try spool.room.probe(
                     isDurable: false, keepsSent: options.keepsSent, sentGivesWay: options.sentGivesWay, at: now)
             } catch {
                 return error
@@ -152,7 +152,7 @@ public final class UploadPass: Sendable {
     /// Deletes delivered segments whose time is over.
     private func pruneSent() async -> LedgerTotals.Count {
         let (spool, limits, now) = (spool, options.sentRetention, now())
-        let pruning = await blocking { spool.pruneSent(limits, now: now) }
+        let pruning = await blocking { spool.sent.prune(limits, now: now) }
         for problem in pruning.problems.prefix(Self.mostWarnings) { services.onEvent(.warning("\(problem)")) }
         return pruning.deleted
     }
@@ -168,8 +168,8 @@ public final class UploadPass: Sendable {
         let (spool, sentGivesWay) = (spool, options.sentGivesWay)
         let (freed, again): (LedgerTotals.Count, Recovery?) = await blocking {
             let isFull = sentGivesWay && unfinished.contains(where: \.error.isDiskFull)
-            let freed = isFull ? spool.freeSent(forFinishing: unfinished) : nil
-            return (freed ?? .init(), try? spool.recover())
+            let freed = isFull ? spool.sent.free(forFinishing: unfinished) : nil
+            return (freed ?? .init(), try? spool.housekeeping.recover())
         }
         leftovers.withLock { leftovers in
             leftovers.sentDeleted.add(freed)
@@ -205,7 +205,7 @@ public final class UploadPass: Sendable {
     private func obeyControl() async {
         while true {
             do { try await Task.sleep(for: .seconds(1)) } catch { return }
-            if let control = try? spool.control(), control.stopsSending { dispatcher.stop(.paused) }
+            if let control = try? spool.control.read(), control.stopsSending { dispatcher.stop(.paused) }
         }
     }
 
@@ -266,11 +266,11 @@ public final class UploadPass: Sendable {
                 services.restoreRequests(in: spool)
                 services.arrivals?.begin()
                 listing = try spool.scan(sizes: options.timeLimit != nil)
-                _ = spool.cleanUp(listing)
+                _ = spool.housekeeping.cleanUp(listing)
                 if isFirst { for line in listing.flawedNames().lines { services.onEvent(.warning(line)) } }
                 isFirst = false
                 leftovers.withLock { $0.others = listing.others }
-                let exported = spool.names(
+                let exported = spool.exports.names(
                     in: listing, of: try services.travel.read(spool, listing, stateChanges: services.arrivals?.stateChanges))
                 dispatcher.change { $0.lanes[0].begin(listing, except: exported) }
             } catch {

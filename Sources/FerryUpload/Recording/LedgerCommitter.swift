@@ -241,7 +241,7 @@ final class LedgerCommitter: Sendable {
         let spool: Spool
         do throws(FileError) { spool = try lease.spool() } catch { return .unrecorded(error) }
         let recorded: Result<LedgerTotals.Count, FileError> = await blocking {
-            do throws(FileError) { return .success(try spool.record(batch, sentGivesWay: sentGivesWay)) } catch {
+            do throws(FileError) { return .success(try spool.endings.record(batch, sentGivesWay: sentGivesWay)) } catch {
                 return .failure(error)
             }
         }
@@ -249,7 +249,7 @@ final class LedgerCommitter: Sendable {
         do throws(FileError) { freed = try recorded.get() } catch { return .unrecorded(error) }
         do throws(FileError) {
             // Renames take microseconds, and on this thread they do not compete with its opening of the next segments.
-            let changed = try spool.carryOut(
+            let changed = try spool.endings.carryOut(
                 batch, after: state.withLock(\.changed), sentGivesWay: sentGivesWay)
             state.withLock { state in
                 state.changed = changed

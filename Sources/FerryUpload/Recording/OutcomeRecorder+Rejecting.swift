@@ -36,7 +36,7 @@ extension OutcomeRecorder {
         body: String? = nil
     ) throws(FileError) -> Timestamp? {
         do throws(FileError) {
-            try lease.spool().probeRejected(leavesRoom: options.order != .strict)
+            try lease.spool().room.probeRejected(leavesRoom: options.order != .strict)
         } catch {
             // A line in the ledger would say that it is where it is not.
             if committer.noteUnrejectable(error) {
@@ -52,7 +52,7 @@ extension OutcomeRecorder {
         }
         var reason = RejectionReason(
             at: now(), kind: kind, status: status, message: message, attempts: attempts, offset: offset, body: body)
-        reason.delivered = ((try? lease.spool().sidecar(of: claim)) ?? nil)?.delivered
+        reason.delivered = ((try? lease.spool().sidecars.read(of: claim)) ?? nil)?.delivered
         try committer.submit(
             Ending(claim, .rejected(reason), entry(claim, .rejected, status: status, attempts: attempts, detail: message)))
         return nil
@@ -60,8 +60,8 @@ extension OutcomeRecorder {
 
     /// On a full disk a segment that cannot be rejected waits, and the block of a sidecar that says nothing is for one that can be sent.
     private func giveBackBlock(of claim: Claim) {
-        guard let spool = try? lease.spool(), ((try? spool.sidecar(of: claim)) ?? nil)?.isOfNothing == true else { return }
-        try? spool.removeSidecar(of: claim.name)
+        guard let spool = try? lease.spool(), ((try? spool.sidecars.read(of: claim)) ?? nil)?.isOfNothing == true else { return }
+        try? spool.sidecars.remove(of: claim.name)
     }
 
     /// Leaves a segment alone for a while for what is wrong with the spool, not with the segment.
@@ -73,9 +73,9 @@ extension OutcomeRecorder {
         let until = time + options.backOff.wait(afterFailures: max(1, attempts), using: &generator)
         let spool = try lease.spool()
         guard try spool.directory.contains(claim.name) else { return until }
-        let previous = sidecar ?? (try? spool.sidecar(of: claim)) ?? nil
+        let previous = sidecar ?? (try? spool.sidecars.read(of: claim)) ?? nil
         do throws(FileError) {
-            try spool.writeSidecar(
+            try spool.sidecars.write(
                 RetryState(
                     attempts: max(1, attempts, previous?.attempts ?? 0), failures: previous?.failures ?? 0,
                     firstAttemptAt: previous?.firstAttemptAt ?? time,

@@ -44,7 +44,8 @@ extension OutcomeRecorder {
             var result = attempt()
             guard isRoomless(result), let spool = try? lease.spool() else { return result }
             // On a full disk delivered segments make room, and then the reserve. The halves are about as large as what is split.
-            if options.sentGivesWay, let freed = spool.freeSent(atLeast: claim.status.size + .kibibytes(16)), freed.segments > 0 {
+            if options.sentGivesWay, let freed = spool.sent.free(atLeast: claim.status.size + .kibibytes(16)), freed.segments > 0
+            {
                 result = attempt()
             }
             guard isRoomless(result), loan.begin(claim.name, isPending: { (try? spool.directory.contains($0)) ?? true }) else {
@@ -52,7 +53,7 @@ extension OutcomeRecorder {
             }
             defer { loan.end((try? result.get().halves) ?? []) }
             do throws(FileError) {
-                result = try spool.lendingMostOfReserve { () throws(FileError) in
+                result = try spool.room.lendingMostOfReserve { () throws(FileError) in
                     let result = attempt()
                     if case .failure(.file(let error)) = result { throw error }
                     return result
@@ -71,7 +72,7 @@ extension OutcomeRecorder {
         try committer.submit(
             Ending(
                 split.parent, .split, entry(split.parent, .split, status: status, attempts: attempts, detail: detail)))
-        if split.parent.name != claim.name, hasSidecar { try lease.spool().removeSidecar(of: claim.name) }
+        if split.parent.name != claim.name, hasSidecar { try lease.spool().sidecars.remove(of: claim.name) }
     }
 
     /// Splits a segment that is too large, or completes a split.
@@ -120,6 +121,6 @@ extension OutcomeRecorder {
     ) throws(SplitError) -> Split {
         let spool: Spool
         do throws(FileError) { spool = try lease.spool() } catch { throw .file(error) }
-        return try spool.split(claim, at: now, inflateLimit: options.inflateLimit)
+        return try spool.splitting.split(claim, at: now, inflateLimit: options.inflateLimit)
     }
 }

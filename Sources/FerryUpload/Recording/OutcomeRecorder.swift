@@ -131,7 +131,7 @@ struct OutcomeRecorder: Sendable {
         let spool = try lease.spool()
         // What the other side has is not to be sent again: on a full disk the reserve is for that, too. A segment that has not begun waits until
         // others that go out in parts have ended, and given their sidecars' room back.
-        try spool.writeSidecar(state, of: segment.claim, with: .blocks)
+        try spool.sidecars.write(state, of: segment.claim, with: .blocks)
         segment.claim.keep(nil)
         return state
     }
@@ -143,7 +143,7 @@ struct OutcomeRecorder: Sendable {
         let tellsRequest =
             state.isInterrupted || state.requestEvents != nil || options.repeatsWhole && state.request != nil
         do throws(FileError) {
-            try lease.spool().writeSidecar(state, of: segment.claim, with: tellsRequest ? .reserve : .reserveButForSplits)
+            try lease.spool().sidecars.write(state, of: segment.claim, with: tellsRequest ? .reserve : .reserveButForSplits)
         } catch {
             guard error.isDiskFull else { throw error }
         }
@@ -151,7 +151,7 @@ struct OutcomeRecorder: Sendable {
 
     /// What is known of earlier tries. Another uploader may have failed with it between the scan and the claim.
     func previous(of segment: PreparedSegment) -> RetryState? {
-        (try? lease.spool().sidecar(of: segment.claim)) ?? segment.sidecar
+        (try? lease.spool().sidecars.read(of: segment.claim)) ?? segment.sidecar
     }
 
     func entry(

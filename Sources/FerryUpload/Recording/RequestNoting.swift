@@ -57,7 +57,7 @@ final class RequestNoting: Sendable {
     private func add(_ note: RequestNote) -> NotedRequest? {
         notes.withLock { notes in
             // What is noted in a full one stays there until it is decided.
-            if notes?.isFull ?? true { notes = try? lease.spool().makeRequestNotes() }
+            if notes?.isFull ?? true { notes = try? lease.spool().requests.makeNotes() }
             return notes?.add(note)
         }
     }
@@ -84,9 +84,9 @@ final class RequestNoting: Sendable {
         for _ in 0..<Self.longestEnd {
             let left = left(in: spool)
             if !left.isEmpty || claimed.isEmpty { return left }
-            let theirs = spool.notes(of: claimed.map { ($0.claim, $0.sidecar) }, besides: own)
+            let theirs = spool.requests.notes(of: claimed.map { ($0.claim, $0.sidecar) }, besides: own)
             if theirs.isEmpty { return [] }
-            let dead = spool.left(of: theirs)
+            let dead = spool.requests.left(of: theirs)
             if !dead.isEmpty {
                 note(claimed, waitedInVain: 1)
                 return dead
@@ -108,7 +108,7 @@ final class RequestNoting: Sendable {
     private func left(in spool: Spool) -> [String] {
         let own = notes.withLock { $0?.name }
         return seen.withLock { seen in
-            let left = spool.leftRequests(besides: own.map { seen.union([$0]) } ?? seen)
+            let left = spool.requests.left(besides: own.map { seen.union([$0]) } ?? seen)
             seen.formUnion(left)
             return left
         }

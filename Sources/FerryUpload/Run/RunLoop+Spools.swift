@@ -11,7 +11,7 @@ extension RunLoop {
                 let opening = try RunningSpool.open(path, options, known: seen, at: wall) {
                     tell(.upload(spool: path, .warning("\($0)")))
                 }
-                if options.upload.keepsSent { try opening.spool.noteSentGivesWay(options.upload.sentGivesWay) }
+                if options.upload.keepsSent { try opening.spool.sent.noteGivesWay(options.upload.sentGivesWay) }
                 return .success(opening)
             } catch {
                 return .failure(error)
@@ -31,8 +31,8 @@ extension RunLoop {
             counters.count(event, in: path)
             onEvent(.upload(spool: path, event))
         }
-        let control = (try? spool.control { onEvent(.upload(spool: path, .warning("\($0)"))) }) ?? .unreadable
-        let known = (try? spool.destinationState(DestinationID.id(of: "\(runner.options.upload.destination)"))) ?? nil
+        let control = (try? spool.control.read { onEvent(.upload(spool: path, .warning("\($0)"))) }) ?? .unreadable
+        let known = (try? spool.destinations.state(DestinationID.id(of: "\(runner.options.upload.destination)"))) ?? nil
         let isBack = spools[number].id != nil
         let isSame = spools[number].id == spool.id
         let lane = spools[number].lane ?? freeLane() ?? state.spools.count
@@ -76,9 +76,9 @@ extension RunLoop {
                 let spool = try services.lease.spool()
                 services.restoreRequests(in: spool)
                 let listing = try spool.scan(sizes: true)
-                _ = spool.cleanUp(listing)
+                _ = spool.housekeeping.cleanUp(listing)
                 let travelling = try services.travel.read(spool, listing)
-                return .success((listing, spool.names(in: listing, of: travelling), travelling))
+                return .success((listing, spool.exports.names(in: listing, of: travelling), travelling))
             } catch {
                 return .failure(error)
             }
@@ -110,10 +110,10 @@ extension RunLoop {
         guard let lease = spools[number].services?.lease else { return }
         let sentGivesWay = runner.options.upload.sentGivesWay
         let recovery = await blocking { () -> Recovery? in
-            guard let spool = try? lease.spool(), let recovery = try? spool.recover() else { return nil }
+            guard let spool = try? lease.spool(), let recovery = try? spool.housekeeping.recover() else { return nil }
             guard sentGivesWay, recovery.problems.contains(where: \.error.isDiskFull) else { return recovery }
             // Delivered segments make room for what was never sent.
-            guard spool.freeSent(forFinishing: recovery.problems) != nil, let again = try? spool.recover() else {
+            guard spool.sent.free(forFinishing: recovery.problems) != nil, let again = try? spool.housekeeping.recover() else {
                 return recovery
             }
             return recovery.followed(by: again)
@@ -156,11 +156,13 @@ extension RunLoop {
         let result: Result<RetentionReport, FileError> = await blocking {
             do throws(FileError) {
                 let spool = try lease.spool()
-                var report = isOver ? try spool.applyRetention(retention) : RetentionReport()
+                var report = isOver ? try spool.retention.apply(retention) : RetentionReport()
                 for problem in report.problems.prefix(10) { onEvent(.upload(spool: spool.path, .warning("\(problem)"))) }
-                if isLate, let arrival = options.upload.due { report.expired.add(try spool.dropLate(arrival, now: now)) }
+                if isLate, let arrival = options.upload.due {
+                    report.expired.add(try spool.retention.dropLate(arrival, now: now))
+                }
                 if prunesSent {
-                    for problem in spool.pruneSent(options.sentRetention, now: now).problems.prefix(10) {
+                    for problem in spool.sent.prune(options.sentRetention, now: now).problems.prefix(10) {
                         onEvent(.upload(spool: spool.path, .warning("\(problem)")))
                     }
                 }

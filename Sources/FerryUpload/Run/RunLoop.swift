@@ -121,7 +121,7 @@ struct RunLoop {
         // One that travels has got another name.
         let travelling = spools[number].travelling
         if !travelling.isEmpty, let spool = try? spools[number].services?.lease.spool(),
-            spool.entry(of: name, in: travelling) != nil
+            spool.exports.entry(of: name, in: travelling) != nil
         {
             return
         }
@@ -140,11 +140,11 @@ struct RunLoop {
 
     mutating func readControl(_ number: Int) {
         guard let lane = spools[number].lane, let spool = try? spools[number].services?.lease.spool(),
-            let control = try? spool.control()
+            let control = try? spool.control.read()
         else { return }
         // What cannot be read now has not changed, as far as is known.
         let path = spools[number].path
-        let limits = try? spool.limits(or: runner.options.upload.retention) { [runner] in
+        let limits = try? spool.settings.limits(or: runner.options.upload.retention) { [runner] in
             runner.onEvent(.upload(spool: path, .warning("\($0)")))
         }
         if let limits, limits != spools[number].retention {
@@ -228,7 +228,7 @@ struct RunLoop {
         for spool in spools where spool.isOpen {
             guard let lease = spool.services?.lease, let lane = spool.lane else { continue }
             let isNoted = await blocking {
-                (try? lease.spool().setControl(at: now.wall) { $0.flushRequestedAt = now.wall }) != nil
+                (try? lease.spool().control.change(at: now.wall) { $0.flushRequestedAt = now.wall }) != nil
             }
             if isNoted { state.askedItself(spool: lane, at: now) }
         }

@@ -104,14 +104,14 @@ struct RunningSpool {
         _ path: String, _ options: RunOptions, known: Set<String>, at now: Timestamp, warn: (UnreadableState) -> Void
     ) throws(FileError) -> Opening {
         let spool = try Spool.openExisting(path)
-        try spool.probe(keepsSent: options.upload.keepsSent, sentGivesWay: options.upload.sentGivesWay, at: now)
-        let recovery = try spool.recover()
+        try spool.room.probe(keepsSent: options.upload.keepsSent, sentGivesWay: options.upload.sentGivesWay, at: now)
+        let recovery = try spool.housekeeping.recover()
         let glance = try SpoolGlance(path)
-        guard try spool.identity().folder == glance.folder else { throw FileError("find the spool in", path, code: ENOENT) }
+        guard try spool.folderIdentity().folder == glance.folder else { throw FileError("find the spool in", path, code: ENOENT) }
         let limits = known.contains(spool.id) ? nil : options.limits
         let retention =
-            if let limits { spool.adopt(limits, at: now, warn: warn) } else {
-                try spool.limits(or: options.upload.retention, warn: warn)
+            if let limits { spool.settings.adopt(limits, at: now, warn: warn) } else {
+                try spool.settings.limits(or: options.upload.retention, warn: warn)
             }
         return Opening(spool: spool, recovery: recovery, glance: glance, retention: retention)
     }
@@ -161,7 +161,9 @@ struct RunningSpool {
         let text = UploaderMark(
             startedAt: markedAt ?? now, destination: "\(options.upload.destination)", deadline: deadline, threshold: threshold,
             interval: schedule.gathers ? schedule.interval : nil, isByHand: schedule.isManual, blocked: blocker?.mark)
-        guard let spool = try? services?.lease.spool(), let (holder, other) = try? spool.leaveMark(text) else { return nil }
+        guard let spool = try? services?.lease.spool(), let (holder, other) = try? spool.uploaderMark.leave(text) else {
+            return nil
+        }
         mark = holder
         return other
     }

@@ -73,7 +73,7 @@ final class FolderArrivals: Sendable {
         let path = "/proc/self/fd/\(folder.descriptor)"
         let state = inotify_add_watch(descriptor, path, stateMask)
         // Where it is made from here on, that is told.
-        let exports = inotify_add_watch(descriptor, "\(path)/\(Spool.exportsFolderName)", exportsMask)
+        let exports = inotify_add_watch(descriptor, "\(path)/\(ExportsFolder.folderName)", exportsMask)
         return exports >= 0 || errno == ENOENT ? (state, exports) : (-1, -1)
     }
 

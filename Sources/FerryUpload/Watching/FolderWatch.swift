@@ -84,7 +84,7 @@ final class FolderWatch: Sendable {
     static func news(_ event: InotifyEvent, isStateFolder: Bool) -> FolderEvent? {
         let isGone = UInt32(IN_DELETE_SELF) | UInt32(IN_MOVE_SELF) | UInt32(IN_UNMOUNT) | UInt32(IN_IGNORED)
         if event.mask & isGone != 0 { return .gone }
-        if isStateFolder { return [Spool.controlFileName, Spool.settingsFileName].contains(event.name) ? .control : nil }
+        if isStateFolder { return [ControlFile.fileName, SettingsFile.fileName].contains(event.name) ? .control : nil }
         if event.name.hasPrefix(".") {
             let isClosed = event.mask & UInt32(IN_CLOSE_WRITE) != 0
             return isClosed && event.name.hasSuffix(".open") ? .journalClosed : nil

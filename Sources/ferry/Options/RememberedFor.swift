@@ -4,13 +4,13 @@ import FerrySpool
 /// For how long a receiver remembers keys.
 enum RememberedFor: ExpressibleByArgument, Equatable {
     case forever
-    /// ``Spool/shortestMemory`` and more.
+    /// ``ReceivedLog/shortestMemory`` and more.
     case age(Duration)
 
     init?(argument: String) {
         if argument == "forever" {
             self = .forever
-        } else if let age = Duration(parsing: argument), age >= Spool.shortestMemory {
+        } else if let age = Duration(parsing: argument), age >= ReceivedLog.shortestMemory {
             self = .age(age)
         } else {
             return nil

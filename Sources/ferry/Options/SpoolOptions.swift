@@ -39,7 +39,7 @@ struct SpoolOptions: ParsableArguments {
             if access != .create { try Spool.requireSpool(at: path) }
             let spool = try Spool.open(path, access: access)
             if isNew { log.note("made the spool \(path)") }
-            let recovery = try spool.recover()
+            let recovery = try spool.housekeeping.recover()
             for case .published(let segment, let events) in recovery.sealed {
                 log.note("sealed \(segment.fileName) with \(events) events, which a writer left open when it died")
             }

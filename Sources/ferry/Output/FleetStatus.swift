@@ -30,7 +30,7 @@ struct FleetStatus: Encodable {
     }
 
     private mutating func look(_ spool: Spool, _ now: Timestamp, _ deadline: DueTime?) throws(FileError) {
-        isServed = ((try? spool.uploaderMark()) ?? nil)?.isRunning ?? false
+        isServed = ((try? spool.uploaderMark.read()) ?? nil)?.isRunning ?? false
         standstill = spool.standstill(at: now)
         let listing = try spool.scan(sizes: true)
         problem = listing.problems.first?.description

@@ -15,12 +15,12 @@ extension SpoolStatus {
         at = now
         for failure in [spool.stateFailure, spool.sentFailure] { if let failure { note(failure) } }
         let locks = HeldLocks()
-        let control = look { () throws(FileError) in try spool.control(warn: warn) }
-        if control?.isUnreadable == true { note(FileError("understand", spool.controlPath, code: EINVAL)) }
+        let control = look { () throws(FileError) in try spool.control.read(warn: warn) }
+        if control?.isUnreadable == true { note(FileError("understand", spool.control.path, code: EINVAL)) }
         paused = control?.isPaused ?? false
         disabled = control?.isDisabled ?? false
-        limits = (look { () throws(FileError) in try spool.settings(warn: warn) } ?? nil).map(Limits.init)
-        let known = look { () throws(FileError) in try spool.uploaderMark(locks) } ?? nil
+        limits = (look { () throws(FileError) in try spool.settings.read(warn: warn) } ?? nil).map(Limits.init)
+        let known = look { () throws(FileError) in try spool.uploaderMark.read(locks) } ?? nil
         if let known, known.isRunning {
             uploader = Uploader(
                 process: known.mark.process, startedAt: known.mark.startedAt, destination: known.mark.destination,
@@ -35,25 +35,25 @@ extension SpoolStatus {
         let listing = try spool.scan(sizes: true)
         for problem in listing.problems { note(problem) }
         addPending(listing, spool, standing, warn: warn)
-        let left = spool.unfinished(listing, locks)
+        let left = spool.housekeeping.unfinished(listing, locks)
         unfinished = left.journals + left.arrivals
         openJournals = listing.openJournals - left.journals.count
         unusableNames = listing.others.misnamed
         flawedNames = listing.flawedNames()
         others = listing.others
-        let unavailable = spool.destinationStates { note($0) }
+        let unavailable = spool.destinations.states { note($0) }
         destinations = unavailable.map { Destination(destination: $0.id, state: $0.state) }
         standstill = Standstill(
             control: control ?? SpoolControl(), uploader: known.flatMap { $0.isRunning ? $0.mark : nil },
             destinations: unavailable,
             at: now)
         rejected =
-            look { () throws(FileError) in try spool.rejected(warn: warn) }?
+            look { () throws(FileError) in try spool.rejected.segments(warn: warn) }?
             .map { Rejected(segment: $0.name, bytes: $0.size.bytes, reason: $0.reason) } ?? []
         travelling =
-            look { () throws(FileError) in try spool.travellingBundles(warn: warn) }?
+            look { () throws(FileError) in try spool.exports.travellingBundles(warn: warn) }?
             .map { Travelling(bundle: $0.bundle, since: $0.since, segments: $0.segments, underWay: $0.isUnderWay) } ?? []
-        let totals = spool.ledgerTotals { note($0) }
+        let totals = spool.ledger.totals { note($0) }
         for outcome in LedgerEntry.Outcome.allCases {
             let count = totals[outcome]
             ledger[outcome.rawValue] = Amount(segments: count.segments, bytes: count.bytes.bytes)
@@ -78,7 +78,7 @@ extension SpoolStatus {
                 priorities[last].events = priorities[last].events.flatMap { sum in events.map(sum.adding) }
             }
             if entry.hasSidecar,
-                let retry = look({ () throws(FileError) in try spool.sidecar(of: listing.name(of: entry), warn: warn) }) ?? nil
+                let retry = look({ () throws(FileError) in try spool.sidecars.read(of: listing.name(of: entry), warn: warn) }) ?? nil
             {
                 waiting.append(
                     Waiting(

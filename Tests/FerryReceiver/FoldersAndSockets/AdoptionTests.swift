@@ -61,7 +61,7 @@ struct AdoptionTests {
         let version = Segments.name(priority, id: whole.id).salvaged
         let there = try hub.put(Segments.gzip(Segments.lines(0..<3)), as: version)
         _ = try await bring(source, to: hub, by: road)
-        #expect(try source.pending() + source.rejected().map(\.name) == [whole.fileName])
+        #expect(try source.pending() + source.rejected.segments().map(\.name) == [whole.fileName])
         #expect(try hub.pending() == [there])
     }
 
@@ -73,7 +73,7 @@ struct AdoptionTests {
         try hub.put(Segments.gzip(Segments.lines(0..<3)), as: whole.salvaged)
         try source.put(isSalvaged ? Segments.gzip(Segments.lines(0..<3)) : lines, as: isSalvaged ? whole.salvaged : whole)
         #expect(try await bring(source, to: hub, by: road) == 0)
-        #expect(try source.rejected().isEmpty)
+        #expect(try source.rejected.segments().isEmpty)
         #expect(try hub.pending().count == 2)
     }
 
@@ -85,7 +85,7 @@ struct AdoptionTests {
         let halves = try #require(whole.halves)
         try source.put(Segments.gzip(Segments.lines(0..<2)), as: halves.first)
         _ = try await bring(source, to: hub, by: road)
-        #expect(try source.pending() + source.rejected().map(\.name) == [halves.first.fileName])
+        #expect(try source.pending() + source.rejected.segments().map(\.name) == [halves.first.fileName])
         #expect(try hub.pending() == [there])
     }
 
@@ -103,7 +103,7 @@ struct AdoptionTests {
         #expect(try await send(first, to: hub) == 0)
         try source.put(Segments.gzip(Segments.lines(0..<5)), as: whole)
         _ = try await bring(source, to: hub, by: road)
-        #expect(try source.pending() + source.rejected().map(\.name) == [whole.fileName])
+        #expect(try source.pending() + source.rejected.segments().map(\.name) == [whole.fileName])
         #expect(try hub.pending() == quarters.map(\.fileName))
     }
 
@@ -114,7 +114,7 @@ struct AdoptionTests {
         let there = try hub.put(Segments.gzip(Segments.lines(0..<2)), as: try #require(whole.halves).first)
         let salvaged = try source.put(Segments.gzip(Segments.lines(0..<3)), as: whole.salvaged)
         _ = try await bring(source, to: hub, by: road)
-        #expect(try source.pending() + source.rejected().map(\.name) == [salvaged])
+        #expect(try source.pending() + source.rejected.segments().map(\.name) == [salvaged])
         #expect(try hub.pending() == [there])
     }
 
@@ -247,7 +247,7 @@ struct AdoptionTests {
         try other.put(lines, as: name)
         try #require(try other.directory.open(name.fileName)).setTrail(Trail.none.adding("elsewhere"))
         _ = try await bring(other, to: hub, by: road)
-        let held = try hub.pending() + other.pending() + other.rejected().map(\.name)
+        let held = try hub.pending() + other.pending() + other.rejected.segments().map(\.name)
         #expect(held.contains(name.fileName))
     }
 
@@ -257,10 +257,10 @@ struct AdoptionTests {
         let name = try source.put(lines, as: Segments.name())
         try await lose(name, source, to: hub)
         try endWriting(in: hub)
-        guard case .claimed(let claim) = hub.claim(name) else { throw CancellationError() }
+        guard case .claimed(let claim) = hub.claims.take(name) else { throw CancellationError() }
         let line = LedgerEntry(at: .now(), segment: name, outcome: .rejected, bytes: claim.status.size)
         let reason = RejectionReason(at: .now(), kind: "corrupt", message: "damaged", attempts: 0)
-        try hub.settle([Ending(claim, .rejected(reason), line)])
+        try hub.endings.settle([Ending(claim, .rejected(reason), line)])
         let folder = try hub.rejectedFolder()
         let rejected = try #require(folder)
         for file in try rejected.names() { try rejected.remove(file) }
@@ -284,7 +284,7 @@ struct AdoptionTests {
         let (source, hub, name) = try await received()
         try hub.directory.remove(name.fileName)
         let halves = try #require(name.halves)
-        try hub.appendToLedger(outcomes.map { LedgerEntry(at: .now(), segment: name.fileName, outcome: $0, bytes: .zero) })
+        try hub.ledger.append(outcomes.map { LedgerEntry(at: .now(), segment: name.fileName, outcome: $0, bytes: .zero) })
         if outcomes[0] == .split { try hub.put(Segments.gzip(Segments.lines(0..<2)), as: halves.first) }
         _ = try carry(source, to: hub, on: folder)
         let isTaken = try hub.pending().contains(name.fileName)
@@ -297,7 +297,7 @@ struct AdoptionTests {
         try hub.directory.remove(name.fileName)
         let halves = try #require(name.halves)
         try hub.put(Segments.gzip(Segments.lines(0..<2)), as: halves.first)
-        try hub.appendToLedger([
+        try hub.ledger.append([
             LedgerEntry(at: .now(), segment: name.fileName, outcome: .split, bytes: .zero),
             LedgerEntry(at: .now(), segment: halves.second.fileName, outcome: .sent, bytes: .zero),
         ])

@@ -7,7 +7,7 @@ import TestSupport
 func candidate(
     _ text: String, second: Int = 1, in spool: Spool, inflated: ByteCount? = nil
 ) throws -> AdmissionCandidate {
-    let (arrival, name) = (try spool.beginArrival(), Segments.name(second: second))
+    let (arrival, name) = (try spool.arrivals.begin(), Segments.name(second: second))
     let bytes = Segments.gzip(text)
     try arrival.file.write(bytes)
     return AdmissionCandidate(

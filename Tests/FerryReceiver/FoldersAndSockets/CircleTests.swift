@@ -20,7 +20,7 @@ struct CircleTests {
         #expect(try await send(b, to: a, coalesce: coalesce) == 3)
         #expect(try await send(a, to: b) == 0)
         #expect(try b.pending() == names)
-        #expect(try b.rejected().isEmpty)
+        #expect(try b.rejected.segments().isEmpty)
     }
 
     @Test("What was sent with a lost answer, and comes back, stays pending at one of the two")
@@ -72,9 +72,9 @@ struct CircleTests {
         guard try notesTrails(a) else { return }
         let name = try edge.put(Segments.gzip("1\n2\n3\n"), as: Segments.name())
         try await lose(name, edge, to: a)
-        guard case .claimed(let claim) = edge.claim(name) else { throw FileError("claim", name, code: 0) }
-        _ = try edge.split(claim, inflateLimit: .mebibytes(1))
-        try edge.settle([Ending(claim, .split, LedgerEntry(at: .now(), segment: name, outcome: .split, bytes: .zero))])
+        guard case .claimed(let claim) = edge.claims.take(name) else { throw FileError("claim", name, code: 0) }
+        _ = try edge.splitting.split(claim, inflateLimit: .mebibytes(1))
+        try edge.endings.settle([Ending(claim, .split, LedgerEntry(at: .now(), segment: name, outcome: .split, bytes: .zero))])
         #expect(try await send(edge, to: b) == 0)
         for (source, target) in [(a, b), (b, a), (a, b), (b, a)] { _ = try await send(source, to: target) }
         #expect(try events([a, b]) == ["1", "2", "3"])
@@ -103,11 +103,11 @@ struct CircleTests {
         let names = try fill(edge, 1)
         try await lose(names[0], edge, to: a)
         #expect(try await send(edge, to: b) == 0)
-        let claim = a.claim(names[0])
+        let claim = a.claims.take(names[0])
         #expect(try await send(b, to: a) == 1)
         withExtendedLifetime(claim) {}
         #expect(try b.pending() == names)
-        #expect(try b.rejected().isEmpty)
+        #expect(try b.rejected.segments().isEmpty)
     }
 
     @Test("What three relays have got from one source is never nowhere when it lay in rejected/ meanwhile")
@@ -119,14 +119,14 @@ struct CircleTests {
         #expect(try await send(edge, to: c) == 0)
         try await lose(name, b, to: a)
         for spool in [b, c] {
-            guard case .claimed(let claim) = spool.claim(name) else { throw FileError("claim", name, code: 0) }
+            guard case .claimed(let claim) = spool.claims.take(name) else { throw FileError("claim", name, code: 0) }
             let reason = RejectionReason(at: .now(), kind: "status", status: 400, message: "no", attempts: 1)
             let entry = LedgerEntry(at: .now(), segment: name, outcome: .rejected, bytes: .zero)
-            try spool.settle([Ending(claim, .rejected(reason), entry)])
+            try spool.endings.settle([Ending(claim, .rejected(reason), entry)])
         }
         #expect(try await send(a, to: c) == 0)
         for (source, target) in [(c, b), (b, a)] {
-            _ = try source.retryRejected(name, at: .now())
+            _ = try source.rejected.retry(name, at: .now())
             _ = try await send(source, to: target)
         }
         #expect(try events([a, b, c]) == ["{\"n\":0}"])
@@ -178,7 +178,7 @@ struct CircleTests {
 
     /// Takes out of a spool's ledger which spools took its segments, as if the answers' headers had not come through.
     private func forgetReceivers(_ spool: Spool) throws {
-        for name in try spool.ledgerNames() {
+        for name in try spool.ledger.names() {
             let path = "\(spool.path)/.ferry/\(name)"
             let text = try String(contentsOfFile: path, encoding: .utf8)
             let lines = text.split(separator: "\n", omittingEmptySubsequences: false).map { line in
@@ -271,6 +271,6 @@ struct CircleTests {
             #expect(try await send(b, to: a, coalesce: .mebibytes(1)) == 1)
         }
         #expect(try b.pending() == [name])
-        #expect(try b.rejected().isEmpty)
+        #expect(try b.rejected.segments().isEmpty)
     }
 }

@@ -28,7 +28,7 @@ struct ForgettingTests {
     /// A spool with one key a day, of which runs tell.
     private func spool(daysAgo: [Int]) throws -> Spool {
         let spool = try folder.spool()
-        for days in daysAgo { try spool.logReceived([entry("key-\(days)", daysAgo: days)]) }
+        for days in daysAgo { try spool.received.log([entry("key-\(days)", daysAgo: days)]) }
         _ = try KeyRuns(of: spool, KeyRuns.Sizes(unread: 0))
         return spool
     }
@@ -39,7 +39,7 @@ struct ForgettingTests {
         let clock = spool.settleClock(at: noon)
         let keys = try ReceivedKeys(spool)
         _ = try keys.known("key-40", segment: nil)
-        let forgotten = spool.forgetReceived(olderThan: day * 30, now: noon, clock: clock)
+        let forgotten = spool.received.forget(olderThan: day * 30, now: noon, clock: clock)
         #expect(forgotten.logs.count == 3)
         #expect(forgotten.problems.isEmpty)
         for keys in [keys, try ReceivedKeys(spool)] {
@@ -56,7 +56,7 @@ struct ForgettingTests {
         let before = try stateNames(spool)
         #expect(before.count { $0.hasSuffix(".keys") } == 2)
         var runs = try KeyRuns(of: spool, KeyRuns.Sizes(unread: 0))
-        let forgotten = spool.forgetReceived(olderThan: day * 30, now: noon, clock: spool.settleClock(at: noon))
+        let forgotten = spool.received.forget(olderThan: day * 30, now: noon, clock: spool.settleClock(at: noon))
         runs.forget(Set(forgotten.logs))
         #expect(try stateNames(spool).count == 2)
         #expect(try runs.entries(of: ["key-0"]).count == 1)
@@ -72,23 +72,23 @@ struct ForgettingTests {
         // Behind more of the log than is read at once.
         var entries = (0..<600).map { entry("key-\($0)", daysAgo: 40) }
         entries.append(isHidden ? entry("last", daysAgo: 40, file: name) : entry("last", daysAgo: 40, segment: name))
-        try spool.logReceived(entries)
+        try spool.received.log(entries)
         try Data(Segments.gzip("1\n")).write(to: URL(filePath: folder("spool/\(name)")))
         let clock = spool.settleClock(at: noon)
-        #expect(spool.forgetReceived(olderThan: day * 30, now: noon, clock: clock).logs.isEmpty)
+        #expect(spool.received.forget(olderThan: day * 30, now: noon, clock: clock).logs.isEmpty)
         #expect(try ReceivedKeys(spool).known("key-3", segment: nil) != nil)
         try FileManager.default.removeItem(atPath: folder("spool/\(name)"))
-        #expect(spool.forgetReceived(olderThan: day * 30, now: noon, clock: clock).logs.count == 1)
+        #expect(spool.received.forget(olderThan: day * 30, now: noon, clock: clock).logs.count == 1)
     }
 
     @Test("Nothing is forgotten by a clock that jumped, or that is looked at for the first time")
     func jumped() throws {
         let spool = try spool(daysAgo: [40, 0])
         let first = ClockJumpDetector.Reading(bootID: "a", sinceBoot: 7_200_000, wall: noon)
-        #expect(spool.forgetReceived(olderThan: day * 30, now: noon, clock: first).logs.isEmpty)
+        #expect(spool.received.forget(olderThan: day * 30, now: noon, clock: first).logs.isEmpty)
         let settled = spool.settleClock(at: noon)
         let ahead = ClockJumpDetector.Reading(bootID: "a", sinceBoot: settled.sinceBoot + 1000, wall: noon + day * 300)
-        #expect(spool.forgetReceived(olderThan: day * 30, now: ahead.wall, clock: ahead).logs.isEmpty)
+        #expect(spool.received.forget(olderThan: day * 30, now: ahead.wall, clock: ahead).logs.isEmpty)
         #expect(try stateNames(spool).count { $0.hasSuffix(".jsonl") } == 2)
     }
 
@@ -96,20 +96,20 @@ struct ForgettingTests {
     func wasBehind() throws {
         let spool = try folder.spool()
         let behind = noon - day * 100
-        _ = spool.watchClock(.init(bootID: "a", sinceBoot: 60_000, wall: behind))
-        try spool.logReceived([entry("key", daysAgo: 100)])
+        _ = spool.clock.watch(.init(bootID: "a", sinceBoot: 60_000, wall: behind))
+        try spool.received.log([entry("key", daysAgo: 100)])
         // Set right within the boot, and steady for two hours then.
-        _ = spool.watchClock(.init(bootID: "a", sinceBoot: 120_000, wall: noon - .seconds(7200)))
+        _ = spool.clock.watch(.init(bootID: "a", sinceBoot: 120_000, wall: noon - .seconds(7200)))
         let right = ClockJumpDetector.Reading(bootID: "a", sinceBoot: 7_320_000, wall: noon)
-        #expect(spool.forgetReceived(olderThan: day * 30, now: noon, clock: right).logs.isEmpty)
-        #expect(spool.watchClock(right).trustedNow != nil)
+        #expect(spool.received.forget(olderThan: day * 30, now: noon, clock: right).logs.isEmpty)
+        #expect(spool.clock.watch(right).trustedNow != nil)
     }
 
     @Test("An age under a day counts as a day")
     func shortest() throws {
         let spool = try spool(daysAgo: [1, 0])
         let clock = spool.settleClock(at: noon)
-        #expect(spool.forgetReceived(olderThan: .zero, now: noon, clock: clock).logs.isEmpty)
+        #expect(spool.received.forget(olderThan: .zero, now: noon, clock: clock).logs.isEmpty)
     }
 
     @Test("What is logged while its log is removed goes into a new one")
@@ -123,7 +123,7 @@ struct ForgettingTests {
         // A thread of its own: those that are shared may all be waiting in other tests.
         Thread.detachNewThread {
             // It waits for ten seconds at a time, and the look at it may come later.
-            for _ in 0..<6 where (try? spool.logReceived([late])) != nil { break }
+            for _ in 0..<6 where (try? spool.received.log([late])) != nil { break }
             continuation.finish()
         }
         try await eventually("the other one waits for the lock") { try Self.opened(log) > 1 }

@@ -203,7 +203,7 @@ struct GatheringTests {
     @Test("After a power cut, the parts that are logged stay where they are, and nothing else does", arguments: [0, 1, 2, 3])
     func tornLog(lost: Int) throws {
         let spool = try folder.spool()
-        let file = try spool.beginArrival()
+        let file = try spool.arrivals.begin()
         var end: Int64 = 0
         var entries: [ReceivedEntry] = []
         let name = Segments.name(second: 9)
@@ -219,9 +219,9 @@ struct GatheringTests {
             (entry.gathered, entry.end) = (name.fileName, end)
             if number != lost { entries.append(entry) }
         }
-        try spool.logReceived(entries)
+        try spool.received.log(entries)
         file.file.unlock()
-        #expect(try spool.recover().arrived == [name.fileName])
+        #expect(try spool.housekeeping.recover().arrived == [name.fileName])
         var kept: [Int] = []
         for number in 0..<4 where number != lost { kept += ranges[number] }
         #expect(try spool.events(in: [.pending]) == kept.map { "{\"n\":\($0)}" })
@@ -236,14 +236,14 @@ struct GatheringTests {
         let segments = (0..<3).map { Segments.name(second: $0) }
         var gatherings: [Gathering] = []
         func gather(_ segment: SegmentName, _ number: Int) throws -> [Bool] {
-            let arrival = try spool.beginArrival()
+            let arrival = try spool.arrivals.begin()
             let bytes = Segments.gzip(Segments.lines(number..<(number + 1)))
             try arrival.file.write(bytes)
-            if gatherings.isEmpty { gatherings.append(try spool.beginGathering(like: segment, arrival)) }
+            if gatherings.isEmpty { gatherings.append(try spool.arrivals.beginGathering(like: segment, arrival)) }
             let entry = ReceivedEntry(
                 at: .now(), key: segment.id, sha256: try arrival.file.digest().digest.hexadecimal, segment: segment.fileName,
                 bytes: Int64(bytes.count), events: 1, file: arrival.fileName, trail: Trail.none)
-            return try spool.gather([(arrival, entry, 0)], in: &gatherings) { $0.key == segments[2].id }
+            return try spool.arrivals.gather([(arrival, entry, 0)], in: &gatherings) { $0.key == segments[2].id }
         }
         #expect(try gather(segments[0], 0) == [true])
         #expect(try gather(segments[1], 1) == [true])
@@ -251,7 +251,7 @@ struct GatheringTests {
         try gatherings[0].arrival.file.write(Segments.gzip(Segments.lines(7..<9)), at: gatherings[0].length.bytes)
         let name = gatherings[0].segment.fileName
         gatherings = []
-        #expect(try spool.recover().arrived == [name])
+        #expect(try spool.housekeeping.recover().arrived == [name])
         #expect(try spool.events(in: [.pending]) == ["{\"n\":0}", "{\"n\":1}"])
     }
 
@@ -278,12 +278,12 @@ struct GatheringTests {
         let gathered = try hub.pending()
         #expect(gathered.count == 4)
         for name in gathered where place != .pending {
-            guard case .claimed(let claim) = hub.claim(name) else { throw InVain(what: "a claim") }
+            guard case .claimed(let claim) = hub.claims.take(name) else { throw InVain(what: "a claim") }
             let disposal: Ending.Disposal =
                 place == .sent ? .sent(keep: false) : .rejected(.init(at: .now(), kind: "status", message: "", attempts: 1))
             let entry = LedgerEntry(
                 at: .now(), segment: name, outcome: place == .sent ? .sent : .rejected, bytes: claim.status.size)
-            try hub.settle([Ending(claim, disposal, entry)])
+            try hub.endings.settle([Ending(claim, disposal, entry)])
         }
         let report = try #require(try Import(hub, options: ImportOptions()).run(folder("stick"), at: .now()).first).get()
         #expect(report.known == 6)
@@ -298,15 +298,15 @@ struct GatheringTests {
             at: now, key: Segments.name().id, sha256: "", segment: Segments.name().fileName, bytes: 40, events: 1,
             file: ".a.ferry-in")
         (entry.gathered, entry.end) = (Segments.name().fileName, 40)
-        try spool.logReceived([entry])
+        try spool.received.log([entry])
         let log = try #require(try spool.stateDirectory?.names().first { $0.hasPrefix("received-") })
         entry.end = 80
         let line = JSONLine.encode(entry)
         let file = try OpenFile.creating("\(spool.path)/\(Spool.stateFolderName)/\(log)", appending: true)
         try file.write(Array(line.dropLast(9)))
-        #expect(try spool.loggedEnds(on: now) == [".a.ferry-in": 40])
+        #expect(try spool.arrivals.loggedEnds(on: now) == [".a.ferry-in": 40])
         try file.write(Array(line.suffix(9)))
-        #expect(try spool.loggedEnds(on: now) == [".a.ferry-in": 80])
+        #expect(try spool.arrivals.loggedEnds(on: now) == [".a.ferry-in": 80])
     }
 
     @Test(
@@ -318,12 +318,12 @@ struct GatheringTests {
             var entry = ReceivedEntry(
                 at: .now(), key: segment.id, sha256: "", segment: segment.fileName, bytes: 40, events: 1, file: ".a.ferry-in")
             (entry.gathered, entry.end) = (first.fileName, Int64(end))
-            try spool.logReceived([entry])
+            try spool.received.log([entry])
         }
         try OpenFile.creating(folder("spool/.a.ferry-in")).write([UInt8](repeating: 0, count: size))
-        let left = try spool.unfinished(spool.scan()).arrivals
+        let left = try spool.housekeeping.unfinished(spool.scan()).arrivals
         #expect(left == [".a.ferry-in"])
-        let short = try spool.shortArrivals(among: left)
+        let short = try spool.arrivals.short(among: left)
         #expect(short.map(\.logged) == (size == 80 ? [] : [ByteCount(80)]))
     }
 

@@ -208,10 +208,10 @@ struct HubTests {
             }
             let copied = Segments.name(second: 1)
             try spool.put(bytes, as: copied)
-            guard case .claimed(let claim) = spool.claim(copied.fileName) else { throw InVain(what: "a claim") }
+            guard case .claimed(let claim) = spool.claims.take(copied.fileName) else { throw InVain(what: "a claim") }
             #expect(try await post(copied) == 508)
             let line = LedgerEntry(at: .now(), segment: copied.fileName, outcome: .sent, bytes: claim.status.size)
-            try spool.settle([Ending(claim, .sent(keep: false), line)])
+            try spool.endings.settle([Ending(claim, .sent(keep: false), line)])
             #expect(try await post(copied) == 508)
             // The halves of what went to a server that is no spool are known by its events; one event has none.
             let noSpool = LedgerEntry.noSpool
@@ -221,11 +221,11 @@ struct HubTests {
             for (index, (events, receiver, status)) in lines.enumerated() {
                 let delivered = Segments.name(second: 10 + index)
                 try spool.put(bytes, as: delivered)
-                guard case .claimed(let claim) = spool.claim(delivered.fileName) else { throw InVain(what: "the claim") }
+                guard case .claimed(let claim) = spool.claims.take(delivered.fileName) else { throw InVain(what: "the claim") }
                 let line = LedgerEntry(
                     at: .now(), segment: delivered.fileName, outcome: .sent, bytes: claim.status.size, events: events,
                     receiver: receiver)
-                try spool.settle([Ending(claim, .sent(keep: false), line)])
+                try spool.endings.settle([Ending(claim, .sent(keep: false), line)])
                 #expect(try await post(delivered) == status)
             }
             let growing = Segments.name(second: 2)
@@ -292,11 +292,11 @@ struct HubTests {
                 try file.seekToEnd()
                 try file.write(contentsOf: content.suffix(100))
             }
-            guard case .claimed(let claim) = spool.claim(whole.fileName) else { throw InVain(what: "a claim") }
+            guard case .claimed(let claim) = spool.claims.take(whole.fileName) else { throw InVain(what: "a claim") }
             let line = LedgerEntry(
                 at: .now(), segment: whole.fileName, outcome: .sent, bytes: claim.status.size,
                 events: isFinished ? nil : Int64(lines.count), receiver: LedgerEntry.noSpool)
-            try spool.settle([Ending(claim, .sent(keep: false), line)])
+            try spool.endings.settle([Ending(claim, .sent(keep: false), line)])
             try await eventually("the room is seen") { try await post() == 200 }
             #expect(try spool.pending() == [])
         }
@@ -310,11 +310,11 @@ struct HubTests {
             let spool = try Spool.open(folder("hub/a"), access: .write)
             func deliver(_ name: SegmentName, events: Int) throws {
                 try spool.put(Segments.gzip(Segments.lines(0..<events)), as: name)
-                guard case .claimed(let claim) = spool.claim(name.fileName) else { throw InVain(what: "a claim") }
+                guard case .claimed(let claim) = spool.claims.take(name.fileName) else { throw InVain(what: "a claim") }
                 let line = LedgerEntry(
                     at: .now(), segment: name.fileName, outcome: .sent, bytes: claim.status.size, events: Int64(events),
                     receiver: LedgerEntry.noSpool)
-                try spool.settle([Ending(claim, .sent(keep: false), line)])
+                try spool.endings.settle([Ending(claim, .sent(keep: false), line)])
             }
             func post(_ name: SegmentName, events: Int) async throws -> String {
                 let headers = ["Idempotency-Key": name.id, "Ferry-Spool": "anotherspoolsid1"]
@@ -333,9 +333,9 @@ struct HubTests {
             #expect(try await post(split, events: 5).contains("\"duplicate\":true"), "it is a half that was delivered itself")
             func noteSplit(_ name: SegmentName) throws {
                 try spool.put(Segments.gzip("{}\n"), as: name)
-                guard case .claimed(let claim) = spool.claim(name.fileName) else { throw InVain(what: "a claim") }
+                guard case .claimed(let claim) = spool.claims.take(name.fileName) else { throw InVain(what: "a claim") }
                 let line = LedgerEntry(at: .now(), segment: name.fileName, outcome: .split, bytes: claim.status.size)
-                try spool.settle([Ending(claim, .split, line)])
+                try spool.endings.settle([Ending(claim, .split, line)])
             }
             let further = Segments.name(second: 4, id: "dddddddddddddddddddd0", stream: "a")
             for (end, events) in [("0", 3), ("10", 1), ("11", 1)] {

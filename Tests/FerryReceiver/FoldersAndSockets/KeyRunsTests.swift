@@ -55,12 +55,12 @@ struct KeyRunsTests {
                 segment: try segment(id).fileName,
                 bytes: 1, events: Int64(8 >> depth), file: isNote ? nil : ".a.ferry-in",
                 trail: Trail.none.adding("aaaaaaaaaaaaaaaa"))
-            try spool.logReceived([new])
+            try spool.received.log([new])
             memory.add(new)
             mixed.add(new)
             if Int.random(in: 0..<25, using: &random) == 0, var leaving = mixed.beginLeaving(moreThan: 0) {
                 var place = ReceivedLogPlace()
-                try spool.forEachReceived(after: &place) { _ in }
+                try spool.received.forEach(after: &place) { _ in }
                 try leaving.cover(to: place)
                 mixed.endLeaving(leaving)
                 if Bool.random(using: &random) {
@@ -85,11 +85,11 @@ struct KeyRunsTests {
     @Test("An old spool's log becomes runs when it is opened, and is not read again")
     func takenOver() throws {
         let spool = try folder.spool()
-        try spool.logReceived((0..<500).map { entry("key-\($0)") })
+        try spool.received.log((0..<500).map { entry("key-\($0)") })
         let runs = try KeyRuns(of: spool, Self.small)
         var place = runs.place
         var read = 0
-        try spool.forEachReceived(after: &place) { _ in read += 1 }
+        try spool.received.forEach(after: &place) { _ in read += 1 }
         #expect(read == 0)
         #expect(try (0..<500).allSatisfy { try knows(KeyIndex(older: runs), "key-\($0)") })
         #expect(try !knows(KeyIndex(older: runs), "key-500"))
@@ -99,7 +99,7 @@ struct KeyRunsTests {
     @Test("A small log gets no run")
     func smallLog() throws {
         let spool = try folder.spool()
-        try spool.logReceived([entry("a")])
+        try spool.received.log([entry("a")])
         _ = try KeyRuns(of: spool)
         #expect(try runNames(spool).isEmpty)
     }
@@ -108,7 +108,7 @@ struct KeyRunsTests {
     func dayOver() throws {
         let spool = try folder.spool()
         for day in 0..<3 {
-            try spool.logReceived((0..<200).map { entry("key-\(day)-\($0)", at: noon + .seconds(86_400 * day)) })
+            try spool.received.log((0..<200).map { entry("key-\(day)-\($0)", at: noon + .seconds(86_400 * day)) })
         }
         let runs = try KeyRuns(of: spool, Self.small)
         let names = try runNames(spool)
@@ -120,7 +120,7 @@ struct KeyRunsTests {
     @Test("A damaged run is made again from the log, wherever the damage is", arguments: [0, 40, 70, 3000, -1])
     func damaged(at offset: Int) throws {
         let spool = try folder.spool()
-        try spool.logReceived((0..<300).map { entry("key-\($0)") })
+        try spool.received.log((0..<300).map { entry("key-\($0)") })
         _ = try KeyRuns(of: spool, KeyRuns.Sizes(unread: 0))
         let name = try #require(try runNames(spool).first)
         let path = folder("spool/.ferry/\(name)")
@@ -137,7 +137,7 @@ struct KeyRunsTests {
     func swapped() throws {
         let spool = try folder.spool()
         for day in 0..<2 {
-            try spool.logReceived((0..<300).map { entry("key-\(day)-\($0)", at: noon + .seconds(86_400 * day)) })
+            try spool.received.log((0..<300).map { entry("key-\(day)-\($0)", at: noon + .seconds(86_400 * day)) })
         }
         _ = try KeyRuns(of: spool, KeyRuns.Sizes(unread: 0))
         let keys = try ReceivedKeys(spool)
@@ -157,7 +157,7 @@ struct KeyRunsTests {
         arguments: ["link", "folder", "pipe"])
     func noFile(kind: String) throws {
         let spool = try folder.spool()
-        try spool.logReceived((0..<300).map { entry("key-\($0)") })
+        try spool.received.log((0..<300).map { entry("key-\($0)") })
         _ = try KeyRuns(of: spool, KeyRuns.Sizes(unread: 0))
         let running = try ReceivedKeys(spool)
         let path = folder("spool/.ferry/\(try #require(try runNames(spool).first))")
@@ -175,7 +175,7 @@ struct KeyRunsTests {
     @Test("A damaged run that cannot be removed is left out, and the log says what it would")
     func damagedForGood() throws {
         let spool = try folder.spool()
-        try spool.logReceived((0..<300).map { entry("key-\($0)") })
+        try spool.received.log((0..<300).map { entry("key-\($0)") })
         _ = try KeyRuns(of: spool, KeyRuns.Sizes(unread: 0))
         let path = folder("spool/.ferry/\(try #require(try runNames(spool).first))")
         var bytes = try OpenFile.reading(path).readBytes(1 << 20, at: 0)
@@ -194,7 +194,7 @@ struct KeyRunsTests {
     @Test("Runs that another process has removed are not missed")
     func removed() throws {
         let spool = try folder.spool()
-        try spool.logReceived((0..<300).map { entry("key-\($0)") })
+        try spool.received.log((0..<300).map { entry("key-\($0)") })
         _ = try KeyRuns(of: spool, Self.small)
         let keys = try ReceivedKeys(spool)
         for name in try runNames(spool) { try #require(spool.stateDirectory).remove(name) }
@@ -204,11 +204,11 @@ struct KeyRunsTests {
     @Test("A run of a log that was replaced says nothing")
     func replaced() throws {
         let spool = try folder.spool()
-        try spool.logReceived((0..<300).map { entry("key-\($0)") })
+        try spool.received.log((0..<300).map { entry("key-\($0)") })
         _ = try KeyRuns(of: spool, Self.small)
-        let log = try #require(try spool.receivedNames().first)
+        let log = try #require(try spool.received.names().first)
         try #require(spool.stateDirectory).remove(log)
-        try spool.logReceived((0..<300).map { entry("new-\($0)") })
+        try spool.received.log((0..<300).map { entry("new-\($0)") })
         let keys = KeyIndex(older: try KeyRuns(of: spool, Self.small))
         #expect(try !knows(keys, "key-1"))
         #expect(try knows(keys, "new-1"))
@@ -222,13 +222,13 @@ struct KeyRunsTests {
         func log(_ names: Range<Int>, _ prefix: String) throws {
             for start in stride(from: names.lowerBound, to: names.upperBound, by: 200) {
                 let entries = (start..<min(start + 200, names.upperBound)).map { entry("\(prefix)-\($0)") }
-                try spool.logReceived(entries, following: keys.log) { _ throws(FileError) -> Bool in true }
+                try spool.received.log(entries, following: keys.log) { _ throws(FileError) -> Bool in true }
                 for entry in entries { keys.add(entry) }
                 keys.tidy()
             }
         }
         try log(0..<400, "old")
-        let name = try #require(try spool.receivedNames().first)
+        let name = try #require(try spool.received.names().first)
         #expect(truncate(folder("spool/.ferry/\(name)"), 0) == 0)
         try log(0..<count, "new")
         for number in 0..<count { #expect(try keys.known("new-\(number)", segment: nil) != nil) }
@@ -237,12 +237,12 @@ struct KeyRunsTests {
     @Test("A receiver that was idle knows the many keys that another has logged since", arguments: [1, 1_048_576])
     func idle(mostLearned: Int64) throws {
         let spool = try folder.spool()
-        try spool.logReceived([entry("before")])
+        try spool.received.log([entry("before")])
         let idle = try ReceivedKeys(spool, mostLearned: mostLearned)
-        try Spool.open(spool.path, access: .write).logReceived((0..<100).map { entry("key-\($0)") })
-        try spool.follow(idle.log, at: noon)
-        try spool.logReceived([entry("later")])
-        try spool.follow(idle.log, at: noon)
+        try Spool.open(spool.path, access: .write).received.log((0..<100).map { entry("key-\($0)") })
+        try spool.received.follow(idle.log, at: noon)
+        try spool.received.log([entry("later")])
+        try spool.received.follow(idle.log, at: noon)
         for key in ["before", "later"] + (0..<100).map({ "key-\($0)" }) { #expect(try idle.known(key, segment: nil) != nil) }
         #expect(try idle.known("key-100", segment: nil) == nil)
     }
@@ -250,9 +250,9 @@ struct KeyRunsTests {
     @Test("A starting receiver learns no line that a process is about to cut off again")
     func cutLine() async throws {
         let spool = try folder.spool()
-        try spool.logReceived([entry("whole")])
+        try spool.received.log([entry("whole")])
         let state = try #require(spool.stateDirectory)
-        let log = try #require(try spool.receivedNames().first)
+        let log = try #require(try spool.received.names().first)
         let size = try #require(try state.status(log)).size
         let held = try state.lock("received.lock")
         // The disk was full behind it.
@@ -280,8 +280,8 @@ struct KeyRunsTests {
     @Test("Lines that another program has written in another form of JSON are known, with a run and without")
     func otherForm() throws {
         let spool = try folder.spool()
-        try spool.logReceived((0..<300).map { entry("key-\($0)") })
-        let path = folder("spool/.ferry/\(try #require(try spool.receivedNames().first))")
+        try spool.received.log((0..<300).map { entry("key-\($0)") })
+        let path = folder("spool/.ferry/\(try #require(try spool.received.names().first))")
         let text = try String(contentsOfFile: path, encoding: .utf8)
         try text.replacingOccurrences(of: "\":", with: "\": ").write(toFile: path, atomically: true, encoding: .utf8)
         let keys = KeyIndex(older: try KeyRuns(of: spool, Self.small))
@@ -293,9 +293,9 @@ struct KeyRunsTests {
     @Test("Runs of a log that is gone are removed")
     func logGone() throws {
         let spool = try folder.spool()
-        try spool.logReceived((0..<300).map { entry("key-\($0)") })
+        try spool.received.log((0..<300).map { entry("key-\($0)") })
         _ = try KeyRuns(of: spool, Self.small)
-        let log = try #require(try spool.receivedNames().first)
+        let log = try #require(try spool.received.names().first)
         try #require(spool.stateDirectory).remove(log)
         _ = try KeyRuns(of: spool, Self.small)
         #expect(try runNames(spool).isEmpty)
@@ -304,13 +304,13 @@ struct KeyRunsTests {
     @Test("Lines that a killed process has torn are no keys, and hide no others")
     func torn() throws {
         let spool = try folder.spool()
-        try spool.logReceived([entry("before")])
-        let log = try #require(try spool.receivedNames().first)
+        try spool.received.log([entry("before")])
+        let log = try #require(try spool.received.names().first)
         let whole = String(decoding: JSONLine.encode(entry("torn")), as: UTF8.self)
         for count in stride(from: 1, to: whole.utf8.count, by: 7) {
             let file = try OpenFile.creating(folder("spool/.ferry/\(log)"), appending: true)
             try file.write(Array(whole.utf8.prefix(count)))
-            try spool.logReceived([entry("after-\(count)")])
+            try spool.received.log([entry("after-\(count)")])
         }
         let keys = KeyIndex(older: try KeyRuns(of: spool, Self.small))
         #expect(try knows(keys, "before"))
@@ -321,8 +321,8 @@ struct KeyRunsTests {
     @Test("Where no run can be written, a receiver knows all the same")
     func readOnly() throws {
         let spool = try folder.spool()
-        try spool.logReceived((0..<300).map { entry("key-\($0)") })
-        let log = try #require(try spool.receivedNames().first)
+        try spool.received.log((0..<300).map { entry("key-\($0)") })
+        let log = try #require(try spool.received.names().first)
         let end = try #require(try spool.stateDirectory?.status(log)).size.bytes
         // A folder that is not empty stands where the run should be.
         try FileManager.default.createDirectory(
@@ -338,7 +338,7 @@ struct KeyRunsTests {
         let keys = try ReceivedKeys(spool, mostInMemory: 150)
         for batch in 0..<5 {
             let entries = (0..<100).map { entry("key-\(batch)-\($0)") }
-            try spool.logReceived(entries, following: keys.log) { _ throws(FileError) -> Bool in true }
+            try spool.received.log(entries, following: keys.log) { _ throws(FileError) -> Bool in true }
             for entry in entries { keys.add(entry) }
             keys.tidy()
         }

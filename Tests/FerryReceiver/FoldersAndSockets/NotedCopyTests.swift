@@ -28,7 +28,7 @@ struct NotedCopyTests {
         let copy = Segments.name(3, id: name.id)
         try hub.put(lines, as: copy)
         let (digest, bytes) = try #require(try hub.directory.open(copy.fileName)).digest()
-        try hub.logReceived([
+        try hub.received.log([
             ReceivedEntry(
                 at: .now(), key: name.id, sha256: digest.hexadecimal, segment: copy.fileName, bytes: bytes, events: 4,
                 trail: Trail.none)
@@ -48,7 +48,7 @@ struct NotedCopyTests {
         let size = ByteCount(Int64(lines.count))
         func split(_ entries: [LedgerEntry] = []) throws {
             try hub.directory.remove(copy.fileName)
-            try hub.appendToLedger(
+            try hub.ledger.append(
                 [LedgerEntry(at: .now(), segment: copy.fileName, outcome: .split, bytes: size)] + entries)
         }
         let halves = try #require(copy.halves)
@@ -61,12 +61,12 @@ struct NotedCopyTests {
         case .rejectedDamaged:
             try hub.directory.remove(copy.fileName)
             try hub.directory.makeDirectory("rejected").replace(copy.fileName, with: Segments.noise(90), durable: false)
-            try hub.appendToLedger([LedgerEntry(at: .now(), segment: copy.fileName, outcome: .rejected, bytes: size)])
+            try hub.ledger.append([LedgerEntry(at: .now(), segment: copy.fileName, outcome: .rejected, bytes: size)])
         case .sentDamaged:
             try hub.directory.remove(copy.fileName)
             var entry = LedgerEntry(at: .now(), segment: copy.fileName, outcome: .sent, bytes: ByteCount(7), events: 1)
             entry.receiver = ""
-            try hub.appendToLedger([entry])
+            try hub.ledger.append([entry])
         case .half:
             try split()
             try hub.put(first, as: halves.first)
@@ -90,7 +90,7 @@ struct NotedCopyTests {
             if let file = try hub.directory.open(pending), try file.soundEvents() != nil { there += try Segments.lines(of: file) }
         }
         let isTaken = Set(there).isSuperset(of: Segments.lines(0..<4).split(separator: "\n").map(String.init))
-        #expect(try isTaken || source.pending() + source.rejected().map(\.name) == [name.fileName], "\(there)")
+        #expect(try isTaken || source.pending() + source.rejected.segments().map(\.name) == [name.fileName], "\(there)")
     }
 
     private enum End: CaseIterable { case sent, split, rejected, rejectedBesideAnother, pending }
@@ -107,7 +107,7 @@ struct NotedCopyTests {
             try hub.directory.remove(copy.fileName)
             var entry = LedgerEntry(at: .now(), segment: copy.fileName, outcome: .sent, bytes: size, events: 4)
             entry.receiver = ""
-            try hub.appendToLedger([entry])
+            try hub.ledger.append([entry])
         case .rejected:
             try hub.directory.remove(copy.fileName)
             try hub.directory.makeDirectory("rejected").replace(copy.fileName, with: lines, durable: false)
@@ -122,7 +122,7 @@ struct NotedCopyTests {
             try hub.put(Segments.gzip(Segments.lines(0..<2)), as: halves.first)
             var entry = LedgerEntry(at: .now(), segment: halves.second.fileName, outcome: .sent, bytes: ByteCount(5), events: 2)
             entry.receiver = ""
-            try hub.appendToLedger([LedgerEntry(at: .now(), segment: copy.fileName, outcome: .split, bytes: size), entry])
+            try hub.ledger.append([LedgerEntry(at: .now(), segment: copy.fileName, outcome: .split, bytes: size), entry])
         }
         #expect(try await bring(source, to: hub, by: road) == 0)
         #expect(try !hub.pending().contains(name.fileName))
@@ -153,7 +153,7 @@ struct NotedCopyTests {
         #expect(left == (priority == 5 ? 1 : 0))
         #expect(try hub.directory.openIfFile(name.fileName) == nil || priority == 3)
         if priority == 5 {
-            let sidecar = try #require(try source.sidecar(of: name.fileName))
+            let sidecar = try #require(try source.sidecars.read(of: name.fileName))
             #expect(sidecar.lastError.message.contains("409"))
         }
     }
@@ -220,7 +220,7 @@ struct NotedCopyTests {
     func lostWhole() async throws {
         let (_, hub, copy) = try noted()
         let halves = try #require(name.halves)
-        try hub.logReceived([
+        try hub.received.log([
             ReceivedEntry(
                 at: .now(), key: halves.first.id, sha256: String(repeating: "0", count: 64), segment: halves.first.fileName,
                 bytes: 9,
@@ -252,13 +252,13 @@ struct NotedCopyTests {
         if isSent {
             var entry = LedgerEntry(at: .now(), segment: name.fileName, outcome: .sent, bytes: ByteCount(7), events: 4)
             entry.receiver = "zzzzzzzzzzzzzzzz"
-            try hub.appendToLedger([entry])
+            try hub.ledger.append([entry])
             try hub.directory.remove(name.fileName)
         }
         #expect(try await send(other, to: hub) == (isSent ? 0 : 1))
         #expect(try hub.pending() == [isSent ? half.fileName : name.fileName])
         if !isSent {
-            let sidecar = try #require(try other.sidecar(of: half.fileName))
+            let sidecar = try #require(try other.sidecars.read(of: half.fileName))
             #expect(sidecar.lastError.message.contains("508"))
         }
     }
@@ -271,7 +271,7 @@ struct NotedCopyTests {
             events: 4,
             trail: Trail.none, answered: true)
         promise.sha256 = try #require(try hub.directory.open(copy.fileName)).digest().digest.hexadecimal
-        try hub.logReceived([promise])
+        try hub.received.log([promise])
         try hub.directory.remove(copy.fileName)
         #expect(try await send(source, to: hub) == 0)
         #expect(try hub.pending().isEmpty)
@@ -281,7 +281,7 @@ struct NotedCopyTests {
     func promisedHalves(isJoined: Bool) async throws {
         let (source, hub, copy) = try noted()
         let halves = try #require(name.halves)
-        try hub.logReceived(
+        try hub.received.log(
             [halves.first, halves.second].map {
                 ReceivedEntry(
                     at: .now(), key: $0.id, sha256: String(repeating: "0", count: 64), segment: $0.fileName, bytes: 9, events: 2,

@@ -100,10 +100,10 @@ struct ReceiverTests {
     @Test("A disabled spool takes nothing, and says when to come again")
     func disabled() async throws {
         let spool = try folder.spool("hub")
-        _ = try spool.setControl(at: .now()) { $0.isDisabled = true }
+        _ = try spool.control.change(at: .now()) { $0.isDisabled = true }
         try await whileReceiving(into: spool) { (port: Int) async throws in
             #expect(try await post(Segments.gzip("{}\n"), port).status == 503)
-            _ = try spool.setControl(at: .now()) { $0.isDisabled = false }
+            _ = try spool.control.change(at: .now()) { $0.isDisabled = false }
             #expect(try await post(Segments.gzip("{}\n"), port).status == 200)
         }
     }
@@ -321,7 +321,7 @@ struct ReceiverTests {
         let names = (0..<4).map { Segments.name(second: $0) }
         @Sendable func log(_ name: SegmentName, _ time: Timestamp) throws {
             let digest = ContentHash.of(body).hexadecimal
-            try other.logReceived([
+            try other.received.log([
                 ReceivedEntry(at: time, key: name.id, sha256: digest, segment: name.fileName, bytes: 1, events: 1)
             ])
         }
@@ -390,7 +390,7 @@ struct ReceiverTests {
             #expect(rmdir(folder("hub/.ferry/\(log)")) == 0)
             #expect(try await post(bytes, port).body.contains("\"duplicate\":false"))
         }
-        #expect(try spool.recover().arrived.isEmpty)
+        #expect(try spool.housekeeping.recover().arrived.isEmpty)
         #expect(try hidden() == 0)
         #expect(try spool.pending().count == 1)
     }
@@ -400,10 +400,10 @@ struct ReceiverTests {
         let spool = try folder.spool("hub")
         let name = Segments.name().fileName
         func accept() throws {
-            let arrival = try spool.beginArrival()
+            let arrival = try spool.arrivals.begin()
             try arrival.file.write(Segments.gzip("{}\n"))
             let digest = String(repeating: "0", count: 64)
-            try spool.logReceived([
+            try spool.received.log([
                 ReceivedEntry(at: .now(), key: "k", sha256: digest, segment: name, bytes: 1, events: 1, file: arrival.fileName)
             ])
         }
@@ -512,12 +512,12 @@ struct ReceiverTests {
         } _: { (port: Int) async throws in
             // Its lock goes with the process, here with the file.
             let other = try Spool.open(spool.path, access: .write)
-            let arrival = try other.beginArrival()
+            let arrival = try other.arrivals.begin()
             try arrival.file.write(Segments.gzip("1\n"))
             let zeros = String(repeating: "0", count: 64)
             var entry = ReceivedEntry(at: .now(), key: name, sha256: zeros, segment: name, bytes: 1, events: 1)
             entry.file = arrival.fileName
-            try other.logReceived([entry])
+            try other.received.log([entry])
             arrival.file.unlock()
             try await eventually("it has its name") { try spool.pending() == [name] }
         }
@@ -591,13 +591,13 @@ struct ReceiverTests {
             #expect(report.stopReason == nil && report.remaining == 3)
             #expect(report.sent.segments == 0)
             for name in names {
-                let error = try #require(try spool.sidecar(of: name)).lastError
+                let error = try #require(try spool.sidecars.read(of: name)).lastError
                 #expect(error.status == 508)
                 #expect(error.message.contains("the very spool"))
             }
         }
         #expect(try spool.pending() == names)
-        #expect(try spool.rejected().isEmpty)
+        #expect(try spool.rejected.segments().isEmpty)
     }
 
     @Test("A client that stalls is disconnected, and leaves nothing behind")

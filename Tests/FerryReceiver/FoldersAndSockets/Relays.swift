@@ -42,7 +42,7 @@ func carry(_ source: Spool, to hub: Spool, on folder: TemporaryFolder) throws ->
     let exported = try Export(source, options: ExportOptions(), now: now).run(to: stick)
     let path = try #require(exported.path)
     let report = try #require(try Import(hub, options: ImportOptions()).run(path, at: now).first).get()
-    if !report.receipt.segments.isEmpty { _ = try source.acknowledge(report.receiptBytes, from: nil, at: now) }
+    if !report.receipt.segments.isEmpty { _ = try source.exports.acknowledge(report.receiptBytes, from: nil, at: now) }
     return report.withheld.count
 }
 

@@ -64,8 +64,8 @@ struct WaysTests {
         let (a, b) = (try folder.spool("a"), try folder.spool("b"))
         let name = try b.put(Segments.gzip("{}\n"))
         let segment = try #require(SegmentName(name))
-        try b.noteWay(Trail.none.adding(a.id), of: segment)
-        try b.noteWay(Trail.none.adding(a.id), of: segment)
+        try b.wayNotes.append(Trail.none.adding(a.id), of: segment)
+        try b.wayNotes.append(Trail.none.adding(a.id), of: segment)
         #expect(try b.stateDirectory?.contents(of: "ways-\(Timestamp.now().compactDay).jsonl")?.count { $0 == 10 } == 1)
         #expect(try await send(b, to: a) == 1)
         #expect(try b.pending() == [name])
@@ -80,9 +80,9 @@ struct WaysTests {
         let ways = Ways()
         #expect(ways.trail(of: files[0], segments[0], in: spool) == .none)
         for (number, segment) in segments.enumerated() {
-            try spool.noteWay(Trail.none.adding("a"), of: segment)
+            try spool.wayNotes.append(Trail.none.adding("a"), of: segment)
             #expect(ways.trail(of: files[number], segment, in: spool).spools == ["a"])
-            try spool.noteWay(Trail.none.adding("b"), of: segment)
+            try spool.wayNotes.append(Trail.none.adding("b"), of: segment)
             #expect(ways.trail(of: files[number], segment, in: spool).spools == ["a", "b"])
         }
     }
@@ -93,7 +93,7 @@ struct WaysTests {
         let name = try #require(try fill(spool, 1).first)
         let segment = try #require(SegmentName(name))
         let digest = String(repeating: "0", count: 64)
-        try spool.logReceived([ReceivedEntry(at: .now(), key: segment.id, sha256: digest, segment: name, bytes: 1, events: 1)])
+        try spool.received.log([ReceivedEntry(at: .now(), key: segment.id, sha256: digest, segment: name, bytes: 1, events: 1)])
         let file = try #require(try spool.directory.open(name))
         #expect(Ways().trail(of: file, segment, in: spool) == Trail(hops: 1))
     }
@@ -104,7 +104,7 @@ struct WaysTests {
         let name = try #require(try fill(spool, 1).first)
         let segment = try #require(SegmentName(name))
         func log(_ trail: String, file: String?) throws {
-            try spool.logReceived([
+            try spool.received.log([
                 ReceivedEntry(
                     at: .now(), key: segment.id, sha256: String(repeating: "0", count: 64), segment: name, bytes: 1, events: 1,
                     file: file, trail: Trail(trail))
@@ -116,7 +116,7 @@ struct WaysTests {
         let ways = Ways()
         func file() throws -> OpenFile { try #require(try spool.directory.open(name)) }
         #expect(ways.trail(of: try file(), segment, in: spool).spools == ["a", "b", "c"])
-        try spool.note(Trail.none.adding("d"), of: segment, besides: Ways())
+        try spool.wayNotes.note(Trail.none.adding("d"), of: segment, besides: Ways())
         #expect(ways.trail(of: try file(), segment, in: spool).spools == ["a", "b", "c", "d"])
     }
 
@@ -142,7 +142,7 @@ struct WaysTests {
         let file = try #require(try spool.directory.open(segment.fileName))
         let ways = Ways()
         for spoolID in ["a", "b"] {
-            try spool.noteWay(Trail.none.adding(spoolID), of: segment)
+            try spool.wayNotes.append(Trail.none.adding(spoolID), of: segment)
             #expect(ways.trail(of: file, segment, in: spool).spools.last == spoolID)
         }
     }
@@ -158,8 +158,8 @@ struct WaysTests {
         let old = timespec(tv_sec: 1_577_836_800, tv_nsec: 0)
         #expect(utimensat(AT_FDCWD, state.pathOf("ways-20200101.jsonl"), [old, old], 0) == 0)
         try spool.directory.rename(name, to: isThere ? half.fileName : "gone")
-        try spool.noteWay(Trail.none.adding("a"), of: half)
-        _ = spool.cleanUp(try spool.scan())
+        try spool.wayNotes.append(Trail.none.adding("a"), of: half)
+        _ = spool.housekeeping.cleanUp(try spool.scan())
         #expect(try state.contains("ways-20200101.jsonl") == isThere)
         #expect(try state.contains("ways-\(Timestamp.now().compactDay).jsonl"))
     }
@@ -243,7 +243,7 @@ struct WaysTests {
         try hub.directory.replace(name, with: #require(try a.directory.contents(of: name)), durable: false)
         if !isOriginal { #expect(try await send(a, to: b) == 0) }
         try endWriting(in: hub)
-        guard case .claimed(let claim) = hub.claim(name) else { throw CancellationError() }
+        guard case .claimed(let claim) = hub.claims.take(name) else { throw CancellationError() }
         #expect(try carry(b, to: hub, on: folder) == 1)
         #expect(try b.pending() == [name])
         withExtendedLifetime(claim) {}

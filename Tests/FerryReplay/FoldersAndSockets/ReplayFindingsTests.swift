@@ -101,7 +101,7 @@ struct ReplayFindingsTests {
         #expect(again.rejected == 2)
         #expect(again.isComplete)
         try run.remove()
-        #expect(try run.spool.rejected().count == 2)
+        #expect(try run.spool.rejected.segments().count == 2)
     }
 
     @Test("A paced replay that goes on within a source counts what it leaves out once")

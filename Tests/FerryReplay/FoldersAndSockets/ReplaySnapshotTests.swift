@@ -74,7 +74,7 @@ struct ReplaySnapshotTests {
         let run = try begin()
         #expect(try await Replay(options).run(run).remaining == 2)
         let name = try #require(try run.spool.pending().first)
-        let claim = run.spool.claim(name)
+        let claim = run.spool.claims.take(name)
         seen.status.withLock { $0 = 200 }
         let report = try await Replay(options).run(resumed(run))
         withExtendedLifetime(claim) {}
@@ -87,7 +87,7 @@ struct ReplaySnapshotTests {
     func taken() async throws {
         let spool = try folder.spool()
         let name = try spool.put(Segments.gzip("{}\n"))
-        let claim = spool.claim(name)
+        let claim = spool.claims.take(name)
         let server = Seen().server()
         let report = try await UploadPass(spool, options: UploadOptions(destination: DestinationURL(server.url))).run()
         withExtendedLifetime(claim) {}

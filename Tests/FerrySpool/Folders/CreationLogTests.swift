@@ -22,7 +22,7 @@ struct CreationLogTests {
         let clocks = [now, now - .seconds(3600), boot, now + .milliseconds(1), boot, boot, now - .seconds(86_000), now]
         var latest: Timestamp?
         for (round, clock) in clocks.enumerated() {
-            let created = spools[round % 2].dateSegment(clock).created
+            let created = spools[round % 2].clock.dateSegment(clock).created
             if let latest { #expect(created > latest) }
             latest = created
         }
@@ -37,12 +37,12 @@ struct CreationLogTests {
         #expect(LatestCreation(whole)?.created == published.created)
         for length in [0, 1, 50, whole.count - 1] {
             try state.replace("created.json", with: Array(whole[..<length]), durable: false)
-            #expect(spool.dateSegment(boot).created > now)
+            #expect(spool.clock.dateSegment(boot).created > now)
         }
         try state.replace("created.json", with: [UInt8](repeating: 0, count: whole.count), durable: false)
-        #expect(spool.dateSegment(boot).created > now)
+        #expect(spool.clock.dateSegment(boot).created > now)
         try state.remove("created.json")
-        #expect(spool.dateSegment(boot).created > now)
+        #expect(spool.clock.dateSegment(boot).created > now)
     }
 
     @Test("A file of an earlier boot may lag behind the names; journals and what was delivered count too")
@@ -52,13 +52,13 @@ struct CreationLogTests {
         let stale = LatestCreation(boot: String(repeating: "a", count: 36), created: Segments.name().created).line
         func date() throws -> Timestamp {
             try state.replace("created.json", with: stale, durable: false)
-            return spool.dateSegment(boot).created
+            return spool.clock.dateSegment(boot).created
         }
         #expect(try date() == Segments.name().created + .milliseconds(1))
         let delivered = try spool.directory.makeDirectory("sent").makeDirectory("2026-11-21")
         try delivered.replace(Segments.name(second: 1).fileName, with: [0], durable: false)
         #expect(try date() == Segments.name(second: 1).created + .milliseconds(1))
-        let journal = try spool.openJournal(Segments.name(second: 2))
+        let journal = try spool.journals.open(Segments.name(second: 2))
         #expect(try date() == Segments.name(second: 2).created + .milliseconds(1))
         withExtendedLifetime(journal) {}
     }
@@ -66,10 +66,10 @@ struct CreationLogTests {
     @Test("A process that stands still while it holds the file holds up no other")
     func held() throws {
         let spool = try folder.spool()
-        let first = spool.dateSegment(now)
+        let first = spool.clock.dateSegment(now)
         let holder = try #require(try spool.stateDirectory?.open("created.json"))
         #expect(holder.tryLock())
-        #expect(spool.dateSegment(now).created > first.created)
+        #expect(spool.clock.dateSegment(now).created > first.created)
     }
 
     @Test("A clock that was a year ahead and is mended is not followed")

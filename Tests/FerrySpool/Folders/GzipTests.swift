@@ -17,7 +17,7 @@ struct GzipTests {
         let spool = try folder.spool("notes")
         let name = Segments.name()
         try OpenFile.creating(spool.directory.pathOf(name.journalName)).write(Array(text.utf8))
-        _ = try spool.sealAbandonedJournals(level: CompressionLevel(level)!)
+        _ = try spool.journals.sealAbandoned(level: CompressionLevel(level)!)
         return try spool.directory.contents(of: name.fileName)!
     }
 
@@ -131,7 +131,7 @@ struct GzipTests {
             let rejected = try spool.directory.makeDirectory(Spool.rejectedName)
             try rejected.replace(name, with: bytes, durable: false)
             guard
-                case .saved(let segment, let events, 0, 0) = try spool.salvageRejected(
+                case .saved(let segment, let events, 0, 0) = try spool.rejected.salvage(
                     name, at: .now(), inflateLimit: .mebibytes(1))
             else {
                 Issue.record("nothing was saved")
@@ -152,7 +152,7 @@ struct GzipTests {
     }
 
     private func salvage(_ name: String, in spool: Spool, takesUnverified: Bool = false) throws -> SalvageResult {
-        try spool.salvageRejected(name, at: .now(), inflateLimit: .mebibytes(1), takesUnverified: takesUnverified)
+        try spool.rejected.salvage(name, at: .now(), inflateLimit: .mebibytes(1), takesUnverified: takesUnverified)
     }
 
     @Test(
@@ -166,9 +166,9 @@ struct GzipTests {
         let names = [segment, Segments.name(0, id: segment.id), Segments.name(id: segment.id + "0")]
         let name = try spool.put(whole, as: names[form])
         if isSent {
-            guard case .claimed(let claim) = spool.claim(name) else { throw CancellationError() }
+            guard case .claimed(let claim) = spool.claims.take(name) else { throw CancellationError() }
             let line = LedgerEntry(at: .now(), segment: name, outcome: .sent, bytes: claim.status.size)
-            try spool.settle([Ending(claim, .sent(keep: false), line)])
+            try spool.endings.settle([Ending(claim, .sent(keep: false), line)])
         }
         #expect(try salvage(rejected, in: spool) == .cameAlready)
         #expect(try spool.pending() == (isSent ? [] : [name]))
@@ -188,11 +188,11 @@ struct GzipTests {
         #expect(SegmentName(saved) == SegmentName(first)?.salvaged)
         #expect(SegmentName(saved)?.id == SegmentName(first)?.id)
         #expect(try salvage(copy, in: spool) == .cameAlready)
-        #expect(try spool.retryRejected(copy, at: .now()) == .nameTaken)
+        #expect(try spool.rejected.retry(copy, at: .now()) == .nameTaken)
         #expect(try spool.pending() == [saved])
-        #expect(try spool.rejected().map(\.name) == [first, copy])
+        #expect(try spool.rejected.segments().map(\.name) == [first, copy])
         #expect(try salvage(first, in: spool) == .savedBefore(as: saved))
-        #expect(try spool.retryRejected(first, at: .now()) == .salvagedBefore(as: saved))
+        #expect(try spool.rejected.retry(first, at: .now()) == .salvagedBefore(as: saved))
     }
 
     @Test(
@@ -215,7 +215,7 @@ struct GzipTests {
         guard case .saved(let saved, 100, 0, _) = try salvage(name, in: spool) else { throw CancellationError() }
         try rejected.rename("aside", to: half.fileName)
         #expect(SegmentName(saved)?.id == SegmentName(name)?.id)
-        #expect(try spool.retryRejected(half.fileName, at: .now()) == .wholeCame)
+        #expect(try spool.rejected.retry(half.fileName, at: .now()) == .wholeCame)
         #expect(try salvage(half.fileName, in: spool) == .cameAlready)
     }
 
@@ -228,12 +228,12 @@ struct GzipTests {
         let half = try #require(whole.halves).first
         let rejected = try spool.directory.makeDirectory(Spool.rejectedName)
         try rejected.replace(half.fileName, with: Segments.gzip("1\n"), durable: false)
-        try spool.appendToLedger([
+        try spool.ledger.append([
             LedgerEntry(
                 at: .now(), segment: whole.fileName, outcome: .sent, bytes: .zero,
                 receiver: knowsHalves ? "hub" : LedgerEntry.noSpool)
         ])
-        #expect(try spool.retryRejected(half.fileName, at: .now()) == (knowsHalves ? .pending : .wholeCame))
+        #expect(try spool.rejected.retry(half.fileName, at: .now()) == (knowsHalves ? .pending : .wholeCame))
     }
 
     @Test("A segment whose ID only looks like a half's comes back: its time is another")
@@ -242,7 +242,7 @@ struct GzipTests {
         let rejected = try spool.directory.makeDirectory(Spool.rejectedName)
         func name(_ hour: Int, _ id: String) -> String { "5-20261125T0\(hour)0000.000Z-\(id).jsonl.gz" }
         for (hour, id) in [(1, "nightlybackuprun1"), (3, "nightlybackuprun101")] {
-            try spool.appendToLedger([
+            try spool.ledger.append([
                 LedgerEntry(
                     at: .now(), segment: name(hour, id), outcome: .sent, bytes: .zero, receiver: LedgerEntry.noSpool)
             ])
@@ -252,7 +252,7 @@ struct GzipTests {
         let damaged = name(4, "nightlybackuprun10")
         let bytes = Segments.gzip(Segments.lines(0..<100))
         try rejected.replace(damaged, with: Array(bytes.dropLast(9)), durable: false)
-        #expect(try spool.retryRejected(sound, at: .now()) == .pending)
+        #expect(try spool.rejected.retry(sound, at: .now()) == .pending)
         try spool.directory.remove(sound)
         guard case .saved = try salvage(damaged, in: spool) else {
             Issue.record("it is not salvaged")
@@ -300,7 +300,7 @@ struct GzipTests {
         let spool = try folder.spool()
         let name = try reject(Segments.gzip("{\"n\":1}\n\n{\"n\":2}"), in: spool)
         #expect(try salvage(name, in: spool) == .sound)
-        #expect(try spool.retryRejected(name, at: .now()) == .pending)
+        #expect(try spool.rejected.retry(name, at: .now()) == .pending)
         #expect(try spool.pending() == [name])
     }
 
@@ -317,7 +317,7 @@ struct GzipTests {
             return
         }
         #expect(try spool.events(in: [.pending]) == (0..<100).map { "{\"n\":\($0)}" })
-        #expect(try spool.rejected().map(\.name) == [name])
+        #expect(try spool.rejected.segments().map(\.name) == [name])
         guard case .savedBefore = try salvage(name, in: spool, takesUnverified: true) else {
             Issue.record("lines were saved twice")
             return

@@ -11,9 +11,9 @@ struct KeepingTests {
 
     private func send(_ spool: Spool, day: String) throws {
         let name = try spool.put(Segments.gzip(Segments.lines(0..<9)))
-        guard case .claimed(let claim) = spool.claim(name) else { throw InVain(what: "claim") }
+        guard case .claimed(let claim) = spool.claims.take(name) else { throw InVain(what: "claim") }
         let time = Timestamp(rfc3339: "\(day)T12:00:00Z")!
-        try spool.settle([
+        try spool.endings.settle([
             Ending(claim, .sent(keep: true), LedgerEntry(at: time, segment: name, outcome: .sent, bytes: claim.status.size))
         ])
     }
@@ -23,11 +23,11 @@ struct KeepingTests {
         let spool = try folder.spool()
         try spool.directory.replace("export.jsonl.gz", with: Segments.gzip(Segments.lines(0..<99)), durable: false)
         let name = try spool.put(Segments.gzip(Segments.lines(0..<9)))
-        let report = try spool.applyRetention(RetentionLimits(maxBytes: ByteCount(1)))
+        let report = try spool.retention.apply(RetentionLimits(maxBytes: ByteCount(1)))
         #expect(report.evicted.segments == 1)
         #expect(report.stillOver > .zero)
         #expect(try spool.pending() == ["export.jsonl.gz"])
-        #expect(try spool.ledgerTotals()[.evicted].segments == 1, "\(name) alone")
+        #expect(try spool.ledger.totals()[.evicted].segments == 1, "\(name) alone")
     }
 
     @Test("A file that is larger than the limit, and is being copied, drives nothing else out")
@@ -37,14 +37,14 @@ struct KeepingTests {
         let bytes = try Segments.gzip(Segments.noise(100_000))
         try spool.directory.replace("export.jsonl.gz", with: bytes, durable: false)
         let limits = RetentionLimits(maxBytes: ByteCount(50_000))
-        let report = try spool.applyRetention(limits)
+        let report = try spool.retention.apply(limits)
         #expect(report.evicted.segments == 0)
         #expect(report.stillOver > ByteCount(50_000))
         #expect(try spool.pending() == names + ["export.jsonl.gz"])
         try spool.directory.open("export.jsonl.gz")?.endWriting()
         // Whole, and under the format's name, it goes, and it alone.
         try spool.directory.rename("export.jsonl.gz", to: Segments.name(second: 9).fileName)
-        #expect(try spool.applyRetention(limits).evicted.segments == 1)
+        #expect(try spool.retention.apply(limits).evicted.segments == 1)
         #expect(try spool.pending() == names)
     }
 
@@ -54,7 +54,7 @@ struct KeepingTests {
         let bytes = Segments.gzip(Segments.lines(0..<999))
         let name = Segments.name().fileName
         try spool.directory.replace(name, with: Array(bytes[..<(bytes.count / 2)]), durable: false)
-        #expect(try spool.applyRetention(RetentionLimits(maxBytes: ByteCount(1))).evicted.segments == 0)
+        #expect(try spool.retention.apply(RetentionLimits(maxBytes: ByteCount(1))).evicted.segments == 0)
         #expect(try spool.pending() == [name])
     }
 
@@ -63,7 +63,7 @@ struct KeepingTests {
         let spool = try folder.spool()
         try spool.directory.replace("export.jsonl.gz", with: Segments.gzip("1\n"), durable: false)
         try spool.put(Segments.gzip("2\n"))
-        #expect(try spool.dropAll(at: .now(), why: "late") { _ in true }.segments == 1)
+        #expect(try spool.retention.dropAll(at: .now(), why: "late") { _ in true }.segments == 1)
         #expect(try spool.pending() == ["export.jsonl.gz"])
     }
 
@@ -74,10 +74,10 @@ struct KeepingTests {
         for second in 0..<600 {
             try spool.directory.replace(Segments.name(second: second).fileName, with: bytes, durable: false)
         }
-        let report = try spool.applyRetention(RetentionLimits(maxBytes: ByteCount(Int64(bytes.count * 10))))
+        let report = try spool.retention.apply(RetentionLimits(maxBytes: ByteCount(Int64(bytes.count * 10))))
         #expect(report.evicted.segments == 590)
         #expect(try spool.pending().count == 10)
-        #expect(try spool.ledgerTotals()[.evicted].segments == 590)
+        #expect(try spool.ledger.totals()[.evicted].segments == 590)
     }
 
     @Test("Pruning sent/ goes past links, files and folders that are no day's, and leaves them")
@@ -89,7 +89,7 @@ struct KeepingTests {
         #expect(mkdir(folder("spool/sent/archive"), 0o700) == 0)
         try OpenFile.creating(folder("spool/sent/archive/old.jsonl.gz")).write([1])
         try OpenFile.creating(folder("spool/sent/2026-10-03")).write([1])
-        let pruning = spool.pruneSent(
+        let pruning = spool.sent.prune(
             RetentionLimits(maxAge: .seconds(7 * 86_400)), now: now, clock: spool.settleClock(at: now))
         #expect(pruning.deleted.segments == 2)
         #expect(try spool.sentDays().map { String($0.path.suffix(7)) } == ["6-11-20", "archive"])
@@ -107,7 +107,7 @@ struct KeepingTests {
         let segment = try #require(try Directory.open(day).names().first)
         try OpenFile.creating("\(day)/\(segment)~2").write([1])
         try OpenFile.creating("\(day)/notes.md").write([1])
-        let pruning = spool.pruneSent(limits, now: now, clock: spool.settleClock(at: now))
+        let pruning = spool.sent.prune(limits, now: now, clock: spool.settleClock(at: now))
         #expect(pruning.deleted.segments == 2)
         #expect(try Directory.open(day).names() == ["notes.md"])
     }
@@ -118,15 +118,15 @@ struct KeepingTests {
         for day in ["1970-01-01", "2026-11-01"] { try send(spool, day: day) }
         let week = RetentionLimits(maxAge: .seconds(7 * 86_400))
         let (year, minute) = (Duration.seconds(365 * 86_400), Duration.seconds(60))
-        let first = spool.pruneSent(
+        let first = spool.sent.prune(
             week, now: now + year, clock: .init(bootID: "a", sinceBoot: 0, wall: now + year))
         #expect(first.isClockSettling)
         #expect(first.deleted.segments == 0)
         var clock = spool.settleClock(at: now)
         (clock.sinceBoot, clock.wall) = (clock.sinceBoot + 60_000, now + year)
-        #expect(spool.pruneSent(week, now: clock.wall, clock: clock).deleted.segments == 0)
+        #expect(spool.sent.prune(week, now: clock.wall, clock: clock).deleted.segments == 0)
         clock = spool.settleClock(at: now + minute)
-        #expect(spool.pruneSent(week, now: now + minute, clock: clock).deleted.segments == 1)
+        #expect(spool.sent.prune(week, now: now + minute, clock: clock).deleted.segments == 1)
         #expect(try spool.sentDays().map { String($0.path.suffix(10)) } == ["1970-01-01"])
     }
 
@@ -135,7 +135,7 @@ struct KeepingTests {
         let spool = try folder.spool()
         let names = try (0..<3).map { try spool.put(Segments.gzip("\($0)\n"), as: Segments.name(second: $0)) }
         let endings = try names.map { name in
-            guard case .claimed(let claim) = spool.claim(name) else { throw InVain(what: "claim") }
+            guard case .claimed(let claim) = spool.claims.take(name) else { throw InVain(what: "claim") }
             // The second one's day lies where a file is in the way.
             let day = name == names[1] ? "2026-11-22" : "2026-11-21"
             return Ending(
@@ -144,7 +144,7 @@ struct KeepingTests {
         }
         #expect(mkdir(folder("spool/sent"), 0o700) == 0)
         try OpenFile.creating(folder("spool/sent/2026-11-22")).write([1])
-        #expect(throws: FileError.self) { try spool.settle(endings) }
+        #expect(throws: FileError.self) { try spool.endings.settle(endings) }
         #expect(try spool.pending() == [names[1]])
         #expect(try spool.files(in: [.sent]).map(\.name) == [names[0], names[2]])
     }
@@ -206,10 +206,10 @@ struct KeepingTests {
         }
         #expect(throws: SegmentWriteError.spoolFull(limit: ByteCount(4000))) { try write(limit: 4000) }
         #expect(try spool.pending() == names + ["new.json.gz"])
-        #expect(try spool.ledgerTotals()[.evicted].segments == 0)
+        #expect(try spool.ledger.totals()[.evicted].segments == 0)
         // Two make enough.
         try write(limit: 5000 + Int64(small.count))
         #expect(try spool.pending().count == 3)
-        #expect(try spool.ledgerTotals()[.evicted].segments == 2)
+        #expect(try spool.ledger.totals()[.evicted].segments == 2)
     }
 }

@@ -31,7 +31,7 @@ struct LogsOfTwoDaysTests {
         /// Returns whether the key is new to it.
         func take(_ entry: ReceivedEntry) throws -> Bool {
             var isNew = false
-            try spool.logReceived([entry], following: follower) { entry throws(FileError) -> Bool in
+            try spool.received.log([entry], following: follower) { entry throws(FileError) -> Bool in
                 isNew = learned.keys.withLock { !$0.contains(entry.key) }
                 return isNew
             }
@@ -111,7 +111,7 @@ struct LogsOfTwoDaysTests {
         let (first, second) = (try Process(spool), try Process(Spool.open(spool.path, access: .write)))
         let time = Timestamp.now()
         #expect(try first.take(entry("a", at: time)))
-        let log = try #require(try spool.receivedNames().first)
+        let log = try #require(try spool.received.names().first)
         let backup = try #require(try state.open(log)).readBytes(1 << 16, at: 0)
         #expect(try first.take(entry("b", at: time)))
         #expect(try second.take(entry("c", at: time)))
@@ -140,7 +140,7 @@ struct LogsOfTwoDaysTests {
         }
         for number in 0..<4 { #expect(try first.take(beat(number))) }
         #expect(try second.take(beat(4)))
-        try state.remove(try #require(try spool.receivedNames().first))
+        try state.remove(try #require(try spool.received.names().first))
         for number in 5..<12 { #expect(try first.take(beat(number))) }
         #expect(try !second.take(beat(5)))
     }
@@ -150,7 +150,7 @@ struct LogsOfTwoDaysTests {
         let spool = try folder.spool()
         let state = try #require(spool.stateDirectory)
         let (first, second) = (try Process(spool), try Process(Spool.open(spool.path, access: .write)))
-        let name = try { try #require(try spool.receivedNames().first) }
+        let name = try { try #require(try spool.received.names().first) }
         #expect(try second.take(entry("key-1", at: .now())))
         #expect(try first.take(entry("key-2", at: .now())))
         let before = try #require(try state.contents(of: name()))
@@ -170,22 +170,22 @@ struct LogsOfTwoDaysTests {
             known.withLock { $0.formUnion(entries.map(\.key)) }
         } readAll: { end throws(FileError) in
             // As another process, which would wait for the lock.
-            try spool.logReceived([entry("meanwhile", at: .now())])
+            try spool.received.log([entry("meanwhile", at: .now())])
             var place = ReceivedLogPlace()
             var keys: Set<String> = []
-            try spool.forEachReceived(after: &place, upTo: end) { keys.insert("read-\($0.key)") }
-            try spool.logReceived([entry("afterwards", at: .now())])
+            try spool.received.forEach(after: &place, upTo: end) { keys.insert("read-\($0.key)") }
+            try spool.received.log([entry("afterwards", at: .now())])
             return ReceivedLogFollower.ReadAnew(to: place) { [keys] in known.withLock { $0 = keys } }
         }
-        try spool.logReceived((0..<100).map { entry("key-\($0)", at: .now()) })
-        try spool.logReceived([entry("own", at: .now())], following: follower) { _ throws(FileError) -> Bool in
+        try spool.received.log((0..<100).map { entry("key-\($0)", at: .now()) })
+        try spool.received.log([entry("own", at: .now())], following: follower) { _ throws(FileError) -> Bool in
             known.withLock { $0.count == 102 && $0.isSuperset(of: ["read-key-99", "meanwhile", "afterwards"]) }
         }
         var last = ""
-        try spool.forEachReceived { last = $0.key }
+        try spool.received.forEach { last = $0.key }
         #expect(last == "own")
         // Nothing is behind what was appended itself.
-        try spool.follow(follower, at: .now())
+        try spool.received.follow(follower, at: .now())
         #expect(known.withLock { !$0.contains("own") })
     }
 
@@ -198,12 +198,12 @@ struct LogsOfTwoDaysTests {
             // A key that is taken out of the memory in this moment is looked for in the logs, up to that place.
             guard let end = follower.withLock({ $0?.read }) else { return }
             var (place, there): (ReceivedLogPlace, Set<String>) = (ReceivedLogPlace(), [])
-            try? spool.forEachReceived(after: &place, upTo: end) { there.insert($0.key) }
+            try? spool.received.forEach(after: &place, upTo: end) { there.insert($0.key) }
             known.withLock { known in for entry in entries where there.contains(entry.key) { known.insert(entry.key) } }
         }
         follower.withLock { $0 = made }
-        try spool.logReceived((0..<3000).map { entry("key-\($0)", at: .now()) })
-        try spool.follow(made, at: .now())
+        try spool.received.log((0..<3000).map { entry("key-\($0)", at: .now()) })
+        try spool.received.follow(made, at: .now())
         #expect(known.withLock(\.count) == 3000)
     }
 
@@ -211,7 +211,7 @@ struct LogsOfTwoDaysTests {
     func oneLock() throws {
         let spool = try folder.spool()
         let time = Self.midnight
-        try spool.logReceived([entry("a", at: time)]) { _ throws(FileError) -> Bool in
+        try spool.received.log([entry("a", at: time)]) { _ throws(FileError) -> Bool in
             let file = try spool.stateDirectory?.open("received.lock")
             #expect(file?.tryLocking() == .heldByAnother)
             return true

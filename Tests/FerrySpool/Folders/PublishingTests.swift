@@ -42,21 +42,21 @@ struct PublishingTests {
         let spool = try folder.spool()
         let name = try spool.put(Segments.gzip("{}\n"))
         do {
-            guard case .claimed = spool.claim(name) else {
+            guard case .claimed = spool.claims.take(name) else {
                 Issue.record("not claimed")
                 return
             }
         }
-        guard case .claimed(let claim) = spool.claim(name) else {
+        guard case .claimed(let claim) = spool.claims.take(name) else {
             Issue.record("not claimed again")
             return
         }
-        guard case .busy = spool.claim(name) else {
+        guard case .busy = spool.claims.take(name) else {
             Issue.record("claimed twice")
             return
         }
         withExtendedLifetime(claim) {}
-        guard case .gone = spool.claim(Segments.name().fileName) else {
+        guard case .gone = spool.claims.take(Segments.name().fileName) else {
             Issue.record("claimed nothing")
             return
         }
@@ -70,7 +70,7 @@ struct PublishingTests {
         let fork = unsafeBitCast(try #require(dlsym(nil, "_Fork")), to: (@convention(c) () -> pid_t).self)
         var child: pid_t = 0
         do {
-            guard case .claimed = spool.claim(name) else {
+            guard case .claimed = spool.claims.take(name) else {
                 Issue.record("not claimed")
                 return
             }
@@ -82,7 +82,7 @@ struct PublishingTests {
             waitpid(child, nil, 0)
         }
         #expect(child > 0)
-        guard case .claimed = spool.claim(name) else {
+        guard case .claimed = spool.claims.take(name) else {
             Issue.record("a child's copy keeps it")
             return
         }
@@ -98,7 +98,7 @@ struct PublishingTests {
         #expect(symlink(target, spool.directory.pathOf("export.jsonl.gz")) == 0)
         #expect(mkfifo(spool.directory.pathOf("pipe.jsonl.gz"), 0o600) == 0)
         #expect(mkdir(spool.directory.pathOf("folder.jsonl.gz"), 0o700) == 0)
-        guard case .unusable = spool.claim(name) else {
+        guard case .unusable = spool.claims.take(name) else {
             Issue.record("claimed a link")
             return
         }
@@ -110,7 +110,7 @@ struct PublishingTests {
         let spool = try folder.spool()
         let name = Segments.name(stream: "a")
         try OpenFile.creating(spool.directory.pathOf(name.journalName)).write(Array("{\"n\":1}\n{\"n\":2}\n{\"n\":".utf8))
-        #expect(try spool.sealAbandonedJournals() == [.published(name, events: 2)])
+        #expect(try spool.journals.sealAbandoned() == [.published(name, events: 2)])
         #expect(try spool.pending() == [name.fileName])
         #expect(try spool.events(in: [.pending]) == ["{\"n\":1}", "{\"n\":2}"])
         #expect(try !spool.directory.contains(name.journalName))
@@ -120,11 +120,11 @@ struct PublishingTests {
     @Test("A journal that is held is left alone; one without a whole line just goes")
     func heldAndEmpty() throws {
         let spool = try folder.spool()
-        let held = try spool.openJournal(Segments.name())
+        let held = try spool.journals.open(Segments.name())
         try Array("{}\n".utf8).withUnsafeBytes { try held.append($0) }
         let empty = Segments.name()
         try OpenFile.creating(spool.directory.pathOf(empty.journalName)).write(Array("{\"torn".utf8))
-        #expect(try spool.sealAbandonedJournals().isEmpty)
+        #expect(try spool.journals.sealAbandoned().isEmpty)
         #expect(try spool.directory.contains(held.segment.journalName))
         #expect(try !spool.directory.contains(empty.journalName))
     }
@@ -135,11 +135,11 @@ struct PublishingTests {
         let name = Segments.name()
         let journalPath = spool.directory.pathOf(name.journalName)
         try OpenFile.creating(journalPath).write(Array(Segments.lines(0..<3).utf8))
-        _ = try spool.sealAbandonedJournals(level: CompressionLevel(1)!)
+        _ = try spool.journals.sealAbandoned(level: CompressionLevel(1)!)
 
         // As the writer left it: published, and the journal still there and held.
-        let journal = try spool.openJournal(name)
-        guard case .busy = spool.claim(name.fileName) else {
+        let journal = try spool.journals.open(name)
+        guard case .busy = spool.claims.take(name.fileName) else {
             Issue.record("claimed while its writer is about to finish")
             return
         }
@@ -153,7 +153,7 @@ struct PublishingTests {
         try spool.put(Segments.gzip(Segments.lines(0..<3)), as: name)
         let bytes = try spool.directory.contents(of: name.fileName)
         try OpenFile.creating(spool.directory.pathOf(name.journalName)).write(Array(Segments.lines(0..<3).utf8))
-        guard case .claimed = spool.claim(name.fileName) else {
+        guard case .claimed = spool.claims.take(name.fileName) else {
             Issue.record("not claimed")
             return
         }
@@ -197,11 +197,11 @@ struct PublishingTests {
         }
         #expect(throws: SegmentWriteError.spoolFull(limit: ByteCount(10))) { try write(limit: ByteCount(10)) }
         #expect(try spool.pending() == [urgent, bulk])
-        #expect(try spool.ledgerTotals()[.evicted].segments == 0)
+        #expect(try spool.ledger.totals()[.evicted].segments == 0)
         let size = try #require(try spool.directory.status(urgent)).size
         let written = try write(limit: size)
         #expect(try spool.pending() == [urgent] + written.map(\.fileName))
-        #expect(try spool.ledgerTotals()[.evicted].segments == 1)
+        #expect(try spool.ledger.totals()[.evicted].segments == 1)
     }
 
     @Test("Nobody takes a journal for a dead writer's in the moment between its making and its locking")
@@ -211,11 +211,11 @@ struct PublishingTests {
         let lost = Mutex(0)
         DispatchQueue.concurrentPerform(iterations: 2) { index in
             if index == 1 {
-                while !isOver.withLock(\.self) { _ = try? spool.sealAbandonedJournals() }
+                while !isOver.withLock(\.self) { _ = try? spool.journals.sealAbandoned() }
                 return
             }
             for number in 0..<3000 {
-                guard let journal = try? spool.openJournal(Segments.name(second: number)) else { continue }
+                guard let journal = try? spool.journals.open(Segments.name(second: number)) else { continue }
                 if (try? spool.directory.contains(journal.segment.journalName)) == false { lost.withLock { $0 += 1 } }
             }
             isOver.withLock { $0 = true }

@@ -9,14 +9,14 @@ struct RecoveryTests {
     private let folder = TemporaryFolder()
 
     private func leaveJournal(_ spool: Spool, _ name: SegmentName, _ lines: String) throws {
-        try spool.openJournal(name).file.write(Array(lines.utf8))
+        try spool.journals.open(name).file.write(Array(lines.utf8))
     }
 
     private func leaveArrival(_ spool: Spool, _ text: String, as segment: String?) throws -> String {
-        let arrival = try spool.beginArrival()
+        let arrival = try spool.arrivals.begin()
         try arrival.file.write(Segments.gzip(text))
         if let segment {
-            try spool.logReceived([
+            try spool.received.log([
                 ReceivedEntry(
                     at: .now(), key: "k", sha256: String(repeating: "0", count: 64), segment: segment, bytes: 1, events: 1,
                     file: arrival.fileName)
@@ -30,10 +30,10 @@ struct RecoveryTests {
         let spool = try folder.spool()
         let journal = Segments.name().journalName
         try spool.directory.replace(journal, with: [], durable: false)
-        let recovery = try spool.recover()
+        let recovery = try spool.housekeeping.recover()
         #expect(recovery.isUnsure && recovery.problems.isEmpty)
         #expect(try spool.directory.contains(journal))
-        #expect(try !folder.spool("other").recover().isUnsure)
+        #expect(try !folder.spool("other").housekeeping.recover().isUnsure)
     }
 
     @Test("A journal that cannot be opened is noted, and those around it are sealed")
@@ -43,7 +43,7 @@ struct RecoveryTests {
         try leaveJournal(spool, names[0], "1\n")
         #expect(symlink("/nowhere", spool.directory.pathOf(names[1].journalName)) == 0)
         try leaveJournal(spool, names[2], "2\n")
-        let recovery = try spool.recover()
+        let recovery = try spool.housekeeping.recover()
         #expect(recovery.sealed == [.published(names[0], events: 1), .published(names[2], events: 1)])
         #expect(recovery.problems.map(\.name) == [names[1].journalName])
         #expect(try spool.events(in: [.pending]) == ["1", "2"])
@@ -54,10 +54,10 @@ struct RecoveryTests {
         let spool = try folder.spool()
         let name = Segments.name()
         let file = try OpenFile.creating(spool.directory.pathOf(name.journalName))
-        #expect(try spool.recover().problems.isEmpty)
+        #expect(try spool.housekeeping.recover().problems.isEmpty)
         #expect(try spool.directory.contains(name.journalName))
         try file.write(Array("1\n".utf8))
-        #expect(try spool.recover().sealed == [.published(name, events: 1)])
+        #expect(try spool.housekeeping.recover().sealed == [.published(name, events: 1)])
         #expect(try spool.events(in: [.pending]) == ["1"])
     }
 
@@ -69,7 +69,7 @@ struct RecoveryTests {
         try spool.put(Segments.gzip("\"twice\"\n"), as: same)
         let kept = try leaveArrival(spool, "\"accepted\"\n", as: other.fileName)
         let gone = try leaveArrival(spool, "\"twice\"\n", as: same.fileName)
-        let recovery = try spool.recover()
+        let recovery = try spool.housekeeping.recover()
         #expect(recovery.problems.map(\.name) == [kept])
         #expect(try spool.directory.contains(kept))
         #expect(try !spool.directory.contains(gone))
@@ -82,10 +82,10 @@ struct RecoveryTests {
         let name = Segments.name().fileName
         let kept = try leaveArrival(spool, "1\n", as: String(repeating: "x", count: 300) + ".jsonl.gz")
         _ = try leaveArrival(spool, "2\n", as: name)
-        #expect(try spool.recover().problems.isEmpty)
+        #expect(try spool.housekeeping.recover().problems.isEmpty)
         #expect(try spool.events(in: [.pending]).sorted() == ["1", "2"])
         #expect(try !spool.directory.contains(kept))
-        #expect(try spool.recover() == Recovery())
+        #expect(try spool.housekeeping.recover() == Recovery())
     }
 
     @Test("While the log of keys cannot be read, no arrival is removed")
@@ -93,7 +93,7 @@ struct RecoveryTests {
         let spool = try folder.spool()
         let arrival = try leaveArrival(spool, "1\n", as: nil)
         #expect(symlink("/nowhere", folder("spool/.ferry/received-20261121.jsonl")) == 0)
-        #expect(try spool.recover().problems.map(\.name) == [arrival])
+        #expect(try spool.housekeeping.recover().problems.map(\.name) == [arrival])
         #expect(try spool.directory.contains(arrival))
     }
 
@@ -101,10 +101,10 @@ struct RecoveryTests {
     func seen() throws {
         let spool = try folder.spool()
         let (held, left) = (Segments.name(second: 1), Segments.name(second: 2))
-        let journal = try spool.openJournal(held)
+        let journal = try spool.journals.open(held)
         try leaveJournal(spool, left, "1\n")
         let arrival = try leaveArrival(spool, "1\n", as: nil)
-        let unfinished = spool.unfinished(try spool.scan())
+        let unfinished = spool.housekeeping.unfinished(try spool.scan())
         #expect(unfinished.journals == [left.journalName])
         #expect(unfinished.arrivals == [arrival])
         withExtendedLifetime(journal) {}
@@ -114,15 +114,15 @@ struct RecoveryTests {
     func controlChanges() async throws {
         let spool = try folder.spool()
         for round in 0..<50 {
-            _ = try spool.setControl(at: .now()) { $0 = SpoolControl() }
+            _ = try spool.control.change(at: .now()) { $0 = SpoolControl() }
             let time = Timestamp(milliseconds: Int64(round + 1) * 1000)
             try await withThrowingTaskGroup(of: Void.self) { group in
-                group.addTask { _ = try spool.setControl(at: time) { $0.isPaused = true } }
-                group.addTask { _ = try spool.setControl(at: time) { $0.isDisabled = true } }
-                group.addTask { _ = try spool.setControl(at: time) { $0.flushRequestedAt = time } }
+                group.addTask { _ = try spool.control.change(at: time) { $0.isPaused = true } }
+                group.addTask { _ = try spool.control.change(at: time) { $0.isDisabled = true } }
+                group.addTask { _ = try spool.control.change(at: time) { $0.flushRequestedAt = time } }
                 try await group.waitForAll()
             }
-            let control = try spool.control()
+            let control = try spool.control.read()
             #expect(control.isPaused)
             #expect(control.isDisabled)
             #expect(control.flushRequestedAt == time)
@@ -159,9 +159,9 @@ struct RecoveryTests {
         let name = try spool.put(Segments.gzip("1\n"))
         let journal = Segments.name(second: 9)
         try leaveJournal(spool, journal, "1\n")
-        guard case .claimed(let claim) = spool.claim(name) else { throw InVain(what: "claim") }
+        guard case .claimed(let claim) = spool.claims.take(name) else { throw InVain(what: "claim") }
         let entry = LedgerEntry(at: Timestamp(rfc3339: "2026-11-21T12:00:00Z")!, segment: name, outcome: .sent, bytes: .zero)
-        try spool.settle([Ending(claim, .sent(keep: true), entry)])
+        try spool.endings.settle([Ending(claim, .sent(keep: true), entry)])
         for file in [journal.journalName, "sent/2026-11-21/\(name)", ".ferry/spool-id", ".ferry/ledger-20261121.jsonl"] {
             var status = stat()
             #expect(stat(folder("spool/\(file)"), &status) == 0)

@@ -12,9 +12,9 @@ struct SealingInPlaceTests {
 
     /// A journal of some pieces, which is sealed and not published: its process died before.
     private func leaveSealed(_ spool: Spool) throws {
-        let journal = try spool.openJournal(name)
+        let journal = try spool.journals.open(name)
         try journal.file.write(Array((lines.joined(separator: "\n") + "\n{\"torn\":").utf8))
-        _ = try spool.compressInPlace(journal, level: .standard, piece: 1 << 13)
+        _ = try spool.journals.compressInPlace(journal, level: .standard, piece: 1 << 13)
     }
 
     private var sealing: String { folder("spool/\(name.sealingName)") }
@@ -22,11 +22,11 @@ struct SealingInPlaceTests {
     @Test("What is compressed is freed in the journal, and the segment is of several members with their notes")
     func freed() throws {
         let spool = try folder.spool()
-        let journal = try spool.openJournal(name)
+        let journal = try spool.journals.open(name)
         try journal.file.write(Array((lines.joined(separator: "\n") + "\n").utf8))
-        let compressed = try spool.compressInPlace(journal, level: .standard, piece: 1 << 13)
+        let compressed = try spool.journals.compressInPlace(journal, level: .standard, piece: 1 << 13)
         #expect(try journal.file.readBytes(1 << 13, at: 0) == [UInt8](repeating: 0, count: 1 << 13))
-        let result = try spool.publish(compressed, of: journal)
+        let result = try spool.journals.publish(compressed, of: journal)
         #expect(result == .published(name, events: 4000))
         #expect(try spool.directory.hiddenNames().sorted() == [".ferry", ".rsync-filter"])
         #expect(try spool.events(in: [.pending]) == lines)
@@ -39,7 +39,7 @@ struct SealingInPlaceTests {
         let whole = try Self.journalWithPieces(spool, name, lines)
         // Nothing was freed yet: any part of the file may be missing.
         truncate(sealing, max(0, whole - cut))
-        #expect(try spool.recover().sealed == [.published(name, events: 4000)])
+        #expect(try spool.housekeeping.recover().sealed == [.published(name, events: 4000)])
         #expect(try spool.events(in: [.pending]) == lines)
         #expect(try spool.directory.hiddenNames().sorted() == [".ferry", ".rsync-filter"])
     }
@@ -50,7 +50,7 @@ struct SealingInPlaceTests {
         try leaveSealed(spool)
         let file = try OpenFile.creating(sealing, appending: true)
         try file.write(Array(Segments.gzip("{\"never\":1}\n").prefix(20)) + [UInt8](repeating: 0, count: 5000))
-        #expect(try spool.recover().sealed == [.published(name, events: 4000)])
+        #expect(try spool.housekeeping.recover().sealed == [.published(name, events: 4000)])
         #expect(try spool.events(in: [.pending]) == lines)
     }
 
@@ -59,7 +59,7 @@ struct SealingInPlaceTests {
         let spool = try folder.spool()
         try leaveSealed(spool)
         truncate(sealing, 100)
-        #expect(try spool.recover().problems.map(\.name) == [name.journalName])
+        #expect(try spool.housekeeping.recover().problems.map(\.name) == [name.journalName])
         #expect(try spool.pending().isEmpty)
         #expect(try spool.directory.contains(name.journalName))
     }
@@ -69,18 +69,18 @@ struct SealingInPlaceTests {
         let spool = try folder.spool()
         try leaveSealed(spool)
         truncate(sealing, 100)
-        for _ in 0..<2 { #expect(try spool.recover().problems.map(\.name) == [name.journalName]) }
+        for _ in 0..<2 { #expect(try spool.housekeeping.recover().problems.map(\.name) == [name.journalName]) }
         #expect(try spool.pending().isEmpty)
     }
 
     @Test("A journal that a power cut left with zeros at its start is sealed, though a file of pieces was begun for it")
     func zerosOfItsOwn() throws {
         let spool = try folder.spool()
-        let journal = try spool.openJournal(name)
+        let journal = try spool.journals.open(name)
         try journal.file.write([UInt8](repeating: 0, count: 4096) + Array("{\"n\":1}\n{\"n\":2}\n".utf8))
         journal.file.unlock()
         try OpenFile.creating(sealing).write([])
-        #expect(try spool.recover().problems.isEmpty)
+        #expect(try spool.housekeeping.recover().problems.isEmpty)
         #expect(try spool.directory.hiddenNames().sorted() == [".ferry", ".rsync-filter"])
         #expect(try spool.events(in: [.pending]).last == "{\"n\":2}")
     }
@@ -90,7 +90,7 @@ struct SealingInPlaceTests {
         let spool = try folder.spool()
         try leaveSealed(spool)
         try spool.directory.remove(name.journalName)
-        #expect(try spool.recover().sealed == [.published(name, events: 4000)])
+        #expect(try spool.housekeeping.recover().sealed == [.published(name, events: 4000)])
         #expect(try spool.events(in: [.pending]) == lines)
     }
 
@@ -109,9 +109,9 @@ struct SealingInPlaceTests {
     /// Makes a journal whose whole content is in a file of pieces as well, and returns that one's length.
     private static func journalWithPieces(_ spool: Spool, _ name: SegmentName, _ lines: [String]) throws -> Int {
         let text = Array((lines.joined(separator: "\n") + "\n").utf8)
-        let journal = try spool.openJournal(name)
+        let journal = try spool.journals.open(name)
         try journal.file.write(text)
-        _ = try spool.compressInPlace(journal, level: .standard, piece: 1 << 13)
+        _ = try spool.journals.compressInPlace(journal, level: .standard, piece: 1 << 13)
         try OpenFile.creating(spool.directory.pathOf(name.journalName)).write(text)
         return Int(try spool.directory.status(name.sealingName)?.size.bytes ?? 0)
     }

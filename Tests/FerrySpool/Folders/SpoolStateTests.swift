@@ -8,7 +8,7 @@ struct SpoolStateTests {
     private let folder = TemporaryFolder()
 
     private func claim(_ name: String, in spool: Spool) throws -> Claim {
-        guard case .claimed(let claim) = spool.claim(name) else { throw FileError("claim", name, code: 0) }
+        guard case .claimed(let claim) = spool.claims.take(name) else { throw FileError("claim", name, code: 0) }
         return claim
     }
 
@@ -25,12 +25,12 @@ struct SpoolStateTests {
         let state = RetryState(
             attempts: 3, failures: 1, firstAttemptAt: time, lastAttemptAt: time, nextAttemptAt: time,
             lastError: .init(scope: .segment, kind: "status", status: 500, message: "HTTP 500: \"ä\""))
-        try spool.writeSidecar(state, of: claim)
-        #expect(try spool.sidecar(of: claim.name) == state)
+        try spool.sidecars.write(state, of: claim)
+        #expect(try spool.sidecars.read(of: claim.name) == state)
         for bad in ["", "{", "[]", "{\"version\":1}", "\u{0}\u{1}", "{\"attempts\":\"x\"}"] {
             try spool.directory.replace(claim.name + ".retry.json", with: Array(bad.utf8), durable: false)
             var warnings: [UnreadableState] = []
-            #expect(try spool.sidecar(of: claim.name) { warnings.append($0) } == nil)
+            #expect(try spool.sidecars.read(of: claim.name) { warnings.append($0) } == nil)
             #expect(warnings.count == 1)
         }
     }
@@ -39,12 +39,12 @@ struct SpoolStateTests {
     func ledger() throws {
         let spool = try folder.spool()
         let first = try claim(spool.put(Segments.gzip("{}\n")), in: spool)
-        try spool.settle([Ending(first, .sent(keep: true), entry(first, .sent))])
+        try spool.endings.settle([Ending(first, .sent(keep: true), entry(first, .sent))])
         let ledger = folder("spool/.ferry/ledger-20261121.jsonl")
         try OpenFile.creating(ledger, appending: true).write(Array("{\"at\":\"2026-11-21T12:00:00.000Z\",\"segm".utf8))
         let second = try claim(spool.put(Segments.gzip("{}\n")), in: spool)
-        try spool.settle([Ending(second, .expired, entry(second, .expired))])
-        let totals = try spool.ledgerTotals()
+        try spool.endings.settle([Ending(second, .expired, entry(second, .expired))])
+        let totals = try spool.ledger.totals()
         #expect(totals[.sent].segments == 1 && totals[.expired].segments == 1)
         #expect(try spool.pending().isEmpty)
         #expect(try spool.files(in: [.sent]).map(\.name) == [first.name])
@@ -63,7 +63,7 @@ struct SpoolStateTests {
             try OpenFile.creating(path, appending: true).write(Array((before + left).utf8))
             let line = LedgerEntry(
                 at: Timestamp(rfc3339: "2026-11-21T12:00:00Z")!, segment: "s", outcome: .sent, bytes: ByteCount(1))
-            try spool.appendToLedger([line])
+            try spool.ledger.append([line])
             let text = String(decoding: try OpenFile.reading(path).readBytes(1 << 20, at: 0), as: UTF8.self)
             #expect(text == before + stays + String(decoding: line.line, as: UTF8.self))
         }
@@ -74,7 +74,7 @@ struct SpoolStateTests {
         let spool = try folder.spool()
         let entry = LedgerEntry(
             at: Timestamp(rfc3339: "2026-11-21T12:00:00Z")!, segment: "s", outcome: .sent, bytes: ByteCount(1))
-        try spool.appendToLedger([entry])
+        try spool.ledger.append([entry])
         let state = try #require(spool.stateDirectory)
         let left = String(repeating: "x", count: entry.line.count)
         try OpenFile.creating(folder("spool/.ferry/ledger-20261121.jsonl"), appending: true).write(Array(left.utf8))
@@ -88,7 +88,7 @@ struct SpoolStateTests {
         }
         let whole = String(decoding: entry.line.dropLast(), as: UTF8.self)
         #expect(try read() == [whole])
-        try spool.appendToLedger([entry])
+        try spool.ledger.append([entry])
         #expect(try read().last == whole)
         #expect(try read().isEmpty)
     }
@@ -102,9 +102,9 @@ struct SpoolStateTests {
         let file = try OpenFile.creating(folder("spool/.ferry/ledger-20261121.jsonl"), appending: true)
         try file.write(Array(line.dropLast(2)))
         let since = Timestamp(rfc3339: "2026-11-21T00:00:00Z")!
-        #expect(try spool.lastSent(of: ["s"], since: since).isEmpty)
+        #expect(try spool.ledger.lastSent(of: ["s"], since: since).isEmpty)
         try file.write(Array(line.suffix(2).dropLast()))
-        #expect(try spool.lastSent(of: ["s"], since: since).count == 1)
+        #expect(try spool.ledger.lastSent(of: ["s"], since: since).count == 1)
     }
 
     @Test("Several uploaders at once write whole lines into one ledger, and nothing between them")
@@ -120,7 +120,7 @@ struct SpoolStateTests {
                                 at: Timestamp(rfc3339: "2026-11-21T12:00:00Z")!, segment: "\(writer)-\(round)-\(number)",
                                 outcome: .sent, bytes: ByteCount(1))
                         }
-                        try spool.appendToLedger(lines)
+                        try spool.ledger.append(lines)
                     }
                 }
             }
@@ -142,7 +142,7 @@ struct SpoolStateTests {
         let claim = try claim(spool.put(Segments.gzip("{}\n")), in: spool)
         try spool.directory.remove(claim.name)
         try spool.directory.replace(claim.name, with: Segments.gzip("{\"new\":1}\n"), durable: false)
-        try spool.settle([Ending(claim, .sent(keep: true), entry(claim, .sent))])
+        try spool.endings.settle([Ending(claim, .sent(keep: true), entry(claim, .sent))])
         #expect(try spool.pending() == [claim.name])
     }
 
@@ -154,18 +154,18 @@ struct SpoolStateTests {
             try spool.directory.replace("export.jsonl.gz", with: Segments.gzip("{\"n\":\(number)}\n"), durable: false)
             let claim = try claim("export.jsonl.gz", in: spool)
             let reason = RejectionReason(at: .now(), kind: "status", status: 400, message: "no \(number)", attempts: 1)
-            try spool.settle([Ending(claim, .rejected(reason), entry(claim, .rejected))])
-            names = try spool.rejected().map(\.name)
+            try spool.endings.settle([Ending(claim, .rejected(reason), entry(claim, .rejected))])
+            names = try spool.rejected.segments().map(\.name)
         }
         #expect(names == ["export.jsonl.gz", "export.jsonl.gz~1"])
-        #expect(try spool.rejected().map { $0.reason?.message } == ["no 0", "no 1"])
-        #expect(try spool.retryRejected("export.jsonl.gz~1", at: .now()) == .pending)
-        #expect(try spool.retryRejected("export.jsonl.gz", at: .now()) == .nameTaken)
+        #expect(try spool.rejected.segments().map { $0.reason?.message } == ["no 0", "no 1"])
+        #expect(try spool.rejected.retry("export.jsonl.gz~1", at: .now()) == .pending)
+        #expect(try spool.rejected.retry("export.jsonl.gz", at: .now()) == .nameTaken)
         #expect(try spool.events(in: [.pending]) == ["{\"n\":1}"])
-        #expect(try spool.retryRejected("nothing.jsonl.gz", at: .now()) == .notFound)
+        #expect(try spool.rejected.retry("nothing.jsonl.gz", at: .now()) == .notFound)
         _ = try OpenFile.creating(folder("spool/rejected/README.txt"))
-        #expect(try spool.retryRejected("README.txt", at: .now()) == .noSegment)
-        #expect(try spool.rejected().map(\.isSegment) == [false, true])
+        #expect(try spool.rejected.retry("README.txt", at: .now()) == .noSegment)
+        #expect(try spool.rejected.segments().map(\.isSegment) == [false, true])
     }
 
     @Test("A split makes two halves of the lines, which nobody can claim before the parent is gone")
@@ -174,19 +174,19 @@ struct SpoolStateTests {
         let parent = Segments.name(id: "aaaaaaaaaaaaaaaa", stream: "s")
         try spool.put(Segments.gzip(Segments.lines(0..<7)), as: parent)
         var claim: Claim? = try claim(parent.fileName, in: spool)
-        let halves = try spool.split(claim!, inflateLimit: .mebibytes(1)).halves
+        let halves = try spool.splitting.split(claim!, inflateLimit: .mebibytes(1)).halves
         #expect(try spool.pending() == [parent.fileName] + halves)
-        guard case .busy = spool.claim(halves[0]), case .busy = spool.claim(halves[1]) else {
+        guard case .busy = spool.claims.take(halves[0]), case .busy = spool.claims.take(halves[1]) else {
             Issue.record("a half was claimed")
             return
         }
-        #expect(try spool.isHalfSplit(claim!))
+        #expect(try spool.splitting.isHalfDone(claim!))
         // Once more, as after a crash: the same halves.
         let bytes = try spool.directory.contents(of: halves[0])
-        #expect(try spool.split(claim!, inflateLimit: .mebibytes(1)).halves == halves)
+        #expect(try spool.splitting.split(claim!, inflateLimit: .mebibytes(1)).halves == halves)
         #expect(try spool.directory.contents(of: halves[0]) == bytes)
 
-        try spool.settle([Ending(claim!, .split, entry(claim!, .split))])
+        try spool.endings.settle([Ending(claim!, .split, entry(claim!, .split))])
         claim = nil
         #expect(try spool.pending() == halves)
         #expect(try spool.events(in: [.pending]) == (0..<7).map { "{\"n\":\($0)}" })
@@ -199,7 +199,7 @@ struct SpoolStateTests {
     func splitSingleLine(text: String) throws {
         let spool = try folder.spool()
         let claim = try claim(spool.put(Segments.gzip(text)), in: spool)
-        #expect(throws: SplitError.self) { try spool.split(claim, inflateLimit: .mebibytes(1)) }
+        #expect(throws: SplitError.self) { try spool.splitting.split(claim, inflateLimit: .mebibytes(1)) }
         #expect(try spool.pending() == [claim.name])
     }
 
@@ -207,8 +207,8 @@ struct SpoolStateTests {
     func splitWithoutLastLineFeed() throws {
         let spool = try folder.spool()
         let claim = try claim(spool.put(Segments.gzip("1\n2\n3")), in: spool)
-        let halves = try spool.split(claim, inflateLimit: .mebibytes(1)).halves
-        try spool.settle([Ending(claim, .split, entry(claim, .split))])
+        let halves = try spool.splitting.split(claim, inflateLimit: .mebibytes(1)).halves
+        try spool.endings.settle([Ending(claim, .split, entry(claim, .split))])
         #expect(try spool.events(in: [.pending]) == ["1", "2", "3"])
         #expect(try halves.map { try spool.notedEvents(of: $0) } == [2, 1])
     }
@@ -219,11 +219,11 @@ struct SpoolStateTests {
         let bytes = Segments.gzip(Segments.lines(0..<50))
         let names = try (0..<4).map { try spool.put(bytes, as: Segments.name($0 == 0 ? 0 : 9, second: $0)) }
         let claimed = try claim(names[1], in: spool)
-        let report = try spool.applyRetention(RetentionLimits(maxBytes: ByteCount(Int64(bytes.count * 2))))
+        let report = try spool.retention.apply(RetentionLimits(maxBytes: ByteCount(Int64(bytes.count * 2))))
         #expect(report.evicted.segments == 2)
         #expect(try spool.pending() == [names[0], names[1]])
         withExtendedLifetime(claimed) {}
-        #expect(try spool.ledgerTotals()[.evicted].segments == 2)
+        #expect(try spool.ledger.totals()[.evicted].segments == 2)
     }
 
     @Test("A clock that jumped ahead expires nothing for an hour, and then nothing of the hours before the jump")
@@ -234,11 +234,11 @@ struct SpoolStateTests {
         let limits = RetentionLimits(maxAge: .seconds(86_400))
         let time = Timestamp(rfc3339: "2026-11-21T04:00:00Z")!
         spool.settleClock(at: time)
-        let jumped = try spool.applyRetention(
+        let jumped = try spool.retention.apply(
             limits, clock: .init(bootID: "a", sinceBoot: 7_201_000, wall: time + .seconds(86_400 * 400)))
         #expect(jumped.isClockSettling)
         #expect(try spool.pending() == [old, name])
-        let steady = try spool.applyRetention(
+        let steady = try spool.retention.apply(
             limits, clock: .init(bootID: "a", sinceBoot: 14_400_000, wall: time + .seconds(86_400 * 400 + 7199)))
         #expect(steady.expired.segments == 1)
         #expect(try spool.pending() == [name])
@@ -253,11 +253,11 @@ struct SpoolStateTests {
         let dated = time - .seconds(secondsAgo)
         try spool.directory.open(name)?.setDated(dated)
         guard try spool.directory.open(name)?.dated == dated else { return print("NOT TESTED: no extended attributes here") }
-        let report = try spool.applyRetention(
+        let report = try spool.retention.apply(
             RetentionLimits(maxAge: .seconds(86_400)), clock: .init(bootID: "a", sinceBoot: 7_201_000, wall: time))
         #expect(report.expired.segments == (secondsAgo > 86_400 ? 1 : 0))
         let limit = time - .seconds(86_400)
-        #expect(try spool.dropAll(at: time, why: "late") { $0 < limit }.segments == 0)
+        #expect(try spool.retention.dropAll(at: time, why: "late") { $0 < limit }.segments == 0)
         #expect(try spool.pending() == (secondsAgo > 86_400 ? [] : [name]))
     }
 
@@ -266,14 +266,14 @@ struct SpoolStateTests {
         let spool = try folder.spool()
         let now = Timestamp(rfc3339: "2026-11-21T04:00:00Z")!
         let (boot, up) = (LatestCreation.thisBoot, ClockJumpDetector.Reading.now().sinceBoot)
-        let created = spool.dateSegment(now - .seconds(60 * 86_400)).created
+        let created = spool.clock.dateSegment(now - .seconds(60 * 86_400)).created
         let name = try spool.put(
             Segments.gzip("{}\n"), as: SegmentName(priority: .normal, created: created, id: .random()))
         let limits = RetentionLimits(maxAge: .seconds(86_400))
         // Written on after it was set, too.
-        _ = spool.dateSegment(now + .seconds(60))
-        _ = try spool.applyRetention(limits, clock: .init(bootID: boot, sinceBoot: up + 600_000, wall: now + .seconds(600)))
-        let report = try spool.applyRetention(
+        _ = spool.clock.dateSegment(now + .seconds(60))
+        _ = try spool.retention.apply(limits, clock: .init(bootID: boot, sinceBoot: up + 600_000, wall: now + .seconds(600)))
+        let report = try spool.retention.apply(
             limits, clock: .init(bootID: boot, sinceBoot: up + 4_300_000, wall: now + .seconds(4300)))
         #expect(!report.isClockSettling)
         #expect(report.expired.segments == 0)
@@ -285,7 +285,7 @@ struct SpoolStateTests {
         let spool = try folder.spool()
         let name = try spool.put(Segments.gzip("{}\n"))
         let ahead = Timestamp(rfc3339: "2028-11-21T04:00:00Z")!
-        let report = try spool.applyRetention(
+        let report = try spool.retention.apply(
             RetentionLimits(maxAge: .seconds(86_400)), clock: .init(bootID: "a", sinceBoot: 86_400_000, wall: ahead))
         #expect(report.isClockSettling)
         #expect(try spool.pending() == [name])
@@ -307,7 +307,7 @@ struct SpoolStateTests {
             "mine.json.gz.retry.json": "{}", ".x.jsonl.gz.Ab3dE9": "", "notes.txt": "", ".control.json.x.ferry-tmp": "",
         ]
         for (file, text) in files { try spool.directory.replace(file, with: Array(text.utf8), durable: false) }
-        #expect(spool.cleanUp(try spool.scan()) == 2)
+        #expect(spool.housekeeping.cleanUp(try spool.scan()) == 2)
         let left = try spool.directory.names()
         for (file, _) in files {
             #expect(left.contains(file) == !["gone.jsonl.gz.retry.json", unreadable].contains(file), "\(file)")
@@ -323,8 +323,8 @@ struct SpoolStateTests {
             for name in kept + [".a.ferry-tmp"] { try folder.replace(name, with: [1], durable: false) }
         }
         let before = try folders.map { try $0.names() + $0.hiddenNames() }
-        #expect(spool.cleanUp(try spool.scan(), now: .now() + .seconds(86_000)) == 0)
-        #expect(spool.cleanUp(try spool.scan(), now: .now() + .seconds(86_500)) == 2)
+        #expect(spool.housekeeping.cleanUp(try spool.scan(), now: .now() + .seconds(86_000)) == 0)
+        #expect(spool.housekeeping.cleanUp(try spool.scan(), now: .now() + .seconds(86_500)) == 2)
         let after = try folders.map { try $0.names() + $0.hiddenNames() }
         #expect(after == before.map { $0.filter { $0 != ".a.ferry-tmp" } })
     }
@@ -359,14 +359,14 @@ struct SpoolStateTests {
             let claim = try claim(spool.put(Segments.gzip(Segments.lines(0..<9))), in: spool)
             var line = entry(claim, .sent)
             line.at = Timestamp(rfc3339: "\(day)T12:00:00Z")!
-            try spool.settle([Ending(claim, .sent(keep: true), line)])
+            try spool.endings.settle([Ending(claim, .sent(keep: true), line)])
         }
         let now = Timestamp(rfc3339: "2026-11-21T13:00:00Z")!
         let clock = spool.settleClock(at: now)
-        let pruning = spool.pruneSent(RetentionLimits(maxAge: .seconds(86_400 * 7)), now: now, clock: clock)
+        let pruning = spool.sent.prune(RetentionLimits(maxAge: .seconds(86_400 * 7)), now: now, clock: clock)
         #expect(pruning.deleted.segments == 1)
         #expect(try spool.sentDays().map { String($0.path.suffix(10)) } == ["2026-11-20", "2026-11-21"])
-        #expect(try spool.pruneSent(RetentionLimits(maxBytes: ByteCount(1)), now: now).deleted.segments == 2)
+        #expect(try spool.sent.prune(RetentionLimits(maxBytes: ByteCount(1)), now: now).deleted.segments == 2)
     }
 
     @Test("An accepted arrival is completed after a crash, one that was not accepted is removed")
@@ -374,10 +374,10 @@ struct SpoolStateTests {
         let spool = try folder.spool()
         let name = Segments.name().fileName
         func leave(accepted: Bool) throws {
-            let arrival = try spool.beginArrival()
+            let arrival = try spool.arrivals.begin()
             try arrival.file.write(Segments.gzip("{\"accepted\":\(accepted)}\n"))
             guard accepted else { return }
-            try spool.logReceived([
+            try spool.received.log([
                 ReceivedEntry(
                     at: .now(), key: "k", sha256: String(repeating: "0", count: 64), segment: name, bytes: 1, events: 1,
                     file: arrival.fileName)
@@ -385,7 +385,7 @@ struct SpoolStateTests {
         }
         try leave(accepted: true)
         try leave(accepted: false)
-        #expect(try spool.finishArrivals().arrived == [name])
+        #expect(try spool.arrivals.finishLeft().arrived == [name])
         #expect(try spool.events(in: [.pending]) == ["{\"accepted\":true}"])
         #expect(try spool.directory.names().filter { $0.hasSuffix(".ferry-in") }.isEmpty)
     }
@@ -403,16 +403,16 @@ struct SpoolStateTests {
         let state = RetryState(
             attempts: 9, failures: 9, firstAttemptAt: now, lastAttemptAt: now, nextAttemptAt: now + .seconds(3600),
             lastError: .init(scope: .segment, kind: "status", status: 500, message: "HTTP 500"))
-        try spool.writeSidecar(state, of: claim(name, in: spool))
-        #expect(try spool.sidecar(of: claim(name, in: spool))?.failures == 9)
+        try spool.sidecars.write(state, of: claim(name, in: spool))
+        #expect(try spool.sidecars.read(of: claim(name, in: spool))?.failures == 9)
         // A copy that lost the time is the same content.
         try spool.directory.replace(name, with: Segments.gzip("1234\n"), durable: false)
         try spool.directory.open(name)?.setModified(1_700_000_000)
-        #expect(try spool.sidecar(of: claim(name, in: spool))?.failures == 9)
+        #expect(try spool.sidecars.read(of: claim(name, in: spool))?.failures == 9)
         // Of another size, or of the same.
         let other = value == 5 ? "1235\n" : String(repeating: "9876543210\n", count: 9)
         try spool.directory.replace(name, with: Segments.gzip(other), durable: false)
-        #expect(try spool.sidecar(of: claim(name, in: spool)) == nil)
+        #expect(try spool.sidecars.read(of: claim(name, in: spool)) == nil)
         #expect(try !spool.directory.contains("\(name).retry.json"))
     }
 }

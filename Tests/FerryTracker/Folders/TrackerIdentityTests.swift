@@ -194,13 +194,13 @@ struct TrackerIdentityTests {
             let tracker = try folder.tracker()
             try tracker.setEnabled(false, deletingStored: true)
             try tracker.setEnabled(true)
-            try await eventually("it is deleted") { try spool().ledgerTotals()[.expired].segments == 1 }
+            try await eventually("it is deleted") { try spool().ledger.totals()[.expired].segments == 1 }
             try other.track("after")
             try other.close()
             #expect(try events().map(\.name) == ["after"])
         } else {
             let now = Timestamp.now()
-            _ = try Spool.open(folder("spool"), access: .write).setControl(at: now) { $0.flushRequestedAt = now }
+            _ = try Spool.open(folder("spool"), access: .write).control.change(at: now) { $0.flushRequestedAt = now }
             try await eventually("it is published") { try !events().isEmpty }
             try other.close()
         }
@@ -232,7 +232,7 @@ struct TrackerIdentityTests {
         mayGoOn.signal()
         // The ledger has it before the file goes.
         try await eventually("what was stored before is deleted") {
-            try spool().ledgerTotals()[.expired].segments == 1 && !events().map(\.name).contains("before")
+            try spool().ledger.totals()[.expired].segments == 1 && !events().map(\.name).contains("before")
         }
         try other.close()
         #expect(try events().map(\.name) == Array(repeating: "after", count: 20))
@@ -272,8 +272,8 @@ struct TrackerIdentityTests {
         let spool = try Spool.open(folder("spool"), access: .create)
         let name = Segments.name()
         try OpenFile.creating(spool.directory.pathOf(name.journalName)).write(Array("{\"name\":\"e\"}\n".utf8))
-        _ = try spool.setControl(at: .now()) { $0.deletesBefore = .now() - .seconds(10) }
-        #expect(try spool.recover().sealed.count == 1)
+        _ = try spool.control.change(at: .now()) { $0.deletesBefore = .now() - .seconds(10) }
+        #expect(try spool.housekeeping.recover().sealed.count == 1)
         #expect(try spool.pending() == [name.fileName])
     }
 
@@ -284,22 +284,22 @@ struct TrackerIdentityTests {
         let text = try Segments.noise(1 << 16).map { 97 + $0 % 26 }
         let event = "{\"name\":\"\(String(decoding: text, as: UTF8.self))\"}\n"
         try OpenFile.creating(spool.directory.pathOf(name.journalName)).write(Array(String(repeating: event, count: 200).utf8))
-        let publisher = Thread { _ = try? spool.recover() }
+        let publisher = Thread { _ = try? spool.housekeeping.recover() }
         publisher.start()
         // It has begun to write the segment.
         try await eventually("a hidden file") {
             try spool.directory.names().contains { $0.hasPrefix(".") && $0 != name.journalName }
         }
         let other = try Spool.open(spool.path, access: .write)
-        _ = try other.setControl(at: .now()) {
+        _ = try other.control.change(at: .now()) {
             $0.isDisabled = true
             $0.deletesBefore = .now()
         }
-        _ = try other.recover()
-        _ = try other.dropDisabled(before: .distantFuture, at: .now())
+        _ = try other.housekeeping.recover()
+        _ = try other.retention.dropDisabled(before: .distantFuture, at: .now())
         try await eventually("it has ended") { publisher.isFinished }
         #expect(try spool.pending().isEmpty)
-        #expect(try spool.ledgerTotals()[.expired].segments == 1)
+        #expect(try spool.ledger.totals()[.expired].segments == 1)
     }
 
     @Test("A folder that is made anew below a tracker has its identity")
@@ -333,10 +333,10 @@ struct TrackerIdentityTests {
         try tracker.close()
         try await eventually("nothing is left") {
             try spool.pending().isEmpty && spool.directory.names().allSatisfy { !$0.hasSuffix(".open") }
-                && spool.ledgerTotals()[.expired].segments == 2
+                && spool.ledger.totals()[.expired].segments == 2
         }
         // What is stored from then on stays.
-        _ = try spool.setControl(at: .now()) { $0.isDisabled = false }
+        _ = try spool.control.change(at: .now()) { $0.isDisabled = false }
         let last = try other ?? folder.tracker()
         try await eventually("it is enabled") { (try? last.track("later")) != nil }
         try last.close()

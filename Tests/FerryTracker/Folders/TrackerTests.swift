@@ -75,7 +75,7 @@ struct TrackerTests {
         try? tracker.close()
         #expect(try FileManager.default.contentsOfDirectory(atPath: folder("spool")).isEmpty)
         let events = try Spool.open(folder("away"), access: .write)
-        _ = try events.recover()
+        _ = try events.housekeeping.recover()
         #expect(try events.events(in: [.pending]).count == 2)
     }
 
@@ -157,7 +157,7 @@ struct TrackerTests {
         try tracker.track("e")
         try await tracker.flush()
         #expect(try names(published()) == ["e"])
-        #expect(try spool().control().flushRequestedAt != nil)
+        #expect(try spool().control.read().flushRequestedAt != nil)
         try tracker.track("f")
         try tracker.flushAndWait()
         #expect(try names(published()) == ["e", "f"])
@@ -218,7 +218,7 @@ struct TrackerTests {
         let left = try spool().pending()
         #expect(left.filter { $0.hasPrefix("0-") }.count == 5 && left.contains(old[2]))
         #expect(left.contains { $0.hasPrefix("5-") })
-        #expect(try spool().ledgerTotals()[.evicted].segments >= 1)
+        #expect(try spool().ledger.totals()[.evicted].segments >= 1)
         try await eventually("it is told") { warnings.withLock { $0.contains { $0.contains("for room") } } }
     }
 
@@ -245,7 +245,7 @@ struct TrackerTests {
         let third = try open()
         #expect(throws: refused) { try third.track("d") }
         try third.track("a")
-        #expect(try spool().eventNames() == ["a", "b", "c"])
+        #expect(try spool().eventNames.all() == ["a", "b", "c"])
         let another = try folder.tracker { $0.limits.names.maximum = 3 }
         try another.track("d")
     }
@@ -258,7 +258,7 @@ struct TrackerTests {
         try spool().stateDirectory?.replace("names.json", with: Array(text.utf8), durable: false)
         let tracker = try folder.tracker { $0.limits.namesScope = .spool }
         try tracker.track("a")
-        #expect(try spool().eventNames() == ["a"])
+        #expect(try spool().eventNames.all() == ["a"])
     }
 
     @Test("When room is made, a full spool stores again")
@@ -292,8 +292,8 @@ struct TrackerTests {
         let unset = SegmentName(priority: .normal, created: Timestamp(milliseconds: 0), id: .random())
         try spool().put(Segments.gzip("{}\n"), as: unset)
         try next.setEnabled(false, deletingStored: true)
-        #expect(try spool().pending().isEmpty && spool().ledgerTotals()[.expired].segments == 3)
-        _ = try spool().setControl(at: .now()) { $0.isDisabled = false }
+        #expect(try spool().pending().isEmpty && spool().ledger.totals()[.expired].segments == 3)
+        _ = try spool().control.change(at: .now()) { $0.isDisabled = false }
         try await eventually("another's word is obeyed") { (try? next.track("again")) != nil }
     }
 
@@ -526,7 +526,7 @@ struct TrackerTests {
     func abandoned() async throws {
         let name = Segments.name()
         do {
-            let dead = try folder.spool().openJournal(name)
+            let dead = try folder.spool().journals.open(name)
             try Array("{\"name\":\"left\"}\n{\"name\":\"torn".utf8).withUnsafeBytes { try dead.append($0) }
         }
         let tracker = try folder.tracker()

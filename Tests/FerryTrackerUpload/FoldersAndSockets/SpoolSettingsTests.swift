@@ -50,19 +50,19 @@ struct SpoolSettingsTests {
         try fill(spool)
         let tracker = try tracker { $0.retention.maxBytes = ByteCount(50_000_000) }
         try tracker.close()
-        #expect(try spool.settings()?.retention.maxBytes == ByteCount(50_000_000))
-        #expect(try spool.settings()?.setBy == "tracker of myapp")
+        #expect(try spool.settings.read()?.retention.maxBytes == ByteCount(50_000_000))
+        #expect(try spool.settings.read()?.setBy == "tracker of myapp")
         let path = folder("spool")
         try await whileRunning(profile(10)) {
             try await eventually("the uploader has the spool") {
-                try Spool.open(path, access: .read).uploaderMark()?.isRunning == true
+                try Spool.open(path, access: .read).uploaderMark.read()?.isRunning == true
             }
             // A look that drops comes with the first segment at the latest.
             try Spool.open(path, access: .write).put(Segments.gzip(Segments.noise(100)), as: Segments.name(second: 59))
-            try await eventually("it was tried") { try !Spool.open(path, access: .read).destinationStates { _ in }.isEmpty }
+            try await eventually("it was tried") { try !Spool.open(path, access: .read).destinations.states { _ in }.isEmpty }
         }
         #expect(try spool.pending().count == 21)
-        #expect(try spool.ledgerTotals()[.evicted].segments == 0)
+        #expect(try spool.ledger.totals()[.evicted].segments == 0)
     }
 
     @Test("An uploader's profile limits a spool that was told nothing")
@@ -73,7 +73,7 @@ struct SpoolSettingsTests {
         try await whileRunning(profile(10)) {
             try await eventually("the limit") { try Spool.open(path, access: .read).pending().count <= 10 }
         }
-        #expect(try spool.settings() == nil)
+        #expect(try spool.settings.read() == nil)
     }
 
     @Test("What a running uploader is told by another program holds at once")
@@ -83,14 +83,14 @@ struct SpoolSettingsTests {
         let path = folder("spool")
         try await whileRunning(profile(100)) {
             try await eventually("the uploader has the spool") {
-                try Spool.open(path, access: .read).uploaderMark()?.isRunning == true
+                try Spool.open(path, access: .read).uploaderMark.read()?.isRunning == true
             }
             let other = try Spool.open(path, access: .write)
             let limits = ConfiguredLimits(RetentionLimits(maxBytes: ByteCount(55_000)), isSet: true, program: "another")
-            #expect(other.adopt(limits, at: .now()) == limits.retention)
+            #expect(other.settings.adopt(limits, at: .now()) == limits.retention)
             try await eventually("the limit") { try other.pending().count <= 5 }
         }
-        let evicted = try spool.ledgerTotals()[.evicted].segments
+        let evicted = try spool.ledger.totals()[.evicted].segments
         #expect(evicted >= 15)
     }
 
@@ -98,7 +98,7 @@ struct SpoolSettingsTests {
     func uploaderDecides() async throws {
         let spool = try folder.spool()
         let limits = ConfiguredLimits(RetentionLimits(maxBytes: ByteCount(5000)), isSet: true, program: "ferry run")
-        _ = spool.adopt(limits, at: .now())
+        _ = spool.settings.adopt(limits, at: .now())
         try spool.put(Segments.noise(5000), as: Segments.name(0))
         let tracker = try tracker(.sensors)
         #expect(throws: TrackerError.spoolFull(limit: ByteCount(5000))) { try tracker.track("normal") }
@@ -110,7 +110,7 @@ struct SpoolSettingsTests {
         let tracker = try tracker(.sensors)
         try tracker.track("finds room")
         try spool.put(Segments.noise(5000), as: Segments.name(0))
-        _ = spool.adopt(
+        _ = spool.settings.adopt(
             ConfiguredLimits(RetentionLimits(maxBytes: ByteCount(5000)), isSet: true, program: "ferry run"), at: .now())
         try await eventually("it refuses") {
             do throws(TrackerError) {
@@ -120,8 +120,8 @@ struct SpoolSettingsTests {
                 return error == .spoolFull(limit: ByteCount(5000))
             }
         }
-        _ = spool.adopt(ConfiguredLimits(RetentionLimits(), isSet: false, program: "ferry run"), at: .now())
-        #expect(try spool.settings() == nil)
+        _ = spool.settings.adopt(ConfiguredLimits(RetentionLimits(), isSet: false, program: "ferry run"), at: .now())
+        #expect(try spool.settings.read() == nil)
         try await eventually("it stores again") { (try? tracker.track("normal")) != nil }
     }
 
@@ -144,14 +144,14 @@ struct SpoolSettingsTests {
             })
         try await withThrowingTaskGroup(of: Void.self) { group in
             group.addTask { await runner.run() }
-            try await eventually("they are the spool's") { try spool.settings()?.retention.maxBytes == ByteCount(5000) }
+            try await eventually("they are the spool's") { try spool.settings.read()?.retention.maxBytes == ByteCount(5000) }
             let later = ConfiguredLimits(RetentionLimits(maxBytes: ByteCount(9000)), isSet: true, program: "tracker of x")
-            _ = spool.adopt(later, at: .now())
+            _ = spool.settings.adopt(later, at: .now())
             #expect(rename(folder("spool"), folder("away")) == 0)
             try await eventually("it is missed") { seen.withLock(\.isAway) }
             #expect(rename(folder("away"), folder("spool")) == 0)
             try await eventually("it is back") { seen.withLock(\.isBack) }
-            #expect(try spool.settings()?.setBy == "tracker of x")
+            #expect(try spool.settings.read()?.setBy == "tracker of x")
             runner.stop()
             try await group.waitForAll()
         }
@@ -168,9 +168,9 @@ struct SpoolSettingsTests {
         }
         var warnings = 0
         let profile = RetentionLimits(maxBytes: ByteCount(1))
-        #expect(try spool.limits(or: profile) { _ in warnings += 1 }.isUnlimited)
+        #expect(try spool.settings.limits(or: profile) { _ in warnings += 1 }.isUnlimited)
         #expect(
-            spool.adopt(ConfiguredLimits(profile, isSet: false, program: "ferry run"), at: .now()) { _ in warnings += 1 }
+            spool.settings.adopt(ConfiguredLimits(profile, isSet: false, program: "ferry run"), at: .now()) { _ in warnings += 1 }
                 .isUnlimited)
         #expect(warnings == 2)
     }
@@ -179,7 +179,7 @@ struct SpoolSettingsTests {
     func byHand() throws {
         let spool = try folder.spool()
         try #"{"maxBytes":5000}"#.write(toFile: folder("spool/.ferry/settings.json"), atomically: true, encoding: .utf8)
-        #expect(try spool.limits(or: RetentionLimits()) == RetentionLimits(maxBytes: ByteCount(5000)))
+        #expect(try spool.settings.limits(or: RetentionLimits()) == RetentionLimits(maxBytes: ByteCount(5000)))
     }
 
     @Test("A tracker that stores nothing drops nothing by a limit that was taken away since")
@@ -187,12 +187,12 @@ struct SpoolSettingsTests {
         let spool = try folder.spool()
         func limit(_ bytes: Int64?) {
             let limits = RetentionLimits(maxBytes: bytes.map { ByteCount($0) })
-            _ = spool.adopt(ConfiguredLimits(limits, isSet: bytes != nil, program: "ferry run"), at: .now())
+            _ = spool.settings.adopt(ConfiguredLimits(limits, isSet: bytes != nil, program: "ferry run"), at: .now())
         }
         limit(100)
         let recorder = Recorder(spool, rules: BatchRules(), options: .init(stream: nil, durability: .process))
         let publisher = Publisher(
-            recorder, retention: try spool.limits(or: RetentionLimits()),
+            recorder, retention: try spool.settings.limits(or: RetentionLimits()),
             options: .init(
                 identity: { SpoolIdentity(anonymousID: "a", createdAt: .now()) }, warn: { _ in },
                 now: { Moment(wall: .now(), steady: .zero) }))
@@ -209,9 +209,10 @@ struct SpoolSettingsTests {
     @Test("Limits that are no longer in the program's code are no longer the spool's")
     func goesBack() throws {
         try tracker { $0.retention.maxBytes = ByteCount(50_000_000) }.close()
-        #expect(try folder.spool().settings()?.retention.maxAge == .seconds(25 * 86_400), "the profile's, which was not changed")
+        #expect(
+            try folder.spool().settings.read()?.retention.maxAge == .seconds(25 * 86_400), "the profile's, which was not changed")
         try tracker().close()
-        #expect(try folder.spool().settings() == nil)
+        #expect(try folder.spool().settings.read() == nil)
     }
 
     @Test("A spool that is only looked at is told nothing")
@@ -219,7 +220,7 @@ struct SpoolSettingsTests {
         let spool = try folder.spool()
         let limits = ConfiguredLimits(RetentionLimits(maxBytes: ByteCount(1)), isSet: true, program: "x")
         let reader = try Spool.open(folder("spool"), access: .read)
-        _ = try reader.limits(or: limits.retention)
-        #expect(try spool.settings() == nil)
+        _ = try reader.settings.limits(or: limits.retention)
+        #expect(try spool.settings.read() == nil)
     }
 }

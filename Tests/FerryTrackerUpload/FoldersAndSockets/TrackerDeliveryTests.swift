@@ -46,7 +46,7 @@ struct TrackerDeliveryTests {
         fails.withLock { $0 = false }
         #expect(await delivery.flush(deadline: .seconds(5)) == .sent(more: false))
         #expect(await delivery.flush(deadline: .seconds(5)) == .noData)
-        #expect(try spool().ledgerTotals()[.sent].segments == 2)
+        #expect(try spool().ledger.totals()[.sent].segments == 2)
     }
 
     /// Requests that are under way, and the segments of those that came, in their order.
@@ -102,12 +102,12 @@ struct TrackerDeliveryTests {
         let tracker = try EventTracker(spool: folder("spool"), configuration: configuration)
         let delivery = try TrackerDelivery(tracker, UploadOptions(destination: DestinationURL(server.url)))
         try await whileRunning(delivery) {
-            try await eventually("it runs") { try spool().uploaderMark() != nil }
+            try await eventually("it runs") { try spool().uploaderMark.read() != nil }
             for count in 1...2 {
                 try tracker.track("e")
                 let writer = try Spool.open(folder("spool"), access: .write)
                 let now = Timestamp.now()
-                _ = try writer.setControl(at: now) { $0.flushRequestedAt = now }
+                _ = try writer.control.change(at: now) { $0.flushRequestedAt = now }
                 try await eventually("it is sent") {
                     try spool().events(in: [.sent]).filter { $0.contains("\"e\"") }.count == count
                 }
@@ -123,7 +123,7 @@ struct TrackerDeliveryTests {
             $0.delivery.threshold = 12
         }
         try await whileRunning(delivery(tracker, server)) {
-            try await eventually("the uploader's mark") { try spool().uploaderMark()?.mark.threshold?.events == 12 }
+            try await eventually("the uploader's mark") { try spool().uploaderMark.read()?.mark.threshold?.events == 12 }
             for _ in 0..<5 { try tracker.track("e") }
             try await tracker.flush()
             try await eventually("five are sent") { try spool().events(in: [.sent]).count == 5 }
@@ -133,7 +133,7 @@ struct TrackerDeliveryTests {
             for _ in 0..<5 { try tracker.track("e") }
             try await tracker.publish()
             let now = Timestamp.now()
-            _ = try Spool.open(folder("spool"), access: .write).setControl(at: now) { $0.flushRequestedAt = now }
+            _ = try Spool.open(folder("spool"), access: .write).control.change(at: now) { $0.flushRequestedAt = now }
             try await eventually("five more are sent") { try spool().events(in: [.sent]).count == 22 }
             for _ in 0..<12 { try tracker.track("e") }
             try await eventually("twelve more are sent") { try spool().events(in: [.sent]).count == 34 }
@@ -183,7 +183,7 @@ struct TrackerDeliveryTests {
             try await eventually("the request is under way") { isReached.withLock(\.self) }
             #expect(await delivery.flush(deadline: .milliseconds(50)) == .failed)
             isHeld.withLock { $0 = false }
-            try await eventually("it is sent") { try spool().ledgerTotals()[.sent].segments == 1 }
+            try await eventually("it is sent") { try spool().ledger.totals()[.sent].segments == 1 }
         }
     }
 
@@ -235,7 +235,7 @@ struct TrackerDeliveryTests {
             try await tracker.setInterval(.milliseconds(300))
             for n in 1...2 {
                 try tracker.track("e")
-                try await eventually("it is sent by itself") { try spool().ledgerTotals()[.sent].segments >= n }
+                try await eventually("it is sent by itself") { try spool().ledger.totals()[.sent].segments >= n }
             }
         }
     }
@@ -247,12 +247,12 @@ struct TrackerDeliveryTests {
         let now = Timestamp.now()
         let spool = try Spool.open(folder("spool"), access: .write)
         for days in [6, 8] as [Int64] {
-            guard case .claimed(let claim) = spool.claim(try spool.put(Segments.gzip("{}\n"))) else {
+            guard case .claimed(let claim) = spool.claims.take(try spool.put(Segments.gzip("{}\n"))) else {
                 throw InVain(what: "claim")
             }
             let line = LedgerEntry(
                 at: now - .seconds(days * 86_400), segment: claim.name, outcome: .sent, bytes: claim.status.size)
-            try spool.settle([Ending(claim, .sent(keep: true), line)])
+            try spool.endings.settle([Ending(claim, .sent(keep: true), line)])
         }
         spool.settleClock(at: now)
         var options = UploadOptions(destination: try DestinationURL(server.url))
@@ -278,7 +278,7 @@ struct TrackerDeliveryTests {
         #expect(await delivery.flush() == .sent(more: true))
         try FileManager.default.removeItem(atPath: obstacle)
         #expect(await delivery.flush() == .sent(more: false))
-        #expect(try spool().ledgerTotals()[.sent].segments == 2)
+        #expect(try spool().ledger.totals()[.sent].segments == 2)
     }
 
     @Test("A child that the program forks holds no connection of the delivery's open")
@@ -378,7 +378,7 @@ struct TrackerDeliveryTests {
             isFree.withLock { $0 = true }
             #expect(await result == .failed)
         }
-        #expect(try spool().ledgerTotals()[.rejected].segments == 1)
+        #expect(try spool().ledger.totals()[.rejected].segments == 1)
     }
 
     @Test(
@@ -398,7 +398,7 @@ struct TrackerDeliveryTests {
         async let result = delivery.flush()
         try await eventually("the flush sends") { isReached.withLock(\.self) }
         try await whileRunning(delivery) {
-            try await eventually("run() has opened the spool") { try spool().uploaderMark() != nil }
+            try await eventually("run() has opened the spool") { try spool().uploaderMark.read() != nil }
             isFree.withLock { $0 = true }
             try await eventually("it has ended") { try spool().scan().entries.isEmpty }
         }
@@ -441,7 +441,7 @@ struct TrackerDeliveryTests {
             $0.delivery.criticalDelay = nil
         }
         try await whileRunning(delivery(tracker, server)) {
-            try await eventually("the uploader's mark") { try spool().uploaderMark()?.mark.threshold?.events == 12 }
+            try await eventually("the uploader's mark") { try spool().uploaderMark.read()?.mark.threshold?.events == 12 }
             for number in 0..<12 { try tracker.track("e", priority: number % 3 == 0 ? .critical : .normal) }
             // With an interval of an hour and journals of 50 events, nothing but the threshold sends these.
             try await eventually("all twelve are sent") { try spool().events(in: [.sent]).count == 12 }
@@ -457,7 +457,9 @@ struct TrackerDeliveryTests {
             $0.batch.criticalInterval = .milliseconds(10)
         }
         try await whileRunning(delivery(tracker, server)) {
-            try await eventually("the uploader's mark") { try spool().uploaderMark()?.mark.threshold?.leavesCriticalOut == true }
+            try await eventually("the uploader's mark") {
+                try spool().uploaderMark.read()?.mark.threshold?.leavesCriticalOut == true
+            }
             for _ in 0..<5 { try tracker.track("critical", priority: .critical) }
             for _ in 0..<11 { try tracker.track("e") }
             try await eventually("the critical ones are sent") { try spool().events(in: [.sent]).count == 5 }
@@ -471,7 +473,7 @@ struct TrackerDeliveryTests {
         let server = ScriptedServer.answering { _ in ScriptedServer.answer(200) }
         let tracker = try folder.tracker { $0.delivery.interval = .seconds(3600) }
         try await whileRunning(delivery(tracker, server)) {
-            try await eventually("it runs") { try spool().uploaderMark() != nil }
+            try await eventually("it runs") { try spool().uploaderMark.read() != nil }
             try tracker.track("e")
             tracker.enterBackground()
             try await eventually("it is sent") { try spool().events(in: [.sent]).count == 1 }
@@ -495,7 +497,7 @@ struct TrackerDeliveryTests {
             $0.delivery.criticalDelay = .seconds(1)
         }
         try await whileRunning(delivery(tracker, server)) {
-            try await eventually("it runs") { try spool().uploaderMark() != nil }
+            try await eventually("it runs") { try spool().uploaderMark.read() != nil }
             let tracked = Timestamp.now()
             try tracker.track("e", priority: priority)
             try await eventually("it arrives") { arrived.withLock { $0 != nil } }
@@ -523,7 +525,7 @@ struct TrackerDeliveryTests {
                 upload: UploadOptions(destination: DestinationURL(server.url)), schedule: SchedulePolicy(interval: .seconds(2))))
         try await withThrowingTaskGroup(of: Void.self) { group in
             group.addTask { await runner.run() }
-            try await eventually("it runs") { try spool().uploaderMark()?.mark.interval == .seconds(2) }
+            try await eventually("it runs") { try spool().uploaderMark.read()?.mark.interval == .seconds(2) }
             if !isBefore {
                 tracked = .now()
                 try tracker.track("e")
@@ -547,7 +549,7 @@ struct TrackerDeliveryTests {
                 $0.delivery.threshold = events
             }
             try await whileRunning(delivery(tracker, server)) {
-                try await eventually("the mark") { try spool().uploaderMark().map { $0.mark.interval == expected } ?? false }
+                try await eventually("the mark") { try spool().uploaderMark.read().map { $0.mark.interval == expected } ?? false }
             }
             try tracker.close()
         }

@@ -45,7 +45,7 @@ struct ExportTests {
         try spool.put(Segments.gzip(Segments.lines(0..<5)), as: halves[0])
         #expect(try export(spool).segments == 1)
         #expect(try spool.pending() == halves.map(\.fileName))
-        #expect(try spool.ledgerTotals()[.split].segments == 1)
+        #expect(try spool.ledger.totals()[.split].segments == 1)
         #expect(try export(spool).segments == 1)
         #expect(try spool.events(in: [.pending]) == (0..<9).map { "{\"n\":\($0)}" })
     }
@@ -67,8 +67,8 @@ struct ExportTests {
     func deadExport() async throws {
         let spool = try source()
         do {
-            let mark = try spool.beginExport(of: spool.pending(), at: Self.moment)
-            let stamp = try spool.exportsStamp()
+            let mark = try spool.exports.begin(of: spool.pending(), at: Self.moment)
+            let stamp = try spool.exports.stamp()
             let held = try await upload(spool)
             #expect(held.sent.segments == 0)
             let travelling = try #require(held.travelling.first)
@@ -76,7 +76,7 @@ struct ExportTests {
             #expect(travelling.since == Self.moment)
             #expect(travelling.segments == 3)
             #expect(travelling.isUnderWay)
-            #expect(try spool.exportsStamp() == stamp)
+            #expect(try spool.exports.stamp() == stamp)
             withExtendedLifetime(mark) {}
         }
         let sent = try await upload(spool)
@@ -117,20 +117,20 @@ struct ExportTests {
         }
         let count = reports.withLock { $0.count }
         #expect(count == 2)
-        let marked = try spool.exportMarks().flatMap(\.segments).map(\.name)
+        let marked = try spool.exports.marks().flatMap(\.segments).map(\.name)
         #expect(Set(marked).count == marked.count)
         // What both had in hand in one moment is due as before.
         _ = try export(spool)
-        #expect(try spool.exportMarks().flatMap(\.segments).map(\.name).sorted() == spool.pending().sorted())
+        #expect(try spool.exports.marks().flatMap(\.segments).map(\.name).sorted() == spool.pending().sorted())
     }
 
     @Test("What another export marks after it was chosen is left out, unless travelling segments are wanted")
     func markedMeanwhile() throws {
         let spool = try source()
         let names = try spool.pending()
-        let first = try spool.beginExport(of: Array(names.prefix(2)), at: Self.moment)
-        #expect(try spool.beginExport(of: names, at: Self.moment).names == [names[2]])
-        #expect(try spool.beginExport(of: names, at: Self.moment, includesTravelling: true).names == names)
+        let first = try spool.exports.begin(of: Array(names.prefix(2)), at: Self.moment)
+        #expect(try spool.exports.begin(of: names, at: Self.moment).names == [names[2]])
+        #expect(try spool.exports.begin(of: names, at: Self.moment, includesTravelling: true).names == names)
         withExtendedLifetime(first) {}
     }
 
@@ -153,16 +153,16 @@ struct ExportTests {
         let report = try #require(made)
         #expect(report.segments == 9)
         #expect(report.busy == 1)
-        #expect(try spool.pending().sorted() == spool.exportMarks().flatMap(\.segments).map(\.name).sorted())
+        #expect(try spool.pending().sorted() == spool.exports.marks().flatMap(\.segments).map(\.name).sorted())
     }
 
     @Test("A segment that an uploader claimed before it was marked is left out")
     func claimedMeanwhile() throws {
         let spool = try source(2)
         let names = try spool.pending()
-        let mark = try spool.beginExport(of: names, at: Self.moment)
+        let mark = try spool.exports.begin(of: names, at: Self.moment)
         var report = ExportReport()
-        guard case .claimed(let claim) = spool.claim(names[0]) else {
+        guard case .claimed(let claim) = spool.claims.take(names[0]) else {
             Issue.record("no claim")
             return
         }
@@ -177,10 +177,10 @@ struct ExportTests {
         let spool = try source(1)
         let name = try #require(try spool.pending().first)
         let watch = TravelWatch()
-        try spool.mark(ExportMark(bundle: "othersothersothers", at: Self.moment, segments: []))
+        try spool.exports.mark(ExportMark(bundle: "othersothersothers", at: Self.moment, segments: []))
         _ = try watch.read(spool, spool.scan())
         usleep(20_000)
-        let mark = try spool.beginExport(of: [name], at: Self.moment)
+        let mark = try spool.exports.begin(of: [name], at: Self.moment)
         #expect(try watch.hasMark(of: name, spool))
         usleep(20_000)
         mark.cancel()
@@ -202,34 +202,36 @@ struct ExportTests {
     @Test("That an export died is seen without a change of the folder")
     func stamp() throws {
         let spool = try source()
-        var mark: ExportUnderWay? = try spool.beginExport(of: spool.pending(), at: Self.moment)
-        let alive = try spool.exportsStamp()
+        var mark: ExportUnderWay? = try spool.exports.begin(of: spool.pending(), at: Self.moment)
+        let alive = try spool.exports.stamp()
         #expect(mark != nil)
         mark = nil
-        #expect(try spool.exportsStamp() != alive)
+        #expect(try spool.exports.stamp() != alive)
     }
 
     @Test("A mark that an earlier version left without checksums holds nothing up; one with checksums still does")
     func oldMarks() throws {
         let spool = try source()
         let names = try spool.pending()
-        try spool.mark(ExportMark(bundle: "killedkilledkilled", at: Self.moment, segments: [.init(name: names[0], sha256: "")]))
-        try spool.mark(
+        try spool.exports.mark(
+            ExportMark(bundle: "killedkilledkilled", at: Self.moment, segments: [.init(name: names[0], sha256: "")]))
+        try spool.exports.mark(
             ExportMark(bundle: "travelstravelstravels", at: Self.moment, segments: [.init(name: names[1], sha256: "ab")]))
-        #expect(try spool.exportedSegments() == [FileName(names[1])])
-        #expect(try spool.travellingBundles().map(\.bundle) == ["travelstravelstravels"])
+        #expect(try spool.exports.segments() == [FileName(names[1])])
+        #expect(try spool.exports.travellingBundles().map(\.bundle) == ["travelstravelstravels"])
     }
 
     @Test("A mark whose content names another bundle counts for nothing")
     func foreignMark() throws {
         let spool = try source()
         let names = try spool.pending()
-        try spool.mark(ExportMark(bundle: "abcdefghijklmnop", at: Self.moment, segments: [.init(name: names[0], sha256: "ab")]))
+        try spool.exports.mark(
+            ExportMark(bundle: "abcdefghijklmnop", at: Self.moment, segments: [.init(name: names[0], sha256: "ab")]))
         let exports = folder("source/.ferry/exports")
         #expect(rename("\(exports)/abcdefghijklmnop.jsonl", "\(exports)/otherotherotherother.jsonl") == 0)
         #expect(mkdir("\(exports)/folder.jsonl", 0o700) == 0)
         #expect(mkfifo("\(exports)/pipe.jsonl", 0o600) == 0)
-        #expect(try spool.exportMarks().isEmpty)
+        #expect(try spool.exports.marks().isEmpty)
     }
 
     @Test(
@@ -245,11 +247,11 @@ struct ExportTests {
         #expect(rename("\(spool.path)/\(old)", "\(spool.path)/\(new)") == 0)
         #expect(try await upload(spool).sent.segments == 0)
         #expect(try export(spool).alreadyExported == 3)
-        #expect(try spool.travellingBundles().map(\.segments) == [3])
+        #expect(try spool.exports.travellingBundles().map(\.segments) == [3])
         #expect(try PendingSegments(spool, now: .now()).allSatisfy { $0.state == .exported(bundle: report.bundle) })
         let taken = try Import(folder.spool("hub"), options: ImportOptions()).run(stick(), at: Self.moment)
         let receipt = try #require(taken.first).get().receiptBytes
-        #expect(try spool.acknowledge(receipt, from: nil, at: Self.moment).sent == 3)
+        #expect(try spool.exports.acknowledge(receipt, from: nil, at: Self.moment).sent == 3)
         #expect(try spool.pending().isEmpty)
     }
 
@@ -263,14 +265,14 @@ struct ExportTests {
         #expect(report.segments == 1)
         #expect(rename("\(spool.path)/\(name)", "\(spool.path)/\(rotated)") == 0)
         try OpenFile.creating("\(spool.path)/\(name)").write(Segments.gzip("{\"n\":2}\n"))
-        #expect(try spool.exportedSegments() == [FileName(rotated)])
-        #expect(try spool.travellingBundles().map(\.segments) == [1])
+        #expect(try spool.exports.segments() == [FileName(rotated)])
+        #expect(try spool.exports.travellingBundles().map(\.segments) == [1])
         let states = try PendingSegments(spool, now: later).map { ($0.name, $0.state) }
         #expect(states.contains { $0 == (rotated, .exported(bundle: report.bundle)) })
         #expect(states.contains { $0 == (name, .due) })
         let taken = try Import(folder.spool("hub"), options: ImportOptions()).run(stick(), at: Self.moment)
         let receipt = try #require(taken.first).get().receiptBytes
-        let done = try spool.acknowledge(receipt, from: nil, at: Self.moment)
+        let done = try spool.exports.acknowledge(receipt, from: nil, at: Self.moment)
         #expect(done.sent == 1)
         #expect(done.changed == 0)
         #expect(try spool.pending() == [name])
@@ -290,8 +292,8 @@ struct ExportTests {
         } else {
             try OpenFile.creating(path, appending: true).write(Segments.gzip("{\"n\":2}\n"))
         }
-        #expect(try spool.exportedSegments() == [FileName("log.jsonl.gz")])
-        #expect(try spool.travellingBundles().map(\.segments) == [1])
+        #expect(try spool.exports.segments() == [FileName("log.jsonl.gz")])
+        #expect(try spool.exports.travellingBundles().map(\.segments) == [1])
     }
 
     @Test(
@@ -313,7 +315,7 @@ struct ExportTests {
         let hub = try folder.spool("hub")
         func acknowledge(_ stick: String) throws -> Int {
             let taken = try #require(try Import(hub, options: ImportOptions()).run(folder(stick), at: Self.moment).first).get()
-            return try spool.acknowledge(taken.receiptBytes, from: nil, at: Self.moment).sent
+            return try spool.exports.acknowledge(taken.receiptBytes, from: nil, at: Self.moment).sent
         }
         if isEvicted {
             try FileManager.default.removeItem(atPath: path)
@@ -321,8 +323,8 @@ struct ExportTests {
             #expect(try acknowledge("first") == 1)
         }
         try OpenFile.creating(path).write(Segments.gzip("{\"n\":2}\n"))
-        #expect(try spool.exportedSegments().isEmpty)
-        #expect(try spool.travellingBundles().isEmpty)
+        #expect(try spool.exports.segments().isEmpty)
+        #expect(try spool.exports.travellingBundles().isEmpty)
         #expect(try acknowledge("second") == 0)
         #expect(try spool.events(in: [.pending]) == ["{\"n\":2}"])
         try endWriting(in: spool)
@@ -338,7 +340,7 @@ struct ExportTests {
         let report = try Export(spool, options: ExportOptions(), now: Timestamp.now() + .seconds(60)).run(to: stick())
         #expect(report.segments == 1)
         #expect(report.others.misnamed == 2)
-        #expect(try spool.exportedSegments().count == 1)
+        #expect(try spool.exports.segments().count == 1)
         let taken = try #require(try Import(folder.spool("hub"), options: ImportOptions()).run(stick(), at: Self.moment).first)
             .get()
         #expect(taken.isComplete)
@@ -355,12 +357,12 @@ struct ExportTests {
         #expect(try spool.pending().count == 2)
         let report = try Export(spool, options: ExportOptions(), now: Timestamp.now() + .seconds(60)).run(to: stick())
         #expect(report.segments == 2)
-        let mark = try #require(try spool.exportMarks().first)
+        let mark = try #require(try spool.exports.marks().first)
         #expect(Set(mark.segments.map(\.sha256)).count == 2)
         let taken = try #require(try Import(folder.spool("hub"), options: ImportOptions()).run(stick(), at: Self.moment).first)
             .get()
         #expect(taken.stored == 2)
-        let done = try spool.acknowledge(taken.receiptBytes, from: nil, at: Self.moment)
+        let done = try spool.exports.acknowledge(taken.receiptBytes, from: nil, at: Self.moment)
         #expect(done.sent == 2)
         #expect(done.missing == 0)
         #expect(try spool.pending().isEmpty)
@@ -406,7 +408,7 @@ struct ExportTests {
         let names = try spool.pending()
         let stick = try stick()
         let export = Export(spool, options: ExportOptions(), now: Self.moment)
-        let mark = try spool.beginExport(of: names, at: Self.moment)
+        let mark = try spool.exports.begin(of: names, at: Self.moment)
         var report = ExportReport()
         try FileManager.default.removeItem(atPath: "\(spool.path)/\(names[0])")
         let chosen = export.describe(names, &report)
@@ -420,7 +422,7 @@ struct ExportTests {
         let intake = try #require(taken.first).get()
         #expect(intake.isComplete)
         #expect(intake.stored == 2)
-        #expect(try spool.acknowledge(intake.receiptBytes, from: nil, at: Self.moment).sent == 2)
+        #expect(try spool.exports.acknowledge(intake.receiptBytes, from: nil, at: Self.moment).sent == 2)
     }
 
     @Test("A segment that changes after its checksum was taken is left out")
@@ -428,7 +430,7 @@ struct ExportTests {
         let spool = try source(2)
         let names = try spool.pending()
         let export = Export(spool, options: ExportOptions(), now: Self.moment)
-        let mark = try spool.beginExport(of: names, at: Self.moment)
+        let mark = try spool.exports.begin(of: names, at: Self.moment)
         var report = ExportReport()
         let chosen = export.describe(names, &report)
         try OpenFile.creating("\(spool.path)/\(names[1])").write(Segments.gzip("{\"other\":true}\n"))
@@ -452,19 +454,19 @@ struct ExportTests {
         }
         let suffix = (asTar ? ".tar" : "") + ".part"
         // Its mark is void; it was forgotten; its export still runs; it is another spool's.
-        var dead: ExportUnderWay? = try spool.beginExport(of: [], at: Self.moment)
+        var dead: ExportUnderWay? = try spool.exports.begin(of: [], at: Self.moment)
         let deadID = try #require(dead).bundle
         dead = nil
         try leave(spool, deadID)
         try leave(spool, "forgottenforgotten")
-        let running = try spool.beginExport(of: [], at: Self.moment)
+        let running = try spool.exports.begin(of: [], at: Self.moment)
         try leave(spool, running.bundle)
         try leave(folder.spool("other"), "otherotherotherother")
         _ = try export(spool)
         let left = try stick.names().filter { $0.hasSuffix(".part") }
         #expect(
             Set(left) == [running.bundle, "otherotherotherother"].reduce(into: []) { $0.insert("ferry-bundle-\($1)\(suffix)") })
-        #expect(try !spool.allExportMarks().contains { $0.bundle == deadID })
+        #expect(try !spool.exports.allMarks().contains { $0.bundle == deadID })
         withExtendedLifetime(running) {}
     }
 
@@ -481,7 +483,7 @@ struct ExportTests {
         options.asTar = asTar
         let export = Export(spool, options: options, now: Self.moment)
         // Dies between the name on the stick and the mark.
-        var mark: ExportUnderWay? = try spool.beginExport(of: spool.pending(), at: Self.moment)
+        var mark: ExportUnderWay? = try spool.exports.begin(of: spool.pending(), at: Self.moment)
         let dead = try #require(mark).bundle
         let destination = try BundleDestination(in: medium, bundle: dead, asTar: asTar, at: Self.moment)
         try destination.add(BundleManifest.fileName, size: 3) { try $0.write([1, 2, 3]) }
@@ -498,24 +500,24 @@ struct ExportTests {
         #expect(mkdir(folder("elsewhere"), 0o700) == 0)
         let first = try export.run(to: folder("elsewhere"))
         #expect(first.segments == 3)
-        #expect(try spool.allExportMarks().contains { $0.bundle == dead })
+        #expect(try spool.exports.allMarks().contains { $0.bundle == dead })
         options.includesExported = true
         let second = try Export(spool, options: options, now: Self.moment).run(to: stick)
         let suffix = asTar ? ".tar" : ""
         #expect(try medium.names() == ["ferry-bundle-\(second.bundle)\(suffix)", other].sorted())
-        #expect(try !spool.allExportMarks().contains { $0.bundle == dead })
-        #expect(try spool.exportMarks().count == 2)
+        #expect(try !spool.exports.allMarks().contains { $0.bundle == dead })
+        #expect(try spool.exports.marks().count == 2)
     }
 
     @Test("The mark of a dead export whose bundle is never found is forgotten in time")
     func forgottenInTime() throws {
         let spool = try source()
-        var mark: ExportUnderWay? = try spool.beginExport(of: spool.pending(), at: Self.moment)
+        var mark: ExportUnderWay? = try spool.exports.begin(of: spool.pending(), at: Self.moment)
         #expect(mark != nil)
         mark = nil
         let later = Self.moment + .seconds(31 * 86_400)
         _ = try Export(spool, options: ExportOptions(), now: later).run(to: stick())
-        #expect(try spool.allExportMarks().map(\.state) == [.complete])
+        #expect(try spool.exports.allMarks().map(\.state) == [.complete])
     }
 
     @Test("A tar file's size goes beyond eight gibibytes, as GNU tar writes and reads it")

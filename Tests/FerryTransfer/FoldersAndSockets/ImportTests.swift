@@ -43,9 +43,9 @@ struct ImportTests {
         let spool = try source()
         _ = try export(spool, to: stick())
         let hub = try folder.spool("hub")
-        let marks = try #require(try spool.exportMarks().first).segments
+        let marks = try #require(try spool.exports.marks().first).segments
         // As a version left it that removed arrivals after their keys were logged.
-        try hub.logReceived(
+        try hub.received.log(
             marks.map {
                 ReceivedEntry(
                     at: Self.moment, key: SegmentName($0.name)!.id, sha256: $0.sha256, segment: $0.name, bytes: 42, events: 1,
@@ -65,9 +65,9 @@ struct ImportTests {
         let hub = try folder.spool("hub")
         #expect(try take(stick(), into: hub).first?.get().stored == 2)
         for name in try hub.pending() {
-            guard case .claimed(let claim) = hub.claim(name) else { throw CancellationError() }
+            guard case .claimed(let claim) = hub.claims.take(name) else { throw CancellationError() }
             let line = LedgerEntry(at: Self.moment, segment: name, outcome: .sent, bytes: claim.status.size)
-            try hub.settle([Ending(claim, .sent(keep: keeps), line)])
+            try hub.endings.settle([Ending(claim, .sent(keep: keeps), line)])
         }
         let again = try #require(try take(stick(), into: hub).first).get()
         #expect(again.known == 2)
@@ -98,13 +98,13 @@ struct ImportTests {
         _ = try export(spool, to: stick())
         let hub = try folder.spool("hub")
         #expect(try take(stick(), into: hub).first?.get().stored == 1)
-        guard case .claimed(let claim) = hub.claim(whole.fileName) else { throw InVain(what: "a claim") }
-        let split = try hub.split(claim, at: Self.moment, inflateLimit: .mebibytes(1))
+        guard case .claimed(let claim) = hub.claims.take(whole.fileName) else { throw InVain(what: "a claim") }
+        let split = try hub.splitting.split(claim, at: Self.moment, inflateLimit: .mebibytes(1))
         let line = LedgerEntry(at: Self.moment, segment: whole.fileName, outcome: .split, bytes: claim.status.size)
-        try hub.settle([Ending(split.parent, .split, line)])
-        guard case .claimed(let first) = hub.claim(split.halves[0]) else { throw InVain(what: "a claim") }
+        try hub.endings.settle([Ending(split.parent, .split, line)])
+        guard case .claimed(let first) = hub.claims.take(split.halves[0]) else { throw InVain(what: "a claim") }
         let sent = LedgerEntry(at: Self.moment, segment: split.halves[0], outcome: .sent, bytes: first.status.size)
-        try hub.settle([Ending(first, .sent(keep: false), sent)])
+        try hub.endings.settle([Ending(first, .sent(keep: false), sent)])
         let rejected = try hub.directory.makeDirectory("rejected")
         let half = "\(priority)\(split.halves[1].dropFirst())"
         try FileManager.default.moveItem(atPath: hub.directory.pathOf(split.halves[1]), toPath: rejected.pathOf(half))
@@ -156,7 +156,7 @@ struct ImportTests {
     private func receive(_ lines: Range<Int>, as name: SegmentName, into hub: Spool) throws {
         try hub.put(Segments.gzip(Segments.lines(lines)), as: name)
         let (digest, bytes) = try #require(try hub.directory.open(name.fileName)).digest()
-        try hub.logReceived([
+        try hub.received.log([
             ReceivedEntry(
                 at: Self.moment, key: name.id, sha256: digest.hexadecimal, segment: name.fileName, bytes: bytes,
                 events: Int64(lines.count))
@@ -191,9 +191,9 @@ struct ImportTests {
         let urgent = "0" + name.fileName.dropFirst()
         try FileManager.default.moveItem(atPath: "\(hub.path)/\(name.fileName)", toPath: "\(hub.path)/\(urgent)")
         if isSent {
-            guard case .claimed(let claim) = hub.claim(urgent) else { throw CancellationError() }
+            guard case .claimed(let claim) = hub.claims.take(urgent) else { throw CancellationError() }
             let line = LedgerEntry(at: Self.moment, segment: urgent, outcome: .sent, bytes: claim.status.size)
-            try hub.settle([Ending(claim, .sent(keep: false), line)])
+            try hub.endings.settle([Ending(claim, .sent(keep: false), line)])
         }
         let again = try #require(try take(stick(), into: hub).first).get()
         #expect(again.known == 1)
@@ -212,10 +212,10 @@ struct ImportTests {
         for name in given {
             let events = 0..<(4 / given.count)
             try receive(events, as: name, into: hub)
-            guard case .claimed(let claim) = hub.claim(name.fileName) else { throw CancellationError() }
+            guard case .claimed(let claim) = hub.claims.take(name.fileName) else { throw CancellationError() }
             let line = LedgerEntry(
                 at: Self.moment, segment: name.fileName, outcome: .sent, bytes: claim.status.size, receiver: spool.id)
-            try hub.settle([Ending(claim, .sent(keep: false), line)])
+            try hub.endings.settle([Ending(claim, .sent(keep: false), line)])
         }
         for name in brought { try spool.put(Segments.gzip(Segments.lines(0..<(4 / brought.count))), as: name) }
         _ = try export(spool, to: stick())
@@ -235,7 +235,7 @@ struct ImportTests {
         #expect(try #require(try take(stick(), into: hub).first).get().stored == 2)
         var events: [Int64] = []
         var place = ReceivedLogPlace()
-        try hub.forEachReceived(after: &place) { events.append($0.events) }
+        try hub.received.forEach(after: &place) { events.append($0.events) }
         #expect(events.sorted() == [2, 5])
     }
 
@@ -262,7 +262,7 @@ struct ImportTests {
     func leftArrival() throws {
         let hub = try folder.spool("hub")
         func arrival(_ text: String, as name: String) throws -> (arrival: Arrival, entry: ReceivedEntry) {
-            let arrival = try hub.beginArrival()
+            let arrival = try hub.arrivals.begin()
             try arrival.file.write(Segments.gzip(text))
             let zeros = String(repeating: "0", count: 64)
             return (
@@ -272,7 +272,7 @@ struct ImportTests {
         }
         let good = Segments.name().fileName
         let bad = try arrival("{\"n\":1}\n", as: "nowhere/\(good)")
-        let admitted = try hub.admit([bad, arrival("{\"n\":2}\n", as: good)])
+        let admitted = try hub.arrivals.admit([bad, arrival("{\"n\":2}\n", as: good)])
         guard case .left = admitted[0] else {
             Issue.record("named: \(admitted)")
             return
@@ -296,13 +296,13 @@ struct ImportTests {
             try Import(hub, options: ImportOptions()).run(path, at: Self.moment).map { try $0.get() }
         }
         try await eventually("the copies") { try hidden(hub).count == 3 }
-        let marks = try #require(try spool.exportMarks().first).segments
+        let marks = try #require(try spool.exports.marks().first).segments
         let sent = try hub.directory.makeDirectory("sent").makeDirectory("2026-11-21")
         let other = try folder.spool("other")
         for (index, mark) in marks.enumerated() {
             // One of them with other bytes.
             let digest = index == 2 ? String(repeating: "0", count: 64) : mark.sha256
-            try other.logReceived([
+            try other.received.log([
                 ReceivedEntry(
                     at: Self.moment, key: SegmentName(mark.name)!.id, sha256: digest, segment: mark.name, bytes: 42, events: 1)
             ])
@@ -330,20 +330,20 @@ struct ImportTests {
         var place = ReceivedLogPlace()
         func keys() throws -> [String] {
             var keys: [String] = []
-            try hub.forEachReceived(after: &place) { keys.append($0.key) }
+            try hub.received.forEach(after: &place) { keys.append($0.key) }
             return keys
         }
-        try hub.logReceived([entry("a"), entry("b")])
+        try hub.received.log([entry("a"), entry("b")])
         #expect(try keys() == ["a", "b"])
         #expect(try keys().isEmpty)
-        try hub.logReceived([entry("c")])
+        try hub.received.log([entry("c")])
         let log = folder("hub/.ferry/received-20261121.jsonl")
         let size = try OpenFile.reading(log).status().size.bytes
         let last = try OpenFile.reading(log).readBytes(1, at: size - 1)
         #expect(truncate(log, Int(size - 1)) == 0)
         #expect(try keys() == ["c"])
         try OpenFile.creating(log, appending: true).write(last)
-        try hub.logReceived([entry("d")])
+        try hub.received.log([entry("d")])
         #expect(try keys() == ["c", "d"])
         #expect(try keys().isEmpty)
     }
@@ -351,14 +351,14 @@ struct ImportTests {
     @Test("Where nothing can be logged and the log cannot be read, an arrival stays for the next who opens the spool")
     func unreadableLog() throws {
         let hub = try folder.spool("hub")
-        let arrival = try hub.beginArrival()
+        let arrival = try hub.arrivals.begin()
         let entry = ReceivedEntry(
             at: Self.moment, key: "k", sha256: String(repeating: "0", count: 64), segment: Segments.name().fileName, bytes: 1,
             events: 1)
         // Links are not followed.
         try FileManager.default.createSymbolicLink(
             atPath: folder("hub/.ferry/received-20261121.jsonl"), withDestinationPath: "/dev/full")
-        #expect(throws: FileError.self) { try hub.admit([(arrival, entry)]) }
+        #expect(throws: FileError.self) { try hub.arrivals.admit([(arrival, entry)]) }
         #expect(try hidden(hub) == [arrival.fileName])
     }
 
@@ -403,7 +403,7 @@ struct ImportTests {
     func wrongID() throws {
         let spool = try source()
         let path = try #require(try export(spool, to: stick()).path)
-        let bundle = try #require(try spool.exportMarks().first).bundle
+        let bundle = try #require(try spool.exports.marks().first).bundle
         let text = String(decoding: try OpenFile.reading("\(path)/manifest.jsonl").readBytes(1 << 20, at: 0), as: UTF8.self)
         let wrong = text.replacingOccurrences(of: bundle, with: "../../../../tmp/ferry-outside")
         try OpenFile.creating("\(path)/manifest.jsonl").write(Array(wrong.utf8))
@@ -414,9 +414,9 @@ struct ImportTests {
         }
         let receipt = Receipt(bundle: "../\(bundle)", spool: spool.id, hub: hub.id, at: Self.moment, segments: [])
         #expect(throws: ReceiptError.self) {
-            try spool.acknowledge(receipt.bytes(signedBy: nil), from: nil, at: Self.moment)
+            try spool.exports.acknowledge(receipt.bytes(signedBy: nil), from: nil, at: Self.moment)
         }
-        #expect(try spool.exportMarks().count == 1)
+        #expect(try spool.exports.marks().count == 1)
     }
 
     private func receipt(_ path: String, into hub: Spool) throws -> ImportReport {
@@ -430,13 +430,13 @@ struct ImportTests {
         let first = try receipt(stick("k1"), into: hub)
         #expect(first.stored == 2)
         _ = try export(hub, to: stick("k2"))
-        if acknowledgesFirst { #expect(try spool.acknowledge(first.receiptBytes, from: nil, at: Self.moment).sent == 2) }
+        if acknowledgesFirst { #expect(try spool.exports.acknowledge(first.receiptBytes, from: nil, at: Self.moment).sent == 2) }
         let back = try receipt(stick("k2"), into: spool)
         #expect(back.withheld.count == (acknowledgesFirst ? 0 : 2))
         #expect(back.stored == (acknowledgesFirst ? 2 : 0))
         #expect(back.receipt.segments.count == back.stored)
-        #expect(try hub.acknowledge(back.receiptBytes, from: nil, at: Self.moment).sent == back.stored)
-        if !acknowledgesFirst { #expect(try spool.acknowledge(first.receiptBytes, from: nil, at: Self.moment).sent == 2) }
+        #expect(try hub.exports.acknowledge(back.receiptBytes, from: nil, at: Self.moment).sent == back.stored)
+        if !acknowledgesFirst { #expect(try spool.exports.acknowledge(first.receiptBytes, from: nil, at: Self.moment).sent == 2) }
         #expect(try spool.pending().count + hub.pending().count == 2)
     }
 
@@ -445,18 +445,20 @@ struct ImportTests {
     func circle(_ acknowledgesFirst: Bool) throws {
         let (spool, hub) = (try source("source", 2), try folder.spool("hub"))
         _ = try export(spool, to: stick("k1"))
-        #expect(try spool.acknowledge(receipt(stick("k1"), into: hub).receiptBytes, from: nil, at: Self.moment).sent == 2)
+        #expect(try spool.exports.acknowledge(receipt(stick("k1"), into: hub).receiptBytes, from: nil, at: Self.moment).sent == 2)
         _ = try export(hub, to: stick("k2"))
         let back = try receipt(stick("k2"), into: spool)
         #expect(back.stored == 2)
         _ = try export(spool, to: stick("k3"))
-        func acknowledgeBack() throws { #expect(try hub.acknowledge(back.receiptBytes, from: nil, at: Self.moment).sent == 2) }
+        func acknowledgeBack() throws {
+            #expect(try hub.exports.acknowledge(back.receiptBytes, from: nil, at: Self.moment).sent == 2)
+        }
         if acknowledgesFirst { try acknowledgeBack() }
         let again = try receipt(stick("k3"), into: hub)
         #expect(again.withheld.count == 2)
         #expect(!again.isComplete)
         if !acknowledgesFirst { try acknowledgeBack() }
-        let done = try spool.acknowledge(again.receiptBytes, from: nil, at: Self.moment)
+        let done = try spool.exports.acknowledge(again.receiptBytes, from: nil, at: Self.moment)
         #expect(done.sent == 0)
         #expect(done.missing == 2)
         #expect(try spool.pending().count == 2)
@@ -483,7 +485,7 @@ struct ImportTests {
         let other = Receipt.Segment(name: receipt.segments[0].name, sha256: String(repeating: "0", count: 64))
         if isTwice { receipt.segments.append(receipt.segments[0]) } else { receipt.segments[0] = other }
         #expect(throws: ReceiptError.contradicts(receipt.segments[0].name)) {
-            try spool.acknowledge(receipt.bytes(signedBy: nil), from: nil, at: Self.moment)
+            try spool.exports.acknowledge(receipt.bytes(signedBy: nil), from: nil, at: Self.moment)
         }
         #expect(try spool.pending().count == 3)
     }

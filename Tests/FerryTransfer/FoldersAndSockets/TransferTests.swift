@@ -81,10 +81,10 @@ struct TransferTests {
         let taken = try #require(result.first).get()
         #expect(taken.stored == 5 && taken.isComplete)
         #expect(try bytes(of: hub, .pending) == before)
-        let done = try spool.acknowledge(taken.receiptBytes, from: isSecret ? center.publicKeys : nil, at: Self.moment)
+        let done = try spool.exports.acknowledge(taken.receiptBytes, from: isSecret ? center.publicKeys : nil, at: Self.moment)
         #expect(done.sent == 5 && done.missing == 0)
         #expect(try bytes(of: spool, .sent) == before && spool.pending().isEmpty)
-        #expect(try spool.exportMarks().isEmpty && spool.ledgerTotals()[.sent].segments == 5)
+        #expect(try spool.exports.marks().isEmpty && spool.ledger.totals()[.sent].segments == 5)
     }
 
     @Test("What travels is neither sent nor exported again; forgotten, it is due")
@@ -100,7 +100,7 @@ struct TransferTests {
         let options = UploadOptions(destination: try DestinationURL(server.url))
         let held = try await UploadPass(spool, options: options).run()
         #expect(seen.withLock { $0 } == 0 && held.remaining == 0)
-        try spool.unmark(first.bundle)
+        try spool.exports.unmark(first.bundle)
         #expect(try await UploadPass(spool, options: options).run().sent.segments == 5)
     }
 
@@ -118,7 +118,7 @@ struct TransferTests {
             return sum + Int(status.st_blocks) * 512
         }
         #expect(size <= 60_000)
-        let mark = try #require(try spool.exportMarks().first)
+        let mark = try #require(try spool.exports.marks().first)
         #expect(mark.segments.map(\.name) == Array(order.prefix(first.segments)))
         #expect(try export(spool, to: stick()).segments == 30 - first.segments)
     }
@@ -141,7 +141,7 @@ struct TransferTests {
         #expect(first.left == 0)
         #expect(first.leftOut.map(\.name) == [large])
         #expect(try #require(first.leftOut.first).reason.contains("--max-bytes"))
-        #expect(try spool.exportMarks().flatMap(\.segments).map(\.name) == behind)
+        #expect(try spool.exports.marks().flatMap(\.segments).map(\.name) == behind)
         let second = try export(400_000)
         #expect(second.segments == 1)
         #expect(second.leftOut.isEmpty)
@@ -152,7 +152,7 @@ struct TransferTests {
         let spool = try source()
         let hub = try folder.spool("hub")
         let first = try export(spool, to: stick("a"))
-        try spool.unmark(first.bundle)
+        try spool.exports.unmark(first.bundle)
         // Given up, and it comes after all.
         let second = try export(spool, to: stick("b"))
         let late = try #require(try take(stick("b"), into: hub).first).get()
@@ -162,11 +162,11 @@ struct TransferTests {
         #expect(try take(stick("a"), into: hub).first?.get().known == 5)
         #expect(try hub.pending().count == 5)
         #expect(throws: ReceiptError.self, "it was given up") {
-            try spool.acknowledge(crossed.receiptBytes, from: nil, at: Self.moment)
+            try spool.exports.acknowledge(crossed.receiptBytes, from: nil, at: Self.moment)
         }
-        #expect(try spool.acknowledge(late.receiptBytes, from: nil, at: Self.moment).sent == 5)
+        #expect(try spool.exports.acknowledge(late.receiptBytes, from: nil, at: Self.moment).sent == 5)
         #expect(throws: ReceiptError.self, "it is stale") {
-            try spool.acknowledge(late.receiptBytes, from: nil, at: Self.moment)
+            try spool.exports.acknowledge(late.receiptBytes, from: nil, at: Self.moment)
         }
         #expect(second.segments == 5)
     }
@@ -180,10 +180,10 @@ struct TransferTests {
         #expect(rename(path, path + ".part") == 0)
         try FileManager.default.removeItem(atPath: path + ".part/000004.gz")
         try FileManager.default.removeItem(atPath: path + ".part/000005.gz")
-        let lacking = try spool.exportMarks()[0].segments.suffix(2).map(\.name)
+        let lacking = try spool.exports.marks()[0].segments.suffix(2).map(\.name)
         let report = try #require(try take(stick(), into: hub).first).get()
         #expect(report.stored == 3 && report.missing == lacking)
-        let done = try spool.acknowledge(report.receiptBytes, from: nil, at: Self.moment)
+        let done = try spool.exports.acknowledge(report.receiptBytes, from: nil, at: Self.moment)
         #expect(done.sent == 3 && done.missing == 2)
         #expect(try spool.pending() == lacking)
         #expect(try export(spool, to: stick("again")).segments == 2)
@@ -256,17 +256,19 @@ struct TransferTests {
         _ = try export(spool, to: stick())
         let report = try #require(try take(stick(), into: hub) { $0.keys = keys }.first).get()
         let receipt = report.receiptBytes
-        #expect(throws: ReceiptError.self, "foreign") { try other.acknowledge(receipt, from: nil, at: Self.moment) }
-        #expect(throws: ReceiptError.forged) { try spool.acknowledge(receipt, from: PrivateKeys().publicKeys, at: Self.moment) }
+        #expect(throws: ReceiptError.self, "foreign") { try other.exports.acknowledge(receipt, from: nil, at: Self.moment) }
+        #expect(throws: ReceiptError.forged) {
+            try spool.exports.acknowledge(receipt, from: PrivateKeys().publicKeys, at: Self.moment)
+        }
         let unsigned = Array(receipt.split(separator: UInt8(ascii: "\n"))[0]) + [10]
-        #expect(throws: ReceiptError.unsigned) { try spool.acknowledge(unsigned, from: keys.publicKeys, at: Self.moment) }
+        #expect(throws: ReceiptError.unsigned) { try spool.exports.acknowledge(unsigned, from: keys.publicKeys, at: Self.moment) }
         var generator = Seeded(seed: 4)
         for _ in 0..<400 {
             var bad = receipt
             let place = Int.random(in: 0..<bad.count, using: &generator)
             bad[place] ^= 1 << Int.random(in: 0..<8, using: &generator)
             do {
-                _ = try spool.acknowledge(bad, from: keys.publicKeys, at: Self.moment)
+                _ = try spool.exports.acknowledge(bad, from: keys.publicKeys, at: Self.moment)
                 // The last line feed is no part of what is signed, nor is the form of the signature's own line.
                 #expect(place >= unsigned.count)
                 break
@@ -285,13 +287,15 @@ struct TransferTests {
             Issue.record("taken: \(result)")
             return
         }
-        let mark = try #require(try spool.exportMarks().first)
+        let mark = try #require(try spool.exports.marks().first)
         let receipt = Receipt(
             bundle: mark.bundle, spool: spool.id, hub: spool.id, at: Self.moment,
             segments: mark.segments.map { .init(name: $0.name, sha256: $0.sha256) })
-        #expect(throws: ReceiptError.own) { try spool.acknowledge(receipt.bytes(signedBy: nil), from: nil, at: Self.moment) }
+        #expect(throws: ReceiptError.own) {
+            try spool.exports.acknowledge(receipt.bytes(signedBy: nil), from: nil, at: Self.moment)
+        }
         #expect(try spool.pending() == names)
-        #expect(try spool.exportMarks() == [mark])
+        #expect(try spool.exports.marks() == [mark])
     }
 
     @Test(
@@ -356,17 +360,17 @@ struct TransferTests {
         _ = try export(spool, to: stick("one"))
         _ = try export(spool, to: stick("two")) { $0.includesExported = true }
         let receipts = try ["one", "two"].map { try #require(try take(stick($0), into: other).first).get() }
-        #expect(try spool.acknowledge(receipts[1].receiptBytes, from: nil, at: Self.moment).sent == 1)
+        #expect(try spool.exports.acknowledge(receipts[1].receiptBytes, from: nil, at: Self.moment).sent == 1)
         let name = try #require(try other.pending().first)
         let bytes = try #require(try other.directory.open(name)).readBytes(1 << 20, at: 0)
         let came = try spool.put(bytes, as: try #require(SegmentName(name)))
-        try spool.logReceived([
+        try spool.received.log([
             ReceivedEntry(
                 at: Self.moment, key: try #require(SegmentName(came)).id, sha256: String(repeating: "0", count: 64),
                 segment: came,
                 bytes: Int64(bytes.count), events: 1)
         ])
-        let late = try spool.acknowledge(receipts[0].receiptBytes, from: nil, at: Self.moment)
+        let late = try spool.exports.acknowledge(receipts[0].receiptBytes, from: nil, at: Self.moment)
         #expect(late.sent == 0)
         #expect(try spool.pending() == [came])
     }
@@ -387,7 +391,7 @@ struct TransferTests {
         try OpenFile.creating(spool.path + "/" + half).write(Array(whole.dropLast(9)))
         let report = try Export(spool, options: ExportOptions(), now: .now() + .seconds(60)).run(to: stick())
         #expect(report.segments == 5 && report.damaged == 2)
-        let marked = try spool.exportedSegments()
+        let marked = try spool.exports.segments()
         #expect(!marked.contains(half) && !marked.contains("copied.jsonl.gz"))
     }
 
@@ -431,7 +435,7 @@ struct TransferTests {
         let taken = try #require(try take(stick(), into: hub).first).get()
         #expect(taken.stored == 1)
         #expect(try SegmentName(#require(try hub.pending().first))?.priority == .normal)
-        #expect(try spool.acknowledge(taken.receiptBytes, from: nil, at: .now()).sent == 1)
+        #expect(try spool.exports.acknowledge(taken.receiptBytes, from: nil, at: .now()).sent == 1)
     }
 
     @Test("A segment that has grown since it was exported is told as changed, and due again")
@@ -443,11 +447,11 @@ struct TransferTests {
         #expect(try Export(spool, options: ExportOptions(), now: later).run(to: stick()).segments == 1)
         let taken = try #require(try take(stick(), into: folder.spool("hub")).first).get()
         try OpenFile.creating(path, appending: true).write(Segments.gzip("{\"n\":2}\n"))
-        let done = try spool.acknowledge(taken.receiptBytes, from: nil, at: later)
+        let done = try spool.exports.acknowledge(taken.receiptBytes, from: nil, at: later)
         #expect(done.changed == 1)
         #expect(done.alreadyGone == 0)
         #expect(done.sent == 0)
         #expect(try spool.pending() == ["my.jsonl.gz"])
-        #expect(try spool.exportMarks().isEmpty)
+        #expect(try spool.exports.marks().isEmpty)
     }
 }

@@ -61,8 +61,8 @@ extension FuzzTarget {
 
     /// What a bundle has taken out of a spool.
     static let exportMarks = FuzzTarget("export-marks") { bytes in
-        guard let mark = try Spool.readMark(FileInMemory(bytes).file) else { return }
-        let again = try Spool.readMark(FileInMemory(Spool.lines(of: mark)).file)
+        guard let mark = try ExportsFolder.readMark(FileInMemory(bytes).file) else { return }
+        let again = try ExportsFolder.readMark(FileInMemory(ExportsFolder.lines(of: mark)).file)
         try expect(again == mark, "a mark reads as it was written")
     }
 

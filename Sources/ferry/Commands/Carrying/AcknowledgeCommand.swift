@@ -52,7 +52,7 @@ struct AcknowledgeCommand: ParsableCommand {
         for path in receipts {
             do { read.append((path, try self.read(path))) } catch { note(error, path) }
         }
-        for ((path, _), result) in zip(read, spool.acknowledge(read.map(\.bytes), from: keys, at: .now())) {
+        for ((path, _), result) in zip(read, spool.exports.acknowledge(read.map(\.bytes), from: keys, at: .now())) {
             switch result {
             case .failure(let error): note(error, path)
             case .success(let result):

@@ -79,13 +79,13 @@ struct ExportCommand: ParsableCommand {
     /// - Parameter named: The bundle's ID, or what its folder or file on the stick is called.
     private func forgetBundle(_ named: String, _ spool: Spool) throws {
         let bundle = Export.bundle(named: named)
-        guard let mark = try spool.allExportMarks().first(where: { $0.bundle == bundle }) else {
+        guard let mark = try spool.exports.allMarks().first(where: { $0.bundle == bundle }) else {
             throw CommandError(.usage, "no receipt of \(bundle) is waited for here; ferry status shows what travels")
         }
         guard mark.state != .underWay else {
             throw CommandError(.usage, "\(bundle) is still being written; end that export first")
         }
-        try spool.unmark(bundle)
+        try spool.exports.unmark(bundle)
         spoolOptions.log.note("\(bundle) is given up: what it held is due again")
     }
 

@@ -37,7 +37,7 @@ struct ImportCommand: ParsableCommand {
 
     func run() throws {
         let spool = try spoolOptions.open(.create)
-        guard try !spool.control(warn: { spoolOptions.log.warn("\($0)") }).isDisabled else {
+        guard try !spool.control.read(warn: { spoolOptions.log.warn("\($0)") }).isDisabled else {
             throw CommandError(
                 .unavailable,
                 "the spool \(spool.path) is disabled: it stores nothing new, and the bundle stays as it is; ferry enable changes that"

@@ -23,7 +23,8 @@ struct ListCommand: ParsableCommand {
         let now = Timestamp.now()
         let standstill = spool.standstill(at: now)
         // One that is to be mended is tried at each call: it does not stand still.
-        let failure = spool.destinationStates { _ in }.map(\.state).max { $0.lastAttemptAt < $1.lastAttemptAt }?.lastError.message
+        let failure = spool.destinations.states { _ in }.map(\.state).max { $0.lastAttemptAt < $1.lastAttemptAt }?.lastError
+            .message
         let segments: PendingSegments
         do throws(FileError) { segments = try PendingSegments(spool, now: now) } catch {
             throw CommandError(error)

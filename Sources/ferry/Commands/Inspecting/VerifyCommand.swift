@@ -48,7 +48,7 @@ struct VerifyCommand: ParsableCommand {
         }
         do throws(FileError) {
             if selection.isEverythingPending {
-                for short in try spool.shortArrivals(among: spool.unfinished(spool.scan()).arrivals) {
+                for short in try spool.arrivals.short(among: spool.housekeeping.unfinished(spool.scan()).arrivals) {
                     damaged += 1
                     log.warn("\(short): copy it again with the receiver stopped")
                 }

@@ -24,8 +24,8 @@ extension ControlCommand {
             let now = Timestamp.now()
             try Spool.requireSpool(at: spoolOptions.path)
             let spool = try Spool.open(spoolOptions.path, access: .write)
-            usleep(useconds_t(clamping: wait(for: try spool.control(), at: now).wholeMilliseconds * 1000))
-            _ = try spool.setControl(at: now) { change(&$0, at: now) }
+            usleep(useconds_t(clamping: wait(for: try spool.control.read(), at: now).wholeMilliseconds * 1000))
+            _ = try spool.control.change(at: now) { change(&$0, at: now) }
             spoolOptions.log.note(confirmation(spool.path))
             if let remark = remark(on: spool) { spoolOptions.log.note(remark) }
         } catch {

@@ -16,9 +16,9 @@ struct FlushCommand: ControlCommand {
     func confirmation(_ path: String) -> String { "asked for everything in \(path) to be sent now" }
 
     func remark(on spool: Spool) -> String? {
-        let uploader = (try? spool.uploaderMark()) ?? nil
+        let uploader = (try? spool.uploaderMark.read()) ?? nil
         guard let uploader, uploader.isRunning else { return "but no ferry run looks after it: ferry upload sends it" }
-        if let control = try? spool.control(), control.stopsSending {
+        if let control = try? spool.control.read(), control.stopsSending {
             return control.isDisabled ? "but it is disabled: ferry enable" : "but it is paused: ferry resume"
         }
         guard let blocked = uploader.mark.blocked else { return nil }

@@ -32,11 +32,11 @@ struct PruneCommand: ParsableCommand {
         let log = spoolOptions.log
         let report: RetentionReport
         do throws(FileError) {
-            report = try spool.applyRetention(retention.limits) { log.warn("\($0)") }
+            report = try spool.retention.apply(retention.limits) { log.warn("\($0)") }
         } catch {
             throw CommandError(error)
         }
-        let pruning = spool.pruneSent(RetentionLimits(maxBytes: maxSentBytes, maxAge: maxSentAge), now: .now())
+        let pruning = spool.sent.prune(RetentionLimits(maxBytes: maxSentBytes, maxAge: maxSentAge), now: .now())
         let sent = pruning.deleted
         let problems = report.problems + pruning.problems
         for problem in problems { log.warn("\(problem)") }

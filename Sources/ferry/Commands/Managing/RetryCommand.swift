@@ -44,7 +44,7 @@ struct RetryCommand: ParsableCommand {
 
     func run() throws {
         let spool = try spoolOptions.open(.write)
-        let rejected = all ? try spool.rejected() : []
+        let rejected = all ? try spool.rejected.segments() : []
         for other in rejected where !other.isSegment { spoolOptions.log.note(Self.stays(other.name)) }
         let names =
             all ? rejected.filter(\.isSegment).map(\.name) : segments.map { $0.split(separator: "/").last.map(String.init) ?? $0 }
@@ -73,7 +73,7 @@ struct RetryCommand: ParsableCommand {
     }
 
     private func retry(_ name: String, in spool: Spool) throws -> String {
-        switch try spool.retryRejected(name, at: .now()) {
+        switch try spool.rejected.retry(name, at: .now()) {
         case .pending: return "\(name) is pending again"
         case .notFound: throw CommandError(.badData, "\(name) is not in rejected/")
         case .noSegment: throw CommandError(.badData, Self.stays(name))
@@ -94,7 +94,7 @@ struct RetryCommand: ParsableCommand {
     }
 
     private func salvage(_ name: String, in spool: Spool) throws -> String {
-        switch try spool.salvageRejected(name, at: .now(), inflateLimit: inflateLimit, takesUnverified: unverified) {
+        switch try spool.rejected.salvage(name, at: .now(), inflateLimit: inflateLimit, takesUnverified: unverified) {
         case .saved(let segment, let events, let tooLong, let altered):
             var text = "saved \(counted(events, "event")) of \(name) as \(segment)"
             if tooLong > 0 { text += "; \(counted(Int(tooLong), "line")) longer than 1 MiB left out" }

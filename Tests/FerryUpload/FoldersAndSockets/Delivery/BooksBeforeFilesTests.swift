@@ -13,7 +13,7 @@ struct BooksBeforeFilesTests {
     private let noon = Timestamp(rfc3339: "2026-11-21T12:00:00Z")!
 
     private func delivered(_ name: String, in spool: Spool) throws -> Ending {
-        guard case .claimed(let claim) = spool.claim(name) else { throw FileError("claim", name, code: 0) }
+        guard case .claimed(let claim) = spool.claims.take(name) else { throw FileError("claim", name, code: 0) }
         let entry = LedgerEntry(at: noon, segment: name, outcome: .sent, bytes: claim.status.size)
         return Ending(claim, .sent(keep: true), entry)
     }
@@ -29,7 +29,7 @@ struct BooksBeforeFilesTests {
         let spool = try folder.spool()
         let name = try spool.put(Segments.gzip("{}\n"))
         try blockLedger()
-        #expect(throws: FileError.self) { try spool.settle([delivered(name, in: spool)]) }
+        #expect(throws: FileError.self) { try spool.endings.settle([delivered(name, in: spool)]) }
         #expect(try spool.pending() == [name])
     }
 
@@ -55,7 +55,7 @@ struct BooksBeforeFilesTests {
             await committer.settleQueue()
             #expect(committer.failure == nil)
             #expect(try spool.files(in: [.sent]).map(\.name) == [name])
-            #expect(spool.freeSent(atLeast: .mebibytes(1))?.segments == 1)
+            #expect(spool.sent.free(atLeast: .mebibytes(1))?.segments == 1)
         }
     }
 
@@ -96,7 +96,7 @@ struct BooksBeforeFilesTests {
         let spool = try folder.spool()
         for number in 0..<2 {
             try spool.directory.replace("export.jsonl.gz", with: Segments.gzip("{\"n\":\(number)}\n"), durable: false)
-            try spool.settle([delivered("export.jsonl.gz", in: spool)])
+            try spool.endings.settle([delivered("export.jsonl.gz", in: spool)])
         }
         // Under its own name and as a copy of it, which is no segment's name.
         let day = try #require(try spool.sentDays().first)
@@ -109,11 +109,11 @@ struct BooksBeforeFilesTests {
         let spool = try folder.spool()
         let torn = "{\"at\":\"2026-11-21T12:00:00.000Z\",\"bytes\":1,\"ev"
         try OpenFile.creating(folder("spool/.ferry/received-20261121.jsonl")).write(Array(torn.utf8))
-        try spool.logReceived([
+        try spool.received.log([
             ReceivedEntry(at: noon, key: "k", sha256: String(repeating: "0", count: 64), segment: "s", bytes: 1, events: 1)
         ])
         var keys: [String] = []
-        try spool.forEachReceived { keys.append($0.key) }
+        try spool.received.forEach { keys.append($0.key) }
         #expect(keys == ["k"])
     }
 
@@ -152,9 +152,9 @@ struct BooksBeforeFilesTests {
         #expect(requests.withLock { $0.count } == 3)
         #expect(warnings.withLock { $0 } == 1)
         #expect(try spool.pending() == bad + [damaged])
-        #expect(try spool.ledgerTotals()[.rejected].segments == 0)
+        #expect(try spool.ledger.totals()[.rejected].segments == 0)
         for name in bad + [damaged] {
-            #expect(try spool.sidecar(of: name)?.lastError.message.contains("cannot be") == true)
+            #expect(try spool.sidecars.read(of: name)?.lastError.message.contains("cannot be") == true)
         }
     }
 }

@@ -53,7 +53,7 @@ struct ContentTests {
         let first = try await UploadPass(spool, options: try options(server), now: Self.later).run()
         #expect(first.sent.segments == 0 && first.rejected == 0 && first.remaining == 1)
         #expect(try spool.pending() == ["export.jsonl.gz"])
-        #expect(try spool.ledgerTotals().counts.isEmpty)
+        #expect(try spool.ledger.totals().counts.isEmpty)
         let second = try await UploadPass(spool, options: try options(server), now: Self.later).run()
         #expect(second.sent.segments == 1)
         #expect(requests.bodies == [old, new])
@@ -153,7 +153,7 @@ struct ContentTests {
         try write(Segments.gzip("{\"n\":1}\n"), to: spool.directory.pathOf(copied))
         try spool.put(Segments.gzip("{\"n\":1}\n"), as: published)
         func mayGrow(_ name: String, now: Timestamp) throws -> Timestamp? {
-            guard case .claimed(let claim) = spool.claim(name) else { throw FileError("claim", name, code: 0) }
+            guard case .claimed(let claim) = spool.claims.take(name) else { throw FileError("claim", name, code: 0) }
             return claim.mayGrow(try claim.examine(.auto, inflateLimit: .mebibytes(1)), now: now)
         }
         let now = Timestamp.now()
@@ -181,7 +181,7 @@ struct ForeignSplitTests {
     private let folder = TemporaryFolder()
 
     private func claim(_ name: String, in spool: Spool) throws -> Claim {
-        guard case .claimed(let claim) = spool.claim(name) else { throw FileError("claim", name, code: 0) }
+        guard case .claimed(let claim) = spool.claims.take(name) else { throw FileError("claim", name, code: 0) }
         return claim
     }
 
@@ -192,7 +192,7 @@ struct ForeignSplitTests {
     }
 
     private func settle(_ split: Split, in spool: Spool) throws {
-        try spool.settle([
+        try spool.endings.settle([
             Ending(
                 split.parent, .split,
                 LedgerEntry(at: .now(), segment: split.parent.name, outcome: .split, bytes: split.parent.status.size))
@@ -204,7 +204,7 @@ struct ForeignSplitTests {
         let spool = try folder.spool()
         for day in 0..<2 {
             try put(Segments.lines((day * 50)..<(day * 50 + 50)), as: "export.jsonl.gz", in: spool)
-            try settle(try spool.split(claim("export.jsonl.gz", in: spool), inflateLimit: .mebibytes(1)), in: spool)
+            try settle(try spool.splitting.split(claim("export.jsonl.gz", in: spool), inflateLimit: .mebibytes(1)), in: spool)
         }
         #expect(try spool.pending().count == 4)
         #expect(try Set(spool.events(in: [.pending])) == Set((0..<100).map { "{\"n\":\($0)}" }))
@@ -217,13 +217,13 @@ struct ForeignSplitTests {
         let spool = try folder.spool()
         try put(Segments.lines(0..<50), as: "export.jsonl.gz", in: spool)
         // The claims go with the process.
-        do { _ = try spool.split(claim("export.jsonl.gz", in: spool), inflateLimit: .mebibytes(1)) }
+        do { _ = try spool.splitting.split(claim("export.jsonl.gz", in: spool), inflateLimit: .mebibytes(1)) }
         let server = ScriptedServer.answering { _ in ScriptedServer.answer(200) }
         let options = UploadOptions(destination: try DestinationURL(server.url))
         let report = try await UploadPass(spool, options: options, now: { .now() + .seconds(60) }).run()
         #expect(report.sent.segments == 2 && report.remaining == 0)
         #expect(try spool.events(in: [.sent]).sorted() == (0..<50).map { "{\"n\":\($0)}" }.sorted())
-        let totals = try spool.ledgerTotals()
+        let totals = try spool.ledger.totals()
         #expect(totals[.renamed].segments == 1 && totals[.split].segments == 1 && totals[.sent].segments == 2)
     }
 
@@ -235,7 +235,7 @@ struct ForeignSplitTests {
         let trail = try #require(Trail("3 a b"))
         claim.file.setTrail(trail)
         guard claim.file.trail == trail else { return print("NOT TESTED: no extended attributes here") }
-        let split = try spool.split(claim, inflateLimit: .mebibytes(1))
+        let split = try spool.splitting.split(claim, inflateLimit: .mebibytes(1))
         #expect(try split.halves.map { try spool.directory.open($0)?.trail } == [trail, trail])
     }
 
@@ -264,7 +264,7 @@ struct ForeignSplitTests {
         let report = try await pass.run()
         #expect(report.sent.segments == 1 && report.stopReason == nil)
         #expect(try spool.pending().contains(parent.fileName))
-        let after = try spool.sidecar(of: parent.fileName)
+        let after = try spool.sidecars.read(of: parent.fileName)
         #expect(after?.lastError.kind == "split")
         // What was learnt of its tries stays.
         #expect(after?.broken == 1 && after?.attempts == 4 && after?.failures == 2)
@@ -279,10 +279,10 @@ struct SalvageTests {
     private func reject(_ bytes: [UInt8], as name: SegmentName = Segments.name(), in spool: Spool) throws -> String {
         let name = try spool.put(bytes, as: name)
         try spool.directory.open(name)?.setTrail(#require(Trail("2 a")))
-        guard case .claimed(let claim) = spool.claim(name) else { throw FileError("claim", name, code: 0) }
+        guard case .claimed(let claim) = spool.claims.take(name) else { throw FileError("claim", name, code: 0) }
         let reason = RejectionReason(at: .now(), kind: "truncated", message: "cut", attempts: 1)
         let entry = LedgerEntry(at: .now(), segment: name, outcome: .rejected, bytes: claim.status.size)
-        try spool.settle([Ending(claim, .rejected(reason), entry)])
+        try spool.endings.settle([Ending(claim, .rejected(reason), entry)])
         return name
     }
 
@@ -290,16 +290,16 @@ struct SalvageTests {
     func twice() throws {
         let spool = try folder.spool()
         let name = try reject(Array(Segments.gzip(Segments.lines(0..<3000)).dropLast(50)), in: spool)
-        guard case .saved(let saved, let events, 0, 0) = try spool.salvageRejected(name, at: .now(), inflateLimit: .mebibytes(1))
+        guard case .saved(let saved, let events, 0, 0) = try spool.rejected.salvage(name, at: .now(), inflateLimit: .mebibytes(1))
         else {
             Issue.record("nothing was saved")
             return
         }
         #expect(events > 1000)
         try spool.directory.remove(saved)
-        #expect(try spool.salvageRejected(name, at: .now(), inflateLimit: .mebibytes(1)) == .savedBefore(as: saved))
+        #expect(try spool.rejected.salvage(name, at: .now(), inflateLimit: .mebibytes(1)) == .savedBefore(as: saved))
         #expect(try spool.pending().isEmpty)
-        #expect(try spool.rejected().map(\.reason?.kind) == ["truncated"])
+        #expect(try spool.rejected.segments().map(\.reason?.kind) == ["truncated"])
     }
 
     @Test("What was salvaged and then damaged in its turn, before it was sent, is salvaged anew")
@@ -308,18 +308,18 @@ struct SalvageTests {
         let bytes = Array(Segments.gzip(Segments.lines(0..<3000)).dropLast(50))
         let name = try reject(bytes, in: spool)
         let limit = ByteCount.mebibytes(1)
-        guard case .saved(let saved, let events, 0, 0) = try spool.salvageRejected(name, at: .now(), inflateLimit: limit) else {
+        guard case .saved(let saved, let events, 0, 0) = try spool.rejected.salvage(name, at: .now(), inflateLimit: limit) else {
             throw InVain(what: "the salvage")
         }
         let sound = try #require(try spool.directory.contents(of: saved))
         try spool.directory.remove(saved)
         let again = try #require(SegmentName(saved))
         #expect(try reject(sound.prefix(sound.count / 2) + sound.suffix(20), as: again, in: spool) == saved)
-        #expect(try spool.salvageRejected(saved, at: .now(), inflateLimit: limit) == .heldBetter(by: name))
+        #expect(try spool.rejected.salvage(saved, at: .now(), inflateLimit: limit) == .heldBetter(by: name))
         #expect(
-            try spool.salvageRejected(name, at: .now(), inflateLimit: limit)
+            try spool.rejected.salvage(name, at: .now(), inflateLimit: limit)
                 == .saved(as: saved, events: events, tooLong: 0, unverified: 0))
-        #expect(try spool.salvageRejected(name, at: .now(), inflateLimit: limit) == .savedBefore(as: saved))
+        #expect(try spool.rejected.salvage(name, at: .now(), inflateLimit: limit) == .savedBefore(as: saved))
         #expect(try spool.pending() == [saved])
     }
 
@@ -328,15 +328,15 @@ struct SalvageTests {
         let spool = try folder.spool()
         let name = try reject(Array(Segments.gzip(Segments.lines(0..<3000)).dropLast(50)), in: spool)
         let limit = ByteCount.mebibytes(1)
-        guard case .saved(let saved, _, 0, 0) = try spool.salvageRejected(name, at: .now(), inflateLimit: limit) else {
+        guard case .saved(let saved, _, 0, 0) = try spool.rejected.salvage(name, at: .now(), inflateLimit: limit) else {
             throw InVain(what: "the salvage")
         }
         let sound = try #require(try spool.directory.contents(of: saved))
         try spool.directory.remove(saved)
         #expect(try reject(sound, as: try #require(SegmentName(saved)), in: spool) == saved)
-        #expect(try spool.retryRejected(name, at: .now()) == .salvagedBefore(as: saved))
-        #expect(try spool.salvageRejected(name, at: .now(), inflateLimit: limit) == .savedBefore(as: saved))
-        #expect(try spool.retryRejected(saved, at: .now()) == .pending)
+        #expect(try spool.rejected.retry(name, at: .now()) == .salvagedBefore(as: saved))
+        #expect(try spool.rejected.salvage(name, at: .now(), inflateLimit: limit) == .savedBefore(as: saved))
+        #expect(try spool.rejected.retry(saved, at: .now()) == .pending)
     }
 
     @Test("A salvaged segment is not brought back: its events would be sent twice")
@@ -344,14 +344,14 @@ struct SalvageTests {
         let spool = try folder.spool()
         let name = try reject(Segments.gzip(Segments.lines(0..<9)) + [1, 2, 3], in: spool)
         let other = try reject(Segments.gzip(Segments.lines(9..<20)), as: Segments.name(second: 1), in: spool)
-        guard case .saved(let saved, 9, 0, 0) = try spool.salvageRejected(name, at: .now(), inflateLimit: .mebibytes(1)) else {
+        guard case .saved(let saved, 9, 0, 0) = try spool.rejected.salvage(name, at: .now(), inflateLimit: .mebibytes(1)) else {
             Issue.record("nothing was saved")
             return
         }
-        #expect(try spool.retryRejected(name, at: .now()) == .salvagedBefore(as: saved))
-        #expect(try spool.retryRejected(other, at: .now()) == .pending)
+        #expect(try spool.rejected.retry(name, at: .now()) == .salvagedBefore(as: saved))
+        #expect(try spool.rejected.retry(other, at: .now()) == .pending)
         #expect(try spool.events(in: [.pending]).count == 20)
-        #expect(try spool.rejected().map(\.name) == [name])
+        #expect(try spool.rejected.segments().map(\.name) == [name])
     }
 
     @Test(
@@ -361,18 +361,18 @@ struct SalvageTests {
         let spool = try folder.spool()
         let bytes = Array(Segments.gzip(Segments.lines(0..<3000)).dropLast(50))
         try spool.directory.makeDirectory(Spool.rejectedName).replace(name, with: bytes, durable: false)
-        guard case .saved(let saved, _, _, 0) = try spool.salvageRejected(name, at: .now(), inflateLimit: .mebibytes(1)) else {
+        guard case .saved(let saved, _, _, 0) = try spool.rejected.salvage(name, at: .now(), inflateLimit: .mebibytes(1)) else {
             Issue.record("nothing was saved")
             return
         }
         if isSent {
-            guard case .claimed(let claim) = spool.claim(saved) else { throw InVain(what: "the claim") }
+            guard case .claimed(let claim) = spool.claims.take(saved) else { throw InVain(what: "the claim") }
             let entry = LedgerEntry(at: .now(), segment: saved, outcome: .sent, bytes: claim.status.size)
-            try spool.settle([Ending(claim, .sent(keep: false), entry)])
+            try spool.endings.settle([Ending(claim, .sent(keep: false), entry)])
         }
         let reason = RejectionReason(at: .now(), kind: "truncated", message: "cut", attempts: 1)
         try OpenFile.creating(folder("spool/rejected/\(name).reason.json")).write(JSONLine.encode(reason))
-        let second = try spool.salvageRejected(name, at: .now() + .seconds(9), inflateLimit: .mebibytes(1))
+        let second = try spool.rejected.salvage(name, at: .now() + .seconds(9), inflateLimit: .mebibytes(1))
         #expect(second == .cameAlready)
         #expect(try spool.pending().count == (isSent ? 0 : 1))
     }
@@ -383,20 +383,20 @@ struct SalvageTests {
     func cutShort(_ stage: String) throws {
         let spool = try folder.spool()
         let name = try reject(Segments.gzip(Segments.lines(0..<9)) + [1, 2, 3], in: spool)
-        guard case .saved(let saved, 9, 0, 0) = try spool.salvageRejected(name, at: .now(), inflateLimit: .mebibytes(1)) else {
+        guard case .saved(let saved, 9, 0, 0) = try spool.rejected.salvage(name, at: .now(), inflateLimit: .mebibytes(1)) else {
             throw InVain(what: "the salvage")
         }
-        var reason = try #require(try spool.rejected().first?.reason)
+        var reason = try #require(try spool.rejected.segments().first?.reason)
         #expect(reason.salvagingAs == nil)
         (reason.salvagedAs, reason.salvagingAs) = (nil, saved)
         try OpenFile.creating(folder("spool/rejected/\(name).reason.json")).write(JSONLine.encode(reason))
         if stage == "unpublished" { try spool.directory.remove(saved) }
         if stage == "sent" {
-            guard case .claimed(let claim) = spool.claim(saved) else { throw InVain(what: "the claim") }
+            guard case .claimed(let claim) = spool.claims.take(saved) else { throw InVain(what: "the claim") }
             let entry = LedgerEntry(at: .now(), segment: saved, outcome: .sent, bytes: claim.status.size)
-            try spool.settle([Ending(claim, .sent(keep: false), entry)])
+            try spool.endings.settle([Ending(claim, .sent(keep: false), entry)])
         }
-        let retried = try spool.retryRejected(name, at: .now())
+        let retried = try spool.rejected.retry(name, at: .now())
         #expect(retried == (stage == "unpublished" ? .pending : stage == "sent" ? .salvagedBefore(as: saved) : .nameTaken))
         #expect(try spool.pending().count == (stage == "sent" ? 0 : 1))
     }
@@ -407,7 +407,7 @@ struct SalvageTests {
         let name = Segments.name()
         let results = try ["one", "two"].map { path in
             let spool = try folder.spool(path)
-            return try spool.salvageRejected(reject(bytes, as: name, in: spool), at: .now(), inflateLimit: .mebibytes(1))
+            return try spool.rejected.salvage(reject(bytes, as: name, in: spool), at: .now(), inflateLimit: .mebibytes(1))
         }
         guard case .saved = results[0] else {
             Issue.record("nothing was saved: \(results[0])")
@@ -421,7 +421,7 @@ struct SalvageTests {
         let spool = try folder.spool()
         let long = "\"" + String(repeating: "x", count: 40 << 20) + "\""
         let name = try reject(Segments.gzip("1\n2\n\(long)\n3\n\(long)"), in: spool)
-        guard case .saved(let saved, 3, 2, 0) = try spool.salvageRejected(name, at: .now(), inflateLimit: .mebibytes(100)) else {
+        guard case .saved(let saved, 3, 2, 0) = try spool.rejected.salvage(name, at: .now(), inflateLimit: .mebibytes(100)) else {
             Issue.record("other lines were saved")
             return
         }

@@ -21,10 +21,10 @@ struct DeliveryStateTests {
         let isAfterOthers = delivery.mayGetBack(["r"], beside: names, of: first, isOneTaken: false)
         #expect(!isAfterOthers)
         // Its process has died since the listing.
-        guard case .claimed(let claim) = spool.claim(segments[1].fileName) else { throw InVain(what: "a claim") }
+        guard case .claimed(let claim) = spool.claims.take(segments[1].fileName) else { throw InVain(what: "a claim") }
         var state = RetryState.inParts(at: .now())
         state.noteDeparture(at: .now(), .interrupted, request: "r", events: nil)
-        try spool.writeSidecar(state, of: claim)
+        try spool.sidecars.write(state, of: claim)
         let besideQueued = delivery.mayGetBack(["r"], beside: names, of: first, isOneTaken: false)
         #expect(besideQueued)
         let besideOthers = delivery.mayGetBack(["s"], beside: names, of: first, isOneTaken: false)
@@ -48,11 +48,11 @@ struct DeliveryStateTests {
         let bad = Segments.name(second: 1)
         let behind = Segments.name(second: 2)
         for segment in [Segments.name(0), bad, behind] { try spool.put(Segments.gzip("{}\n"), as: segment) }
-        guard case .claimed(let claim) = spool.claim(bad.fileName) else { throw InVain(what: "a claim") }
+        guard case .claimed(let claim) = spool.claims.take(bad.fileName) else { throw InVain(what: "a claim") }
         let error = RetryState.LastError(scope: .destination, kind: "connection", message: "connection reset")
         var state = RetryState.inParts(at: .now())
         for _ in 0..<3 { state.noteDeparture(at: .now(), error, request: nil, events: nil) }
-        try spool.writeSidecar(state, of: claim)
+        try spool.sidecars.write(state, of: claim)
         state.failures = 1
         var delivery = try FolderDelivery([spool], options: upload, health: CircuitBreaker(upload, state: state))
         guard case .job(let first) = delivery.next() else { throw InVain(what: "the critical one") }
@@ -75,10 +75,10 @@ struct DeliveryStateTests {
         let segments = (0..<3).map { Segments.name(second: $0) }
         for segment in segments { try spool.put(Segments.gzip("{}\n"), as: segment) }
         for (segment, request) in zip(segments, ["r", "s", "r"]) {
-            guard case .claimed(let claim) = spool.claim(segment.fileName) else { throw InVain(what: "a claim") }
+            guard case .claimed(let claim) = spool.claims.take(segment.fileName) else { throw InVain(what: "a claim") }
             var state = RetryState.inParts(at: .now())
             state.noteDeparture(at: .now(), .interrupted, request: "\(request)+1-x", events: nil)
-            try spool.writeSidecar(state, of: claim)
+            try spool.sidecars.write(state, of: claim)
         }
         var delivery = try FolderDelivery([spool], options: upload)
         let tools = delivery.tools[0]
@@ -119,10 +119,10 @@ struct DeliveryStateTests {
         let segments = (0..<2).map { Segments.name(second: $0) }
         var delivery = try FolderDelivery([spool], options: upload, isScanned: false)
         func interrupt(_ segment: SegmentName) throws {
-            guard case .claimed(let claim) = spool.claim(segment.fileName) else { throw InVain(what: "a claim") }
+            guard case .claimed(let claim) = spool.claims.take(segment.fileName) else { throw InVain(what: "a claim") }
             var state = RetryState.inParts(at: .now())
             state.noteDeparture(at: .now(), .interrupted, request: "r+1-x", events: nil)
-            try spool.writeSidecar(state, of: claim)
+            try spool.sidecars.write(state, of: claim)
         }
         for segment in segments {
             try spool.put(Segments.gzip("{}\n"), as: segment)

@@ -80,14 +80,14 @@ struct DeliveryTests {
         let name = try fill(spool, 1)[0]
         let server = ScriptedServer.answering { _ in ScriptedServer.answer(status, body: status == 204 ? "" : "because") }
         let report = try await UploadPass(spool, options: try options(server.url), now: Self.stopped).run()
-        let sidecar = try spool.sidecar(of: name)
+        let sidecar = try spool.sidecars.read(of: name)
         let isPending = try spool.pending() == [name]
         switch fate {
         case .sent: #expect(try spool.files(in: [.sent]).count == 1 && !isPending)
         case .rejected:
-            let reason = try #require(try spool.rejected().first?.reason)
+            let reason = try #require(try spool.rejected.segments().first?.reason)
             #expect(reason.status == status && !isPending && report.rejected == 1)
-            #expect(try spool.ledgerTotals()[.rejected].segments == 1)
+            #expect(try spool.ledger.totals()[.rejected].segments == 1)
         case .untouched:
             #expect(isPending && sidecar == nil)
             guard case .misconfigured(let reason) = report.stopReason else {
@@ -109,7 +109,7 @@ struct DeliveryTests {
         _ = try fill(spool, 1)
         let server = ScriptedServer.answering { _ in ScriptedServer.answer(400, body: String(repeating: "x", count: 10_000)) }
         _ = try await UploadPass(spool, options: try options(server.url), now: Self.stopped).run()
-        #expect(try spool.rejected().first?.reason?.body?.utf8.count == 4096)
+        #expect(try spool.rejected.segments().first?.reason?.body?.utf8.count == 4096)
     }
 
     @Test("A poisoned segment backs off alone, the rest goes on; after ten failures of its own it is rejected as exhausted")
@@ -122,13 +122,13 @@ struct DeliveryTests {
         var options = try options(server.url)
         let report = try await UploadPass(spool, options: options, now: Self.stopped).run()
         #expect(report.sent.segments == 2 && report.remaining == 1)
-        #expect(try spool.sidecar(of: names[0])?.failures == 1)
-        #expect(try spool.sidecar(of: names[0])?.lastError.scope == .segment)
+        #expect(try spool.sidecars.read(of: names[0])?.failures == 1)
+        #expect(try spool.sidecars.read(of: names[0])?.lastError.scope == .segment)
 
         // Not due: it is left alone.
         let second = try await UploadPass(spool, options: options, now: Self.stopped).run()
         #expect(second.remaining == 1)
-        #expect(try spool.sidecar(of: names[0])?.attempts == 1)
+        #expect(try spool.sidecars.read(of: names[0])?.attempts == 1)
 
         options.ignoresWaits = true
         for round in 2...10 {
@@ -136,7 +136,7 @@ struct DeliveryTests {
             _ = try await UploadPass(spool, options: options, now: Self.stopped).run()
         }
         #expect(try spool.pending().isEmpty)
-        let reason = try #require(try spool.rejected().first?.reason)
+        let reason = try #require(try spool.rejected.segments().first?.reason)
         #expect(reason.kind == "exhausted" && reason.attempts == 10)
     }
 
@@ -175,7 +175,7 @@ struct DeliveryTests {
             Issue.record("went on")
             return
         }
-        #expect(try spool.sidecar(of: names[0])?.lastError.scope == .destination)
+        #expect(try spool.sidecars.read(of: names[0])?.lastError.scope == .destination)
 
         let next = try await UploadPass(spool, options: options, now: Self.stopped).run()
         #expect(next.destinationWaitsUntil != nil && next.remaining == 5)
@@ -185,7 +185,7 @@ struct DeliveryTests {
         options.ignoresWaits = true
         let last = try await UploadPass(spool, options: options, now: Self.stopped).run()
         #expect(last.sent.segments == 5)
-        #expect(try spool.destinationStates().isEmpty)
+        #expect(try spool.destinations.states().isEmpty)
     }
 
     @Test("After an outage segments leave in their order")
@@ -238,7 +238,7 @@ struct DeliveryTests {
             time = time + .seconds(2)
         }
         #expect(try spool.pending() == [names[0]])
-        let sidecar = try #require(try spool.sidecar(of: names[0]))
+        let sidecar = try #require(try spool.sidecars.read(of: names[0]))
         #expect(sidecar.lastError.scope == .segment && sidecar.failures == 0)
         #expect(sidecar.attempts == 2)
         for _ in 0..<12 {
@@ -250,7 +250,7 @@ struct DeliveryTests {
             }
         }
         #expect(try spool.pending() == [names[0]])
-        #expect(try spool.rejected().isEmpty)
+        #expect(try spool.rejected.segments().isEmpty)
     }
 
     @Test(
@@ -265,7 +265,7 @@ struct DeliveryTests {
         options.coalesce = .upTo(.mebibytes(1))
         for _ in 0..<12 { _ = try await UploadPass(spool, options: options, now: Self.stopped).run() }
         #expect(try spool.pending() == names)
-        #expect(try spool.rejected().isEmpty)
+        #expect(try spool.rejected.segments().isEmpty)
     }
 
     @Test("Nobody there: the destination waits, no segment's attempt is burnt")
@@ -279,7 +279,7 @@ struct DeliveryTests {
             return
         }
         #expect(reason.kind == "connect" && reason.message.contains("refused"))
-        for name in names { #expect(try spool.sidecar(of: name) == nil) }
+        for name in names { #expect(try spool.sidecars.read(of: name) == nil) }
     }
 
     @Test("A clock set back a year makes nothing wait for a year")
@@ -293,7 +293,7 @@ struct DeliveryTests {
         isWell.withLock { $0 = true }
         let report = try await UploadPass(spool, options: try options(server.url), now: { time - .seconds(86_400 * 365) }).run()
         #expect(report.sent.segments == 1)
-        #expect(try spool.sidecar(of: name) == nil)
+        #expect(try spool.sidecars.read(of: name) == nil)
     }
 
     @Test("Too large: split into halves until they fit; a single line that does not fit is rejected; no line is lost")
@@ -309,7 +309,7 @@ struct DeliveryTests {
         }
         let report = try await UploadPass(spool, options: try options(server.url), now: Self.stopped).run()
         #expect(report.split > 0 && report.rejected == 1 && report.remaining == 0)
-        #expect(try spool.rejected().first?.reason?.kind == "too-large")
+        #expect(try spool.rejected.segments().first?.reason?.kind == "too-large")
         let lines = try spool.events(in: [.sent])
         #expect(Set(lines) == Set((0..<60).map { "{\"n\":\($0)}" }) && lines.count == 60)
     }
@@ -319,8 +319,8 @@ struct DeliveryTests {
         let spool = try folder.spool()
         let name = try spool.put(Segments.gzip(Segments.lines(0..<10)))
         do {
-            guard case .claimed(let claim) = spool.claim(name) else { return }
-            _ = try spool.split(claim, inflateLimit: .mebibytes(1))
+            guard case .claimed(let claim) = spool.claims.take(name) else { return }
+            _ = try spool.splitting.split(claim, inflateLimit: .mebibytes(1))
         }
         let server = ScriptedServer.answering { _ in ScriptedServer.answer(200) }
         let report = try await UploadPass(spool, options: try options(server.url), now: Self.stopped).run()
@@ -332,7 +332,7 @@ struct DeliveryTests {
     func takenForAMoment() async throws {
         let spool = try folder.spool()
         let name = try spool.put(Segments.gzip("{}\n"))
-        let held = Mutex<ClaimResult?>(spool.claim(name))
+        let held = Mutex<ClaimResult?>(spool.claims.take(name))
         let calls = Mutex(0)
         let server = ScriptedServer.answering { _ in ScriptedServer.answer(200) }
         // A pass asks for the time a few times before and at its first look.
@@ -454,8 +454,8 @@ struct DeliveryTests {
         #expect(first.sent.segments == 1 && first.rejected == 0 && first.remaining == 1)
         let report = try await UploadPass(spool, options: options, now: { .now() + .seconds(601) }).run()
         #expect(report.rejected == 1)
-        #expect(try spool.rejected().first?.reason?.kind == "truncated")
-        #expect(try spool.rejected().first?.reason?.offset == Int64(bytes.count))
+        #expect(try spool.rejected.segments().first?.reason?.kind == "truncated")
+        #expect(try spool.rejected.segments().first?.reason?.offset == Int64(bytes.count))
     }
 
     @Test("A fresh file from another tool is waited for, then sent with a key of name, spool and content")
@@ -493,7 +493,7 @@ struct DeliveryTests {
         let report = try await UploadPass(spool, options: options).run()
         #expect(report.stopReason == .timeLimit)
         #expect(try spool.pending() == [name])
-        #expect(try spool.sidecar(of: name)?.attempts ?? 0 == 0)
+        #expect(try spool.sidecars.read(of: name)?.attempts ?? 0 == 0)
     }
 
     @Test("Strict order: nothing passes a segment that another uploader is just sending")
@@ -537,7 +537,7 @@ struct DeliveryTests {
             seen.withLock { $0.append(request["ferry-segment"]!) }
             return ScriptedServer.answer(200)
         }
-        guard case .claimed(let claim) = spool.claim(names[1]) else { throw InVain(what: "the claim") }
+        guard case .claimed(let claim) = spool.claims.take(names[1]) else { throw InVain(what: "the claim") }
         var options = try options(server.url)
         options.order = .strict
         options.coalesce = .upTo(.mebibytes(1))

@@ -68,20 +68,20 @@ struct DueSegmentsTests {
             func due(_ late: DueTime.Late) -> DueTime { DueTime(time: .endOfDay, zone: .utc, late: late) }
             switch condition {
             case .nothing: break
-            case .paused: _ = try spool.setControl(at: now) { $0.isPaused = true }
-            case .disabled: _ = try spool.setControl(at: now) { $0.isDisabled = true }
+            case .paused: _ = try spool.control.change(at: now) { $0.isPaused = true }
+            case .disabled: _ = try spool.control.change(at: now) { $0.isDisabled = true }
             case .backsOff:
-                guard case .claimed(let claim) = spool.claim(try #require(names["C"])) else { return }
-                try spool.writeSidecar(failed(.segment), of: claim)
+                guard case .claimed(let claim) = spool.claims.take(try #require(names["C"])) else { return }
+                try spool.sidecars.write(failed(.segment), of: claim)
             case .destinationWaits:
                 let id = DestinationID.id(of: "\(options.destination)")
-                try spool.setDestinationState(failed(.destination), id)
+                try spool.destinations.setState(failed(.destination), id)
             case .lateIsSent: options.due = due(.send)
             case .lateIsHeld: options.due = due(.hold)
             case .lateIsDropped: options.due = due(.drop)
             case .travels:
                 let segment = ExportMark.Segment(name: try #require(names["D"]), sha256: "ab")
-                try spool.mark(ExportMark(bundle: "bundle", at: now, segments: [segment]))
+                try spool.exports.mark(ExportMark(bundle: "bundle", at: now, segments: [segment]))
             case .limit: options.limit = 3
             case .size:
                 let bytes = try spool.scan(sizes: true).segmentBytes.bytes

@@ -76,7 +76,7 @@ struct FolderDelivery {
                 state.recorded(request, aftermaths, at: now())
             case .keepHealth(let lane):
                 let spool = try? tools[lane].lease.spool()
-                try? spool?.setDestinationState(state.health.state, state.health.id)
+                try? spool?.destinations.setState(state.health.state, state.health.id)
             }
         }
     }

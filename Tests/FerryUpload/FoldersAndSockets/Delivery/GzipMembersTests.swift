@@ -261,7 +261,7 @@ struct GzipMembersTests {
         #expect(throws: SegmentError.self) { _ = try file.checkDeeply(inflateLimit: .mebibytes(1)) }
         #expect(throws: GzipError.self) { try file.countLines(limit: .mebibytes(1)) }
         #expect(try !file.salvage(into: .inMemory(), limit: .mebibytes(1)).isSound)
-        guard case .claimed(let claim) = spool.claim(name) else { throw InVain(what: "a claim") }
+        guard case .claimed(let claim) = spool.claims.take(name) else { throw InVain(what: "a claim") }
         #expect(try claim.examine(.always, inflateLimit: .mebibytes(1)).damage?.kind == .corrupt)
     }
 
@@ -285,7 +285,7 @@ struct GzipMembersTests {
         withUnsafeBytes(of: uncompressed.littleEndian) { bytes.replaceSubrange(25..<33, with: $0) }
         let name = try spool.put(bytes)
         #expect(try PendingSegments(spool, now: .now()).allSatisfy { $0.state == .due })
-        guard case .claimed(let claim) = spool.claim(name) else { throw InVain(what: "a claim") }
+        guard case .claimed(let claim) = spool.claims.take(name) else { throw InVain(what: "a claim") }
         let examination = try claim.examine(.auto, inflateLimit: .mebibytes(1))
         #expect(examination.damage == nil)
         #expect(examination.events == 2)
@@ -301,7 +301,7 @@ struct GzipMembersTests {
             try written(lines(9, seed: 21))
         )
         let name = try spool.put(first + last)
-        guard case .claimed(let claim) = spool.claim(name) else {
+        guard case .claimed(let claim) = spool.claims.take(name) else {
             Issue.record("not claimed")
             return
         }

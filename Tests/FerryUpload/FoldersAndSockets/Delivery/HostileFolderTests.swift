@@ -107,13 +107,13 @@ struct HostileFolderTests {
             "{\"attempts\":9223372036854775807,\"failures\":0,\"firstAttemptAt\":\(time),\"lastAttemptAt\":\(time),\"lastError\":{\"kind\":\"x\",\"message\":\"\",\"scope\":\"segment\"},\"nextAttemptAt\":\(time),\"version\":1}"
         try spool.directory.replace("\(name).retry.json", with: Array(sidecar.utf8), durable: false)
         var warnings: [String] = []
-        #expect(try spool.sidecar(of: name) { warnings.append("\($0)") } == nil)
+        #expect(try spool.sidecars.read(of: name) { warnings.append("\($0)") } == nil)
         #expect(warnings.first?.contains("attempts") == true)
         let clock =
             "{\"bootID\":\"\(ClockJumpDetector.Reading.now().bootID)\",\"sinceBoot\":-9223372036854775808,\"wall\":\(time)}"
         try spool.directory.replace(".ferry/clock.json", with: Array(clock.utf8), durable: false)
         warnings = []
-        _ = spool.watchClock { warnings.append("\($0)") }
+        _ = spool.clock.watch { warnings.append("\($0)") }
         #expect(warnings.count == 1)
     }
 
@@ -135,17 +135,17 @@ struct HostileFolderTests {
         options.ignoresWaits = true
         let later: @Sendable () -> Timestamp = { .now() + ForeignFile.quietPeriod }
         _ = try await UploadPass(spool, options: options, now: later).run()
-        #expect(try spool.sidecar(of: name)?.attempts == 1)
+        #expect(try spool.sidecars.read(of: name)?.attempts == 1)
         #expect(try spool.scan().entries.contains { $0.isForeign && $0.hasSidecar })
         #expect(try spool.scan().orphanSidecars.isEmpty)
         _ = try await UploadPass(spool, options: options, now: later).run()
-        #expect(try spool.sidecar(of: name)?.attempts == 2)
+        #expect(try spool.sidecars.read(of: name)?.attempts == 2)
         _ = try await UploadPass(spool, options: options, now: later).run()
-        #expect(try spool.sidecar(of: name) == nil)
-        let rejected = try #require(try spool.rejected().first)
+        #expect(try spool.sidecars.read(of: name) == nil)
+        let rejected = try #require(try spool.rejected.segments().first)
         #expect(rejected.name == name)
         #expect(rejected.reason?.status == 400)
-        #expect(try spool.retryRejected(name, at: .now()) == .pending)
+        #expect(try spool.rejected.retry(name, at: .now()) == .pending)
         _ = try await UploadPass(spool, options: options, now: later).run()
         #expect(try spool.pending().isEmpty)
         #expect(try spool.events(in: [.sent]).sorted() == ["{\"n\":1}", "{\"n\":2}"])
@@ -158,13 +158,13 @@ struct HostileFolderTests {
         for number in 1...3 {
             try spool.directory.replace("x", with: Segments.gzip("{\"n\":\(number)}\n"), durable: false)
             try spool.directory.rename("x", to: name)
-            guard case .claimed(let claim) = spool.claim(name) else { throw CancellationError() }
+            guard case .claimed(let claim) = spool.claims.take(name) else { throw CancellationError() }
             let entry = LedgerEntry(at: .now(), segment: name, outcome: .rejected, bytes: claim.status.size)
             let reason = RejectionReason(at: .now(), kind: "status", message: "no", attempts: 1)
-            try spool.settle([Ending(claim, .rejected(reason), entry)])
+            try spool.endings.settle([Ending(claim, .rejected(reason), entry)])
         }
-        #expect(try spool.rejected().count == 3)
-        #expect(try spool.rejected().allSatisfy { $0.reason != nil })
+        #expect(try spool.rejected.segments().count == 3)
+        #expect(try spool.rejected.segments().allSatisfy { $0.reason != nil })
     }
 
     @Test("The receiver refuses a name that no file can have, logs nothing, and goes on")
@@ -186,7 +186,7 @@ struct HostileFolderTests {
         #expect(try spool.pending().count == 2)
         #expect(try spool.directory.hiddenNames().filter { $0.hasSuffix(".ferry-in") }.isEmpty)
         var logged = 0
-        try spool.forEachReceived { _ in logged += 1 }
+        try spool.received.forEach { _ in logged += 1 }
         #expect(logged == 2)
     }
 

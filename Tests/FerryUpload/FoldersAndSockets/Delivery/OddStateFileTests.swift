@@ -85,7 +85,7 @@ struct OddStateFileTests {
         let server = ScriptedServer.answering { _ in ScriptedServer.answer(503) }
         _ = try await UploadPass(spool, options: UploadOptions(destination: try DestinationURL(server.url))).run()
         withExtendedLifetime(server) {}
-        #expect(try spool.sidecar(of: name)?.attempts == 1)
+        #expect(try spool.sidecars.read(of: name)?.attempts == 1)
     }
 
     @Test("What is known of the destination counts as absent, and is written anew", arguments: Oddity.allCases)
@@ -98,7 +98,7 @@ struct OddStateFileTests {
         let report = try await UploadPass(spool, options: UploadOptions(destination: destination)).run()
         withExtendedLifetime(server) {}
         #expect(report.destinationWaitsUntil != nil)
-        #expect(try spool.destinationStates().count == 1)
+        #expect(try spool.destinations.states().count == 1)
     }
 
     @Test("A clock that cannot be read is told once, and kept anew", arguments: Oddity.allCases)
@@ -106,7 +106,7 @@ struct OddStateFileTests {
         let spool = try folder.spool()
         try put(oddity, "clock.json")
         var warnings: [UnreadableState] = []
-        for _ in 0..<2 { _ = spool.watchClock { warnings.append($0) } }
+        for _ in 0..<2 { _ = spool.clock.watch { warnings.append($0) } }
         #expect(warnings.count == 1)
     }
 
@@ -117,7 +117,7 @@ struct OddStateFileTests {
         let spool = try folder.spool()
         try put(oddity, "control.json")
         var warnings: [UnreadableState] = []
-        _ = try spool.control { warnings.append($0) }
+        _ = try spool.control.read { warnings.append($0) }
         #expect(warnings.map(\.countsAs) == [.paused])
         try store(spool, "{\"n\":1}")
         let (before, report) = try await send(spool)
@@ -125,9 +125,9 @@ struct OddStateFileTests {
         #expect(report.control.isUnreadable)
         #expect(report.remaining == 1)
         // What is told besides ends no pause.
-        _ = try spool.setControl(at: .now()) { $0.isDisabled = false }
-        #expect(try spool.control().isPaused)
-        _ = try spool.setControl(at: .now()) { $0.isPaused = false }
+        _ = try spool.control.change(at: .now()) { $0.isDisabled = false }
+        #expect(try spool.control.read().isPaused)
+        _ = try spool.control.change(at: .now()) { $0.isPaused = false }
         let (after, last) = try await send(spool)
         #expect(after == 1, "\(last)")
     }
@@ -156,7 +156,7 @@ struct OddStateFileTests {
     func kept() throws {
         let spool = try folder.spool()
         try put(.folder, "clock.json")
-        _ = spool.watchClock()
+        _ = spool.clock.watch()
         #expect(try spool.stateDirectory?.isDirectory("clock.json~1") == true)
         #expect(try spool.stateDirectory?.status("clock.json")?.isRegular == true)
     }

@@ -62,7 +62,7 @@ struct PaceTests {
             #expect(sizes.reduce(0, +) == request.body.count)
         }
         #expect(Set(hub.requests.map { $0["idempotency-key"]! }).count == hub.requests.count)
-        #expect(try spool.ledgerTotals()[.sent].segments == 155)
+        #expect(try spool.ledger.totals()[.sent].segments == 155)
     }
 
     @Test("Refused together, they are sent one by one, and only the bad one is rejected", arguments: [400, 413, 500])
@@ -80,7 +80,7 @@ struct PaceTests {
         #expect(report.sent.segments == 9 && report.rejected == 1 && report.remaining == 0)
         // What may have arrived is asked for once more as it was.
         #expect(hub.names.filter { $0.contains(",") }.count == (status == 500 ? 2 : 1))
-        #expect(try spool.rejected().map(\.name) == [bad])
+        #expect(try spool.rejected.segments().map(\.name) == [bad])
     }
 
     @Test("A destination that fails is not asked segment by segment")
@@ -138,7 +138,7 @@ struct PaceTests {
             case .drop:
                 #expect(hub.names == [names[2], names[3]] && report.retention.expired.segments == 2)
                 #expect(try spool.pending().isEmpty)
-                #expect(try spool.ledgerTotals()[.expired].segments == 2)
+                #expect(try spool.ledger.totals()[.expired].segments == 2)
             }
         }
     }
@@ -168,7 +168,7 @@ struct PaceTests {
         _ = try put(spool, 50)
         let hub = Hub { _ in
             // The first request pauses the spool; what follows would take a minute.
-            _ = try? spool.setControl(at: .now()) { $0.isPaused = true }
+            _ = try? spool.control.change(at: .now()) { $0.isPaused = true }
             Thread.sleep(forTimeInterval: 1.5)
             return 200
         }
@@ -194,7 +194,7 @@ struct PaceTests {
         let hub = Hub()
         let options = try options(hub)
         for change in [{ (control: inout SpoolControl) in control.isPaused = true }, { $0.isDisabled = true }] {
-            _ = try spool.setControl(at: .now()) {
+            _ = try spool.control.change(at: .now()) {
                 $0 = SpoolControl()
                 change(&$0)
             }
@@ -202,7 +202,7 @@ struct PaceTests {
             #expect(report.control.stopsSending && report.remaining == 2)
         }
         #expect(hub.requests.isEmpty)
-        _ = try spool.setControl(at: .now()) { $0.isDisabled = false }
+        _ = try spool.control.change(at: .now()) { $0.isDisabled = false }
         #expect(try await UploadPass(spool, options: options).run().sent.segments == 2)
     }
 }

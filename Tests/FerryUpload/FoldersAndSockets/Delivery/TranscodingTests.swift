@@ -45,7 +45,7 @@ struct TranscodingTests {
         options.body = .measurement(trackingID: "UA-1-2")
         let report = try await UploadPass(spool, options: options).run()
         #expect(report.sent.segments == 0 && report.rejected == 1)
-        let rejected = try #require(try spool.rejected().first)
+        let rejected = try #require(try spool.rejected.segments().first)
         #expect(rejected.name == name && rejected.reason?.kind == "not-encodable")
         #expect(rejected.reason?.message.hasPrefix("line 2 has no \"name\"") == true)
         #expect(try spool.directory.names().filter { $0.hasSuffix(".tmp") }.isEmpty)

@@ -17,7 +17,7 @@ struct DeliveredLinesTests {
         let server = RequestServer([3: 503])
         let listener = ScriptedServer.answering { server.answer($0) }
         _ = try await uploadRequests(of: spool, to: listener.url, events: 20)
-        #expect(try spool.sidecar(of: name)?.delivered?.lines == 40)
+        #expect(try spool.sidecars.read(of: name)?.delivered?.lines == 40)
         #expect(try spool.pending() == [name])
         // Another destination has nothing of it.
         let other = RequestServer()
@@ -45,13 +45,13 @@ struct DeliveredLinesTests {
         let odd = try spool.put(
             Segments.gzip(String(repeating: event, count: 25) + "{\"title\":1}\n"), as: Segments.name(second: 1))
         _ = try await uploadRequests(of: spool, to: listener.url, events: 20) { $0.body = .appCenter }
-        let reasons = Dictionary(uniqueKeysWithValues: try spool.rejected().map { ($0.name, $0.reason) })
+        let reasons = Dictionary(uniqueKeysWithValues: try spool.rejected.segments().map { ($0.name, $0.reason) })
         #expect(reasons[refused]??.message.hasSuffix("; its first 20 lines were delivered") == true)
         #expect(reasons[odd]??.kind == "not-encodable")
         #expect(reasons[odd]??.message.hasPrefix("line 26 has no \"name\"") == true)
         #expect(reasons[odd]??.message.hasSuffix("; its first 20 lines were delivered") == true)
         // Brought back, it goes on there.
-        #expect(try spool.retryRejected(refused, at: .now()) == .pending)
+        #expect(try spool.rejected.retry(refused, at: .now()) == .pending)
         _ = try await uploadRequests(of: spool, to: listener.url, events: 20)
         #expect(try numbers(in: server.requests.withLock { try #require($0.last).body }) == Array(20..<30))
     }
@@ -71,8 +71,8 @@ struct DeliveredLinesTests {
         if isMoved {
             #expect(try spool.directory.renameWithoutReplacing(sidecar, to: "\(refused).reason.json", in: rejected))
         }
-        _ = spool.cleanUp(try spool.scan())
-        #expect(try spool.retryRejected(refused, at: .now()) == .pending)
+        _ = spool.housekeeping.cleanUp(try spool.scan())
+        #expect(try spool.rejected.retry(refused, at: .now()) == .pending)
         _ = try await uploadRequests(of: spool, to: listener.url, events: 20) { $0.ignoresWaits = true }
         #expect(try numbers(in: server.requests.withLock { try #require($0.last).body }) == Array(20..<30))
         #expect(try spool.pending().isEmpty)
@@ -84,7 +84,7 @@ struct DeliveredLinesTests {
         let name = Segments.name()
         // With a writer's notes, which are believed where nothing else asks for a look at the whole.
         try OpenFile.creating(spool.directory.pathOf(name.journalName)).write(Array(Segments.lines(0..<100).utf8))
-        _ = try spool.sealAbandonedJournals(level: .standard)
+        _ = try spool.journals.sealAbandoned(level: .standard)
         var bytes = try #require(try spool.directory.contents(of: name.fileName))
         // The checksum of the only member.
         bytes[bytes.count - 8] ^= 1
@@ -94,7 +94,7 @@ struct DeliveredLinesTests {
         let listener = ScriptedServer.answering { server.answer($0) }
         _ = try await uploadRequests(of: spool, to: listener.url, events: 20)
         #expect(server.events.isEmpty)
-        #expect(try spool.rejected().map(\.reason?.kind) == ["corrupt"])
+        #expect(try spool.rejected.segments().map(\.reason?.kind) == ["corrupt"])
     }
 
     @Test("What is left of a segment is read to its checksums again before another process sends it")
@@ -102,11 +102,11 @@ struct DeliveredLinesTests {
         let spool = try folder.spool()
         let name = Segments.name()
         try OpenFile.creating(spool.directory.pathOf(name.journalName)).write(Array(Segments.lines(0..<100).utf8))
-        _ = try spool.sealAbandonedJournals(level: .standard)
+        _ = try spool.journals.sealAbandoned(level: .standard)
         let server = RequestServer([2: 503])
         let listener = ScriptedServer.answering { server.answer($0) }
         _ = try await uploadRequests(of: spool, to: listener.url, events: 20)
-        #expect(try spool.sidecar(of: name.fileName)?.delivered?.lines == 20)
+        #expect(try spool.sidecars.read(of: name.fileName)?.delivered?.lines == 20)
         var bytes = try #require(try spool.directory.contents(of: name.fileName))
         // Far behind the part that comes next; the file's last bytes, which are noted, stay.
         bytes[bytes.count * 3 / 4] ^= 1
@@ -114,7 +114,7 @@ struct DeliveredLinesTests {
         try endWriting(in: spool)
         _ = try await uploadRequests(of: spool, to: listener.url, events: 20)
         #expect(server.events == ["20", "20"])
-        #expect(try spool.rejected().map(\.reason?.kind) == ["corrupt"])
+        #expect(try spool.rejected.segments().map(\.reason?.kind) == ["corrupt"])
     }
 
     @Test("What is salvaged of a segment that was delivered in part goes on behind that part, whatever is left out behind it")
@@ -128,7 +128,7 @@ struct DeliveredLinesTests {
         let rejected = try #require(try spool.rejectedFolder())
         let whole = try #require(try rejected.contents(of: name))
         try rejected.replace(name, with: Array(whole.dropLast(9)), durable: false)
-        guard case .saved(_, let events, 0, 0) = try spool.salvageRejected(name, at: .now(), inflateLimit: .mebibytes(1)) else {
+        guard case .saved(_, let events, 0, 0) = try spool.rejected.salvage(name, at: .now(), inflateLimit: .mebibytes(1)) else {
             throw InVain(what: "salvage")
         }
         #expect(events > 40)
@@ -179,7 +179,7 @@ struct DeliveredLinesTests {
         let server = RequestServer([2: 503])
         let listener = ScriptedServer.answering { server.answer($0) }
         _ = try await uploadRequests(of: spool, to: listener.url, events: 20)
-        #expect(try spool.sidecar(of: name)?.delivered?.lines == 20)
+        #expect(try spool.sidecars.read(of: name)?.delivered?.lines == 20)
         try spool.directory.replace(name, with: Segments.gzip(Segments.lines(100..<125)), durable: false)
         try spool.directory.open(name)?.endWriting()
         _ = try await uploadRequests(of: spool, to: listener.url, events: 20)
@@ -216,7 +216,7 @@ struct DeliveredLinesTests {
             try spool.directory.open(name)?.endWriting()
         }
         #expect(try spool.pending().isEmpty)
-        #expect(try spool.rejected().isEmpty)
+        #expect(try spool.rejected.segments().isEmpty)
         #expect(Set(100..<130).isSubset(of: arrived.withLock { Set($0) }))
     }
 
@@ -234,10 +234,10 @@ struct DeliveredLinesTests {
 
     /// What an uploader leaves that was killed when so many lines were delivered.
     private static func note(_ lines: Int64, of name: String, in spool: Spool, at url: String) throws {
-        guard case .claimed(let claim) = spool.claim(name) else { throw InVain(what: "claim") }
+        guard case .claimed(let claim) = spool.claims.take(name) else { throw InVain(what: "claim") }
         let state = RetryState.inParts(at: .now())
         let destination = DestinationID.id(of: "\(try DestinationURL(url))")
-        try spool.writeSidecar(
+        try spool.sidecars.write(
             state.with(delivered: .init(lines: lines, destination: destination, content: try claim.contentMark())), of: claim)
     }
 
@@ -271,7 +271,7 @@ struct DeliveredLinesTests {
                 $0.backOff = BackOff(intervals: [.milliseconds(1)], jitter: 1...1, failuresAllowed: 3)
             }
         }
-        #expect(try spool.rejected().isEmpty)
+        #expect(try spool.rejected.segments().isEmpty)
         #expect(try !spool.pending().contains(name))
     }
 
@@ -317,7 +317,7 @@ struct DeliveredLinesTests {
         let report = try await uploadRequests(of: spool, to: listener.url, events: 8)
         #expect(server.events == ["8", "4", "2", "2", "2", "1"])
         #expect(report.rejected == 1)
-        let reason = try #require(try spool.rejected().first { $0.name == name }?.reason)
+        let reason = try #require(try spool.rejected.segments().first { $0.name == name }?.reason)
         #expect(reason.kind == "too-large")
         #expect(reason.message.hasPrefix("line 5 is a single event that is too large"))
         #expect(reason.message.hasSuffix("what is before it was delivered"))

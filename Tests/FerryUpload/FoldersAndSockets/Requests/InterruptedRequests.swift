@@ -86,7 +86,7 @@ extension InterruptedRequests {
         attempts: Int = 0
     ) throws -> RequestNote {
         let segments = try names.enumerated().map { index, name in
-            guard case .claimed(let claim) = spool.claim(name) else { throw InVain(what: "the claim") }
+            guard case .claimed(let claim) = spool.claims.take(name) else { throw InVain(what: "the claim") }
             return try RequestNote.Segment(claim, attempts: attempts, lines: lines?[index] ?? nil)
         }
         return RequestNote(at: .now(), destination: "d", request: request, requestEvents: events, segments: segments)
@@ -109,7 +109,7 @@ extension InterruptedRequests {
     /// The segments of the ledger's lines.
     func ledger(of spool: Spool) throws -> [String] {
         var segments: [String] = []
-        for name in try spool.ledgerNames().sorted() {
+        for name in try spool.ledger.names().sorted() {
             let text = try String(contentsOfFile: "\(spool.path)/.ferry/\(name)", encoding: .utf8)
             segments += text.split(separator: "\n").compactMap { line in
                 Array(line.utf8).withUnsafeBufferPointer { $0.text(after: "\"segment\":\"") }
@@ -130,10 +130,10 @@ extension InterruptedRequests {
         _ spool: Spool, _ names: some Collection<String>, _ outcome: LedgerEntry.Outcome, at time: Timestamp
     ) throws {
         let endings = try names.map { name in
-            guard case .claimed(let claim) = spool.claim(name) else { throw InVain(what: "the claim") }
+            guard case .claimed(let claim) = spool.claims.take(name) else { throw InVain(what: "the claim") }
             let entry = LedgerEntry(at: time, segment: name, outcome: outcome, bytes: claim.status.size)
             return Ending(claim, .sent(keep: true), entry)
         }
-        try spool.record(endings)
+        try spool.endings.record(endings)
     }
 }

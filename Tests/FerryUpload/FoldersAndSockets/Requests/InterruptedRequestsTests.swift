@@ -82,15 +82,15 @@ struct InterruptedRequestsTests: InterruptedRequests {
     func isHeld() async throws {
         let (copy, server, listener) = try await interruptedRequest()
         let names = try copy.pending()
-        let interrupted = { try names.map { try copy.sidecar(of: $0)?.request != nil } }
+        let interrupted = { try names.map { try copy.sidecars.read(of: $0)?.request != nil } }
         do {
-            guard case .claimed(let claim) = copy.claim(names[1]) else { throw InVain(what: "a claim") }
-            copy.restoreRequests(keepsSent: true)
+            guard case .claimed(let claim) = copy.claims.take(names[1]) else { throw InVain(what: "a claim") }
+            copy.requests.restore(keepsSent: true)
             #expect(try interrupted() == [true, false, true])
             #expect(notes(in: copy.path).count == 1)
             withExtendedLifetime(claim) {}
         }
-        copy.restoreRequests(keepsSent: true)
+        copy.requests.restore(keepsSent: true)
         #expect(try interrupted() == [true, true, true])
         #expect(notes(in: copy.path).isEmpty)
         let count = server.requests.keys.count
@@ -235,7 +235,7 @@ struct InterruptedRequestsTests: InterruptedRequests {
         for second in 1...3 { try put(spool, second) }
         let names = try spool.pending()
         // The day's, which the requests wait for.
-        try spool.makeLedger(at: .now())
+        try spool.ledger.make(at: .now())
         let server = HoldingServer()
         let listener = ScriptedServer.answering { server.answer($0) }
         let copy = folder("copy")
@@ -245,7 +245,7 @@ struct InterruptedRequestsTests: InterruptedRequests {
             group.addTask {
                 defer { server.letGo() }
                 try await eventually("the request is under way") { server.hasRequest }
-                let name = try #require(try spool.ledgerNames().max())
+                let name = try #require(try spool.ledger.names().max())
                 let ledger = try #require(try spool.stateDirectory?.open(name, flags: O_RDWR))
                 try ledger.lock()
                 server.letGo()
@@ -290,7 +290,7 @@ struct InterruptedRequestsTests: InterruptedRequests {
             var note = try note(spool, Array(names[1..<(1 + count)]), request: count > 1 ? "k+1-x" : nil)
             if way != .joined, way != .joinedStrict { note.requestEvents = Int64(count) }
             _ = try leave(JSONLine.encode(note), in: spool)
-            spool.restoreRequests(keepsSent: true) { Issue.record("\($0)") }
+            spool.requests.restore(keepsSent: true) { Issue.record("\($0)") }
         }
         #expect(requests.contains(count == 1 ? [200] : [200, 300]), "\(requests)")
     }
@@ -303,11 +303,11 @@ struct InterruptedRequestsTests: InterruptedRequests {
             var note = try note(spool, Array(names[1...3]), request: "k+2-x")
             note.requestEvents = 3
             _ = try leave(JSONLine.encode(note), in: spool)
-            spool.restoreRequests(keepsSent: true) { Issue.record("\($0)") }
+            spool.requests.restore(keepsSent: true) { Issue.record("\($0)") }
         } before: { spool, names in
             for name in [names[1], names[3]] {
-                guard case .claimed(let claim) = spool.claim(name) else { throw InVain(what: "a claim") }
-                try spool.writeSidecar(.inParts(at: .now()), of: claim)
+                guard case .claimed(let claim) = spool.claims.take(name) else { throw InVain(what: "a claim") }
+                try spool.sidecars.write(.inParts(at: .now()), of: claim)
             }
         }
         #expect(requests.contains([200, 300, 400]), "\(requests)")
@@ -320,10 +320,10 @@ struct InterruptedRequestsTests: InterruptedRequests {
         let requests = try await requests(way) { spool, names, server in
             var note = try note(spool, Array(names[1...2]), request: "k+1-x")
             if way != .joined { note.requestEvents = 2 }
-            guard case .claimed(let claim) = spool.claim(names[2]) else { throw InVain(what: "a claim") }
+            guard case .claimed(let claim) = spool.claims.take(names[2]) else { throw InVain(what: "a claim") }
             _ = try leave(JSONLine.encode(note), in: spool)
             server.letGo()
-            try await eventually("the other one is found") { try spool.sidecar(of: names[1])?.isInterrupted ?? false }
+            try await eventually("the other one is found") { try spool.sidecars.read(of: names[1])?.isInterrupted ?? false }
             withExtendedLifetime(claim) {}
         }
         #expect(requests.contains([200, 300]), "\(requests)")
@@ -432,11 +432,11 @@ struct InterruptedRequestsTests: InterruptedRequests {
         let names = try spool.pending()
         let key = JoinedRequest.key(names.compactMap { SegmentName($0)?.id })
         for name in names {
-            guard case .claimed(let claim) = spool.claim(name) else { throw InVain(what: "a claim") }
+            guard case .claimed(let claim) = spool.claims.take(name) else { throw InVain(what: "a claim") }
             var state = RetryState.inParts(at: .now())
             let error = RetryState.LastError(scope: .segment, kind: "status", status: 500, message: "")
             state.noteDeparture(at: .now(), error, request: key, events: 6)
-            try spool.writeSidecar(state, of: claim)
+            try spool.sidecars.write(state, of: claim)
         }
         let requests = RequestServer()
         let listener = ScriptedServer.answering { requests.answer($0) }

@@ -106,7 +106,7 @@ struct RepeatedRequestsTests {
         try await upload()
         let names = try spool.pending()
         do {
-            guard case .claimed(let claim) = spool.claim(names[taken]) else { throw InVain(what: "the claim") }
+            guard case .claimed(let claim) = spool.claims.take(names[taken]) else { throw InVain(what: "the claim") }
             try await upload()
             withExtendedLifetime(claim) {}
         }
@@ -339,7 +339,7 @@ struct RepeatedRequestsTests {
         let left = try spool.pending().filter { names.contains($0) }
         // Over one connection, what comes before it each time says that the destination is well, and the first in line goes first again.
         if death == .onIdleConnection {
-            #expect(try left.dropFirst().allSatisfy { try spool.sidecar(of: $0)?.isInterrupted != true })
+            #expect(try left.dropFirst().allSatisfy { try spool.sidecars.read(of: $0)?.isInterrupted != true })
         } else {
             #expect(left == [names[0]])
         }
@@ -587,7 +587,7 @@ struct RepeatedRequestsTests {
         names.append(try put(3))
         try await upload()
         for name in names {
-            var state = try #require(try spool.sidecar(of: name))
+            var state = try #require(try spool.sidecars.read(of: name))
             state.lastAttemptAt = Timestamp(rfc3339: "2026-11-21T04:00:00Z")!
             try spool.directory.replace("\(name).retry.json", with: Array(JSONEncoder().encode(state)), durable: false)
         }
@@ -634,7 +634,7 @@ struct RepeatedRequestsTests {
         }
         let report = try await uploadRequests(of: spool, to: listener.url, events: 10)
         #expect(report.sent.segments == 3)
-        #expect(try spool.rejected().map(\.name) == [names[2]])
+        #expect(try spool.rejected.segments().map(\.name) == [names[2]])
         #expect(arrived.withLock { $0.sorted() } == [0, 1, 3])
     }
 }

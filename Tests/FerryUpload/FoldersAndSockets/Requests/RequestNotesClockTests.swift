@@ -26,8 +26,8 @@ struct RequestNotesClockTests: InterruptedRequests {
             _ = try leave(JSONLine.encode(first), in: spool)
             _ = try leave(JSONLine.encode(second), in: spool)
         }
-        spool.restoreRequests(keepsSent: true) { Issue.record("\($0)") }
-        #expect(try names.map { try spool.sidecar(of: $0)?.request } == ["b+2-x", "b+2-x", "b+2-x"])
+        spool.requests.restore(keepsSent: true) { Issue.record("\($0)") }
+        #expect(try names.map { try spool.sidecars.read(of: $0)?.request } == ["b+2-x", "b+2-x", "b+2-x"])
     }
 
     @Test("A note counts as later than what its segments were tried in, where the clock was set back since")

@@ -15,11 +15,11 @@ struct RequestNotesTests: InterruptedRequests {
         let spool = try folder.spool()
         for second in 1...2 { try put(spool, second) }
         let names = try spool.pending()
-        var own: RequestNotes? = try spool.makeRequestNotes()
+        var own: RequestNotes? = try spool.requests.makeNotes()
         var request = own?.add(try note(spool, names, request: "k+1-x"))
         #expect(request != nil)
-        spool.restoreRequests(keepsSent: true)
-        #expect(try names.allSatisfy { try spool.sidecar(of: $0) == nil })
+        spool.requests.restore(keepsSent: true)
+        #expect(try names.allSatisfy { try spool.sidecars.read(of: $0) == nil })
         let file = try #require(notes(in: spool.path).first)
         request = nil
         #expect(try FileStatus(of: "\(spool.path)/.ferry/requests/\(file)").size == .zero)
@@ -32,7 +32,7 @@ struct RequestNotesTests: InterruptedRequests {
         let spool = try folder.spool()
         for second in 1...30 { try put(spool, second) }
         let note = try self.note(spool, spool.pending(), request: "k+29-x")
-        let own = try spool.makeRequestNotes()
+        let own = try spool.requests.makeNotes()
         var requests: [NotedRequest] = []
         while !own.isFull { requests.append(try #require(own.add(note))) }
         let file = try #require(notes(in: spool.path).first)
@@ -47,7 +47,7 @@ struct RequestNotesTests: InterruptedRequests {
         let spool = try folder.spool()
         for second in 1...2 { try put(spool, second) }
         let names = try spool.pending()
-        let own = try spool.makeRequestNotes()
+        let own = try spool.requests.makeNotes()
         var first = own.add(try note(spool, [names[0]], request: nil))
         let second = own.add(try note(spool, [names[1]], request: nil))
         #expect(first != nil)
@@ -56,9 +56,9 @@ struct RequestNotesTests: InterruptedRequests {
         #expect(try await ChildProcess("/bin/cp", ["-a", spool.path, copy]).end() == 0)
         withExtendedLifetime(second) {}
         let left = try Spool.open(copy, access: .write)
-        left.restoreRequests(keepsSent: true) { Issue.record("\($0)") }
-        #expect(try left.sidecar(of: names[0]) == nil)
-        #expect(try left.sidecar(of: names[1])?.isInterrupted == true)
+        left.requests.restore(keepsSent: true) { Issue.record("\($0)") }
+        #expect(try left.sidecars.read(of: names[0]) == nil)
+        #expect(try left.sidecars.read(of: names[1])?.isInterrupted == true)
         #expect(notes(in: copy).isEmpty)
     }
 
@@ -72,18 +72,18 @@ struct RequestNotesTests: InterruptedRequests {
             attempts: 1, failures: 1, firstAttemptAt: .now(), lastAttemptAt: .now(), nextAttemptAt: .now(),
             lastError: .init(scope: .segment, kind: "status", status: 500, message: "HTTP 500"))
         do {
-            guard case .claimed(let claim) = spool.claim(names[0]) else { throw InVain(what: "the claim") }
-            try spool.writeSidecar(tried, of: claim)
+            guard case .claimed(let claim) = spool.claims.take(names[0]) else { throw InVain(what: "the claim") }
+            try spool.sidecars.write(tried, of: claim)
         }
         let changed = try spool.directory.open(names[1], flags: O_WRONLY)
         try changed.write(Segments.gzip("{}\n"), at: 0)
         changed.setModified(time(nil) - 60)
         try spool.directory.remove(names[2])
         _ = try leave(JSONLine.encode(note), in: spool)
-        spool.restoreRequests(keepsSent: true) { Issue.record("\($0)") }
-        #expect(try spool.sidecar(of: names[0]) == tried)
-        #expect(try spool.sidecar(of: names[1]) == nil)
-        let restored = try #require(try spool.sidecar(of: names[3]))
+        spool.requests.restore(keepsSent: true) { Issue.record("\($0)") }
+        #expect(try spool.sidecars.read(of: names[0]) == tried)
+        #expect(try spool.sidecars.read(of: names[1]) == nil)
+        let restored = try #require(try spool.sidecars.read(of: names[3]))
         #expect(restored.request == "k+3-x" && restored.attempts == 1)
         #expect(restored.interruptedRequest == "k+3-x")
         #expect(notes(in: spool.path).isEmpty)
@@ -97,20 +97,20 @@ struct RequestNotesTests: InterruptedRequests {
         for second in 1...2 { try put(spool, second, events: 20) }
         let names = try spool.pending()
         func deliver(_ name: String, _ lines: Int64) throws {
-            guard case .claimed(let claim) = spool.claim(name) else { throw InVain(what: "the claim") }
+            guard case .claimed(let claim) = spool.claims.take(name) else { throw InVain(what: "the claim") }
             let delivered = RetryState.Delivered(lines: lines, destination: "d", content: try claim.contentMark())
-            try spool.writeSidecar(.inParts(at: .now()).with(delivered: delivered), of: claim)
+            try spool.sidecars.write(.inParts(at: .now()).with(delivered: delivered), of: claim)
         }
         try deliver(names[0], 5)
         let request = try JSONLine.encode(self.note(spool, names, request: "k+1-x", lines: [5..<20, 0..<5]))
         let earlier = try JSONLine.encode(self.note(spool, [names[1]], request: nil, attempts: 7))
         try deliver(names[1], 5)
         _ = try leave(earlier + request + (isNoted ? Array("{\"arrived\":\(earlier.count)}\n".utf8) : []), in: spool)
-        spool.restoreRequests(keepsSent: true) { Issue.record("\($0)") }
-        #expect(try spool.sidecar(of: names[0])?.delivered?.lines == (isNoted ? 20 : 5))
-        #expect(try spool.sidecar(of: names[0])?.request == (isNoted ? nil : "k+1-x"))
-        #expect(try spool.sidecar(of: names[1])?.delivered?.lines == 5)
-        #expect(try spool.sidecar(of: names[1])?.request == nil)
+        spool.requests.restore(keepsSent: true) { Issue.record("\($0)") }
+        #expect(try spool.sidecars.read(of: names[0])?.delivered?.lines == (isNoted ? 20 : 5))
+        #expect(try spool.sidecars.read(of: names[0])?.request == (isNoted ? nil : "k+1-x"))
+        #expect(try spool.sidecars.read(of: names[1])?.delivered?.lines == 5)
+        #expect(try spool.sidecars.read(of: names[1])?.request == nil)
     }
 
     @Test(
@@ -125,7 +125,7 @@ struct RequestNotesTests: InterruptedRequests {
         try spool.directory.remove(names[0])
         _ = try leave(JSONLine.encode(note) + Array("{\"arrived\":0}\n".utf8), in: spool)
         let lines = try ledger(of: spool)
-        spool.restoreRequests(keepsSent: keepsSent) { Issue.record("\($0)") }
+        spool.requests.restore(keepsSent: keepsSent) { Issue.record("\($0)") }
         #expect(try spool.pending() == [])
         #expect(kept(in: spool) == (keepsSent ? Array(names[1...]) : []))
         #expect(try ledger(of: spool).sorted() == (lines + [names[3]]).sorted())
@@ -142,9 +142,9 @@ struct RequestNotesTests: InterruptedRequests {
         let note = try self.note(spool, names, request: "k+2-x")
         for (name, seconds) in zip(names, [0, 1, 86_400]) { try record(spool, [name], .sent, at: note.at + .seconds(seconds)) }
         _ = try leave(JSONLine.encode(note), in: spool)
-        spool.restoreRequests(keepsSent: true) { Issue.record("\($0)") }
+        spool.requests.restore(keepsSent: true) { Issue.record("\($0)") }
         #expect(try spool.pending() == names)
-        for name in names { #expect(try spool.sidecar(of: name)?.interruptedRequest == "k+2-x") }
+        for name in names { #expect(try spool.sidecars.read(of: name)?.interruptedRequest == "k+2-x") }
     }
 
     @Test("What was recorded yesterday, or in the last ledger before it, counts as well")
@@ -157,13 +157,13 @@ struct RequestNotesTests: InterruptedRequests {
         try record(spool, [names[0]], .sent, at: note.at + .seconds(2))
         let early = note.at - .seconds(5 * 86400)
         try record(spool, [names[1]], .sent, at: early)
-        let old = try #require(try spool.ledgerNames().min())
+        let old = try #require(try spool.ledger.names().min())
         let text = try String(contentsOfFile: "\(spool.path)/.ferry/\(old)", encoding: .utf8)
         let moved = text.replacingOccurrences(of: early.rfc3339, with: (note.at + .seconds(1)).rfc3339)
         try moved.write(toFile: "\(spool.path)/.ferry/\(old)", atomically: true, encoding: .utf8)
         let lines = try ledger(of: spool)
         _ = try leave(JSONLine.encode(note) + Array("{\"arrived\":0}\n".utf8), in: spool)
-        spool.restoreRequests(keepsSent: true) { Issue.record("\($0)") }
+        spool.requests.restore(keepsSent: true) { Issue.record("\($0)") }
         #expect(try spool.pending().isEmpty)
         #expect(try ledger(of: spool) == lines)
         #expect(kept(in: spool) == names)
@@ -176,8 +176,8 @@ struct RequestNotesTests: InterruptedRequests {
         let names = try spool.pending()
         _ = try leave(JSONLine.encode(note(spool, names, request: "k+1-x")), in: spool)
         for name in names { try spool.directory.open(name, flags: O_WRONLY).setModified(time(nil) + 60) }
-        spool.restoreRequests(keepsSent: true) { Issue.record("\($0)") }
-        for name in names { #expect(try spool.sidecar(of: name)?.interruptedRequest == "k+1-x") }
+        spool.requests.restore(keepsSent: true) { Issue.record("\($0)") }
+        for name in names { #expect(try spool.sidecars.read(of: name)?.interruptedRequest == "k+1-x") }
     }
 
     @Test("Of two notes of a segment the later one counts, and taking them twice changes nothing")
@@ -188,9 +188,9 @@ struct RequestNotesTests: InterruptedRequests {
         let notes = try [self.note(spool, names, request: "k+1-x"), self.note(spool, [names[0]], request: nil)]
         for _ in 0..<2 {
             _ = try leave(notes.flatMap { JSONLine.encode($0) }, in: spool)
-            spool.restoreRequests(keepsSent: true)
-            #expect(try spool.sidecar(of: names[0])?.attempts == 1)
-            #expect(try spool.sidecar(of: names[0])?.request == nil)
+            spool.requests.restore(keepsSent: true)
+            #expect(try spool.sidecars.read(of: names[0])?.attempts == 1)
+            #expect(try spool.sidecars.read(of: names[0])?.request == nil)
         }
     }
 
@@ -205,9 +205,9 @@ struct RequestNotesTests: InterruptedRequests {
         for note in round.isMultiple(of: 2) ? [earlier, later] : [later, earlier] {
             _ = try leave(JSONLine.encode(note), in: spool)
         }
-        spool.restoreRequests(keepsSent: true) { Issue.record("\($0)") }
-        #expect(try spool.sidecar(of: names[0])?.request == nil)
-        #expect(try spool.sidecar(of: names[0])?.attempts == 1)
+        spool.requests.restore(keepsSent: true) { Issue.record("\($0)") }
+        #expect(try spool.sidecars.read(of: names[0])?.request == nil)
+        #expect(try spool.sidecars.read(of: names[0])?.attempts == 1)
         #expect(notes(in: spool.path).isEmpty)
     }
 
@@ -224,13 +224,13 @@ struct RequestNotesTests: InterruptedRequests {
         }
         let ledger = "\(spool.path)/.ferry/ledger-\(Timestamp.now().rfc3339.prefix(10).filter { $0 != "-" }).jsonl"
         #expect(mkdir(ledger, 0o700) == 0)
-        spool.restoreRequests(keepsSent: true) { Issue.record("\($0)") }
-        #expect(try spool.sidecar(of: names[0]) == nil)
+        spool.requests.restore(keepsSent: true) { Issue.record("\($0)") }
+        #expect(try spool.sidecars.read(of: names[0]) == nil)
         #expect(notes(in: spool.path).count == 2)
         #expect(rmdir(ledger) == 0)
-        spool.restoreRequests(keepsSent: true) { Issue.record("\($0)") }
+        spool.requests.restore(keepsSent: true) { Issue.record("\($0)") }
         #expect(kept(in: spool) == [names[0]])
-        #expect(try spool.sidecar(of: names[1])?.interruptedRequest == "k+1-x")
+        #expect(try spool.sidecars.read(of: names[1])?.interruptedRequest == "k+1-x")
         #expect(notes(in: spool.path).isEmpty)
     }
 
@@ -243,19 +243,19 @@ struct RequestNotesTests: InterruptedRequests {
         let warnings = Cell(0)
         func take(_ bytes: [UInt8]) throws {
             _ = try leave(bytes, in: spool)
-            for _ in 0..<2 { spool.restoreRequests(keepsSent: true) { _ in warnings { $0 += 1 } } }
+            for _ in 0..<2 { spool.requests.restore(keepsSent: true) { _ in warnings { $0 += 1 } } }
             #expect(notes(in: spool.path).isEmpty)
         }
         try take([])
         try take(Array(line.dropLast(9)))
         #expect(warnings(\.self) == 0)
-        #expect(try spool.sidecar(of: names[0]) == nil)
+        #expect(try spool.sidecars.read(of: names[0]) == nil)
         try take(Array(repeating: 0, count: 4096))
         try take(Array("nonsense\n".utf8))
         try take(Array(repeating: UInt8(ascii: "x"), count: 2 << 20))
         #expect(warnings(\.self) == 3)
         try take(Array("nonsense\n".utf8) + line)
-        #expect(try spool.sidecar(of: names[0])?.request == "k+1-x")
+        #expect(try spool.sidecars.read(of: names[0])?.request == "k+1-x")
     }
 
     @Test("Of a file with many lines that are no requests the first hundred are passed by, and no more")
@@ -279,7 +279,7 @@ struct RequestNotesTests: InterruptedRequests {
         _ = try OpenFile.creating("\(path)/notes.txt")
         #expect(mkdir("\(path)/\(SegmentID.random())", 0o700) == 0)
         #expect(mkfifo("\(path)/\(SegmentID.random())", 0o600) == 0)
-        spool.restoreRequests(keepsSent: true) { Issue.record("\($0)") }
+        spool.requests.restore(keepsSent: true) { Issue.record("\($0)") }
         #expect(notes(in: spool.path).count == 3)
     }
 
@@ -293,8 +293,8 @@ struct RequestNotesTests: InterruptedRequests {
             _ = try leave(JSONLine.encode(self.note(spool, [name], request: nil)) + filler, in: spool)
         }
         for name in names { _ = try leave(JSONLine.encode(self.note(spool, [name], request: nil)), in: spool) }
-        spool.restoreRequests(keepsSent: true)
-        for name in names { #expect(try spool.sidecar(of: name)?.isInterrupted == true) }
+        spool.requests.restore(keepsSent: true)
+        for name in names { #expect(try spool.sidecars.read(of: name)?.isInterrupted == true) }
         #expect(notes(in: spool.path).isEmpty)
     }
 }

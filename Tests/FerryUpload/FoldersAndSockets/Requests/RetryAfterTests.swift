@@ -30,14 +30,14 @@ struct RetryAfterTests {
                 attempts: 1, failures: 1, firstAttemptAt: told, lastAttemptAt: told, nextAttemptAt: told + .seconds(1000),
                 lastError: .init(scope: .destination, kind: "http", status: 429, message: "HTTP 429"))
             state.retryAfter = true
-            try? Spool.open(path, access: .write).setDestinationState(state, id.withLock(\.self))
+            try? Spool.open(path, access: .write).destinations.setState(state, id.withLock(\.self))
             return ScriptedServer.answer(500)
         }
         let options = UploadOptions(destination: try DestinationURL(server.url))
         id.withLock { $0 = DestinationID.id(of: "\(options.destination)") }
         let time = Timestamp.now()
         _ = try await UploadPass(spool, options: options).run()
-        #expect(try #require(try spool.destinationStates().first).state.nextAttemptAt >= time + .seconds(1000))
+        #expect(try #require(try spool.destinations.states().first).state.nextAttemptAt >= time + .seconds(1000))
     }
 
     @Test(
@@ -57,7 +57,7 @@ struct RetryAfterTests {
                 Self.wait { arrived.withLock(\.self) > 1 }
                 return first
             }
-            Self.wait { (try? Spool.open(path, access: .read).destinationStates().isEmpty) != true }
+            Self.wait { (try? Spool.open(path, access: .read).destinations.states().isEmpty) != true }
             return ScriptedServer.answer(503, "Retry-After: 100\r\n")
         }
         var options = UploadOptions(destination: try DestinationURL(server.url))
@@ -67,7 +67,7 @@ struct RetryAfterTests {
         let report = try await UploadPass(spool, options: options).run()
         #expect(report.sent.segments == 0)
         #expect(report.remaining == 6)
-        #expect(try #require(try spool.destinationStates().first).state.nextAttemptAt >= time + .seconds(100))
+        #expect(try #require(try spool.destinations.states().first).state.nextAttemptAt >= time + .seconds(100))
         #expect(arrived.withLock(\.self) == 2)
     }
 
@@ -87,12 +87,12 @@ struct RetryAfterTests {
             attempts: 1, failures: 1, firstAttemptAt: told, lastAttemptAt: told, nextAttemptAt: told + .seconds(1000),
             lastError: .init(scope: .destination, kind: "http", status: 429, message: "HTTP 429"))
         state.retryAfter = true
-        try spool.setDestinationState(state, DestinationID.id(of: "\(options.destination)"))
+        try spool.destinations.setState(state, DestinationID.id(of: "\(options.destination)"))
         let run = try UploadPass(spool, options: options)
         pass.withLock { $0 = run }
         let report = try await run.run()
         #expect(report.stopReason == .interrupted)
         #expect(report.sent.segments == 1)
-        #expect(try spool.destinationStates().isEmpty)
+        #expect(try spool.destinations.states().isEmpty)
     }
 }

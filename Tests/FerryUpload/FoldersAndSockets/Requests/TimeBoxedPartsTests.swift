@@ -34,7 +34,7 @@ struct TimeBoxedPartsTests {
         #expect(report.sent.segments == 0)
         #expect(report.partEvents == 20)
         #expect(FlushResult(report) == .sent(more: true))
-        #expect(try spool.sidecar(of: name)?.delivered?.lines == 20)
+        #expect(try spool.sidecars.read(of: name)?.delivered?.lines == 20)
         // What ends with its segment is counted there.
         let rest = try await UploadPass(spool, options: options(server, events: 20)).run()
         #expect(rest.sent.segments == 1)
@@ -103,8 +103,8 @@ struct TimeBoxedPartsTests {
         let content = Segments.gzip(try Segments.noise(300_000))
         for second in 0..<10 {
             let name = try spool.put(content, as: Segments.name(second: second))
-            guard case .claimed(let claim) = spool.claim(name) else { throw InVain(what: "the claim") }
-            try spool.writeSidecar(.inParts(at: .now()), of: claim)
+            guard case .claimed(let claim) = spool.claims.take(name) else { throw InVain(what: "the claim") }
+            try spool.sidecars.write(.inParts(at: .now()), of: claim)
         }
         var delivery = try delivery(spool, took: .seconds(25)) {
             ($0.coalesce, $0.order) = (.upTo(.mebibytes(16)), .strict)

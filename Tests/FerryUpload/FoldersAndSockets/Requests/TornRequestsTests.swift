@@ -19,7 +19,7 @@ struct TornRequestsTests: InterruptedRequests {
         let names = try spool.pending()
         let key = JoinedRequest.key(names.compactMap { SegmentName($0)?.id })
         _ = try leave(JSONLine.encode(note(spool, names, request: key, events: events)), in: spool)
-        spool.restoreRequests(keepsSent: true) { Issue.record("\($0)") }
+        spool.requests.restore(keepsSent: true) { Issue.record("\($0)") }
         return (spool, names, key)
     }
 
@@ -32,7 +32,7 @@ struct TornRequestsTests: InterruptedRequests {
     @Test("One of which a segment must wait goes out when that is due, whole", arguments: [Way.joined, .strict])
     func oneWaits(way: Way) async throws {
         let (spool, names, key) = try interrupted(events: way == .joined ? nil : 3)
-        var state = try #require(try spool.sidecar(of: names[1]))
+        var state = try #require(try spool.sidecars.read(of: names[1]))
         state.lastError = .init(scope: .segment, kind: "status", status: 500, message: "HTTP 500")
         (state.lastAttemptAt, state.nextAttemptAt) = (.now(), .now() + .seconds(1))
         try spool.directory.replace("\(names[1]).retry.json", with: Array(JSONEncoder().encode(state)), durable: false)
@@ -66,7 +66,7 @@ struct TornRequestsTests: InterruptedRequests {
     @Test("What another one never lets go of is not waited for for ever by the rest of its request")
     func oneIsNeverLetGo() async throws {
         let (spool, names, key) = try interrupted(events: nil)
-        guard case .claimed(let claim) = spool.claim(names[1]) else { throw InVain(what: "a claim") }
+        guard case .claimed(let claim) = spool.claims.take(names[1]) else { throw InVain(what: "a claim") }
         let server = RequestServer()
         let listener = ScriptedServer.answering { server.answer($0) }
         try await runner(of: spool, Way.joined.options(to: listener.url)).whileRunning { runner in

@@ -81,7 +81,7 @@ struct DayTests {
         ) throws -> (RunState, FolderDelivery) {
             var delivery = try FolderDelivery([spool], options: options.upload, now: { clock.wall })
             let id = DestinationID.id(of: "\(options.upload.destination)")
-            if let known = (try? spool.destinationState(id)) ?? nil { delivery.state.remember(known, at: clock.wall) }
+            if let known = (try? spool.destinations.state(id)) ?? nil { delivery.state.remember(known, at: clock.wall) }
             var state = RunState(options)
             state.add(SpoolControl())
             return (state, delivery)
@@ -195,7 +195,7 @@ struct DayTests {
             do {
                 #expect(try spool.pending().isEmpty)
                 #expect(try spool.files(in: [.sent]).count == produced.count)
-                #expect(try spool.rejected().isEmpty)
+                #expect(try spool.rejected.segments().isEmpty)
                 #expect(try Set(spool.events(in: [.sent])).count == produced.count)
             } catch {
                 Issue.record(error)

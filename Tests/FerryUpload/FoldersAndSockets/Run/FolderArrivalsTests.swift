@@ -59,8 +59,8 @@ struct FolderArrivalsTests {
         #expect(item.isPlain)
         let now = Timestamp.now()
         do {
-            guard case .claimed(let claim) = spool.claim(name) else { throw InVain(what: "a claim") }
-            try spool.writeSidecar(
+            guard case .claimed(let claim) = spool.claims.take(name) else { throw InVain(what: "a claim") }
+            try spool.sidecars.write(
                 RetryState(
                     attempts: 1, failures: 1, firstAttemptAt: now, lastAttemptAt: now, nextAttemptAt: now + .seconds(60),
                     lastError: .init(scope: .segment, kind: "status", message: "500")), of: claim)
@@ -95,7 +95,7 @@ struct FolderArrivalsTests {
         #expect(arrivals.stateChanges == after)
         try state.remove("news")
         #expect(arrivals.stateChanges != after)
-        _ = try state.makeDirectory(Spool.exportsFolderName)
+        _ = try state.makeDirectory(ExportsFolder.folderName)
         #expect(arrivals.stateChanges == nil)
         arrivals.begin()
         #expect(arrivals.stateChanges == nil)
@@ -108,11 +108,11 @@ struct FolderArrivalsTests {
         let spool = try folder.spool()
         let name = try spool.put(Segments.gzip("{}\n"), as: Segments.name(second: 1))
         _ = try spool.put(Segments.gzip("{}\n"), as: Segments.name(second: 2))
-        if hadMarks { _ = try #require(spool.stateDirectory).makeDirectory(Spool.exportsFolderName) }
+        if hadMarks { _ = try #require(spool.stateDirectory).makeDirectory(ExportsFolder.folderName) }
         let (tools, item) = try listed(spool)
         _ = try tools.travel.read(spool, spool.scan(), stateChanges: tools.arrivals?.stateChanges)
         #expect(!(try tools.travel.hasMark(of: name, spool, stateChanges: tools.arrivals?.stateChanges)))
-        let mark = try spool.beginExport(of: [name], at: .now())
+        let mark = try spool.exports.begin(of: [name], at: .now())
         defer { mark.cancel() }
         guard case .travels = tools.preparer.prepare(item, in: spool, now: .now()) else {
             throw InVain(what: "a segment that travels")
@@ -123,9 +123,9 @@ struct FolderArrivalsTests {
     func filledMark() throws {
         let spool = try folder.spool()
         let name = try spool.put(Segments.gzip("{}\n"), as: Segments.name(second: 1))
-        let exports = try #require(spool.stateDirectory).makeDirectory(Spool.exportsFolderName)
+        let exports = try #require(spool.stateDirectory).makeDirectory(ExportsFolder.folderName)
         let (tools, item) = try listed(spool)
-        let mark = try spool.beginExport(of: [name], at: .now())
+        let mark = try spool.exports.begin(of: [name], at: .now())
         defer { mark.cancel() }
         let making = try #require(try exports.names().first)
         let lines = try #require(try exports.contents(of: making))
@@ -146,7 +146,7 @@ struct FolderArrivalsTests {
         let arrivals = try #require(FolderArrivals(spool, from: .zero))
         let ways = Ways()
         #expect(ways.trail(file.trail, name, in: spool, stateChanges: arrivals.stateChanges) == .none)
-        try spool.logReceived([
+        try spool.received.log([
             ReceivedEntry(
                 at: .now(), key: name.id, sha256: String(repeating: "0", count: 64), segment: name.fileName, bytes: 1, events: 1,
                 file: ".w", trail: Trail("1 other"))

@@ -139,7 +139,7 @@ struct FolderLossTests {
             try await eventually("it is missed") { seen.losses == 1 }
             let away = try Spool.open(folder("away"), access: .write)
             try put(away, 2)
-            _ = try away.setControl(at: .now()) { control in
+            _ = try away.control.change(at: .now()) { control in
                 control.isPaused = isPaused
                 control.isDisabled = !isPaused
             }
@@ -149,7 +149,7 @@ struct FolderLossTests {
                 runner.snapshot().spools.first?.blocker == (isPaused ? .paused : .disabled)
             }
             #expect(seen.count == 1)
-            _ = try Spool.open(folder("hub/a"), access: .write).setControl(at: .now()) { $0 = SpoolControl() }
+            _ = try Spool.open(folder("hub/a"), access: .write).control.change(at: .now()) { $0 = SpoolControl() }
             try await eventually("it goes on") { seen.count == 2 }
         }
     }
@@ -175,7 +175,7 @@ struct FolderLossTests {
                 #expect(rename(folder("away"), spool.path) == 0)
                 try await eventually("it is back") { runner.snapshot().spools.first?.total.segments == 1 }
                 try await eventually("it is held") { runner.snapshot().spools.first?.blocker?.kind == "window-closed" }
-                #expect(try spool.destinationStates().isEmpty)
+                #expect(try spool.destinations.states().isEmpty)
             }
             try await group.waitForAll()
         }
@@ -194,7 +194,7 @@ struct FolderLossTests {
         try put(try folder.spool("hub/a"), 1)
         try await whileRunning(folder("hub/*"), seen, usesInotify: usesInotify) { runner in
             try await eventually("the first") { seen.count == 1 }
-            _ = try Spool.open(folder("hub/a"), access: .write).setControl(at: .now()) { $0.isPaused = true }
+            _ = try Spool.open(folder("hub/a"), access: .write).control.change(at: .now()) { $0.isPaused = true }
             try await eventually("the pause is noticed") { runner.snapshot().spools.first?.blocker == .paused }
             try put(try Spool.open(folder("hub/a"), access: .write), 2)
             try await eventually("it lets go") { umount(folder("hub/a")) == 0 }
@@ -216,9 +216,9 @@ struct FolderLossTests {
                 try await eventually("it rests") {
                     runner.workers.dispatcher.spools.first?.lease.openSpool == nil
                 }
-                #expect(try spool.uploaderMark()?.isRunning == true)
+                #expect(try spool.uploaderMark.read()?.isRunning == true)
             }
-            _ = try spool.setControl(at: .now()) { $0.isPaused = true }
+            _ = try spool.control.change(at: .now()) { $0.isPaused = true }
             try await eventually("it obeys") { runner.snapshot().spools.first?.blocker == .paused }
         }
     }
@@ -268,14 +268,14 @@ struct FolderLossTests {
             let state = RetryState(
                 attempts: 1, failures: 1, firstAttemptAt: past, lastAttemptAt: past, nextAttemptAt: past + .seconds(3600),
                 lastError: .init(scope: .destination, kind: "connect", message: "refused"))
-            try second.setDestinationState(state, id)
+            try second.destinations.setState(state, id)
             try put(second, 2)
             #expect(rename(folder("b"), folder("hub/b")) == 0)
             try await eventually("its segment") { seen.count == 2 }
             try put(first, 3)
             try await eventually("the other's") { seen.count == 3 }
             try await eventually("its file tells the truth") {
-                try Spool.open(folder("hub/b"), access: .read).destinationStates().isEmpty
+                try Spool.open(folder("hub/b"), access: .read).destinations.states().isEmpty
             }
         }
     }

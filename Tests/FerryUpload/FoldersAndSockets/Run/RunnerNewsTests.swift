@@ -127,7 +127,7 @@ struct RunnerNewsTests {
             try await eventually("it goes out again") { seen.names.count == 2 }
         }
         #expect(seen.attempts == ["1", "1"])
-        #expect(try spool.destinationStates().isEmpty)
+        #expect(try spool.destinations.states().isEmpty)
     }
 
     @Test("With retries of its own a request begins them anew on another network, with the first of its waits")
@@ -208,7 +208,7 @@ struct RunnerNewsTests {
         _ = state.setNetwork(.usable(interface: "eth0"), &delivery, at: moment)
         #expect(state.blocker(delivery.state, at: moment) == nil)
         #expect(delivery.lanes[0].forgetsWaitsBefore == now)
-        #expect(try spool.destinationStates().isEmpty)
+        #expect(try spool.destinations.states().isEmpty)
     }
 
     @Test("A callback may ask and tell the object that calls it", .timeLimit(.minutes(2)))
@@ -366,7 +366,7 @@ struct RunnerNewsTests {
             }
         ) { _ in
             try await eventually("it is marked") {
-                guard let (mark, isRunning) = try spool.uploaderMark() else { return false }
+                guard let (mark, isRunning) = try spool.uploaderMark.read() else { return false }
                 return isRunning && mark.blocked?.reason == "off" && mark.blocked?.text.contains("500") == true
             }
         }

@@ -58,7 +58,7 @@ struct RunnerTests {
             try await eventually("the second") { seen.names == [first, second] }
             try await eventually("both settled") { try spool.files(in: [.sent]).count == 2 }
         }
-        #expect(try spool.ledgerTotals()[.sent].segments == 2)
+        #expect(try spool.ledger.totals()[.sent].segments == 2)
     }
 
     @Test("Nothing leaves before the threshold, critical segments do, and a flush takes everything")
@@ -78,7 +78,7 @@ struct RunnerTests {
             try spool.put(Segments.gzip("{}\n"), as: later)
             try await eventually("it is noticed") { runner.snapshot().spools.first?.total.segments == 1 }
             #expect(seen.names.count == 2)
-            _ = try spool.setControl(at: .now()) { $0.flushRequestedAt = .now() }
+            _ = try spool.control.change(at: .now()) { $0.flushRequestedAt = .now() }
             try await eventually("asked for in the folder") { seen.names.count == 3 }
         }
     }
@@ -243,7 +243,7 @@ struct RunnerTests {
             try await eventually("the other one") { try spool.files(in: [.sent]).map(\.name) == [good] }
             try await eventually("nothing is pending") { runner.snapshot().spools.first?.total.segments == 0 }
         }
-        #expect(try spool.rejected().map(\.reason?.kind) == ["exhausted"])
+        #expect(try spool.rejected.segments().map(\.reason?.kind) == ["exhausted"])
     }
 
     @Test(
@@ -288,13 +288,13 @@ struct RunnerTests {
         let server = ScriptedServer.answering { seen.answer($0) }
         try await whileRunning([spool.path], options(server)) { (runner: Runner) async throws in
             for change in [{ (control: inout SpoolControl) in control.isPaused = true }, { $0.isDisabled = true }] {
-                _ = try spool.setControl(at: .now(), change)
+                _ = try spool.control.change(at: .now(), change)
                 try await eventually("it holds") { runner.snapshot().spools.first?.blocker != nil }
                 let before = seen.names.count
                 try put(spool, second: before)
                 try await eventually("it is noticed") { runner.snapshot().spools.first?.total.segments == 1 }
                 #expect(seen.names.count == before)
-                _ = try spool.setControl(at: .now()) { $0 = SpoolControl() }
+                _ = try spool.control.change(at: .now()) { $0 = SpoolControl() }
                 try await eventually("it goes on") { seen.names.count == before + 1 }
             }
         }
@@ -305,7 +305,7 @@ struct RunnerTests {
         let spools = try ["a", "b", "c"].map { try folder.spool("hub/\($0)") }
         for (index, spool) in spools.enumerated() {
             for second in 0..<4 { try put(spool, second: second + index) }
-            _ = try spool.setControl(at: .now()) { $0.isPaused = true }
+            _ = try spool.control.change(at: .now()) { $0.isPaused = true }
         }
         let critical = try put(spools[2], 0, second: 50)
         let seen = Seen()
@@ -315,7 +315,7 @@ struct RunnerTests {
         // All begin at once: while they were opened, nothing left.
         var options = try options(server)
         options.windows = UploadWindows(parsing: "mon-sun", zone: .utc)
-        for spool in spools { _ = try spool.setControl(at: .now()) { $0.isPaused = false } }
+        for spool in spools { _ = try spool.control.change(at: .now()) { $0.isPaused = false } }
         try await whileRunning([folder("hub/*")], options) { (_: Runner) async throws in
             try await eventually("all") { seen.names.count == 13 }
         }
@@ -406,7 +406,7 @@ struct RunnerTests {
         let server = ScriptedServer.answering { seen.answer($0) }
         try await whileRunning([spool.path], options(server)) { (runner: Runner) async throws in
             try await eventually("it runs") { !runner.snapshot().spools.isEmpty }
-            var journal: Journal? = try spool.openJournal(Segments.name())
+            var journal: Journal? = try spool.journals.open(Segments.name())
             try "{\"last\":\"words\"}\n{\"to".withUTF8Bytes { try journal?.append($0) }
             journal = nil
             try await eventually("its events") { try spool.events(in: [.sent]) == ["{\"last\":\"words\"}"] }
@@ -428,15 +428,15 @@ struct RunnerTests {
         try touch(1)
         #expect(polled.news(FolderLooks.glance(spool.path), now: later) == [.unclear])
         #expect(polled.news(FolderLooks.glance(spool.path), now: later).isEmpty)
-        _ = try spool.setControl(at: .now()) { $0.isPaused = true }
+        _ = try spool.control.change(at: .now()) { $0.isPaused = true }
         #expect(polled.news(FolderLooks.glance(spool.path), now: later) == [.control])
         // Settings that come, and go, beside a control file that is younger.
         let limits = ConfiguredLimits(RetentionLimits(maxBytes: ByteCount(5000)), isSet: true, program: "ferry run")
-        _ = spool.adopt(limits, at: .now())
+        _ = spool.settings.adopt(limits, at: .now())
         #expect(polled.news(FolderLooks.glance(spool.path), now: later) == [.control])
-        _ = try spool.setControl(at: .now()) { $0.isPaused = false }
+        _ = try spool.control.change(at: .now()) { $0.isPaused = false }
         _ = polled.news(FolderLooks.glance(spool.path), now: later)
-        _ = spool.adopt(ConfiguredLimits(RetentionLimits(), isSet: false, program: "ferry run"), at: .now())
+        _ = spool.settings.adopt(ConfiguredLimits(RetentionLimits(), isSet: false, program: "ferry run"), at: .now())
         #expect(polled.news(FolderLooks.glance(spool.path), now: later) == [.control])
         #expect(polled.news(FolderLooks.glance(spool.path), now: later).isEmpty)
         try put(spool)

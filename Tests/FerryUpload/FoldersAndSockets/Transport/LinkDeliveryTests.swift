@@ -70,12 +70,12 @@ struct LinkDeliveryTests {
         let name = try spool.put(Segments.gzip(lines.map { $0 + "\n" }.joined()))
         let options = try options(link)
         _ = try await UploadPass(spool, options: options).run()
-        #expect(try spool.sidecar(of: name)?.broken == 1)
+        #expect(try spool.sidecars.read(of: name)?.broken == 1)
         #expect(try spool.pending() == [name])
         for _ in 0..<20 where try !spool.pending().isEmpty { _ = try await UploadPass(spool, options: options).run() }
         #expect(try spool.pending().isEmpty)
-        #expect(try spool.rejected().isEmpty)
-        #expect(try spool.ledgerTotals()[.split].segments >= 1)
+        #expect(try spool.rejected.segments().isEmpty)
+        #expect(try spool.ledger.totals()[.split].segments >= 1)
         #expect(try hub.lines(folder).sorted() == lines.sorted())
     }
 
@@ -89,7 +89,7 @@ struct LinkDeliveryTests {
         options.splitBroken = .off
         for _ in 0..<4 { _ = try await UploadPass(spool, options: options).run() }
         #expect(try spool.pending() == [name])
-        #expect(try spool.sidecar(of: name)?.attempts == 4)
+        #expect(try spool.sidecars.read(of: name)?.attempts == 4)
     }
 
     @Test("A single event that the link cannot carry is tried on, and never rejected for it")
@@ -112,11 +112,11 @@ struct LinkDeliveryTests {
         let spool = try folder.spool()
         let name = try spool.put(Segments.gzip(lines(20_000).map { $0 + "\n" }.joined()))
         _ = try await UploadPass(spool, options: options(server)).run()
-        #expect(try spool.sidecar(of: name)?.attempts == 1)
-        #expect(try spool.sidecar(of: name)?.broken == nil)
+        #expect(try spool.sidecars.read(of: name)?.attempts == 1)
+        #expect(try spool.sidecars.read(of: name)?.broken == nil)
         for _ in 0..<3 { _ = try await UploadPass(spool, options: options(link)).run() }
         #expect(try spool.pending() == [name])
-        #expect(try spool.sidecar(of: name)?.lastError.message.contains("--split-broken always") == true)
+        #expect(try spool.sidecars.read(of: name)?.lastError.message.contains("--split-broken always") == true)
     }
 
     @Test("A user may have a segment split even after a try that may have arrived: it gets through, in part perhaps twice")
@@ -154,7 +154,7 @@ struct LinkDeliveryTests {
             group.cancelAll()
             try await group.waitForAll()
         }
-        #expect(try spool.sidecar(of: name)?.attempts == 0)
+        #expect(try spool.sidecars.read(of: name)?.attempts == 0)
         for _ in 0..<3 { _ = try await UploadPass(spool, options: options(link)).run() }
         #expect(try spool.pending() == [name])
     }
@@ -174,7 +174,7 @@ struct LinkDeliveryTests {
         options.coalesce = .upTo(.mebibytes(16))
         for _ in 0..<10 where try !spool.pending().isEmpty { _ = try await UploadPass(spool, options: options).run() }
         #expect(try spool.pending().isEmpty)
-        #expect(try spool.ledgerTotals()[.split].segments == 0)
+        #expect(try spool.ledger.totals()[.split].segments == 0)
         #expect(try hub.lines(folder).sorted() == all.flatMap { $0 }.sorted())
     }
 
@@ -195,7 +195,7 @@ struct LinkDeliveryTests {
         var joined = try options(server)
         joined.coalesce = .upTo(.mebibytes(16))
         _ = try await UploadPass(spool, options: joined).run()
-        let first = try #require(try spool.sidecar(of: names[0]))
+        let first = try #require(try spool.sidecars.read(of: names[0]))
         #expect(first.broken == nil)
         for _ in 0..<3 { _ = try await UploadPass(spool, options: options(link)).run() }
         #expect(try spool.pending().prefix(3) == names.prefix(3))
@@ -221,8 +221,8 @@ struct LinkDeliveryTests {
         var options = try options(server)
         options.coalesce = .upTo(.mebibytes(64))
         _ = try await UploadPass(spool, options: options).run()
-        for name in names.prefix(2) { #expect(try spool.sidecar(of: name).map { $0.broken == nil } == true) }
-        #expect(try spool.sidecar(of: names[2]).map { $0.broken != nil } ?? true)
+        for name in names.prefix(2) { #expect(try spool.sidecars.read(of: name).map { $0.broken == nil } == true) }
+        #expect(try spool.sidecars.read(of: names[2]).map { $0.broken != nil } ?? true)
         #expect(try spool.pending() == names)
     }
 

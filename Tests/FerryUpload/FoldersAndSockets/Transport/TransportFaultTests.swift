@@ -26,7 +26,7 @@ struct TransportFaultTests {
 
     private func failure(_ result: (report: UploadReport, spool: Spool, name: String)) throws -> RetryState.LastError? {
         #expect(try result.spool.pending() == [result.name])
-        return try result.spool.sidecar(of: result.name)?.lastError
+        return try result.spool.sidecars.read(of: result.name)?.lastError
     }
 
     @Test("An early answer while the body is still on its way is read and obeyed")
@@ -39,7 +39,7 @@ struct TransportFaultTests {
         }
         let result = try await upload(to: server)
         #expect(result.report.rejected == 1)
-        #expect(try result.spool.rejected().first?.reason?.body == "no thanks")
+        #expect(try result.spool.rejected.segments().first?.reason?.body == "no thanks")
     }
 
     @Test("Closing at once is doubtful, and the segment stays")
@@ -157,7 +157,7 @@ struct TransportFaultTests {
         }
         let (spool, names) = try await uploadTwo(to: server)
         #expect(try spool.pending() == [names[1]])
-        #expect(try spool.sidecar(of: names[1])?.lastError.kind == "garbage")
+        #expect(try spool.sidecars.read(of: names[1])?.lastError.kind == "garbage")
     }
 
     @Test(
@@ -211,7 +211,7 @@ struct TransportFaultTests {
             }
             let report = try await UploadPass(spool, options: UploadOptions(destination: try DestinationURL(server.url))).run()
             #expect(report.sent.segments == 1)
-            #expect(try spool.ledgerTotals()[.sent].segments == 1)
+            #expect(try spool.ledger.totals()[.sent].segments == 1)
             #expect(try spool.files(in: [.sent]).isEmpty)
         }
     }

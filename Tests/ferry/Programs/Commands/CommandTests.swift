@@ -103,7 +103,7 @@ struct CommandTests {
         #expect(try Set(opened.pending().map { names[$0] }) == ["truncated", "empty"])
         #expect(try await ferry.run("list", "--spool", spool).output.contains("due"))
         await hub.stop()
-        for segment in try opened.rejected() { #expect(segment.reason?.kind == kinds[names[segment.name]!]) }
+        for segment in try opened.rejected.segments() { #expect(segment.reason?.kind == kinds[names[segment.name]!]) }
         let salvage = try await ferry.run("retry", "--all", "--salvage", "--spool", spool)
         #expect(salvage.output.split(separator: "\n").count == 1, "\(salvage.errors)")
         #expect(salvage.status == 65 && salvage.errors.contains("may be altered"), "\(salvage.errors)")
@@ -114,7 +114,7 @@ struct CommandTests {
         let again = try await ferry.run("retry", "--all", "--salvage", "--spool", spool)
         #expect(again.output.components(separatedBy: "was saved before").count == 3, "\(again.output)\(again.errors)")
         #expect(try opened.pending().count == 4)
-        let salvaged = try #require(try opened.rejected().first { $0.reason?.salvagedAs != nil })
+        let salvaged = try #require(try opened.rejected.segments().first { $0.reason?.salvagedAs != nil })
         let back = try await ferry.run("retry", salvaged.name, "--spool", spool)
         #expect(back.status == 65 && back.errors.contains("would be sent twice"), "\(back.errors)")
         let all = try await ferry.run("retry", "--all", "--spool", spool)
@@ -138,7 +138,7 @@ struct CommandTests {
         let upload = try await ferry.run("upload", "--spool", spool, "--to", hub.url)
         #expect(upload.status == 65, "\(upload.errors)")
         await hub.stop()
-        #expect(try opened.rejected().first?.reason?.body?.contains("\"line\":2") == true)
+        #expect(try opened.rejected.segments().first?.reason?.body?.contains("\"line\":2") == true)
         #expect(try Spool.open(folder("hub"), access: .read).scan().entries.count == 2)
     }
 
@@ -149,7 +149,7 @@ struct CommandTests {
         let result = try await ferry.run(
             "upload", "--spool", spool, "--to", "http://127.0.0.1:9/", "--verify", "always", "--inflate-limit", "16MiB")
         #expect(result.status == 65, "\(result.errors)")
-        #expect(try opened.rejected().first?.reason?.kind == "inflates-too-far")
+        #expect(try opened.rejected.segments().first?.reason?.kind == "inflates-too-far")
     }
 
     @Test("Exit codes tell what happened")

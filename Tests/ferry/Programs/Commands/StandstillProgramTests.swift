@@ -60,7 +60,7 @@ struct StandstillProgramTests {
         ])
         _ = try await running.waitFor("outside the upload window")
         let spool = try Spool.open(folder("spool"), access: .read)
-        try await eventually("it is marked") { try spool.uploaderMark()?.mark.blocked != nil }
+        try await eventually("it is marked") { try spool.uploaderMark.read()?.mark.blocked != nil }
         try await expectTold("window-closed", "outside the upload window")
         running.send(SIGTERM)
         #expect(await running.end().status == 0)

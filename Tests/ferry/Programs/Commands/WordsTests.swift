@@ -85,7 +85,7 @@ struct WordsTests {
             return status.output.contains("it sends when it is asked: ferry flush")
         }
         try await expect(["flush", "--spool", spool.path], 0, ["to be sent now"])
-        _ = try spool.setControl(at: .now()) { $0.isPaused = true }
+        _ = try spool.control.change(at: .now()) { $0.isPaused = true }
         try await expect(["flush", "--spool", spool.path], 0, ["but it is paused: ferry resume"])
         running.send(SIGTERM)
         #expect(await running.end().status == 0)

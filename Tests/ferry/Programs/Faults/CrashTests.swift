@@ -57,7 +57,7 @@ struct CrashTests {
                     """)
                 if !result.output.hasPrefix("0") { kills += 1 }
                 #expect(result.output.hasSuffix("\n0\n0\n0\n"), "\(call) \(count): \(result.output) \(result.errors)")
-                #expect(try spool.ledgerTotals()[.sent].segments == 1, "\(call) \(count)")
+                #expect(try spool.ledger.totals()[.sent].segments == 1, "\(call) \(count)")
             }
         }
         await hub.stop()
@@ -142,7 +142,7 @@ struct CrashTests {
         #expect(rounds < 200)
         #expect(received.count == total * 5)
         #expect(Set(received) == Set((0..<total * 5).map { "{\"n\":\($0)}" }))
-        #expect(try source.rejected().isEmpty)
+        #expect(try source.rejected.segments().isEmpty)
     }
 
     @Test(
@@ -181,7 +181,7 @@ struct CrashTests {
             try await Task.sleep(for: .milliseconds(20))
         }
         // The last one may have just begun, and not be listening to signals yet.
-        while ContinuousClock.now < end, try spools[1].uploaderMark()?.isRunning != true {
+        while ContinuousClock.now < end, try spools[1].uploaderMark.read()?.isRunning != true {
             try await Task.sleep(for: .milliseconds(20))
         }
         run.send(SIGTERM)
@@ -191,7 +191,7 @@ struct CrashTests {
         let received = try Spool.open(hubPath, access: .read).events(in: [.pending])
         #expect(received.count == total && Set(received) == Set((0..<total).map { "{\"n\":\($0)}" }))
         for spool in spools {
-            #expect(try spool.pending().isEmpty && spool.rejected().isEmpty)
+            #expect(try spool.pending().isEmpty && spool.rejected.segments().isEmpty)
         }
     }
 
@@ -224,7 +224,7 @@ struct CrashTests {
                 _ = try await Program().run("acknowledge", folder("stick/\(name)"), "--spool", spool.path)
             }
             // Bundles that were never finished, as sticks that were lost.
-            for mark in try spool.exportMarks() {
+            for mark in try spool.exports.marks() {
                 _ = try await Program().run("export", "--forget", mark.bundle, "--spool", spool.path)
             }
         }

@@ -30,7 +30,7 @@ struct FaultTests {
         let hub = try await Hub(folder("m/hub"))
         let upload = try await Program().run("upload", "--spool", source.path, "--to", hub.url)
         #expect(upload.status == 75, "\(upload.errors)")
-        let error = try #require(try source.sidecar(of: name)?.lastError)
+        let error = try #require(try source.sidecars.read(of: name)?.lastError)
         #expect(error.status == 507)
         // Where the receiver's files lie is not the sender's affair.
         #expect(error.message.contains("No space left") && !error.message.contains("/m/"), "\(error.message)")

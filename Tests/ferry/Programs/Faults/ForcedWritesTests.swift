@@ -161,7 +161,7 @@ struct ForcedWritesTests {
         #expect(result.status == 0, "\(result.errors)")
         let forced = try await calls().filter { $0.contains("sync(") }
         #expect((1...100).contains(forced.count))
-        #expect(try spool.ledgerTotals()[.evicted].segments == 10_000)
+        #expect(try spool.ledger.totals()[.evicted].segments == 10_000)
         #expect(try spool.pending().isEmpty)
     }
 

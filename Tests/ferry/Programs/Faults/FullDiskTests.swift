@@ -408,7 +408,7 @@ struct FullDiskTests {
         var last = try await shell(disk.upload)
         for _ in 0..<10 where ![0, 65].contains(last.status) { last = try await shell(disk.upload) }
         let pending = try pending()
-        let rejected = try Spool.open(folder("m/s"), access: .read).rejected().map(\.name)
+        let rejected = try Spool.open(folder("m/s"), access: .read).rejected.segments().map(\.name)
         if hasReserve {
             #expect(pending.isEmpty, "\(last.output) \(last.errors)")
             #expect(Set(rejected) == disk.bad)
@@ -442,7 +442,7 @@ struct FullDiskTests {
         }
         let upload = disk.upload.replacingOccurrences(of: disk.server.url, with: server.url)
         let pass = try await shell("\(upload) --body json-array --request-events 20 --order strict --parallel 1")
-        let rejected = try Spool.open(folder("m/s"), access: .read).rejected()
+        let rejected = try Spool.open(folder("m/s"), access: .read).rejected.segments()
         #expect(!rejected.isEmpty, "\(pass.status) \(pass.output) \(pass.errors)")
         #expect(rejected.allSatisfy { $0.reason?.delivered?.lines == 20 }, "\(rejected.map(\.reason))")
     }
@@ -481,7 +481,7 @@ struct FullDiskTests {
             """)
         #expect(result.status == 65, "\(result.output) \(result.errors)")
         #expect(try pending().isEmpty)
-        #expect(try Spool.open(folder("m/s"), access: .read).rejected().count == 3)
+        #expect(try Spool.open(folder("m/s"), access: .read).rejected.segments().count == 3)
     }
 
     @Test("On a disk with room for no new file an empty sent/ gives way to what a writer stores")
@@ -729,10 +729,10 @@ struct FullDiskTests {
         do {
             let spool = try Spool.open(folder("m/s"), access: .write)
             let name = try spool.put(Segments.gzip(Segments.lines(0..<20)))
-            guard case .claimed(let claim) = spool.claim(name) else { throw InVain(what: "the claim") }
+            guard case .claimed(let claim) = spool.claims.take(name) else { throw InVain(what: "the claim") }
             let reason = RejectionReason(at: .now(), kind: "status", message: "HTTP 400", attempts: 1)
             let entry = LedgerEntry(at: .now(), segment: name, outcome: .rejected, bytes: claim.status.size)
-            try spool.settle([Ending(claim, .rejected(reason), entry)])
+            try spool.endings.settle([Ending(claim, .rejected(reason), entry)])
         }
         let result = try await shell(
             """

@@ -122,6 +122,6 @@ struct HostileSpoolTests {
         #expect(upload.output.contains("sent 1 segment"), "\(upload.output)")
         #expect(upload.errors.contains("it must lie on the spool's own file system"), "\(upload.errors)")
         #expect(try spool.pending() == [bad])
-        #expect(try spool.ledgerTotals()[.rejected].segments == 0)
+        #expect(try spool.ledger.totals()[.rejected].segments == 0)
     }
 }

@@ -51,7 +51,7 @@ struct LastRoomTests {
 
     private func begin(_ claim: Claim, in spool: Spool) -> Bool {
         do throws(FileError) {
-            try spool.writeSidecar(.inParts(at: .now()), of: claim, with: .blocks)
+            try spool.sidecars.write(.inParts(at: .now()), of: claim, with: .blocks)
             return true
         } catch {
             #expect(error.isOutOfSpace)
@@ -65,16 +65,16 @@ struct LastRoomTests {
         let spool = try Spool.open(folder("m/s"), access: .create)
         let names = try (0..<20).map { try spool.put(Segments.gzip("{}\n"), as: Segments.name(second: $0)) }
         #expect(try await shell("head -c 1000000 /dev/zero >\"$DIR/m/filler\"").status != 0)
-        try spool.probe(keepsSent: false)
+        try spool.room.probe(keepsSent: false)
         var noted = 0
         for name in names {
-            guard case .claimed(let claim) = spool.claim(name) else {
+            guard case .claimed(let claim) = spool.claims.take(name) else {
                 throw InVain(what: "a claim")
             }
             if begin(claim, in: spool) { noted += 1 }
         }
         #expect((5...8).contains(noted), "\(noted)")
-        #expect(spool.hasRoomInLedger(at: .now()))
+        #expect(spool.ledger.hasRoom(at: .now()))
         #expect((try? spool.directory.create("one more").write([1])) == nil)
     }
 
@@ -245,6 +245,6 @@ struct LastRoomTests {
             "$FERRY" list --spool "$DIR/m/s" | wc -l
             """)
         #expect(result.output == "0\n0\n", "\(result.errors)")
-        #expect(try Spool.open(folder("m/s"), access: .read).ledgerTotals()[.sent].segments > 20)
+        #expect(try Spool.open(folder("m/s"), access: .read).ledger.totals()[.sent].segments > 20)
     }
 }

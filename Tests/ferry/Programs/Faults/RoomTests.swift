@@ -164,11 +164,11 @@ struct RoomTests {
             head -c 1000000 /dev/zero >"$DIR/m/most"; truncate -s -12288 "$DIR/m/most"
             """)
         #expect(filled.status == 0)
-        #expect(throws: FileError.self) { try relay.beginArrival() }
+        #expect(throws: FileError.self) { try relay.arrivals.begin() }
         #expect(try await shell("echo 1 | \"$FERRY\" write --spool \"$DIR/m/relay\"").status == 73)
         // What frees room for a part of it.
         #expect(try await shell("rm \"$DIR/m/some\"").status == 0)
-        #expect(throws: FileError.self) { try relay.openJournal(Segments.name()) }
+        #expect(throws: FileError.self) { try relay.journals.open(Segments.name()) }
         let whole = try await shell(
             """
             cd "$DIR/m"; truncate -s -65536 most; echo 1 | "$FERRY" write -q --spool relay; stat -c %s relay/.ferry/reserve
@@ -336,7 +336,7 @@ struct RoomTests {
         #expect(result.status == (hasRoom ? 0 : 73), "\(result.errors)")
         #expect(requests.withLock { $0 } == (hasRoom ? 3 : 0), "\(result.errors)")
         let spool = try folder.spool("s")
-        #expect(try spool.ledgerTotals()[.sent].segments == (hasRoom ? 3 : 0))
+        #expect(try spool.ledger.totals()[.sent].segments == (hasRoom ? 3 : 0))
         #expect(try spool.pending().count == (hasRoom ? 0 : 3))
     }
 

@@ -70,7 +70,7 @@ struct TwoUserTests {
         }
         let number = try #require(Int32(writer.errors.split(separator: "\n").first ?? ""))
         kill(number, SIGKILL)
-        try await eventually("the writer is gone") { try opened.unfinished(try opened.scan()).journals.count == 1 }
+        try await eventually("the writer is gone") { try opened.housekeeping.unfinished(try opened.scan()).journals.count == 1 }
         writer.send(SIGKILL)
         let list = try await run(.sender, "prune", "--spool", spool, "--max-sent-age", "7d")
         #expect(list.status == 0, "\(list.errors)")
@@ -191,10 +191,10 @@ struct TwoUserTests {
         let name = try #require(try Spool.open(spool, access: .read).pending().first)
         do {
             let opened = try Spool.open(spool, access: .write)
-            guard case .claimed(let claim) = opened.claim(name) else { throw InVain(what: "the claim") }
+            guard case .claimed(let claim) = opened.claims.take(name) else { throw InVain(what: "the claim") }
             let reason = RejectionReason(at: .now(), kind: "status", message: "HTTP 400", attempts: 1)
             let entry = LedgerEntry(at: .now(), segment: name, outcome: .rejected, bytes: claim.status.size)
-            try opened.settle([Ending(claim, .rejected(reason), entry)])
+            try opened.endings.settle([Ending(claim, .rejected(reason), entry)])
         }
         chmod("\(spool)/rejected", 0o3770)
         let retried = try await run(.sender, "retry", "--all", "--spool", spool)
@@ -202,11 +202,11 @@ struct TwoUserTests {
         #expect(retried.errors.contains("its sticky folder"), "\(retried.errors)")
         // Another user's reason would stay behind.
         #expect(try await run(.writer, "retry", "--all", "--spool", spool).status == 74)
-        #expect(try Spool.open(spool, access: .read).ledgerTotals()[.retried].segments == 0)
+        #expect(try Spool.open(spool, access: .read).ledger.totals()[.retried].segments == 0)
         #expect(chown("\(spool)/rejected/\(name).reason.json", 65501, 65510) == 0)
         let own = try await run(.writer, "retry", "--all", "--spool", spool)
         #expect(own.status == 0, "\(own.errors)")
-        #expect(try Spool.open(spool, access: .read).ledgerTotals()[.retried].segments == 1)
+        #expect(try Spool.open(spool, access: .read).ledger.totals()[.retried].segments == 1)
     }
 
     @Test("A folder in sent/ that one may not read hinders no pruning")

@@ -302,13 +302,13 @@ struct MachineProgramTests {
     func leastDescriptors() async throws {
         let spool = try folder.spool("spool")
         for second in 0..<300 {
-            let arrival = try spool.beginArrival()
+            let arrival = try spool.arrivals.begin()
             try arrival.file.write(Segments.gzip("\(second)\n"))
             let name = Segments.name(second: second)
             let zeros = String(repeating: "0", count: 64)
             var entry = ReceivedEntry(at: .now(), key: name.id, sha256: zeros, segment: name.fileName, bytes: 1, events: 1)
             entry.file = arrival.fileName
-            try spool.logReceived([entry])
+            try spool.received.log([entry])
         }
         func start(_ limit: Int) throws -> Running {
             try Program("/bin/sh", environment: ["FERRY": Program.ferry, "SPOOL": spool.path]).start([

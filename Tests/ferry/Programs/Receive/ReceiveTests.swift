@@ -49,7 +49,7 @@ struct ReceiveTests {
     func forgets() async throws {
         let spool = try folder.spool("hub")
         let now = Timestamp.now()
-        try spool.logReceived([
+        try spool.received.log([
             ReceivedEntry(at: now - .seconds(3 * 86_400), key: "a", sha256: "00", segment: "gone.jsonl.gz", bytes: 1, events: 1)
         ])
         // An earlier boot bears out that time.

@@ -87,7 +87,7 @@ struct NetworkTests {
             let run = try hosts.start(
                 in: hosts.machine, ["run", "--spool", folder("spool"), "--to", "http://10.99.0.1:8787/v1/segments"])
             _ = try await run.waitFor("no route")
-            #expect(try Spool.open(folder("spool"), access: .read).destinationStates().isEmpty, "no attempt burns")
+            #expect(try Spool.open(folder("spool"), access: .read).destinations.states().isEmpty, "no attempt burns")
 
             // The cable is plugged in.
             try await hosts.run("-n MACHINE link set eth0 up")
@@ -101,7 +101,7 @@ struct NetworkTests {
             try put(2)
             try await hosts.run("-n HUB link set h1 up")
             try await arrives(2)
-            #expect(try Spool.open(folder("spool"), access: .read).destinationStates().isEmpty, "no attempt burns")
+            #expect(try Spool.open(folder("spool"), access: .read).destinations.states().isEmpty, "no attempt burns")
 
             // The route moves to the modem.
             try await hosts.run("-n MACHINE link set wwan0 up")

@@ -22,7 +22,7 @@ struct ForkTests {
     /// How many events of each name are published, what the dead left included.
     private func counts(_ spool: String = "spool") throws -> [String: Int] {
         let spool = try Spool.open(folder(spool), access: .write)
-        _ = try spool.recover()
+        _ = try spool.housekeeping.recover()
         var counts: [String: Int] = [:]
         for line in try spool.events(in: [.pending]) {
             let event = try #require(try JSONSerialization.jsonObject(with: Data(line.utf8)) as? [String: Any])

@@ -14,7 +14,7 @@ struct TrackerProgramTests {
     /// Everything that is in the spool, journals of the dead included.
     private func events() async throws -> [[String: Any]] {
         let spool = try Spool.open(folder("spool"), access: .write)
-        _ = try spool.recover()
+        _ = try spool.housekeeping.recover()
         return try spool.events(in: [.pending]).map {
             try #require(try JSONSerialization.jsonObject(with: Data($0.utf8)) as? [String: Any])
         }
@@ -128,7 +128,7 @@ struct TrackerProgramTests {
             // With some room again, the next who opens the spool publishes what is in the journals.
             #expect(try await shell.run("-c", "mount -o remount,size=4m \(path)").status == 0)
             let spool = try Spool.open(path + "/spool", access: .write)
-            #expect(try spool.recover().problems.isEmpty)
+            #expect(try spool.housekeeping.recover().problems.isEmpty)
             let stored = try spool.events(in: [.pending]).map {
                 key(try #require(try JSONSerialization.jsonObject(with: Data($0.utf8)) as? [String: Any]))
             }

@@ -115,7 +115,7 @@ struct TransferProgramTests {
                 ).end()
                 #expect(small.status == 75, "\(small.errors)")
                 #expect(small.output.contains("\"segments\":1"), "\(small.output)")
-                for mark in try spool.exportMarks() {
+                for mark in try spool.exports.marks() {
                     #expect(try await run("export", "--forget", mark.bundle, "--spool", folder("spool")).status == 0)
                 }
                 for name in try FileManager.default.contentsOfDirectory(atPath: stick) {
@@ -123,7 +123,7 @@ struct TransferProgramTests {
                 }
             }
         }
-        #expect(try spool.exportMarks().isEmpty && spool.pending() == before)
+        #expect(try spool.exports.marks().isEmpty && spool.pending() == before)
     }
 
     @Test("With few files allowed an import takes all of many bundles, and all of a large one")
@@ -223,7 +223,7 @@ struct TransferProgramTests {
         #expect(done.status == 0, "\(done.errors)")
         #expect(!done.output.contains("did not arrive"), "\(done.output)")
         #expect(try spool.pending().isEmpty)
-        #expect(try spool.exportMarks().isEmpty)
+        #expect(try spool.exports.marks().isEmpty)
     }
 
     @Test(
@@ -245,7 +245,7 @@ struct TransferProgramTests {
             if result.status == 0 { break }
             #expect(result.status == 73, "\(result.errors)")
             #expect(try FileManager.default.contentsOfDirectory(atPath: stick) == [])
-            #expect(try spool.exportMarks().isEmpty)
+            #expect(try spool.exports.marks().isEmpty)
             failures += 1
             try #require(failures < 10)
         }
@@ -258,7 +258,7 @@ struct TransferProgramTests {
         for second in 0..<20 { try spool.put(Segments.gzip(Segments.noise(2_000_000)), as: Segments.name(second: second)) }
         let stick = try makeFolder("stick")
         let export = try ferry.start(["export", stick, "--spool", spool.path])
-        try await eventually("an export under way") { try !spool.exportedSegments().isEmpty }
+        try await eventually("an export under way") { try !spool.exports.segments().isEmpty }
         let during = try await run("status", "--spool", spool.path)
         export.send(SIGKILL)
         _ = await export.end()
@@ -268,13 +268,13 @@ struct TransferProgramTests {
             print("NOT TESTED: the export was faster than this test")
         }
         let server = ScriptedServer.answering { _ in ScriptedServer.answer(200) }
-        for mark in try spool.exportMarks() {
+        for mark in try spool.exports.marks() {
             #expect(try await run("export", "--forget", mark.bundle, "--spool", spool.path).status == 0)
         }
         let again = try await run("export", stick, "--spool", spool.path, "--max-bytes", "10MB")
         #expect(again.output.hasPrefix("exported 4 segments"), "\(again.output)\(again.errors)")
         #expect(try FileManager.default.contentsOfDirectory(atPath: stick).allSatisfy { !$0.hasSuffix(".part") })
-        let mark = try #require(try spool.exportMarks().first)
+        let mark = try #require(try spool.exports.marks().first)
         let upload = try await run("upload", "--spool", spool.path, "--to", server.url)
         #expect(upload.status == 0, "\(upload.errors)")
         #expect(upload.output.contains("4 travel in bundle \(mark.bundle) since \(mark.at.rfc3339)"), "\(upload.output)")
@@ -302,7 +302,7 @@ struct TransferProgramTests {
         let end = await export.end()
         guard isUnfinished else { return print("NOT TESTED: the export was faster than this test") }
         #expect(end.status == 74 && end.errors.split(separator: "\n").count == 1, "\(end.output)\(end.errors)")
-        #expect(try spool.exportMarks().isEmpty && spool.pending().count == 40)
+        #expect(try spool.exports.marks().isEmpty && spool.pending().count == 40)
     }
 
     @Test("A stick with a FAT file system")
@@ -352,8 +352,8 @@ struct TransferProgramTests {
         await center.stop()
         #expect(try received.events(in: [.pending]).count == 400)
         for machine in ["a", "b"] {
-            #expect(try Spool.open("\(hub)/\(machine)", access: .read).ledgerTotals()[.sent].segments == 20, "kept apart")
-            #expect(try Spool.open("\(hub)/\(machine)", access: .read).rejected().isEmpty)
+            #expect(try Spool.open("\(hub)/\(machine)", access: .read).ledger.totals()[.sent].segments == 20, "kept apart")
+            #expect(try Spool.open("\(hub)/\(machine)", access: .read).rejected.segments().isEmpty)
         }
         let fleet = try await self.run("status", "\(hub)/*", "--json")
         #expect(fleet.status == 0 && fleet.output.split(separator: "\n").count == 2)

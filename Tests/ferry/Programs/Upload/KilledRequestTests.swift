@@ -66,7 +66,7 @@ struct KilledRequestTests {
         try expectRepeated(server.requests, events: 12)
         // On a busy machine it may end before it has noted its last outcome, which the ledger has.
         let spool = try Spool.open(folder("spool"), access: .write)
-        spool.restoreRequests(keepsSent: true)
+        spool.requests.restore(keepsSent: true)
         #expect(try FileManager.default.contentsOfDirectory(atPath: folder("spool/.ferry/requests")).isEmpty)
         #expect(try spool.pending().isEmpty)
     }

@@ -1,6 +1,10 @@
 import Glibc
 
-extension Spool {
+/// Ends segments: their lines in the ledger first, then their files.
+public struct Endings: Sendable {
+    /// The spool that it belongs to.
+    package let spool: Spool
+
     /// Ends segments: first all lines of the ledger, durably, then the files. A crash in between repeats a line and loses none.
     ///
     /// Many at once cost one forced write to the ledger, and one to each folder.
@@ -16,7 +20,8 @@ extension Spool {
     /// - Returns: What was deleted.
     @discardableResult
     public func record(_ endings: [Ending], sentGivesWay: Bool = false) throws(FileError) -> LedgerTotals.Count {
-        try makingRoom(sentGivesWay: sentGivesWay) { () throws(FileError) in try appendToLedger(endings.map(\.entry)) }
+        try spool.room.making(sentGivesWay: sentGivesWay) { () throws(FileError) in try spool.ledger.append(endings.map(\.entry))
+        }
     }
 
     /// Carries out the second part of ``settle(_:)``: the files, one by one. Only what is recorded may be carried out.
@@ -29,7 +34,7 @@ extension Spool {
     public func carryOut(
         _ endings: [Ending], after earlier: ChangedFolders? = nil, sentGivesWay: Bool = false
     ) throws(FileError) -> ChangedFolders {
-        var changed = earlier ?? ChangedFolders(directory)
+        var changed = earlier ?? ChangedFolders(spool.directory)
         changed.deleted = .init()
         var failure: FileError?
         for ending in endings {
@@ -40,7 +45,7 @@ extension Spool {
             }
         }
         // What is free now may be gone at the next line.
-        if let last = endings.last { keepRoomInLedger(at: last.entry.at) }
+        if let last = endings.last { spool.ledger.keepRoom(at: last.entry.at) }
         if let failure { throw failure }
         return changed
     }
@@ -48,7 +53,7 @@ extension Spool {
     private func carryOut(_ ending: Ending, _ changed: inout ChangedFolders, sentGivesWay: Bool) throws(FileError) {
         // Replaced, written into or taken away by a program that ignores claims: what lies there now is not what was sent. Under another name
         // it is, and would be sent once more.
-        guard let name = try currentName(of: ending.claim) else { return }
+        guard let name = try spool.claims.currentName(of: ending.claim) else { return }
         switch ending.disposal {
         case .sent(keep: true):
             do throws(FileError) {
@@ -57,21 +62,23 @@ extension Spool {
                 guard error.isDiskFull else { throw error }
                 guard sentGivesWay else {
                     // It is written down: where the disk has filled since it was sent, the reserve is for its move, too.
-                    _ = try makingRoom(sentGivesWay: false, leavesLedgerItsShare: true) { () throws(FileError) in
+                    _ = try spool.room.making(sentGivesWay: false, leavesLedgerItsShare: true) { () throws(FileError) in
                         try keep(name, at: ending.entry.at, &changed)
                     }
                     break
                 }
-                try directory.remove(name)
+                try spool.directory.remove(name)
                 changed.deleted.segments += 1
                 changed.deleted.bytes += ending.entry.bytes
             }
         case .rejected(let reason):
-            let rejected = try directory.makeDirectory(Self.rejectedName)
+            let rejected = try spool.directory.makeDirectory(Spool.rejectedName)
             do throws(FileError) {
-                let freed = try makingRoom(sentGivesWay: sentGivesWay, leavesLedgerItsShare: true) { () throws(FileError) in
-                    try directory.moveAside(name, into: rejected) { kept throws(FileError) in
-                        try rejected.writeState(reason, to: Self.reasonName(of: kept), durable: true)
+                let freed = try spool.room.making(
+                    sentGivesWay: sentGivesWay, leavesLedgerItsShare: true
+                ) { () throws(FileError) in
+                    try spool.directory.moveAside(name, into: rejected) { kept throws(FileError) in
+                        try rejected.writeState(reason, to: Spool.reasonName(of: kept), durable: true)
                     }
                 }
                 changed.deleted.add(freed)
@@ -79,16 +86,16 @@ extension Spool {
                 // The ledger has the reason too, and a move needs no room.
                 guard error.isDiskFull else { throw error }
                 var kept = name
-                try directory.moveAside(name, into: rejected) { kept = $0 }
+                try spool.directory.moveAside(name, into: rejected) { kept = $0 }
                 changed.rejected = rejected
                 // Without room for its name it stays where it is, for a retry.
                 if reason.delivered != nil, !makeReason(reason, of: kept, fromSidecarOf: name, in: rejected) { return }
             }
             changed.rejected = rejected
         case .sent(keep: false), .expired, .evicted, .split:
-            try directory.remove(name)
+            try spool.directory.remove(name)
         }
-        if ending.hasSidecar, !turnSidecarIntoReserve(of: name) { try removeSidecar(of: name) }
+        if ending.hasSidecar, !spool.room.turnSidecarIntoReserve(of: name) { try spool.sidecars.remove(of: name) }
     }
 
     /// Makes the reason of a rejected segment from its sidecar. On a full disk the sidecar becomes the reason: it has a block, and tells what was
@@ -98,8 +105,9 @@ extension Spool {
     private func makeReason(
         _ reason: RejectionReason, of kept: String, fromSidecarOf name: String, in rejected: Directory
     ) -> Bool {
-        let reasonName = Self.reasonName(of: kept)
-        guard (try? directory.renameWithoutReplacing(Self.sidecarName(of: name), to: reasonName, in: rejected)) == true else {
+        let reasonName = Spool.reasonName(of: kept)
+        guard (try? spool.directory.renameWithoutReplacing(Spool.sidecarName(of: name), to: reasonName, in: rejected)) == true
+        else {
             return false
         }
         var short = reason
@@ -114,12 +122,17 @@ extension Spool {
         var tries = 1
         while true {
             do throws(FileError) {
-                return try directory.moveAside(name, into: try changed.sentFolder(of: time, in: self))
+                return try spool.directory.moveAside(name, into: try changed.sentFolder(of: time, in: spool))
             } catch {
                 // What makes room in sent/ also removes the folder of a day that it has emptied, if need be today's.
-                guard error.code == ENOENT, tries < Self.mostFolderTries, changed.forgetsRemovedSentFolder() else { throw error }
+                guard error.code == ENOENT, tries < Spool.mostFolderTries, changed.forgetsRemovedSentFolder() else { throw error }
                 tries += 1
             }
         }
     }
+}
+
+extension Spool {
+    /// Ends segments.
+    public var endings: Endings { Endings(spool: self) }
 }

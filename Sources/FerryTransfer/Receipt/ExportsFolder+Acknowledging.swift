@@ -1,7 +1,7 @@
 import FerryIntake
 public import FerrySpool
 
-extension Spool {
+extension ExportsFolder {
     /// Moves the segments that a receipt vouches for to `sent/`.
     ///
     /// - Parameter keys: The hub's; then only a receipt that it signed is taken.
@@ -48,10 +48,10 @@ extension Spool {
     /// Reads a receipt, and finds the mark of its bundle.
     private func check(_ bytes: [UInt8], from keys: PublicKeys?) throws -> (Receipt, ExportMark) {
         let receipt = try Receipt(bytes, from: keys)
-        guard receipt.spool == id else { throw ReceiptError.foreign("its bundle comes from the spool \(receipt.spool)") }
-        guard receipt.hub != id else { throw ReceiptError.own }
-        guard let mark = try exportMarks().first(where: { $0.bundle == receipt.bundle && $0.state == .complete }) else {
-            let pending = try receipt.segments.count { (segment) throws(FileError) in try directory.contains(segment.name) }
+        guard receipt.spool == spool.id else { throw ReceiptError.foreign("its bundle comes from the spool \(receipt.spool)") }
+        guard receipt.hub != spool.id else { throw ReceiptError.own }
+        guard let mark = try marks().first(where: { $0.bundle == receipt.bundle && $0.state == .complete }) else {
+            let pending = try receipt.segments.count { (segment) throws(FileError) in try spool.directory.contains(segment.name) }
             throw ReceiptError.notAwaited(bundle: receipt.bundle, pending: pending)
         }
         let sums = Dictionary(mark.segments.map { (FileName($0.name), $0.sha256) }, uniquingKeysWith: { first, _ in first })
@@ -75,7 +75,7 @@ extension Spool {
         let givesWay = sentMayGiveWay()
         if !receipt.segments.isEmpty {
             do throws(FileError) {
-                try prepareSentFolder(at: now)
+                try spool.sent.prepareFolder(at: now)
             } catch {
                 // What finds no room there is deleted.
                 guard givesWay, error.isDiskFull else { throw error }
@@ -86,7 +86,7 @@ extension Spool {
         // Each claim is an open file.
         let batch = min(128, OpenFiles.raiseLimit())
         for segment in receipt.segments where !settled.contains(segment.name) {
-            switch claim(newNames[segment.name] ?? segment.name) {
+            switch spool.claims.take(newNames[segment.name] ?? segment.name) {
             case .claimed(let claim):
                 let digest: BodyDigest
                 do throws(FileError) { digest = try claim.file.digest().digest } catch {
@@ -116,7 +116,7 @@ extension Spool {
                         claim, .sent(keep: true),
                         LedgerEntry(
                             at: now, segment: claim.name, outcome: .sent, bytes: claim.status.size,
-                            events: try? notedEvents(of: claim.name), destination: "bundle \(receipt.bundle)",
+                            events: try? spool.notedEvents(of: claim.name), destination: "bundle \(receipt.bundle)",
                             detail: LedgerEntry.received(by: receipt.hub) + receipt.at.rfc3339)))
             case .gone: result.alreadyGone += 1
             case .busy: result.busy += 1
@@ -134,16 +134,16 @@ extension Spool {
     private func receivedSegments() throws(FileError) -> Set<String> {
         var names: Set<String> = []
         var place = ReceivedLogPlace()
-        try forEachReceived(after: &place) { names.insert($0.segment) }
+        try spool.received.forEach(after: &place) { names.insert($0.segment) }
         return names
     }
 
     /// Whether delivered segments make room where the disk is full: as the uploader of this spool was told, and where none ever kept one, as it
     /// is by default.
     private func sentMayGiveWay() -> Bool {
-        if sentGivesWay { return true }
-        guard (try? directory.contains(Self.sentName)) == false else { return false }
-        _ = try? noteSentGivesWay(true)
+        if spool.sent.givesWay { return true }
+        guard (try? spool.directory.contains(Spool.sentName)) == false else { return false }
+        _ = try? spool.sent.noteGivesWay(true)
         return true
     }
 
@@ -155,12 +155,14 @@ extension Spool {
         var count = endings.count
         while !endings.isEmpty {
             count = min(count, endings.count)
-            do throws(FileError) { deleted.add(try record(Array(endings[..<count]), sentGivesWay: sentGivesWay)) } catch {
+            do throws(FileError) {
+                deleted.add(try spool.endings.record(Array(endings[..<count]), sentGivesWay: sentGivesWay))
+            } catch {
                 guard error.isOutOfSpace, count > 1 else { throw error }
                 count /= 2
                 continue
             }
-            let changed = try carryOut(Array(endings[..<count]), sentGivesWay: sentGivesWay)
+            let changed = try spool.endings.carryOut(Array(endings[..<count]), sentGivesWay: sentGivesWay)
             try changed.sync()
             deleted.add(changed.deleted)
             endings.removeFirst(count)
