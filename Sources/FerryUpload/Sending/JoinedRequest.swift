@@ -31,11 +31,7 @@ enum JoinedRequest {
     static func key(_ segments: [SegmentMetadata]) -> String { key(segments.map(\.id)) }
 
     static func key(_ ids: [String]) -> String {
-        var sum: UInt64 = 0xcbf2_9ce4_8422_2325
-        for id in ids {
-            for byte in id.utf8 { sum = (sum ^ UInt64(byte)) &* 0x100_0000_01b3 }
-        }
-        return "\(ids[0])+\(ids.count - 1)-\(String(sum, radix: 36))"
+        "\(ids[0])+\(ids.count - 1)-\(String(StableHash.of(ids.joined().utf8), radix: 36))"
     }
 
     /// How many segments a request with this key carried; `nil`: the key is no joined one's.

@@ -35,4 +35,25 @@ struct CoalesceTests {
     func accepts(header: String, bytes: Int64?) {
         #expect(AcceptedForms.joined(header) == bytes.map { ByteCount($0) })
     }
+
+    @Test(
+        "A request has the key that every version gives it: receivers remember it",
+        arguments: [
+            (["8f3k2m9qx7wd4t1c", "9f3k2m9qx7wd4t1c"], "8f3k2m9qx7wd4t1c+1-3156qbg1laias"),
+            (["8f3k2m9qx7wd4t1c"], "8f3k2m9qx7wd4t1c+0-288gu4j9ez2mo"),
+            (["8f3k2m9qx7wd4t1c.1-500", "9f3k2m9qx7wd4t1c", "c\u{e9}"], "8f3k2m9qx7wd4t1c.1-500+2-1fjwyadw27yq4"),
+        ])
+    func keys(ids: [String], key: String) {
+        #expect(JoinedRequest.key(ids) == key)
+    }
+
+    @Test(
+        "A key tells how many segments went out together",
+        arguments: [
+            ("8f3k2m9qx7wd4t1c+1-3156qbg1laias", 2), ("a+b+127-x", 128), ("a+128-x", nil), ("a+0-x", nil), ("a+-1-x", nil),
+            ("a+-", nil), ("a+1", nil), ("a-1+", nil), ("a", nil), ("", nil), ("a+99999999999999999999-x", nil),
+        ] as [(String, Int?)])
+    func counts(key: String, count: Int?) {
+        #expect(JoinedRequest.count(ofKey: key) == count)
+    }
 }

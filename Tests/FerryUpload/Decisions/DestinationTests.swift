@@ -91,6 +91,18 @@ struct DestinationTests {
         #expect(!DestinationID.id(of: "http+unix:///run/../../x").contains("/"))
     }
 
+    @Test(
+        "A destination's file has the name that every version gives it",
+        arguments: [
+            ("https://hub.example:8080/v1/segments", "hub.example-8080-2z6fdd9zkb6q2"),
+            ("http://h\u{f6}st.example/a", "h-st.example-quigvnz0gpqn"),
+            ("http+unix://%2Frun%2Fferry.sock/v1/segments", "-2Frun-2Fferry.sock-38mz3hzi4qxm2"),
+            ("http+unix:///run/../../x", "run-2iu3uiscvgm33"), ("", "destination-33niihzj4ux45"),
+        ])
+    func knownIDs(description: String, id: String) {
+        #expect(DestinationID.id(of: description) == id)
+    }
+
     @Test("Proxies are chosen by scheme and NO_PROXY")
     func proxies() throws {
         let settings = try ProxySettings(environment: [
