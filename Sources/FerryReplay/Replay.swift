@@ -199,7 +199,7 @@ extension ReplayOptions {
     /// Returns the options that the run's spool is sent with.
     func uploadOptions(_ run: ReplayRun) -> UploadOptions {
         var options = upload
-        options.headers.append(.init(name: "Ferry-Replay", value: run.id, isSecret: false))
+        options.headers.append(.init(name: FerryHeader.replay.rawValue, value: run.id, isSecret: false))
         // The original is still there.
         options.keepsSent = false
         return options

@@ -17,7 +17,7 @@ enum Answer {
         }
         var answer = json(.ok, texts.count == 1 ? texts[0] : "{\"segments\":[\(texts.joined(separator: ","))]}")
         answer.headers[.ferrySpool] = spool
-        answer.headers[.ferryAccepts] = "joined;bytes=\(mostJoined.bytes)"
+        answer.headers[.ferryAccepts] = AcceptedBodiesField.text(mostJoined: mostJoined)
         return answer
     }
 

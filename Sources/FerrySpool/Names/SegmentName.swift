@@ -32,6 +32,11 @@ public struct SegmentName: Hashable, Sendable {
         self.stream = stream
     }
 
+    /// Makes the name of a segment that comes under another tool's name: from its key, so that it is the same whenever and however it comes.
+    package init(receivedUnder key: String, created: Timestamp) {
+        self.init(priority: .normal, created: created, id: ReceivedID(key).id)
+    }
+
     /// Reads a file name; `nil` unless it has exactly the form of the format.
     public init?(_ fileName: String) {
         var fileName = fileName

@@ -12,7 +12,8 @@ package enum HeaderText {
 
     /// Ferry makes these itself; a second one would contradict it.
     private static let reservedNames: Set<String> = [
-        "host", "content-length", "transfer-encoding", "connection", "content-encoding", "idempotency-key",
+        "host", "content-length", "transfer-encoding", "connection", "content-encoding",
+        FerryHeader.idempotencyKey.rawValue.lowercased(),
     ]
 
     /// Returns the header that a text is.

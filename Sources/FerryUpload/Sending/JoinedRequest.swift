@@ -2,24 +2,11 @@ import FerrySpool
 
 /// Several small segments in one request: their gzip members follow one another, nothing is compressed again.
 enum JoinedRequest {
-    /// The value of `Ferry-Segment`: each name with its bytes, as parameters of a structured field's list (RFC 9651).
-    static func header(_ segments: [SegmentMetadata]) -> String {
-        segments.map { "\($0.name);bytes=\($0.bytes.bytes)" }.joined(separator: ", ")
-    }
-
-    /// The value of `Ferry-Via`: for each segment the IDs of the spools that it came out of, `-` for none; `nil` when no segment has any.
-    static func via(_ segments: [SegmentMetadata]) -> String? {
-        guard segments.contains(where: { !$0.trail.spools.isEmpty }) else { return nil }
-        return segments.map { via($0.trail) }.joined(separator: ", ")
-    }
-
-    private static func via(_ trail: Trail) -> String { trail.spools.isEmpty ? "-" : trail.spools.joined(separator: " ") }
-
     /// How many of the first segments have their ways in one header line.
     static func fitting(_ trails: some Sequence<Trail>) -> Int {
         var (count, length) = (0, 0)
         for trail in trails {
-            length += via(trail).utf8.count + 2
+            length += ViaField.text(of: trail).utf8.count + 2
             if count > 0, length > JoiningRoom.longestHeader { break }
             count += 1
         }
@@ -48,13 +35,5 @@ enum JoinedRequest {
             segment.idempotencyKey + (slice.isWhole ? "" : ".\(slice.lines.lowerBound + 1)-\(slice.lines.upperBound)")
         }
         return keys.count == 1 ? keys[0] : key(keys)
-    }
-
-    /// The value of `Ferry-Segment` for it: each name with the lines, from 1.
-    static func header(_ segments: [SegmentMetadata], _ slices: [RequestPart.Slice]) -> String {
-        zip(segments, slices).map { segment, slice in
-            let name = segment.isForeign ? segment.name.percentEncodedForURL : segment.name
-            return slice.isWhole ? name : "\(name);lines=\"\(slice.lines.lowerBound + 1)-\(slice.lines.upperBound)\""
-        }.joined(separator: ", ")
     }
 }

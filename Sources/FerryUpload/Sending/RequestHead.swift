@@ -78,7 +78,6 @@ final class RequestHead: Sendable {
         for shipment: OutgoingRequest, to url: DestinationURL, on connection: HTTPConnection, now: Timestamp
     ) -> ByteBuffer {
         let facts = shipment.facts[0]
-        let isJoined = shipment.facts.count > 1
         let target = url.target { placeholder in
             switch placeholder {
             case .segment: facts.name
@@ -101,44 +100,8 @@ final class RequestHead: Sendable {
                 ? commonFields.withLock(\.text) : Self.fields(for: url.origin, contentType, headers.filter { !$0.isSecret }))
         head.writeString("Content-Length: ")
         head.writeString(String(shipment.body.size.bytes))
-        head.writeString("\r\nIdempotency-Key: \"")
-        head.writeString(shipment.key)
-        head.writeString("\"\r\nFerry-Segment: ")
-        if let slices = shipment.slices {
-            head.writeString(JoinedRequest.header(shipment.facts, slices))
-        } else if isJoined {
-            head.writeString(JoinedRequest.header(shipment.facts))
-        } else {
-            // Names from other tools may hold what headers must not.
-            head.writeString(facts.isForeign ? facts.name.percentEncodedForURL : facts.name)
-        }
-        head.writeString("\r\nFerry-Created: ")
-        head.writeString(facts.created.rfc3339)
-        if shipment.facts.contains(where: { $0.clockReading != nil }) {
-            head.writeString("\r\nFerry-Created-Clock: ")
-            head.writeString(shipment.facts.map { $0.clockReading?.rfc3339 ?? "-" }.joined(separator: ", "))
-        }
-        if shipment.facts.contains(where: { $0.dated != nil }) {
-            head.writeString("\r\nFerry-Age: ")
-            head.writeString(shipment.facts.map { "\($0.age(at: now).components.seconds)" }.joined(separator: ", "))
-        }
-        head.writeString("\r\nFerry-Sent-At: ")
-        head.writeString(now.rfc3339)
-        head.writeString("\r\nFerry-Spool: ")
-        head.writeString(facts.spoolID)
-        head.writeString("\r\nFerry-Attempt: ")
-        head.writeString(String(shipment.attempt))
         head.writeString("\r\n")
-        let whole = shipment.facts.reduce(0 as Int64?) { sum, facts in sum.flatMap { sum in facts.events.map(sum.adding) } }
-        if let events = shipment.slices.map({ $0.reduce(0) { $0.adding($1.events) } }) ?? whole {
-            head.writeString("Ferry-Events: ")
-            head.writeString(String(events))
-            head.writeString("\r\n")
-        }
-        let hops = shipment.facts.reduce(0) { max($0, $1.trail.hops) }
-        if hops > 0 { head.writeString("Ferry-Hops: \(hops)\r\n") }
-        if let via = JoinedRequest.via(shipment.facts) { head.writeString("Ferry-Via: \(via)\r\n") }
-        if facts.isLate { head.writeString("Ferry-Late: true\r\n") }
+        for (header, value) in shipment.fields(at: now) { head.writeString("\(header.rawValue): \(value)\r\n") }
         if let authorization = connection.proxyAuthorization { head.writeString("Proxy-Authorization: \(authorization)\r\n") }
         head.writeString("\r\n")
         return head

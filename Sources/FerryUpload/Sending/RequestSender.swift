@@ -106,10 +106,11 @@ struct RequestSender: ~Copyable {
             contentType: answer.header("content-type"), isToWholeRequest: answer.isToWholeRequest)
         if case .delivered = verdict {
             trace.duplicates = Self.duplicates(answer.body)
-            trace.acceptedJoined = answer.header("ferry-accepts").flatMap(AcceptedForms.joined)
+            trace.acceptedJoined = answer.header(AcceptedBodiesField.header.rawValue)
+                .flatMap(AcceptedBodiesField.mostJoined)
             // What a gateway has compressed cannot be read.
             let isCoded = answer.header("content-encoding") != nil
-            trace.receiver = isCoded ? nil : Self.receiver(answer.header("ferry-spool"), answer.body)
+            trace.receiver = isCoded ? nil : Self.receiver(answer.header(FerryHeader.spool.rawValue), answer.body)
         }
         if !verdict.leavesBody { trace.departure = max(trace.departure, answer.departure) }
         return verdict

@@ -74,6 +74,7 @@ struct Answer: Sendable {
 
     /// Returns the first header of that name, in any case.
     func header(_ name: String) -> String? {
-        headers.first { $0.name.lowercased() == name }?.value
+        let name = name.lowercased()
+        return headers.first { $0.name.lowercased() == name }?.value
     }
 }

@@ -26,17 +26,6 @@ struct CoalesceTests {
     }
 
     @Test(
-        "What a destination takes is read from its header",
-        arguments: [
-            ("joined;bytes=16777216", 16_777_216), ("joined; bytes=5", 5), ("other, joined;x=1;bytes=7 , z", 7),
-            ("joined;bytes=9223372036854775807", .max), ("joined", nil), ("joined;bytes=0", nil), ("joined;bytes=-1", nil),
-            ("joined;bytes=99999999999999999999", nil), ("rejoined;bytes=5", nil), ("", nil), (",;,", nil),
-        ] as [(String, Int64?)])
-    func accepts(header: String, bytes: Int64?) {
-        #expect(AcceptedForms.joined(header) == bytes.map { ByteCount($0) })
-    }
-
-    @Test(
         "A request has the key that every version gives it: receivers remember it",
         arguments: [
             (["8f3k2m9qx7wd4t1c", "9f3k2m9qx7wd4t1c"], "8f3k2m9qx7wd4t1c+1-3156qbg1laias"),

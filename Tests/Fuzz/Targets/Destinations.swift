@@ -79,7 +79,11 @@ extension FuzzTarget {
         guard let status = Int(parts[0]), (0...999).contains(status) else { return }
         let location = parts.count > 1 && !parts[1].isEmpty ? String(parts[1]) : nil
         let body = parts.count > 2 ? String(parts[2]) : ""
-        if let joined = location.flatMap(AcceptedForms.joined) { try expect(joined > .zero, "what is taken is something") }
+        if let joined = location.flatMap(AcceptedBodiesField.mostJoined) {
+            try expect(joined > .zero, "what is taken is something")
+            let written = AcceptedBodiesField.text(mostJoined: joined)
+            try expect(AcceptedBodiesField.mostJoined(written) == joined, "what is written is read again")
+        }
         for isWhole in [false, true] {
             let verdict = Verdict(
                 status: status, retryAfter: nil, location: location, body: body, isToWholeRequest: isWhole)

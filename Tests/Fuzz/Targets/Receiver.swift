@@ -25,6 +25,22 @@ extension FuzzTarget {
             try expect(part.bytes.map { $0 > .zero } ?? (parts.count == 1), "each of several segments has a size")
         }
         try expect(Set(parts.map(\.identity.name)).count == parts.count, "no name comes twice")
+        try expectReadAgain(parts, now: now)
+    }
+
+    /// What a receiver has read is the same after an uploader wrote it anew.
+    private static func expectReadAgain(_ parts: [JoinedSegments.Part], now: Timestamp) throws {
+        var headers = HTTPFields()
+        let list = parts.compactMap { part in part.bytes.map { (name: part.identity.name.fileName, bytes: $0) } }
+        // A list of one segment is none.
+        headers[.ferrySegment] = list.count > 1 ? SegmentListField.text(list) : parts[0].identity.name.fileName
+        headers[.ferryCreatedClock] = ClockReadingsField.text(parts.map(\.clock))
+        headers[.ferryHops] = HopsField.text(parts.map(\.trail))
+        headers[.ferryVia] = ViaField.text(parts.map(\.trail))
+        let again = try? JoinedSegments.parts(headers, now: now)
+        try expect(again?.map(\.identity.name) == parts.map(\.identity.name), "segments are read as they are written")
+        try expect(again?.map(\.clock) == parts.map(\.clock), "clocks are read as they are written")
+        try expect(again?.map(\.trail) == parts.map(\.trail), "ways are read as they are written")
     }
 }
 
