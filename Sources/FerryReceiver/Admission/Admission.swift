@@ -115,11 +115,9 @@ actor Admission {
     /// - Parameter vouchesForNames: A segment that came another way, by rsync say, counts as received. Only where the sender is known to be
     ///   another spool than this one: what it sends may be the very file that lies here.
     func admit(_ candidates: [AdmissionCandidate], vouchesForNames: Bool) async throws(FileError) -> [AdmissionResult] {
-        let given = Set(candidates.compactMap(\.identity.key))
         // Requests with one key race: the second waits and finds the first one's result, as a half waits for its whole. All keys at once, or
         // two would wait for each other.
-        // Another tool's key, and the ID that is made of it, are one.
-        let keys = given.union(given.lazy.filter { SegmentID($0) == nil }.map { ReceivedID($0).text })
+        let keys = Set(candidates.compactMap(\.identity.key).flatMap { ReceivedID.keys(like: $0) })
         if candidates.count > 1, keys.contains(where: { SegmentID.ancestors(of: $0).contains { keys.contains($0.text) } }) {
             return try await admitOneByOne(candidates, vouchesForNames: vouchesForNames)
         }
@@ -261,10 +259,7 @@ actor Admission {
         }
         if let result = try recognition.result(candidate) { return result }
         // It got its name a moment ago.
-        if let segment = SegmentName(name) { try spool.wayNotes.note(candidate.way, of: segment, besides: recognition.ways) }
-        if try spool.exports.isLeaving(name) { return .leaving }
-        try file.sync()
-        try spool.directory.sync()
-        return .duplicate
+        return try spool.arrivals.canAnswer(for: file, named: name, whichCame: candidate.way, besides: recognition.ways)
+            ? .duplicate : .leaving
     }
 }

@@ -8,4 +8,7 @@ public struct ReceivedID: Sendable {
 
     /// Makes the ID of an idempotency key.
     public init(_ key: String) { id = SegmentID(ContentHash.of(key.utf8).firstHalf) }
+
+    /// Returns a key and, where it is another tool's, the ID that is made of it: they are one.
+    package static func keys(like key: String) -> [String] { SegmentID(key) == nil ? [key, ReceivedID(key).text] : [key] }
 }

@@ -149,18 +149,15 @@ struct BundleIntake {
             at: now, key: segment.key, sha256: segment.sha256, segment: Self.name(for: segment), bytes: segment.bytes,
             events: events, file: arrival.fileName, bundle: manifest.head.bundle, trail: way)
         batch.append(Item(arrival: arrival, entry: entry, segment: segment))
-        batchKeys.formUnion(Self.names(of: segment.key))
+        batchKeys.formUnion(ReceivedID.keys(like: segment.key))
         batchWholes.formUnion(SegmentID.ancestors(of: segment.key).map(\.text))
     }
 
     /// Whether the batch has a segment of this key, a half of it, or what it is a half of: each is judged by what came before it.
     private func isKinOfBatch(_ key: String) -> Bool {
-        Self.names(of: key).contains { batchKeys.contains($0) || batchWholes.contains($0) }
+        ReceivedID.keys(like: key).contains { batchKeys.contains($0) || batchWholes.contains($0) }
             || SegmentID.ancestors(of: key).contains { batchKeys.contains($0.text) }
     }
-
-    /// Returns a key and the ID that is made of another tool's key: they are one.
-    private static func names(of key: String) -> [String] { SegmentID(key) == nil ? [key, ReceivedID(key).text] : [key] }
 
     /// Counts the events of a segment that does not note how many it holds: by their number halves are known. 0 for what cannot be inflated.
     private static func count(_ file: OpenFile) throws(FileError) -> Int64 {
@@ -221,15 +218,12 @@ struct BundleIntake {
                     continue
                 }
                 if try withholds(item.segment, &holdings) { continue }
-                if let segment = SegmentName(item.entry.segment) {
-                    try hub.wayNotes.note(item.segment.way.adding(manifest.head.spool), of: segment, besides: holdings.ways)
-                }
-                if try hub.exports.isLeaving(item.entry.segment) {
+                let way = item.segment.way.adding(manifest.head.spool)
+                guard try hub.arrivals.canAnswer(for: file, named: item.entry.segment, whichCame: way, besides: holdings.ways)
+                else {
                     report.withheld.append((item.segment.name, HandedOn.Claim.leaving.description))
                     continue
                 }
-                try file.sync()
-                try hub.directory.sync()
                 var entry = item.entry
                 (entry.file, entry.answered) = (nil, true)
                 try hub.received.log([entry])
@@ -358,6 +352,6 @@ struct BundleIntake {
     /// Returns the name that the hub's receiver would give: the segment's own, or one made from the key for names from other tools.
     private static func name(for segment: BundleManifest.Segment) -> String {
         if SegmentName(segment.name) != nil { return segment.name }
-        return SegmentName(priority: .normal, created: segment.created, id: ReceivedID(segment.key).id).fileName
+        return SegmentName(receivedUnder: segment.key, created: segment.created).fileName
     }
 }

@@ -39,7 +39,7 @@ struct Holdings {
         handedOn = HandedOn(from: hub)
         present = PresentIDs(hub.directory, FolderIDs())
         self.keys = keys.reduce(into: keys) { keys, key in
-            if SegmentID(key) == nil { keys.insert(ReceivedID(key).text) }
+            keys.formUnion(ReceivedID.keys(like: key))
             keys.formUnion(SegmentID.ancestors(of: key).map(\.text))
         }
         guard !keys.isEmpty else { return }

@@ -17,11 +17,6 @@ struct SegmentQueue: Sendable {
 
         static let everything = Rules()
 
-        /// - Parameter deadline: Counts as it stands at the moment; `nil`: data may arrive at any time.
-        init(_ deadline: DueTime? = nil, at now: Timestamp = .distantPast) {
-            if let deadline { apply(deadline, at: now) }
-        }
-
         /// Goes by a deadline as it stands now.
         mutating func apply(_ deadline: DueTime, at now: Timestamp) {
             let standing = deadline.standing(at: now)
@@ -201,5 +196,13 @@ struct SegmentQueue: Sendable {
         inTime = (priority, lateBefore, index)
         guard index < listing.entries.count, listing.entries[index].priority == priority else { return nil }
         return index
+    }
+}
+
+extension SegmentQueue.Rules {
+    /// - Parameter deadline: Counts as it stands at the moment; `nil`: data may arrive at any time.
+    init(_ deadline: DueTime?, at now: Timestamp) {
+        self.init()
+        if let deadline { apply(deadline, at: now) }
     }
 }

@@ -25,24 +25,23 @@ struct ListCommand: ParsableCommand {
         // One that is to be mended is tried at each call: it does not stand still.
         let failure = spool.destinations.states { _ in }.map(\.state).max { $0.lastAttemptAt < $1.lastAttemptAt }?.lastError
             .message
-        let segments: PendingSegments
+        var segments: PendingSegments
         do throws(FileError) { segments = try PendingSegments(spool, now: now) } catch {
             throw CommandError(error)
         }
         // One tells the exit status as well as all.
         var failures = [spool.stateFailure, spool.sentFailure].compactMap(\.self)
         if let failure = spool.sentFailure { Log(isQuiet: false).warn("\(failure)") }
-        if output.json {
-            for segment in segments.prefix(limit ?? .max) {
-                let look = Look(segment, in: spool)
-                if let failure = look.failure { failures.append(failure) }
+        var left = limit ?? .max
+        // One after the other, without a copy of a million of them.
+        while left > 0, let segment = segments.next() {
+            left -= 1
+            let look = Look(segment, in: spool)
+            if let failure = look.failure { failures.append(failure) }
+            if output.json {
                 try StandardOutput.print(try json(segment, look, standstill))
-            }
-        } else {
-            // Lines of a fixed form rather than a table: a million segments must not be held for the sake of column widths.
-            for segment in segments.prefix(limit ?? .max) {
-                let look = Look(segment, in: spool)
-                if let failure = look.failure { failures.append(failure) }
+            } else {
+                // Lines of a fixed form rather than a table: a million segments must not be held for the sake of column widths.
                 let events = look.events.map { counted($0, "event") } ?? "? events"
                 let state = look.failure.map { "cannot be sent: \($0)" } ?? describe(segment, standstill, failure, now: now)
                 try StandardOutput.print(
