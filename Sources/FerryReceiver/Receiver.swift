@@ -57,13 +57,13 @@ public struct Receiver: Sendable {
     ) throws(ReceiverError) {
         self.options = options
         self.onEvent = onEvent
-        let (turns, news) = (IntakeTurns(), FolderIDs())
+        let (turns, ids) = (IntakeTurns(), FolderIDs())
         let access = MachineAccess(machines) { onEvent(.warning($0)) }
         do throws(FileError) { try access.read() } catch { throw .file(error) }
         let stations = Stations(machines, mostOpen: options.mostOpenSpools) { spool throws(FileError) in
             SegmentHandler(
                 spool: spool, options: options,
-                admission: try Admission(spool, news, gathering: options.gathering?.bounded(by: options.inflateLimit)),
+                admission: try Admission(spool, ids, gathering: options.gathering?.bounded(by: options.inflateLimit)),
                 turns: turns,
                 onEvent: onEvent)
         }

@@ -167,7 +167,7 @@ public final class EventTracker: Sendable {
                 throw .limit(error)
             }
             if let newName, configuration.limits.namesScope == .spool { try note(newName) }
-            if try recorder.store(encoder.line.bytes, priority, at: now) == .withNews { publisher.kick() }
+            if try recorder.store(encoder.line.bytes, priority, at: now) == .needsPublisher { publisher.kick() }
             if !encoder.truncated.isEmpty { warn(of: encoder.truncated, in: name) }
         } catch {
             if let newName { state.withLock { $0.forgetName(newName) } }
@@ -191,14 +191,14 @@ public final class EventTracker: Sendable {
         let uploader = (try? spool.uploaderMark.read()) ?? nil
         if recorder.follow(uploader) { publisher.kick() }
         if let limits = try? spool.settings.limits(or: configuration.retention) { publisher.setRetention(limits) }
-        let isDeletionNews = state.withLock { state in
+        let isNewDeletion = state.withLock { state in
             state.setTimeZoneOffset(offset)
             guard let control else { return false }
             defer { state.control = control }
             return control.deletesBefore != state.control.deletesBefore
         }
         // What comes from now on may not stand in one journal with what is to be deleted, however late the publisher looks.
-        if isDeletionNews { _ = recorder.rollAll() }
+        if isNewDeletion { _ = recorder.rollAll() }
         return try state.withLock { (state) throws(TrackerError) in try state.admit(name, configuration.limits) }
     }
 

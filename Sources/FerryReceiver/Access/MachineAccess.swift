@@ -42,7 +42,7 @@ final class MachineAccess: Sendable {
     enum Visitor {
         case machine(Machine)
         /// What was shown belongs to no machine, or no longer does. Two that are different machines' count as no machine's.
-        case nobody
+        case unknown
         /// What was shown may be that of a machine whose line in the file is damaged.
         case perhapsKnown
     }
@@ -57,7 +57,7 @@ final class MachineAccess: Sendable {
             let problems = try follow(&state)
             if let machine = Self.machine(credentials, at: now, state) { return (.machine(machine), problems) }
             let isSomething = credentials.token != nil || credentials.certificate != nil
-            return (isSomething && state.isDamaged ? .perhapsKnown : .nobody, problems)
+            return (isSomething && state.isDamaged ? .perhapsKnown : .unknown, problems)
         }
         for problem in problems { onProblem(problem) }
         return visitor

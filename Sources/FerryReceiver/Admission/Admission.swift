@@ -29,13 +29,13 @@ actor Admission {
     ///
     /// - Parameter patience: So long requests wait for the turn of other processes to log.
     init(
-        _ spool: Spool, _ news: FolderIDs?, gathering: GatherRules? = nil, patience: Duration = OpenFile.patience
+        _ spool: Spool, _ ids: FolderIDs?, gathering: GatherRules? = nil, patience: Duration = OpenFile.patience
     ) throws(FileError) {
         self.spool = spool
         discards = Discards(spool)
         self.patience = patience
         self.gathering = gathering
-        recognition = try Recognition(spool, news)
+        recognition = try Recognition(spool, ids)
         committer = Committer(spool, recognition, gathering: gathering)
     }
 

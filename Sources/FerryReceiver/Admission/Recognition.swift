@@ -11,9 +11,9 @@ struct Recognition: Sendable {
     let ways = Ways()
     private let present: PresentIDs?
 
-    init(_ spool: Spool, _ news: FolderIDs?) throws(FileError) {
+    init(_ spool: Spool, _ ids: FolderIDs?) throws(FileError) {
         self.spool = spool
-        present = PresentIDs(spool.directory, news)
+        present = PresentIDs(spool.directory, ids)
         keys = try ReceivedKeys(spool)
     }
 

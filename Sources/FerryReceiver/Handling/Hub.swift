@@ -64,7 +64,7 @@ struct Hub: Sendable {
                 Result { () throws(FileError) -> Visit in
                     switch try access.visitor(showing: credentials, at: .now()) {
                     case .machine(let machine): Self.visit(of: machine, stations)
-                    case .nobody: .unknown
+                    case .unknown: .unknown
                     case .perhapsKnown: .perhapsKnown
                     }
                 }

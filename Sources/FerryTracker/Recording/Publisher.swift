@@ -248,11 +248,11 @@ final class Publisher: Sendable {
         let spool = recorder.spool
         followUploader(in: spool)
         let changed = (try? spool.control.changed()) ?? nil
-        let isNews = state.withLock { state in
+        let isChanged = state.withLock { state in
             defer { state.controlChanged = changed }
             return state.controlChanged != changed
         }
-        guard isNews, let control = try? spool.control.read() else {
+        guard isChanged, let control = try? spool.control.read() else {
             state.withLock { $0.lastLook = now }
             return now + Self.flushLook
         }
@@ -277,11 +277,11 @@ final class Publisher: Sendable {
     /// An uploader may have come since the last event, whose interval is shorter than what the journals wait for.
     private func followUploader(in spool: Spool) {
         let changed = (try? spool.uploaderMark.changed()) ?? nil
-        let isNews = state.withLock { state in
+        let isChanged = state.withLock { state in
             defer { state.uploaderChanged = changed }
             return state.uploaderChanged != changed
         }
-        if isNews { _ = recorder.follow((try? spool.uploaderMark.read()) ?? nil) }
+        if isChanged { _ = recorder.follow((try? spool.uploaderMark.read()) ?? nil) }
     }
 
     /// Publishes what is in journals, and drops of all that what was begun before a deletion. What cannot be dropped now is at the next look.
@@ -359,13 +359,13 @@ final class Publisher: Sendable {
 
     /// The spool may have been given other limits.
     func setRetention(_ retention: RetentionLimits) {
-        let isNews = state.withLock { state in
+        let isChanged = state.withLock { state in
             guard state.retention != retention else { return false }
             state.retention = retention
             state.nextSweep = .zero
             return true
         }
-        guard isNews else { return }
+        guard isChanged else { return }
         if retention.maxBytes == nil { recorder.setStored([], limit: nil) }
         kick()
     }

@@ -16,8 +16,8 @@ final class Recorder: Sendable {
     /// What became of storing an event, for the publisher of the journals.
     enum Stored {
         case quietly
-        /// A journal was begun or is full.
-        case withNews
+        /// A journal was begun or is full: the publisher has to look at it.
+        case needsPublisher
     }
 
     private struct State {
@@ -131,8 +131,8 @@ final class Recorder: Sendable {
             state.waiting.append(batch)
         }
         if isReached { roll(&state) }
-        let isNews = isReached || fill.events == 1 || fill.events == state.rules.events
-        return (journal, isNews ? .withNews : .quietly)
+        let needsPublisher = isReached || fill.events == 1 || fill.events == state.rules.events
+        return (journal, needsPublisher ? .needsPublisher : .quietly)
     }
 
     private static func open(

@@ -8,7 +8,7 @@ enum Preparation: Sendable {
     /// - Parameter request: The key of the request that it is to be repeated in with others.
     case waits(until: Timestamp, request: String?)
     /// It may be still being written.
-    case settles(until: Timestamp)
+    case beingWritten(until: Timestamp)
     /// Another process has it.
     case taken
     /// Another process has ended it.

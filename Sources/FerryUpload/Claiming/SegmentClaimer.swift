@@ -26,18 +26,18 @@ struct SegmentClaimer: Sendable {
         }
         do throws(FileError) {
             // Asked after the claim, not of the scan: another uploader may have tried the segment since, and a crash have ended that.
-            let news = arrivals?.look(for: SegmentSplitting.traces(of: claim))
-            if try travel.hasMark(of: claim.name, spool, stateChanges: news?.stateChanges) { return .travels }
-            return try prepare(claim, item, in: spool, now: now, news, inflates: inflates)
+            let look = arrivals?.look(for: SegmentSplitting.traces(of: claim))
+            if try travel.hasMark(of: claim.name, spool, stateChanges: look?.stateChanges) { return .travels }
+            return try prepare(claim, item, in: spool, now: now, look, inflates: inflates)
         } catch {
             return .unusable(error)
         }
     }
 
     private func prepare(
-        _ claim: Claim, _ item: QueuedSegment, in spool: Spool, now: Timestamp, _ news: FolderArrivals.News?, inflates: Bool
+        _ claim: Claim, _ item: QueuedSegment, in spool: Spool, now: Timestamp, _ look: FolderArrivals.Look?, inflates: Bool
     ) throws(FileError) -> Preparation {
-        let isUntried = item.isPlain && news.map { !$0.mayHoldNames } ?? false
+        let isUntried = item.isPlain && look.map { !$0.mayHoldNames } ?? false
         let sidecar = isUntried ? nil : try sidecar(of: claim, in: spool)
         if let sidecar, let until = options.wait(of: sidecar, at: now, forgetsBefore: item.forgetsWaitsBefore) {
             return .waits(until: until, request: options.repeatedRequest(of: sidecar))
@@ -48,7 +48,7 @@ struct SegmentClaimer: Sendable {
         }
         let isForeign = claim.segmentName == nil
         if isForeign, !ForeignFile.isQuiet(changed: claim.status.changed, now: now) {
-            return .settles(until: claim.status.changed + ForeignFile.quietPeriod)
+            return .beingWritten(until: claim.status.changed + ForeignFile.quietPeriod)
         }
         // A small segment is read once, for the look at it and for its request.
         let content =
@@ -64,7 +64,7 @@ struct SegmentClaimer: Sendable {
         let notes = claim.file.notes
         let facts = try SegmentMetadata(
             claim, notes, spoolID: spool.id,
-            trail: ways.trail(notes.trail, claim.segmentName, in: spool, stateChanges: news?.stateChanges),
+            trail: ways.trail(notes.trail, claim.segmentName, in: spool, stateChanges: look?.stateChanges),
             events: examination.events, isLate: item.isLate)
         do throws(TranscodingError) {
             return .ready(
@@ -99,23 +99,23 @@ struct SegmentClaimer: Sendable {
         _ claim: Claim, _ examination: Examination, _ sidecar: RetryState?, now: Timestamp
     ) -> Preparation? {
         if examination.damage != nil || examination.lacksNotes || claim.segmentName == nil, !claim.isUnchanged {
-            return .settles(until: now + ForeignFile.quietPeriod)
+            return .beingWritten(until: now + ForeignFile.quietPeriod)
         }
         if let damage = examination.damage {
             if claim.segmentName != nil {
                 if let until = ForeignFile.mayBecomeWhole(damage.kind, changed: claim.status.changed, now: now) {
-                    return .settles(until: until)
+                    return .beingWritten(until: until)
                 }
                 return damaged(claim, RejectionCause(damage), sidecar)
             }
             // What inflates too far is whole, as far as that can be told.
             switch ForeignFile.readiness(changed: claim.status.changed, isWhole: damage.kind == .tooLarge, now: now) {
             case .ready: return damaged(claim, RejectionCause(damage), sidecar)
-            case .settling(let until): return .settles(until: until)
+            case .settling(let until): return .beingWritten(until: until)
             case .givenUp: return damaged(claim, RejectionCause(damage, kind: "truncated"), sidecar)
             }
         }
-        return claim.mayGrow(examination, now: now).map { .settles(until: $0) }
+        return claim.mayGrow(examination, now: now).map { .beingWritten(until: $0) }
     }
 
     private func body(

@@ -6,7 +6,7 @@ final class TravelWatch: Sendable {
     private struct Known {
         /// `nil` where what was not seen may have the same time.
         let changed: FolderTime?
-        /// As ``FolderArrivals/News/stateChanges``, from before the look.
+        /// As ``FolderArrivals/Look/stateChanges``, from before the look.
         var stateChanges: Int?
         /// `nil`: there are no marks.
         let travelling: TravellingSegments?
@@ -20,7 +20,7 @@ final class TravelWatch: Sendable {
 
     /// Reads the marks, for a listing that was just made.
     ///
-    /// - Parameter stateChanges: As ``FolderArrivals/News/stateChanges``, from before.
+    /// - Parameter stateChanges: As ``FolderArrivals/Look/stateChanges``, from before.
     func read(_ spool: Spool, _ listing: SpoolListing, stateChanges: Int? = nil) throws(FileError) -> TravellingSegments {
         // Looked at first: what is marked meanwhile has a later time.
         let changed = try spool.exports.changed()?.settled(at: .now())
@@ -32,7 +32,7 @@ final class TravelWatch: Sendable {
     /// Whether a segment travels. Asked when it is claimed: an export marks its segments first, and then looks which of them are claimed, so that
     /// one of the two sees the other.
     ///
-    /// - Parameter stateChanges: As ``FolderArrivals/News/stateChanges``, from after the claim.
+    /// - Parameter stateChanges: As ``FolderArrivals/Look/stateChanges``, from after the claim.
     func hasMark(of name: String, _ spool: Spool, stateChanges: Int? = nil) throws(FileError) -> Bool {
         let known = known.withLock { $0 }
         if let known, let stateChanges, known.stateChanges == stateChanges {

@@ -1,6 +1,6 @@
 import FerrySpool
 
-/// What is known of the destination's health, across processes: the state behind the circuit breaker.
+/// What is known of the destination across processes: whether it works, and when it is due again after a failure.
 struct CircuitBreaker: Sendable {
     /// Names the destination in files.
     let id: String

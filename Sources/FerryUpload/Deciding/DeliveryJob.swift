@@ -3,8 +3,8 @@ import FerrySpool
 /// One request to make: of a segment, or of several that go out together.
 struct DeliveryJob: Sendable {
     let id: DeliveryPlan.ID
-    let lane: Int
-    /// Which spool its lane was for when it was made.
+    let queue: Int
+    /// Which spool its queue was for when it was made.
     let spool: SpoolNumber
     let items: [QueuedSegment]
     /// More of their kind follow, which had no room beside them.
@@ -13,5 +13,5 @@ struct DeliveryJob: Sendable {
     var size: ByteCount { items.reduce(.zero) { $0 + ($1.entry.size ?? .zero) } }
 
     /// Returns the same request with other segments.
-    func with(_ items: [QueuedSegment]) -> DeliveryJob { DeliveryJob(id: id, lane: lane, spool: spool, items: items) }
+    func with(_ items: [QueuedSegment]) -> DeliveryJob { DeliveryJob(id: id, queue: queue, spool: spool, items: items) }
 }

@@ -27,11 +27,11 @@ public struct DeliveryPlan: Sendable {
         case refused(ID)
         case split(ID)
         /// Its own fault: it alone backs off.
-        case culprit(ID)
+        case segmentAtFault(ID)
         /// It failed, and nothing shows whether it or the destination is to blame.
-        case unjudged(ID)
+        case undetermined(ID)
         /// The destination's fault: it waits for the destination.
-        case victim(ID)
+        case destinationAtFault(ID)
         /// It was not tried, or not to an end.
         case untouched(ID)
     }
@@ -118,7 +118,7 @@ public struct DeliveryPlan: Sendable {
         if case .eachRequest(let retries) = blame, let reason = verdict.retryableReason {
             ramp.failed()
             if tries > retries { stop(.off(reason)) }
-            return [.culprit(id)]
+            return [.segmentAtFault(id)]
         }
         switch verdict {
         case .delivered: return provenWell(latency) + [.delivered(id)]
@@ -126,12 +126,12 @@ public struct DeliveryPlan: Sendable {
         case .refused: return provenWell(latency) + [.refused(id)]
         case .tooLarge: return provenWell(latency) + [.split(id)]
         case .circling(let reason) where order == .strict: return doubt(id, reason)
-        case .circling: return provenWell(latency) + [.culprit(id)]
+        case .circling: return provenWell(latency) + [.segmentAtFault(id)]
         case .doubtful(let reason): return doubt(id, reason)
         // It shows nothing of the destination; the halves go out at once.
         case .brokenOff:
             ramp.failed()
-            return settleIfOver() + [.split(id)]
+            return concludeIfOver() + [.split(id)]
         case .unavailable(let reason, let retryAfter):
             // It was reached before: what that came to says more than that it is not there since, which the segment may be to blame for.
             let told = suspects.first.map { verdict.after($0.reason) } ?? verdict
@@ -139,45 +139,45 @@ public struct DeliveryPlan: Sendable {
             // Told to come back, it came back, another passed, and it was told so again. It waits by itself, and that is not counted as a
             // failure of its own: a limit of requests a minute meets whichever comes too many.
             let isOwn = retryAfter != nil && tries > 1 && isProvenWell && order != .strict
-            return blameDestination() + [isOwn ? .unjudged(id) : .victim(id)]
+            return blameDestination() + [isOwn ? .undetermined(id) : .destinationAtFault(id)]
         case .misconfigured(let reason), .moved(_, let reason):
             stop(.misconfigured(reason))
-            return blameDestination(as: Judgement.unjudged) + [.untouched(id)]
-        case .withdrawn: return settleIfOver() + [.untouched(id)]
+            return blameDestination(as: Judgement.undetermined) + [.untouched(id)]
+        case .withdrawn: return concludeIfOver() + [.untouched(id)]
         }
     }
 
-    /// No segment is left that could serve as a probe: several that failed show that it is the destination, a lone one stays unjudged.
+    /// No segment is left that could serve as a probe: several that failed show that it is the destination, a lone one stays undetermined.
     public mutating func exhausted() -> [Judgement] {
         guard underWay.isEmpty else { return [] }
-        return settleIfOver(isExhausted: true) + blameDestination(as: Judgement.unjudged)
+        return concludeIfOver(isExhausted: true) + blameDestination(as: Judgement.undetermined)
     }
 
     private mutating func provenWell(_ latency: Duration?) -> [Judgement] {
         isProvenWell = true
         ramp.succeeded(latency)
-        return blameDestination(as: Judgement.culprit)
+        return blameDestination(as: Judgement.segmentAtFault)
     }
 
     private mutating func doubt(_ id: ID, _ reason: Verdict.Reason) -> [Judgement] {
         ramp.failed()
         if order == .strict {
             stop(.headWaits)
-            return [.unjudged(id)]
+            return [.undetermined(id)]
         }
         suspects.append((id, reason))
         if probe == id { failedProbes += 1 }
-        return settleIfOver()
+        return concludeIfOver()
     }
 
     /// Two different segments failed, one of them a probe, and nothing is under way that could still pass: it is the destination.
-    private mutating func settleIfOver(isExhausted: Bool = false) -> [Judgement] {
+    private mutating func concludeIfOver(isExhausted: Bool = false) -> [Judgement] {
         guard underWay.isEmpty, let last = suspects.last else { return [] }
         if suspects.count >= 2, isExhausted || failedProbes >= probes(after: last.reason), stopReason == nil {
             stop(.unavailable(last.reason, retryAfter: nil))
         }
         if case .unavailable = stopReason { return blameDestination() }
-        return stopReason == nil ? [] : blameDestination(as: Judgement.unjudged)
+        return stopReason == nil ? [] : blameDestination(as: Judgement.undetermined)
     }
 
     /// How many probes must fail. Where no answer comes each costs its timeout, and shows no more than the one before.
@@ -188,7 +188,7 @@ public struct DeliveryPlan: Sendable {
     /// 64 probes: what a destination that answers each with an error has to bear in an hour, and as many poisoned segments as a pass gets over.
     private static let mostDoublings = 6
 
-    private mutating func blameDestination(as judgement: (ID) -> Judgement = Judgement.victim) -> [Judgement] {
+    private mutating func blameDestination(as judgement: (ID) -> Judgement = Judgement.destinationAtFault) -> [Judgement] {
         defer {
             suspects = []
             failedProbes = 0

@@ -32,7 +32,7 @@ extension DeliveryState {
     ///
     /// - Returns: `nil` when it was in none with others.
     private mutating func mates(
-        of first: QueuedSegment, in lane: Int, _ view: some SpoolView
+        of first: QueuedSegment, in queue: Int, _ view: some SpoolView
     ) -> [QueuedSegment]? {
         let options = options
         guard first.entry.hasSidecar, !first.goesAlone,
@@ -40,20 +40,20 @@ extension DeliveryState {
             let count = JoinedRequest.count(ofKey: request)
         else { return nil }
         let isMate = { options.repeatedRequest(of: $0) == request }
-        var found = lanes[lane].kin(of: first.name, atMost: count - 1, seeing: view, where: isMate)
+        var found = queues[queue].kin(of: first.name, atMost: count - 1, seeing: view, where: isMate)
         if found.count < count - 1 {
             // What would leave later by the spool's schedule goes out with them.
-            lanes[lane].releaseKin(of: first.name, seeing: view, where: isMate)
-            found = lanes[lane].kin(of: first.name, atMost: count - 1, seeing: view, where: isMate)
+            queues[queue].releaseKin(of: first.name, seeing: view, where: isMate)
+            found = queues[queue].kin(of: first.name, atMost: count - 1, seeing: view, where: isMate)
         }
-        return lanes[lane].takeKin(found, seeing: view)
+        return queues[queue].takeKin(found, seeing: view)
     }
 
     /// What may go out with a segment: what was in one request with it, and the small ones that follow it, of its priority and stream.
     mutating func neighbours(
-        of first: QueuedSegment, in lane: Int, _ view: some SpoolView, _ room: inout JoiningRoom?
+        of first: QueuedSegment, in queue: Int, _ view: some SpoolView, _ room: inout JoiningRoom?
     ) -> [QueuedSegment] {
-        let mates = mates(of: first, in: lane, view)
+        let mates = mates(of: first, in: queue, view)
         var items = mates ?? []
         if mates != nil {
             // What is new shows whether the last request is to be full. What belongs to other requests is not taken from them.
@@ -61,10 +61,10 @@ extension DeliveryState {
             room?.leaveTried()
         }
         // Without room there is no look at what follows, which may cost a call of the kernel.
-        guard room != nil, lanes[lane].alone == 0, !first.goesAlone else { return items }
+        guard room != nil, queues[queue].alone == 0, !first.goesAlone else { return items }
         let most = min(options.limit.map { $0 - started } ?? .max, JoiningRoom.mostSegments)
         while items.count + 1 < most {
-            guard let next = lanes[lane].takeNext(seeing: view, where: { room?.take($0, $1) ?? false }) else { break }
+            guard let next = queues[queue].takeNext(seeing: view, where: { room?.take($0, $1) ?? false }) else { break }
             items.append(next)
         }
         return items
@@ -79,19 +79,19 @@ extension DeliveryState {
         _ requests: Set<String>, beside names: [String], of job: DeliveryJob, isOneTaken: Bool, seeing view: some SpoolView
     ) -> Bool {
         guard let first = names.first else { return false }
-        let lane = lanes[job.lane]
+        let queue = queues[job.queue]
         let isMissing = { options.repeatedRequest(of: $0).map { requests.contains($0) } ?? false }
         // In the queue, or in a job that was gathered before the request was interrupted, and gives back what is not new.
         let isHere = {
-            !lane.kin(of: first, atMost: 1, seeing: view, where: isMissing).isEmpty
+            !queue.kin(of: first, atMost: 1, seeing: view, where: isMissing).isEmpty
                 || underWay.contains { id, other in
-                    id != job.id && other.lane == job.lane
+                    id != job.id && other.queue == job.queue
                         && other.items.contains { view.sidecar(of: $0.name).map(isMissing) ?? false }
                 }
-                || lane.holdsKin(of: first, seeing: view, where: isMissing)
-                || lane.waiting.values.contains { $0.request.map { requests.contains($0) } ?? false }
+                || queue.holdsKin(of: first, seeing: view, where: isMissing)
+                || queue.waiting.values.contains { $0.request.map { requests.contains($0) } ?? false }
         }
-        guard isOneTaken || lane.contention.othersHave(besides: names, isThere: view.contains) || isHere() else { return false }
-        return !isContinuous || !lane.contention.isHopeless(first)
+        guard isOneTaken || queue.contention.othersHave(besides: names, isThere: view.contains) || isHere() else { return false }
+        return !isContinuous || !queue.contention.isHopeless(first)
     }
 }

@@ -12,32 +12,32 @@ extension DeliveryState {
         var missedTurn = true
         switch reason {
         case .taken, .torn:
-            lanes[job.lane].tally.noteTaken(item.name)
+            queues[job.queue].summary.noteTaken(item.name)
             switch reason {
             case .torn(let key):
                 // Counted in any case: what other processes never let go of is not waited for for ever.
-                let patience = lanes[job.lane].contend { $0.patienceForOthers(of: item.name) }
+                let patience = queues[job.queue].contend { $0.patienceForOthers(of: item.name) }
                 // At one moment with those that it waits for.
-                let reunion = lanes[job.lane].waiting.reunion(of: key)
+                let reunion = queues[job.queue].waiting.reunion(of: key)
                 until = reunion.map { max($0, now + Contention.shortestPatience) } ?? now + patience
                 request = key
             case .taken(let key):
-                until = now + lanes[job.lane].contend { $0.patience(with: item.name) }
+                until = now + queues[job.queue].contend { $0.patience(with: item.name) }
                 request = key
-            case .waits, .unusable, .settles, .ended: break
+            case .waits, .unusable, .beingWritten, .ended: break
             }
             // Another process sends the head of the line: nothing may pass it.
             if options.order == .strict {
-                lanes[job.lane].setAside(item, hasSidecar: item.entry.hasSidecar, wait(until: until, at: now), request: request)
+                queues[job.queue].setAside(item, hasSidecar: item.entry.hasSidecar, wait(until: until, at: now), request: request)
             }
-        case .settles(let moment, let key):
+        case .beingWritten(let moment, let key):
             request = key
-            lanes[job.lane].tally.noteSettling(at: moment, now: now)
+            queues[job.queue].summary.noteBeingWritten(until: moment, now: now)
             until = moment
             guard options.order == .strict else { break }
             // In a moment it can be looked at again: until then the line stands still, and nothing has failed.
             if moment - now <= ForeignFile.quietPeriod {
-                lanes[job.lane].setAside(item, hasSidecar: item.entry.hasSidecar, wait(until: until, at: now))
+                queues[job.queue].setAside(item, hasSidecar: item.entry.hasSidecar, wait(until: until, at: now))
             } else {
                 plan.stop(.headWaits)
             }
@@ -47,19 +47,19 @@ extension DeliveryState {
             request = key
             if options.order == .strict { plan.stop(.headWaits) }
         case .unusable(let error):
-            lanes[job.lane].tally.note(error)
+            queues[job.queue].summary.note(error)
             until = now + Contention.longestPatience
             missedTurn = false
             if options.order == .strict { plan.stop(.headWaits) }
         case .ended:
-            lanes[job.lane].tally.ended += 1
-            lanes[job.lane].contend { $0.foundFree(item.name) }
-            lanes[job.lane].forgetTries(of: item.name)
+            queues[job.queue].summary.ended += 1
+            queues[job.queue].contend { $0.foundFree(item.name) }
+            queues[job.queue].forgetTries(of: item.name)
             return
         }
         // A pass looks at everything again in its next round.
         if isContinuous {
-            lanes[job.lane].setAside(
+            queues[job.queue].setAside(
                 item, hasSidecar: item.entry.hasSidecar, wait(until: until, at: now), missedTurn: missedTurn, request: request)
         }
     }
@@ -73,7 +73,7 @@ extension DeliveryState {
     mutating func putBack(_ items: some Collection<QueuedSegment>, of job: DeliveryJob, noted: Int) {
         started -= items.count
         for (index, item) in items.enumerated() {
-            lanes[job.lane].putBack(item, hasSidecar: index < noted || item.entry.hasSidecar)
+            queues[job.queue].putBack(item, hasSidecar: index < noted || item.entry.hasSidecar)
         }
         takeAway(items, from: job)
     }
@@ -108,9 +108,9 @@ extension DeliveryState {
         let single = job.with([items[0]])
         underWay[job.id] = single
         for (index, item) in items.enumerated().dropFirst() {
-            lanes[job.lane].putBack(item, hasSidecar: index < noted || item.entry.hasSidecar)
+            queues[job.queue].putBack(item, hasSidecar: index < noted || item.entry.hasSidecar)
         }
-        lanes[job.lane].separated.formUnion(items.dropFirst().map { FileName($0.name) })
+        queues[job.queue].separated.formUnion(items.dropFirst().map { FileName($0.name) })
         started -= items.count - 1
         return single
     }

@@ -1,18 +1,18 @@
 import FerrySpool
 
-/// Everything that a delivery knows while it runs: the spools' lanes, the plan, and what is under way.
+/// Everything that a delivery knows while it runs: the spools' queues, the plan, and what is under way.
 ///
 /// A value without files, clocks, callbacks and random sources: times and chances are arguments, a ``SpoolView`` answers what is asked of files, and
 /// what is to be done is left in ``takeEffects()``.
 struct DeliveryState {
     let options: UploadOptions
     var plan: DeliveryPlan
-    var health: CircuitBreaker
-    var lanes: [SpoolQueue]
+    var breaker: CircuitBreaker
+    var queues: [SpoolQueue]
     /// It goes on when nothing is left: more may come.
     let isContinuous: Bool
     var isEnding = false
-    var lastLane = 0
+    var lastQueue = 0
     var nextID = 0
     /// How many segments were taken to be sent.
     var started = 0
@@ -25,43 +25,43 @@ struct DeliveryState {
     var refusedJoined: ByteCount?
     var budget: TimeLimitBudget?
     var underWay: [DeliveryPlan.ID: DeliveryJob] = [:]
-    /// Jobs that took more segments than they may need, and will put back what fills no request of theirs; and their lanes.
+    /// Jobs that took more segments than they may need, and will put back what fills no request of theirs; and their queues.
     var gathering: [DeliveryPlan.ID: Int] = [:]
     /// Outcomes of requests that are not judged yet.
-    var held: [DeliveryPlan.ID: RequestOutcome] = [:]
+    var outcomes: [DeliveryPlan.ID: RequestOutcome] = [:]
     /// Judged requests whose segments are just being written down.
     var recording: Set<DeliveryPlan.ID> = []
     private var effects: [DeliveryEffect] = []
 
     /// - Parameter start: When the delivery begins, by the clock that all times are by.
     init(
-        _ lanes: [SpoolQueue], options: UploadOptions, health: CircuitBreaker, isContinuous: Bool, start: Duration = .zero
+        _ queues: [SpoolQueue], options: UploadOptions, breaker: CircuitBreaker, isContinuous: Bool, start: Duration = .zero
     ) {
-        self.lanes = lanes
+        self.queues = queues
         self.options = options
-        self.health = health
+        self.breaker = breaker
         self.isContinuous = isContinuous
-        plan = Self.plan(options, health)
+        plan = Self.plan(options, breaker)
         budget = options.timeLimit.map { TimeLimitBudget(time: $0, margin: options.timeLimitMargin, now: start) }
     }
 
-    private static func plan(_ options: UploadOptions, _ health: CircuitBreaker) -> DeliveryPlan {
+    private static func plan(_ options: UploadOptions, _ breaker: CircuitBreaker) -> DeliveryPlan {
         DeliveryPlan(
-            order: options.order, parallel: options.parallel, isRecovering: health.isRecovering,
-            failures: health.state?.failures ?? 0, sparesHead: health.sparesHead, blame: options.blame)
+            order: options.order, parallel: options.parallel, isRecovering: breaker.isRecovering,
+            failures: breaker.state?.failures ?? 0, sparesHead: breaker.sparesHead, blame: options.blame)
     }
 
     /// The first folder that failed.
-    var failure: FileError? { lanes.lazy.compactMap(\.failure).first }
+    var failure: FileError? { queues.lazy.compactMap(\.failure).first }
 
     /// Whether a request is under way, or its outcome is just being written down.
     var isBusy: Bool { plan.isBusy || !recording.isEmpty }
 
     var jobsUnderWay: some Collection<DeliveryJob> { underWay.values }
 
-    /// Returns the segments of a lane that are just being sent.
-    func namesUnderWay(lane: Int) -> Set<FileName> {
-        Set(underWay.values.lazy.filter { $0.lane == lane }.flatMap { $0.items.map { FileName($0.name) } })
+    /// Returns the segments of a queue that are just being sent.
+    func namesUnderWay(queue: Int) -> Set<FileName> {
+        Set(underWay.values.lazy.filter { $0.queue == queue }.flatMap { $0.items.map { FileName($0.name) } })
     }
 
     mutating func add(_ effect: DeliveryEffect) { effects.append(effect) }
@@ -75,7 +75,7 @@ struct DeliveryState {
 
     // MARK: Beginning and ending
 
-    /// Ends a round: what no probe could clear stays unjudged.
+    /// Ends a round: what no probe could clear stays undetermined.
     mutating func endRound(at now: Moment, using generator: inout some RandomNumberGenerator) {
         record(plan.exhausted(), at: now, using: &generator)
     }
@@ -90,77 +90,77 @@ struct DeliveryState {
         guard let reason = plan.stopReason, !isBusy else { return }
         if case .off = reason { return }
         record(plan.exhausted(), at: now, using: &generator)
-        plan = Self.plan(options, health)
+        plan = Self.plan(options, breaker)
         stopIsNoted = false
         wasToldToWait = false
     }
 
     /// Takes over what an earlier process found out about the destination.
     mutating func remember(_ state: RetryState, at now: Timestamp) {
-        guard health.remember(state, now: now), !isBusy else { return }
-        plan = Self.plan(options, health)
+        guard breaker.remember(state, now: now), !isBusy else { return }
+        plan = Self.plan(options, breaker)
     }
 
     /// Forgets what was learnt on another network.
     mutating func forgetWaits(at now: Moment, using generator: inout some RandomNumberGenerator) {
-        if health.forget(at: now.wall) { keepHealth() }
-        for lane in lanes.indices {
-            lanes[lane].forgetTries()
-            lanes[lane].forgetsWaitsBefore = now.wall
-            lanes[lane].wake(at: now.wall, all: true)
+        if breaker.forget(at: now.wall) { saveBreaker() }
+        for queue in queues.indices {
+            queues[queue].forgetTries()
+            queues[queue].forgetsWaitsBefore = now.wall
+            queues[queue].wake(at: now.wall, all: true)
         }
         restart(at: now, using: &generator)
     }
 
     /// Has what is known of the destination written where the next process looks for it.
-    mutating func keepHealth() {
-        for lane in lanes.indices where lanes[lane].failure == nil { add(.keepHealth(lane: lane)) }
+    mutating func saveBreaker() {
+        for queue in queues.indices where queues[queue].failure == nil { add(.saveBreaker(queue: queue)) }
     }
 }
 
 /// The spools of a delivery.
 extension DeliveryState {
-    /// A spool joins, as the next lane or in the place of one that is gone.
-    mutating func join(_ fresh: SpoolQueue, as lane: Int) {
-        if lane < lanes.count { lanes[lane] = fresh } else { lanes.append(fresh) }
+    /// A spool joins, as the next queue or in the place of one that is gone.
+    mutating func join(_ fresh: SpoolQueue, as queue: Int) {
+        if queue < queues.count { queues[queue] = fresh } else { queues.append(fresh) }
     }
 
-    /// Whether a job belongs to the spool that its lane is for now.
-    func isCurrent(_ job: DeliveryJob) -> Bool { lanes[job.lane].spool == job.spool }
+    /// Whether a job belongs to the spool that its queue is for now.
+    func isCurrent(_ job: DeliveryJob) -> Bool { queues[job.queue].spool == job.spool }
 
     /// A job's folder failed.
-    mutating func fail(_ error: FileError, _ job: DeliveryJob) { if isCurrent(job) { fail(error, lane: job.lane) } }
+    mutating func fail(_ error: FileError, _ job: DeliveryJob) { if isCurrent(job) { fail(error, queue: job.queue) } }
 
-    mutating func fail(_ error: FileError, lane: Int) {
-        lanes[lane].failure = lanes[lane].failure ?? error
+    mutating func fail(_ error: FileError, queue: Int) {
+        queues[queue].failure = queues[queue].failure ?? error
         if !isContinuous { plan.stop(.localFailure) }
     }
 
     /// Queues segments that appeared, by the order of all.
-    mutating func appeared(_ found: [FoundSegment], in lane: Int) {
-        let underWay = namesUnderWay(lane: lane)
+    mutating func appeared(_ found: [FoundSegment], in queue: Int) {
+        let underWay = namesUnderWay(queue: queue)
         for segment in found where !underWay.contains(FileName(segment.name)) {
-            if let newcomer = lanes[lane].appeared(segment) { lanes[lane].enqueue(newcomer) }
+            if let newcomer = queues[queue].appeared(segment) { queues[queue].enqueue(newcomer) }
         }
     }
 
-    /// Whether a lane has nothing left that may leave.
+    /// Whether a queue has nothing left that may leave.
     ///
     /// - Parameter gate: What its schedule lets through.
-    mutating func isDrained(lane: Int, gate: SendGate) -> Bool {
-        guard gate != .closed, lanes[lane].failure == nil, !underWay.values.contains(where: { $0.lane == lane }) else {
+    mutating func isDrained(queue: Int, gate: SendGate) -> Bool {
+        guard gate != .closed, queues[queue].failure == nil, !underWay.values.contains(where: { $0.queue == queue }) else {
             return false
         }
-        lanes[lane].gate = gate
-        return isHeldUp(lane) || lanes[lane].nextRank() == nil
+        queues[queue].gate = gate
+        return isHeldUp(queue) || queues[queue].nextRank() == nil
     }
 
-    /// When a lane goes on that is held up by what failed; `nil` when none is.
-    func headWaits(lane: Int) -> Timestamp? {
+    /// When a queue goes on that is held up by what failed; `nil` when none is.
+    func headWaits(queue: Int) -> Timestamp? {
         guard options.order == .strict else { return nil }
-        return lanes[lane].waiting.values.lazy.filter(\.hasSidecar).compactMap(\.wait?.until).min()
+        return queues[queue].waiting.values.lazy.filter(\.hasSidecar).compactMap(\.wait?.until).min()
     }
 
     /// In strict order a waiting segment blocks those behind it.
-    func isHeldUp(_ lane: Int) -> Bool { options.order == .strict && !lanes[lane].waiting.isEmpty }
+    func isHeldUp(_ queue: Int) -> Bool { options.order == .strict && !queues[queue].waiting.isEmpty }
 }

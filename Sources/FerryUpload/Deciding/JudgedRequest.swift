@@ -11,8 +11,8 @@ struct JudgedRequest: Sendable {
     /// Whether it says something of the segments' content, and not of the destination alone.
     var isOfContent: Bool {
         switch judgement {
-        case .delivered, .refused, .split, .culprit: true
-        case .unjudged, .victim, .untouched: false
+        case .delivered, .refused, .split, .segmentAtFault: true
+        case .undetermined, .destinationAtFault, .untouched: false
         }
     }
 

@@ -11,7 +11,7 @@ enum SkipReason: Sendable {
     /// It may be still being written.
     ///
     /// - Parameter request: As in ``waits(until:request:)``.
-    case settles(until: Timestamp, request: String? = nil)
+    case beingWritten(until: Timestamp, request: String? = nil)
     /// Another process has it.
     ///
     /// - Parameter request: As in ``waits(until:request:)``.

@@ -8,8 +8,8 @@ import Synchronization
 final class Dispatcher: Sendable {
     private struct Guarded {
         var delivery: DeliveryState
-        /// Of each lane's spool.
-        var lanes: [SpoolServices]
+        /// Of each queue's spool.
+        var queues: [SpoolServices]
         /// By the spool's number; also of spools that are gone, as long as requests of theirs are under way.
         var spools: [SpoolNumber: SpoolServices] = [:]
         var nextSpool = 0
@@ -19,16 +19,16 @@ final class Dispatcher: Sendable {
         var changes = 0
         var waiters: [CheckedContinuation<Void, Never>] = []
 
-        /// A spool joins, as the next lane or in the place of one that is gone.
-        mutating func join(_ services: SpoolServices, as lane: Int, gate: SendGate) {
+        /// A spool joins, as the next queue or in the place of one that is gone.
+        mutating func join(_ services: SpoolServices, as queue: Int, gate: SendGate) {
             delivery.join(
                 SpoolQueue(
                     spool: nextSpool, longestWait: delivery.options.backOff.longestWait, knowsArrivals: services.arrivals != nil,
-                    gate: gate), as: lane)
-            if lane < lanes.count { lanes[lane] = services } else { lanes.append(services) }
+                    gate: gate), as: queue)
+            if queue < queues.count { queues[queue] = services } else { queues.append(services) }
             spools[nextSpool] = services
             nextSpool += 1
-            let used = Set(delivery.lanes.map(\.spool) + delivery.jobsUnderWay.map(\.spool))
+            let used = Set(delivery.queues.map(\.spool) + delivery.jobsUnderWay.map(\.spool))
             spools = spools.filter { used.contains($0.key) }
         }
 
@@ -39,7 +39,7 @@ final class Dispatcher: Sendable {
                 case .record(let request):
                     guard let services = spools[request.job.spool] else { return nil }
                     return .record(request, prepared.removeValue(forKey: request.job.id) ?? [], services)
-                case .keepHealth(let lane): return .keepHealth(lane, delivery.lanes[lane].spool, lanes[lane])
+                case .saveBreaker(let queue): return .saveBreaker(queue, delivery.queues[queue].spool, queues[queue])
                 }
             }
         }
@@ -47,7 +47,7 @@ final class Dispatcher: Sendable {
 
     private enum Effect: Sendable {
         case record(JudgedRequest, [PreparedSegment], SpoolServices)
-        case keepHealth(Int, SpoolNumber, SpoolServices)
+        case saveBreaker(Int, SpoolNumber, SpoolServices)
     }
 
     private let state: Mutex<Guarded>
@@ -63,8 +63,8 @@ final class Dispatcher: Sendable {
         _ delivery: sending DeliveryState, spools: [SpoolServices] = [], now: @escaping @Sendable () -> Timestamp,
         onIdle: @escaping @Sendable () -> Void = {}
     ) {
-        var guarded = Guarded(delivery: delivery, lanes: [])
-        for (lane, services) in spools.enumerated() { guarded.join(services, as: lane, gate: .open) }
+        var guarded = Guarded(delivery: delivery, queues: [])
+        for (queue, services) in spools.enumerated() { guarded.join(services, as: queue, gate: .open) }
         state = Mutex(guarded)
         self.now = now
         self.onIdle = onIdle
@@ -105,23 +105,23 @@ final class Dispatcher: Sendable {
             let time = now()
             change { $0.recorded(request, aftermaths, halves: halves, at: time) }
             for event in events { services.onEvent(event) }
-        case .keepHealth(let lane, let spool, let services):
-            guard let error = keepHealth(in: services.lease), !error.isDiskFull else { return }
+        case .saveBreaker(let queue, let spool, let services):
+            guard let error = saveBreaker(in: services.lease), !error.isDiskFull else { return }
             // On a full disk this process alone knows it, and what is delivered makes room.
-            change { if $0.lanes[lane].spool == spool { $0.fail(error, lane: lane) } }
+            change { if $0.queues[queue].spool == spool { $0.fail(error, queue: queue) } }
         }
     }
 
     /// Writes what is known of the destination where the next process looks for it.
-    private func keepHealth(in lease: SpoolLease) -> FileError? {
+    private func saveBreaker(in lease: SpoolLease) -> FileError? {
         keeping.withLock { _ in
             do throws(FileError) {
                 let spool = try lease.spool()
-                let id = read(\.health.id)
+                let id = read(\.breaker.id)
                 let other = (try? spool.destinations.state(id)) ?? nil
                 let known = state.withLock { state in
-                    if let other { state.delivery.health.yield(to: other) }
-                    return state.delivery.health.state
+                    if let other { state.delivery.breaker.yield(to: other) }
+                    return state.delivery.breaker.state
                 }
                 try spool.destinations.setState(known, id)
                 return nil
@@ -133,26 +133,26 @@ final class Dispatcher: Sendable {
 
     // MARK: Spools
 
-    /// A spool joins, as the next lane or in the place of one that is gone.
+    /// A spool joins, as the next queue or in the place of one that is gone.
     ///
     /// - Parameter body: What is to be done in the same moment.
-    func join(_ services: SpoolServices, as lane: Int, gate: SendGate, _ body: (inout DeliveryState) -> Void) {
+    func join(_ services: SpoolServices, as queue: Int, gate: SendGate, _ body: (inout DeliveryState) -> Void) {
         changeAll { state in
-            state.join(services, as: lane, gate: gate)
+            state.join(services, as: queue, gate: gate)
             body(&state.delivery)
         }
     }
 
-    /// What reads and writes the lanes' files.
-    var spools: [SpoolServices] { state.withLock { $0.lanes } }
+    /// What reads and writes the queues' files.
+    var spools: [SpoolServices] { state.withLock { $0.queues } }
 
     /// What reads and writes files of spools that requests are under way of.
     var busySpools: [SpoolServices] {
         state.withLock { state in state.delivery.jobsUnderWay.compactMap { state.spools[$0.spool] } }
     }
 
-    /// What reads and writes a lane's files.
-    func spool(ofLane lane: Int) -> SpoolServices { state.withLock { $0.lanes[lane] } }
+    /// What reads and writes a queue's files.
+    func spool(ofQueue queue: Int) -> SpoolServices { state.withLock { $0.queues[queue] } }
 
     // MARK: Workers
 
@@ -163,8 +163,8 @@ final class Dispatcher: Sendable {
             let moment = moment
             let (step, services, changes, effects) = state.withLock { state in
                 var generator = SystemRandomNumberGenerator()
-                let step = state.delivery.next(seeing: state.lanes, at: moment, using: &generator)
-                let services: SpoolServices? = if case .job(let job) = step { state.lanes[job.lane] } else { nil }
+                let step = state.delivery.next(seeing: state.queues, at: moment, using: &generator)
+                let services: SpoolServices? = if case .job(let job) = step { state.queues[job.queue] } else { nil }
                 return (step, services, state.changes, state.takeEffects())
             }
             for effect in effects { carryOut(effect) }
@@ -190,7 +190,7 @@ final class Dispatcher: Sendable {
 
     /// The link is bad: what comes next goes out one by one.
     func sendAlone(_ job: Assignment) {
-        change { $0.lanes[job.job.lane].alone = max($0.lanes[job.job.lane].alone, JoiningRoom.mostSegments) }
+        change { $0.queues[job.job.queue].alone = max($0.queues[job.job.queue].alone, JoiningRoom.mostSegments) }
     }
 
     func gathered(_ job: Assignment) { change { $0.gathered(job.job) } }
@@ -240,7 +240,7 @@ final class Dispatcher: Sendable {
         }
     }
 
-    /// Ends a round: what no probe could clear stays unjudged.
+    /// Ends a round: what no probe could clear stays undetermined.
     func endRound() { changeWithChance { $0.endRound(at: $1, using: &$2) } }
 
     /// Changes the state by what takes the time and chance.
@@ -259,7 +259,7 @@ final class Dispatcher: Sendable {
 
     func fail(_ error: FileError, _ job: Assignment) { change { $0.fail(error, job.job) } }
 
-    func fail(_ error: FileError, lane: Int) { change { $0.fail(error, lane: lane) } }
+    func fail(_ error: FileError, queue: Int) { change { $0.fail(error, queue: queue) } }
 
     private func waitForChange(since changes: Int) async {
         await withCheckedContinuation { continuation in

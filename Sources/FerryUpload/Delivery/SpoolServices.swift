@@ -9,19 +9,20 @@ final class SpoolServices: Sendable {
     let requests: RequestNoting
     /// What comes while a listing is worked off; `nil` where that is not known.
     let arrivals: FolderArrivals?
-    let preparer: SegmentClaimer
+    let claimer: SegmentClaimer
     let onEvent: @Sendable (UploadEvent) -> Void
 
     init(
-        _ lease: SpoolLease, options: UploadOptions, arrivals: FolderArrivals? = nil, tally: EndingTally = EndingTally(),
+        _ lease: SpoolLease, options: UploadOptions, arrivals: FolderArrivals? = nil,
+        endingCounter: EndingCounter = EndingCounter(),
         now: @escaping @Sendable () -> Timestamp, onEvent: @escaping @Sendable (UploadEvent) -> Void
     ) {
         self.lease = lease
         self.onEvent = onEvent
         requests = RequestNoting(lease)
         self.arrivals = arrivals
-        preparer = SegmentClaimer(options: options, travel: travel, arrivals: arrivals) { onEvent(.warning($0)) }
-        committer = LedgerCommitter(lease, sentGivesWay: options.sentGivesWay, tally: tally, onEvent: onEvent)
+        claimer = SegmentClaimer(options: options, travel: travel, arrivals: arrivals) { onEvent(.warning($0)) }
+        committer = LedgerCommitter(lease, sentGivesWay: options.sentGivesWay, endingCounter: endingCounter, onEvent: onEvent)
         recorder = OutcomeRecorder(lease: lease, options: options, committer: committer, now: now) { onEvent(.warning($0)) }
     }
 

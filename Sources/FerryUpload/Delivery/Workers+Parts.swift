@@ -40,7 +40,7 @@ extension Workers {
     /// - Parameter isMoreWaiting: More of the segments' kind follow them: what fills no request goes out with that.
     func sendParts(
         of job: Assignment, _ segments: [PreparedSegment], _ limits: RequestLimits, isMoreWaiting: Bool,
-        _ courier: inout RequestSender
+        _ sender: inout RequestSender
     ) async {
         // What was cut shorter, and may have arrived, is asked for as it was; what was interrupted, whichever limits hold now.
         var tried = segments.first?.sidecar?.requestEvents
@@ -68,18 +68,18 @@ extension Workers {
             }
             var sent = part.slices.map { left.segments[$0.segment - left.first] }
             if let problem = template.followSecrets() { left.job.services.onEvent(.warning(problem)) }
-            let shipment = OutgoingRequest(
+            let outgoing = OutgoingRequest(
                 facts: sent.map(\.facts), body: part.body, attempt: sent[0].attempt, slices: part.slices)
-            note(shipment, of: sent, events: part.events, left.job.services)
-            var outcome = await deliver(shipment, &courier)
+            note(outgoing, of: sent, events: part.events, left.job.services)
+            var outcome = await deliver(outgoing, &sender)
             // Alone, its segments have other keys: what may have arrived together is asked for once more as it was.
             let isKept = options.repeatsWhole && outcome.verdict.isRetryable
             if sent.count > 1, !isKept, outcome.verdict.isDoubtful {
                 let first = outcome
-                outcome = await deliver(shipment, &courier)
+                outcome = await deliver(outgoing, &sender)
                 outcome.follows(first)
             }
-            if sent.count > 1, !options.repeatsWhole { outcome.settleDoubt(sent[0].sidecar) }
+            if sent.count > 1, !options.repeatsWhole { outcome.resolveDoubt(sent[0].sidecar) }
             if left.limits != limits || outcome.isToBeRepeated(options.repeatsWhole) { outcome.requestEvents = part.events }
             if case .delivered = outcome.verdict {
                 guard await goOn(&left, part, outcome) else { return }
@@ -220,7 +220,7 @@ extension Workers {
         let item = left.job.items[place]
         left.job.services.onEvent(.warning("\(item.name) was changed while it was sent; it stays pending"))
         dispatcher.putBack(Array(left.job.items[(place + 1)...]), of: left.job)
-        dispatcher.skip(item, of: left.job, .settles(until: now() + ForeignFile.quietPeriod))
+        dispatcher.skip(item, of: left.job, .beingWritten(until: now() + ForeignFile.quietPeriod))
         let done = left.job.with(Array(left.job.items.prefix(place)))
         if place == 0 { dispatcher.abandon(done) } else { dispatcher.finish(done, Array(left.segments.prefix(place)), outcome) }
     }
@@ -237,7 +237,7 @@ extension Workers {
         let (item, segment) = (left.job.items[place], left.segments[place])
         guard segment.claim.isUnchanged else {
             left.job.services.onEvent(.warning("\(item.name) was changed while it was sent; it stays pending"))
-            return skip(item, of: left, .settles(until: now() + ForeignFile.quietPeriod))
+            return skip(item, of: left, .beingWritten(until: now() + ForeignFile.quietPeriod))
         }
         var others = left.job.items
         others.remove(at: place)

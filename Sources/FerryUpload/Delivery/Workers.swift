@@ -47,10 +47,10 @@ final class Workers: Sendable {
 
     /// Works until the dispatcher has nothing left to do.
     func work(on eventLoop: any EventLoop) async {
-        var courier = RequestSender(connector: connector, eventLoop: eventLoop, template: template, now: now)
+        var sender = RequestSender(connector: connector, eventLoop: eventLoop, template: template, now: now)
         while let job = await dispatcher.next() {
             let early = EarlyWork.begin()
-            await handle(job, &courier)
+            await handle(job, &sender)
             _ = consume early
         }
     }
@@ -66,7 +66,7 @@ final class Workers: Sendable {
     }
 
     /// Makes one request, or finds that nothing of it can be sent.
-    private func handle(_ job: Assignment, _ courier: inout RequestSender) async {
+    private func handle(_ job: Assignment, _ sender: inout RequestSender) async {
         var ready: [(item: QueuedSegment, segment: PreparedSegment)] = []
         var looksAgain = options.cuts != nil && job.items.count > 1 ? Self.looksAgain : 0
         var isOneTaken = false
@@ -118,26 +118,26 @@ final class Workers: Sendable {
             return dispatcher.abandon(job)
         }
         if let limits = options.cuts ?? limitsOfRest(segments, job.services) {
-            return await sendParts(of: job, segments, limits, isMoreWaiting: isMoreWaiting, &courier)
+            return await sendParts(of: job, segments, limits, isMoreWaiting: isMoreWaiting, &sender)
         }
-        var outcome = await send(segments, job.services, &courier)
+        var outcome = await send(segments, job.services, &sender)
         // A receiver that takes joined segments knows each of them by its own key. For others they have another one alone: what may have arrived
         // together is asked for as it was.
         let isKnownByRequest = segments.count > 1 && dispatcher.read { $0.acceptedJoined == nil }
         let isKept = isKnownByRequest && options.repeatsWhole && outcome.verdict.isRetryable
         if isKnownByRequest, !isKept, outcome.verdict.isDoubtful {
             let first = outcome
-            outcome = await send(segments, job.services, &courier)
+            outcome = await send(segments, job.services, &sender)
             outcome.follows(first)
         }
-        if segments.count > 1, !options.repeatsWhole { outcome.settleDoubt(segments[0].sidecar) }
+        if segments.count > 1, !options.repeatsWhole { outcome.resolveDoubt(segments[0].sidecar) }
         if segments.count > 1, !isKept, outcome.verdict.isAboutSegments {
             // Together they were refused, or failed: which of them is to blame shows one by one.
             noteArrival(of: &segments, outcome, job)
             for segment in segments { segment.claim.keep(nil) }
             job = dispatcher.breakUp(job, job.items, outcome.verdict, noted: segments.prefix { $0.sidecar != nil }.count)
             segments = [segments[0]]
-            outcome = await send(segments, job.services, &courier)
+            outcome = await send(segments, job.services, &sender)
         }
         if outcome.trace.departure == .part { dispatcher.sendAlone(job) }
         do throws(FileError) {
@@ -281,14 +281,14 @@ final class Workers: Sendable {
         }
     }
 
-    private func send(_ segments: [PreparedSegment], _ services: SpoolServices, _ courier: inout RequestSender) async
+    private func send(_ segments: [PreparedSegment], _ services: SpoolServices, _ sender: inout RequestSender) async
         -> RequestOutcome
     {
         if let problem = template.followSecrets() { services.onEvent(.warning(problem)) }
         guard let body = await body(of: segments) else { return RequestOutcome(verdict: Verdict(.fileChanged)) }
-        let shipment = OutgoingRequest(facts: segments.map(\.facts), body: body, attempt: segments[0].attempt)
-        note(shipment, of: segments, services)
-        return await deliver(shipment, &courier)
+        let outgoing = OutgoingRequest(facts: segments.map(\.facts), body: body, attempt: segments[0].attempt)
+        note(outgoing, of: segments, services)
+        return await deliver(outgoing, &sender)
     }
 
     /// Whether segments fill requests, and leave nothing that would have to go out with what follows them. What is repeated is no more than it was.
@@ -317,9 +317,9 @@ final class Workers: Sendable {
     /// Notes a request that another process could not make again by itself.
     ///
     /// - Parameter events: As many as it carries, where its segments go out in requests of a bounded size.
-    func note(_ shipment: OutgoingRequest, of segments: [PreparedSegment], events: Int64? = nil, _ services: SpoolServices) {
+    func note(_ outgoing: OutgoingRequest, of segments: [PreparedSegment], events: Int64? = nil, _ services: SpoolServices) {
         guard isNoted(segments) else { return }
-        services.requests.note(shipment, of: segments, events: events, to: services.recorder.destinationID, at: now())
+        services.requests.note(outgoing, of: segments, events: events, to: services.recorder.destinationID, at: now())
     }
 
     /// Whether there is room for what another process needs to make a request again as it was: a sidecar for each segment. Where there is not, each
@@ -333,9 +333,9 @@ final class Workers: Sendable {
         !segments.isEmpty && RequestNoting.isNeeded(segments, options, accepted: dispatcher.read(\.acceptedJoined))
     }
 
-    func deliver(_ shipment: OutgoingRequest, _ courier: inout RequestSender) async -> RequestOutcome {
+    func deliver(_ outgoing: OutgoingRequest, _ sender: inout RequestSender) async -> RequestOutcome {
         let generation = network.current
-        var outcome = await courier.deliver(shipment)
+        var outcome = await sender.deliver(outgoing)
         if outcome.trace.latency != nil, let duration = outcome.duration { onRequest(duration) }
         if outcome.trace.latency == nil, generation != network.current, let reason = outcome.verdict.reason {
             outcome.verdict = .withdrawn(reason)
@@ -395,9 +395,9 @@ final class Workers: Sendable {
         case .waits(let until, let request):
             dispatcher.skip(item, of: job, .waits(until: until, request: request))
             if request != nil { return .waitsForRequest }
-        case .settles(let until):
+        case .beingWritten(let until):
             let request = job.services.sidecar(of: item.name).flatMap { options.repeatedRequest(of: $0) }
-            dispatcher.skip(item, of: job, .settles(until: until, request: request))
+            dispatcher.skip(item, of: job, .beingWritten(until: until, request: request))
             if request != nil { return .waitsForRequest }
         case .taken, .needsInflating:
             let sidecar = item.entry.hasSidecar ? job.services.sidecar(of: item.name) : nil
@@ -423,10 +423,10 @@ final class Workers: Sendable {
             await blocking { services.restoreRequests(in: spool) }
         }
         if SegmentClaimer.isQuick(isForeign: item.entry.isForeign, options) {
-            let preparation = services.preparer.prepare(item, in: spool, now: time, inflates: false)
+            let preparation = services.claimer.prepare(item, in: spool, now: time, inflates: false)
             guard case .needsInflating = preparation else { return preparation }
         }
-        return await blocking { services.preparer.prepare(item, in: spool, now: time, inflates: true) }
+        return await blocking { services.claimer.prepare(item, in: spool, now: time, inflates: true) }
     }
 }
 

@@ -15,7 +15,7 @@ final class NetworkWatch: Sendable {
     /// Makes what looks at the network. The closure that it is given is called from any thread when something changed; the one that it
     /// returns looks, and calls back from any thread with what it saw, `nil` when the kernel could not tell.
     typealias Maker =
-        @Sendable (_ onNews: @escaping @Sendable () -> Void) ->
+        @Sendable (_ onChange: @escaping @Sendable () -> Void) ->
         @Sendable (
             _ done: @escaping @Sendable (NetworkLook?) -> Void
         ) -> Void
@@ -28,14 +28,14 @@ final class NetworkWatch: Sendable {
 
     /// - Parameters:
     ///   - target: Where connections go: the destination, or a proxy.
-    ///   - onNews: Called from any thread when something changed.
-    init(_ policy: NetworkPolicy, target: Origin.Address, onNews: @escaping @Sendable () -> Void) {
+    ///   - onChange: Called from any thread when something changed.
+    init(_ policy: NetworkPolicy, target: Origin.Address, onChange: @escaping @Sendable () -> Void) {
         self.policy = policy
         self.target = target
         // Events that were lost count as one: a fresh look shows whether anything changed.
         reader =
             policy.isWatched
-            ? Self.subscribe().map { DescriptorReader($0, label: "ferry.network", onLoss: onNews) { _ in onNews() } } : nil
+            ? Self.subscribe().map { DescriptorReader($0, label: "ferry.network", onLoss: onChange) { _ in onChange() } } : nil
     }
 
     /// Looks at the real network.
@@ -43,8 +43,8 @@ final class NetworkWatch: Sendable {
         let origin = options.upload.destination.origin
         let proxy = options.upload.transport.proxies.proxy(for: origin).map { Origin.Address.host($0.host, port: $0.port) }
         let policy = options.network
-        return { onNews in
-            let watch = NetworkWatch(policy, target: proxy ?? origin.address, onNews: onNews)
+        return { onChange in
+            let watch = NetworkWatch(policy, target: proxy ?? origin.address, onChange: onChange)
             return { done in watch.queue.async { done(watch.look()) } }
         }
     }

@@ -40,15 +40,15 @@ public final class UploadPass: Sendable {
         self.spool = spool
         services = SpoolServices(SpoolLease(spool), options: options, arrivals: FolderArrivals(spool), now: now, onEvent: onEvent)
         workplaces = WorkerLoop.make(options.parallel)
-        let health: CircuitBreaker
+        let breaker: CircuitBreaker
         do throws(FileError) {
             let id = DestinationID.id(of: "\(options.destination)")
             let known = try spool.destinations.state(id) { onEvent(.warning("\($0)")) }
-            health = CircuitBreaker(options, state: known, ignoringWaitsBefore: options.ignoresWaits ? now() : nil)
+            breaker = CircuitBreaker(options, state: known, ignoringWaitsBefore: options.ignoresWaits ? now() : nil)
         } catch {
             throw .file(error)
         }
-        let delivery = DeliveryState([], options: options, health: health, isContinuous: false)
+        let delivery = DeliveryState([], options: options, breaker: breaker, isContinuous: false)
         workers = try Workers(Dispatcher(delivery, spools: [services], now: now), options: options, now: now)
     }
 
@@ -86,7 +86,7 @@ public final class UploadPass: Sendable {
             if let arrival = options.due {
                 report.retention.expired.add(try spool.retention.dropLate(arrival, now: now()))
                 let time = now()
-                dispatcher.change { $0.lanes[0].rules.apply(arrival, at: time) }
+                dispatcher.change { $0.queues[0].rules.apply(arrival, at: time) }
             }
             // A destination that is not due is left alone by every caller.
             if !options.ignoresWaits, let until = destinationWaitsUntil {
@@ -118,16 +118,18 @@ public final class UploadPass: Sendable {
             // The last round of a pass that was not stopped ended nothing: its listing is what is there.
             report.remaining =
                 report.stopReason == nil
-                ? dispatcher.read { $0.lanes[0].listed - $0.lanes[0].tally.taken } : try spool.scan().entries.count
+                ? dispatcher.read { $0.queues[0].listed - $0.queues[0].summary.taken } : try spool.scan().entries.count
             if report.stopReason == nil {
-                (report.taken, report.takenNames) = dispatcher.read { ($0.lanes[0].tally.taken, $0.lanes[0].tally.takenNames) }
+                (report.taken, report.takenNames) = dispatcher.read {
+                    ($0.queues[0].summary.taken, $0.queues[0].summary.takenNames)
+                }
             }
             (report.unfinished, report.others) = leftovers.withLock { ($0.unfinished, $0.others) }
-            report.incomplete = dispatcher.read { $0.lanes[0].tally.incomplete }
+            report.incomplete = dispatcher.read { $0.queues[0].summary.incomplete }
             (report.unusable, report.unusableReasons) = dispatcher.read {
-                ($0.lanes[0].tally.unusable, $0.lanes[0].tally.unusableReasons)
+                ($0.queues[0].summary.unusable, $0.queues[0].summary.unusableReasons)
             }
-            report.heldLate = dispatcher.read { $0.heldLate(lane: 0) }
+            report.heldLate = dispatcher.read { $0.heldLate(queue: 0) }
             report.unusable += sent.unusable
             report.unusableReasons += sent.unusableReasons
             return report
@@ -181,7 +183,7 @@ public final class UploadPass: Sendable {
 
     private var destinationWaitsUntil: Timestamp? {
         let now = now()
-        return dispatcher.read { $0.health.waitsUntil(now: now) }
+        return dispatcher.read { $0.breaker.waitsUntil(now: now) }
     }
 
     private func send() async throws(FileError) {
@@ -230,7 +232,7 @@ public final class UploadPass: Sendable {
     private var takenPatience: Duration { options.order == .strict ? .seconds(1) : .milliseconds(100) }
     private static let takenLook = Duration.milliseconds(20)
     /// How long to wait, in all, for files that were just copied in: a little longer than one of them needs, for those that came with it.
-    private static let settlingPatience = ForeignFile.quietPeriod + .seconds(1)
+    private static let copyPatience = ForeignFile.quietPeriod + .seconds(1)
 
     /// Sends what was found, and what becomes critical meanwhile.
     private func work(off listing: SpoolListing) async {
@@ -252,7 +254,7 @@ public final class UploadPass: Sendable {
     }
 
     private func runRounds() async {
-        var settlingPatience = Self.settlingPatience
+        var copyPatience = Self.copyPatience
         var isFirst = true
         var takenPatience = takenPatience
         while true {
@@ -260,7 +262,7 @@ public final class UploadPass: Sendable {
             // What others had may be free now.
             if options.order == .strict {
                 let later = now() + Contention.longestPatience
-                dispatcher.change { $0.lanes[0].wake(at: later) }
+                dispatcher.change { $0.queues[0].wake(at: later) }
             }
             do throws(FileError) {
                 services.restoreRequests(in: spool)
@@ -272,37 +274,37 @@ public final class UploadPass: Sendable {
                 leftovers.withLock { $0.others = listing.others }
                 let exported = spool.exports.names(
                     in: listing, of: try services.travel.read(spool, listing, stateChanges: services.arrivals?.stateChanges))
-                dispatcher.change { $0.lanes[0].begin(listing, except: exported) }
+                dispatcher.change { $0.queues[0].begin(listing, except: exported) }
             } catch {
-                return dispatcher.fail(error, lane: 0)
+                return dispatcher.fail(error, queue: 0)
             }
             await work(off: listing)
             dispatcher.endRound()
             await services.committer.flush()
-            let tally = dispatcher.read { $0.lanes[0].tally }
+            let summary = dispatcher.read { $0.queues[0].summary }
             if dispatcher.read(\.plan.stopReason) != nil { return }
-            if tally.ended > 0 {
+            if summary.ended > 0 {
                 takenPatience = self.takenPatience
                 // What ended has made room for what could not be split.
                 let later = now() + OutcomeRecorder.roomPatience
-                dispatcher.change { $0.lanes[0].wakeFirst(options.parallel, dueBy: later) }
+                dispatcher.change { $0.queues[0].wakeFirst(options.parallel, dueBy: later) }
                 continue
             }
             if await finishLeftovers() { continue }
-            if tally.taken > 0, takenPatience > .zero {
+            if summary.taken > 0, takenPatience > .zero {
                 try? await Task.sleep(for: Self.takenLook)
                 takenPatience -= Self.takenLook
                 continue
             }
-            if options.order == .strict, tally.taken > 0 { return dispatcher.stop(.headWaits) }
+            if options.order == .strict, summary.taken > 0 { return dispatcher.stop(.headWaits) }
             // Files that were just copied in are ready in a moment: after a copy one upload is enough.
-            guard let settlesAt = tally.settlesAt else { return }
-            let wait = settlesAt - now()
-            guard wait <= settlingPatience else {
+            guard let readyAt = summary.readyAt else { return }
+            let wait = readyAt - now()
+            guard wait <= copyPatience else {
                 if options.order == .strict { dispatcher.stop(.headWaits) }
                 return
             }
-            settlingPatience -= max(wait, Self.takenLook)
+            copyPatience -= max(wait, Self.takenLook)
             try? await Task.sleep(for: wait)
         }
     }

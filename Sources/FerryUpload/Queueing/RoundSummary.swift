@@ -15,17 +15,17 @@ struct RoundSummary: Sendable {
     /// Files that are not whole, and may become so within minutes.
     private(set) var incomplete = 0
     /// When all files that were just copied in can be looked at again.
-    private(set) var settlesAt: Timestamp?
+    private(set) var readyAt: Timestamp?
 
     private static let mostKept = 20
 
     /// - Parameter moment: When a file that may be still being written can be looked at. One that is given minutes delays no round.
-    mutating func noteSettling(at moment: Timestamp, now: Timestamp) {
+    mutating func noteBeingWritten(until moment: Timestamp, now: Timestamp) {
         guard moment - now <= ForeignFile.quietPeriod else {
             incomplete += 1
             return
         }
-        settlesAt = max(settlesAt ?? moment, moment)
+        readyAt = max(readyAt ?? moment, moment)
     }
 
     mutating func noteTaken(_ name: String) {

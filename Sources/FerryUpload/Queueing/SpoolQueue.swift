@@ -17,7 +17,7 @@ struct SpoolQueue {
     var forgetsWaitsBefore: Timestamp?
     var gate = SendGate.open
     var rules = SegmentQueue.Rules.everything
-    var tally = RoundSummary()
+    var summary = RoundSummary()
     /// Why the spool cannot be used.
     var failure: FileError?
     /// How many of the next segments go out one by one, because the link is bad.
@@ -42,7 +42,7 @@ struct SpoolQueue {
         waiting = WaitingSegments(longestWait: longestWait)
     }
 
-    /// Lets nothing more leave, and forgets everything, until another spool has the lane.
+    /// Lets nothing more leave, and forgets everything, until another spool has the queue.
     mutating func vacate(_ reason: FileError) {
         self = SpoolQueue(spool: spool, longestWait: longestWait, knowsArrivals: knowsArrivals, gate: .closed)
         failure = reason
@@ -57,7 +57,7 @@ struct SpoolQueue {
         queue = SegmentQueue(listing)
         listed = listing.entries.count
         isAddedTo = false
-        tally = RoundSummary()
+        summary = RoundSummary()
         separated.formIntersection(
             separated.isEmpty ? [] : listing.entries.indices.map { FileName(listing.name(of: listing.entries[$0])) })
         guard !waiting.isEmpty || !held.isEmpty || !excluded.isEmpty || !contention.isEmpty || !tries.isEmpty else { return }
@@ -213,7 +213,7 @@ extension SpoolQueue {
 
 /// What goes out.
 extension SpoolQueue {
-    /// Where the next segment stands in comparison with other lanes'; smaller leaves first.
+    /// Where the next segment stands in comparison with other queues'; smaller leaves first.
     struct Rank: Comparable {
         let priority: Priority
         /// 0 leaves by the next deadline, 1 later, 2 is late.

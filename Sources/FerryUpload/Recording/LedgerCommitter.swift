@@ -8,13 +8,13 @@ import Synchronization
 final class LedgerCommitter: Sendable {
     private let lease: SpoolLease
     private let sentGivesWay: Bool
-    private let tally: EndingTally
+    private let endingCounter: EndingCounter
     private let onEvent: @Sendable (UploadEvent) -> Void
     private let state = Mutex(State())
 
     private struct State {
         var queue: [Ending] = []
-        var isSettling = false
+        var isCommitting = false
         var isClosed = false
         /// Callers of `flush()`.
         var flushes = 0
@@ -41,14 +41,14 @@ final class LedgerCommitter: Sendable {
 
     /// - Parameters:
     ///   - sentGivesWay: On a full disk, delivered segments make room for the ledger, and for want of it are deleted themselves.
-    ///   - tally: Where endings are counted, and parts that were delivered.
+    ///   - endingCounter: Where endings are counted, and parts that were delivered.
     init(
-        _ lease: SpoolLease, sentGivesWay: Bool = false, tally: EndingTally = EndingTally(),
+        _ lease: SpoolLease, sentGivesWay: Bool = false, endingCounter: EndingCounter = EndingCounter(),
         onEvent: @escaping @Sendable (UploadEvent) -> Void
     ) {
         self.lease = lease
         self.sentGivesWay = sentGivesWay
-        self.tally = tally
+        self.endingCounter = endingCounter
         self.onEvent = onEvent
     }
 
@@ -63,7 +63,7 @@ final class LedgerCommitter: Sendable {
     /// What went wrong: what cannot be written down must not be sent.
     var failure: FileError? { state.withLock(\.failure) }
     /// Nothing is to be settled or forced to the disk, and nothing is being settled.
-    var isIdle: Bool { state.withLock { $0.queue.isEmpty && !$0.isSettling && $0.changed == nil } }
+    var isIdle: Bool { state.withLock { $0.queue.isEmpty && !$0.isCommitting && $0.changed == nil } }
     /// What was settled, and delivered of segments that have not ended yet.
     var report: UploadReport {
         state.withLock { state in
@@ -91,7 +91,7 @@ final class LedgerCommitter: Sendable {
         state.withLock { state in
             state.parts[FileName(name), default: 0].add(events)
         }
-        tally.countDelivery()
+        endingCounter.countDelivery()
     }
 
     /// Hands over an ending.
@@ -122,7 +122,9 @@ final class LedgerCommitter: Sendable {
             return state.takeGatherer()
         }
         gatherer?.resume()
-        while state.withLock({ !$0.queue.isEmpty || $0.isSettling }) { await waitForBatch { !$0.queue.isEmpty || $0.isSettling } }
+        while state.withLock({ !$0.queue.isEmpty || $0.isCommitting }) {
+            await waitForBatch { !$0.queue.isEmpty || $0.isCommitting }
+        }
         state.withLock { $0.flushes -= 1 }
     }
 
@@ -148,7 +150,7 @@ final class LedgerCommitter: Sendable {
                 continue
             }
             await gather()
-            await settleQueue()
+            await commitQueue()
             if ContinuousClock.now >= nextSync {
                 await syncFolders()
                 nextSync = ContinuousClock.now + Self.syncInterval
@@ -187,17 +189,17 @@ final class LedgerCommitter: Sendable {
     ///
     /// On a full disk a few lines may find room where many do not. What is deleted makes room for the next ones once its claims have let go of
     /// their files, so each part is settled and forgotten by itself.
-    func settleQueue() async {
+    func commitQueue() async {
         var left = state.withLock { state in
-            state.isSettling = true
+            state.isCommitting = true
             return state.queue.count
         }
         var size = left
         while left > 0 {
             let part = take(min(size, left))
             left -= part.count
-            switch await settle(part) {
-            case .settled: break
+            switch await commit(part) {
+            case .committed: break
             case .unrecorded(let error) where error.isOutOfSpace && part.count > 1:
                 state.withLock { $0.queue.insert(contentsOf: part, at: 0) }
                 left += part.count
@@ -211,7 +213,7 @@ final class LedgerCommitter: Sendable {
             }
         }
         let waiters = state.withLock { state in
-            state.isSettling = false
+            state.isCommitting = false
             defer { state.waiters = [] }
             return state.waiters
         }
@@ -230,13 +232,13 @@ final class LedgerCommitter: Sendable {
 
     /// What came of settling some endings.
     private enum Outcome {
-        case settled
+        case committed
         /// The ledger has no line of them, and they are as they were.
         case unrecorded(FileError)
         case failed(FileError)
     }
 
-    private func settle(_ batch: [Ending]) async -> Outcome {
+    private func commit(_ batch: [Ending]) async -> Outcome {
         let sentGivesWay = sentGivesWay
         let spool: Spool
         do throws(FileError) { spool = try lease.spool() } catch { return .unrecorded(error) }
@@ -260,7 +262,7 @@ final class LedgerCommitter: Sendable {
             return .failed(error)
         }
         announce(batch)
-        return .settled
+        return .committed
     }
 
     /// Forces moves to the disk, when nothing more urgent is to be done. A power cut before it brings segments back whose ledger lines
@@ -307,10 +309,10 @@ final class LedgerCommitter: Sendable {
                 switch ending.disposal {
                 case .sent:
                     state.parts[FileName(ending.entry.segment)] = nil
-                    tally.countDelivery()
+                    endingCounter.countDelivery()
                 case .rejected:
                     state.saidUnrejectable = false
-                    tally.countRejection()
+                    endingCounter.countRejection()
                     // The rest of it is sent no more.
                     let delivered = state.parts.removeValue(forKey: FileName(ending.entry.segment)) ?? 0
                     state.report.rejectedPartEvents.add(delivered)

@@ -70,11 +70,11 @@ struct OutcomeRecorder: Sendable {
         case .refused: return try reject(segment, verdict, attempts: segment.attempt).map { .waits(until: $0) } ?? .ended
         // Takes long: the worker that has the segment did it.
         case .split: return .ended
-        case .culprit:
+        case .segmentAtFault:
             return try carryOut(rules.backOff(attempt(previous(of: segment)), isProven: true), segment, &events)
-        case .unjudged:
+        case .undetermined:
             return try carryOut(rules.backOff(attempt(previous(of: segment)), isProven: false), segment, &events)
-        case .victim:
+        case .destinationAtFault:
             let until = request.destinationWaitsUntil
             return try carryOut(rules.waitForDestination(attempt(previous(of: segment)), until: until), segment, &events)
         case .untouched: return try carryOut(rules.leave(attempt(previous(of: segment))), segment, &events)

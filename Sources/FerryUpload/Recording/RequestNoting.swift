@@ -22,18 +22,18 @@ final class RequestNoting: Sendable {
 
     /// Notes what goes out now. Where that cannot be, the request goes out without: a crash may then send its segments in another one.
     ///
-    /// - Parameter shipment: What carries these segments.
+    /// - Parameter outgoing: What carries these segments.
     func note(
-        _ shipment: OutgoingRequest, of segments: [PreparedSegment], events: Int64?, to destination: String, at time: Timestamp
+        _ outgoing: OutgoingRequest, of segments: [PreparedSegment], events: Int64?, to destination: String, at time: Timestamp
     ) {
         var note = RequestNote(
             at: time, order: order(of: segments, at: time), destination: destination,
-            request: segments.count > 1 ? shipment.key : nil, requestEvents: events,
+            request: segments.count > 1 ? outgoing.key : nil, requestEvents: events,
             segments: [])
         var request: NotedRequest?
         do throws(FileError) {
             for (index, segment) in segments.enumerated() {
-                let slice = shipment.slices?[index]
+                let slice = outgoing.slices?[index]
                 note.segments.append(
                     try .init(
                         segment.claim, attempts: segment.attempt - 1, lines: slice?.lines, isLast: slice?.isLast ?? false))

@@ -71,24 +71,24 @@ extension RunLoop {
         }
         spools.removeAll { paths.contains($0.path) }
         owners = [:]
-        for (number, spool) in spools.enumerated() { if let lane = spool.lane { owners[lane] = number } }
+        for (number, spool) in spools.enumerated() { if let queue = spool.queue { owners[queue] = number } }
     }
 
-    /// A lane that no spool has, and no request is under way in; `nil` when all are needed.
-    func freeLane() -> Int? {
-        let busy = dispatcher.read { Set($0.jobsUnderWay.map(\.lane)) }
+    /// A queue that no spool has, and no request is under way in; `nil` when all are needed.
+    func freeQueue() -> Int? {
+        let busy = dispatcher.read { Set($0.jobsUnderWay.map(\.queue)) }
         return state.spools.indices.first { owners[$0] == nil && !busy.contains($0) }
     }
 
     private func failure(of number: Int) -> FileError? {
-        guard spools[number].isOpen, let lane = spools[number].lane else { return nil }
-        return dispatcher.read { $0.lanes[lane].failure } ?? dispatcher.spool(ofLane: lane).committer.failure
+        guard spools[number].isOpen, let queue = spools[number].queue else { return nil }
+        return dispatcher.read { $0.queues[queue].failure } ?? dispatcher.spool(ofQueue: queue).committer.failure
     }
 
     mutating func close(_ number: Int, _ failure: FileError) {
-        guard spools[number].isOpen, let lane = spools[number].lane else { return }
-        watch.remove(lane)
-        dispatcher.change { $0.lanes[lane].vacate(failure) }
+        guard spools[number].isOpen, let queue = spools[number].queue else { return }
+        watch.remove(queue)
+        dispatcher.change { $0.queues[queue].vacate(failure) }
         if let services = spools[number].services { retiring.append(services) }
         spools[number].close(failure, at: runner.moment().steady)
     }
@@ -110,10 +110,10 @@ extension RunLoop {
 
     /// Closes folders that have been idle, so that their file systems can be unmounted. Returns when to look again.
     mutating func restSpools() -> Duration? {
-        let busy = dispatcher.read { Set($0.jobsUnderWay.map(\.lane)) }
+        let busy = dispatcher.read { Set($0.jobsUnderWay.map(\.queue)) }
         var next: Duration?
         for number in spools.indices {
-            guard let lane = spools[number].lane, let wait = spools[number].rest(isBusy: busy.contains(lane)) else { continue }
+            guard let queue = spools[number].queue, let wait = spools[number].rest(isBusy: busy.contains(queue)) else { continue }
             next = min(next ?? wait, wait)
         }
         return next

@@ -26,7 +26,9 @@ extension RunLoop {
         let spool = opened.spool
         let counters = runner.counters
         let onEvent = runner.onEvent
-        let services = SpoolServices(SpoolLease(spool), options: runner.options.upload, tally: runner.tally, now: runner.now) {
+        let services = SpoolServices(
+            SpoolLease(spool), options: runner.options.upload, endingCounter: runner.endingCounter, now: runner.now
+        ) {
             event in
             counters.count(event, in: path)
             onEvent(.upload(spool: path, event))
@@ -35,24 +37,24 @@ extension RunLoop {
         let known = (try? spool.destinations.state(DestinationID.id(of: "\(runner.options.upload.destination)"))) ?? nil
         let isBack = spools[number].id != nil
         let isSame = spools[number].id == spool.id
-        let lane = spools[number].lane ?? freeLane() ?? state.spools.count
+        let queue = spools[number].queue ?? freeQueue() ?? state.spools.count
         // Until everything is known, nothing leaves.
-        dispatcher.join(services, as: lane, gate: .closed) { delivery in
-            if lane < state.spools.count {
-                state.rejoin(control, as: lane, isSame: isSame)
+        dispatcher.join(services, as: queue, gate: .closed) { delivery in
+            if queue < state.spools.count {
+                state.rejoin(control, as: queue, isSame: isSame)
             } else {
                 state.add(control)
             }
             if let known { delivery.remember(known, at: now.wall) }
             // What this process knows better is written where the next process will look.
-            if known != delivery.health.state { delivery.add(.keepHealth(lane: lane)) }
+            if known != delivery.breaker.state { delivery.add(.saveBreaker(queue: queue)) }
         }
-        spools[number].opened(opened, services, lane: lane)
+        spools[number].opened(opened, services, queue: queue)
         knownSpools.insert(spool.id)
-        owners[lane] = number
+        owners[queue] = number
         addCommitter(services.committer)
         // Before the scan: what appears during it is told twice, and noticed once.
-        watch.add(path, isRemote: spool.directory.isRemote, number: lane)
+        watch.add(path, isRemote: spool.directory.isRemote, number: queue)
         // A change of its control since it was opened is not reported again.
         readControl(number)
         note(opened.recovery, of: number)
@@ -62,14 +64,14 @@ extension RunLoop {
         if let other = spools[number].leaveMark(runner.options, state.policy, at: now.wall) {
             onEvent(.shared(spool: path, with: other))
         }
-        onEvent(.opened(spool: path, pending: dispatcher.read { $0.lanes[lane].listed }, isBack: isBack))
+        onEvent(.opened(spool: path, pending: dispatcher.read { $0.queues[queue].listed }, isBack: isBack))
     }
 
     /// Looks at a whole folder.
     ///
     /// - Parameter isFirst: The spool was just opened.
     mutating func scan(_ number: Int, isFirst: Bool = false) async {
-        guard let lane = spools[number].lane, let services = spools[number].services else { return }
+        guard let queue = spools[number].queue, let services = spools[number].services else { return }
         let start = ContinuousClock.now
         let result: Result<(SpoolListing, exported: Set<FileName>, TravellingSegments), FileError> = await blocking {
             do throws(FileError) {
@@ -89,16 +91,16 @@ extension RunLoop {
         case .success((let listing, let exported, let travelling)):
             spools[number].travelling = travelling
             var new = dispatcher.change { delivery in
-                let before = isFirst ? nil : delivery.lanes[lane].queue
-                delivery.lanes[lane].begin(listing, except: delivery.namesUnderWay(lane: lane).union(exported))
-                return state.scanned(lane, since: before, &delivery, at: now)
+                let before = isFirst ? nil : delivery.queues[queue].queue
+                delivery.queues[queue].begin(listing, except: delivery.namesUnderWay(queue: queue).union(exported))
+                return state.scanned(queue, since: before, &delivery, at: now)
             }
             if new.isEmpty { return }
             if state.policy.countsEvents {
                 for index in new.indices { new[index].found.events = services.notedEvents(of: new[index].name) }
             }
             dispatcher.change { delivery in
-                for newcomer in new { state.place(newcomer, in: lane, &delivery, at: now) }
+                for newcomer in new { state.place(newcomer, in: queue, &delivery, at: now) }
             }
         case .failure(let error): close(number, error)
         }
@@ -138,10 +140,10 @@ extension RunLoop {
 
     /// Keeps the limits.
     mutating func keepHouse(_ number: Int) async {
-        guard let lane = spools[number].lane, let lease = spools[number].services?.lease else { return }
+        guard let queue = spools[number].queue, let lease = spools[number].services?.lease else { return }
         let options = runner.options
         let now = runner.now()
-        let pending = dispatcher.read { $0.pending(lane: lane) }.values
+        let pending = dispatcher.read { $0.pending(queue: queue) }.values
         let bytes = pending.reduce(ByteCount.zero) { $0 + $1.bytes }
         let oldest = pending.compactMap(\.oldest).min() ?? now
         let lateBefore = options.upload.due?.standing(at: now).lateBefore

@@ -12,7 +12,7 @@ struct RunLoop {
     var spools: [RunningSpool] = []
     /// The IDs of those that were ever open.
     var knownSpools: Set<String> = []
-    /// Which of the spools has a lane.
+    /// Which of the spools has a queue.
     var owners: [Int: Int] = [:]
     /// Collections that cannot be listed, and why.
     var lostPlaces: [String: FileError] = [:]
@@ -41,8 +41,8 @@ struct RunLoop {
         self.runner = runner
         self.addCommitter = addCommitter
         let signals = runner.signals
-        watch = FolderWatch(usesKernel: usesInotify) { signals.add(.news($0, $1)) }
-        lookAtNetwork = network { signals.add(.networkNews) }
+        watch = FolderWatch(usesKernel: usesInotify) { signals.add(.folder($0, $1)) }
+        lookAtNetwork = network { signals.add(.networkChanged) }
         state = RunState(runner.options)
         secretsVersion = runner.workers.template.secretsVersion
     }
@@ -51,7 +51,7 @@ struct RunLoop {
     static let checkInterval = Duration.seconds(2)
     /// Limits and left-over files are looked after this often.
     private static let housekeepingInterval = Duration.seconds(60)
-    private static let networkSettling = Duration.milliseconds(100)
+    private static let networkDelay = Duration.milliseconds(100)
     /// A name that could not be looked up is asked for again.
     private static let nameInterval = Duration.seconds(30)
     /// Timers of the event loop stand still while the machine sleeps: a longer wait would end late.
@@ -64,12 +64,12 @@ struct RunLoop {
     mutating func run() async {
         startLook()
         await checkSpools()
-        await settle()
+        await reconcile()
         await runner.signals.forEach { signals in
             for signal in signals { handle(signal) }
             if isStopping { return false }
             await lookAround()
-            await settle()
+            await reconcile()
             return true
         }
         timer?.cancel()
@@ -77,8 +77,8 @@ struct RunLoop {
 
     private mutating func handle(_ signal: Runner.Signal) {
         switch signal {
-        case .news(let lane, let news): if let number = owners[lane] { handle(news, of: number, lane: lane) }
-        case .networkNews: networkLook = networkLook ?? runner.moment().steady + Self.networkSettling
+        case .folder(let queue, let event): if let number = owners[queue] { handle(event, of: number, queue: queue) }
+        case .networkChanged: networkLook = networkLook ?? runner.moment().steady + Self.networkDelay
         case .network(let look): noteNetwork(look)
         case .ask:
             let now = runner.moment()
@@ -95,28 +95,28 @@ struct RunLoop {
         }
     }
 
-    private mutating func handle(_ news: FolderEvent, of number: Int, lane: Int) {
+    private mutating func handle(_ event: FolderEvent, of number: Int, queue: Int) {
         guard spools[number].isOpen else { return }
         let now = runner.moment()
-        switch news {
-        case .appeared(let name): noteSegment(name, number, lane)
+        switch event {
+        case .appeared(let name): noteSegment(name, number, queue)
         case .created(let name):
             // A second name for a finished file (ln) is never closed by a writer.
             if let spool = try? spools[number].services?.lease.spool(), spool.isFinished(name) {
-                noteSegment(name, number, lane)
+                noteSegment(name, number, queue)
             } else if let found = find(name, number) {
-                dispatcher.change { $0.lanes[lane].created(found, at: now.wall) }
+                dispatcher.change { $0.queues[queue].created(found, at: now.wall) }
             }
         case .control: readControl(number)
         case .journalClosed: spools[number].recoversAt = now.steady + RunningSpool.recoveryDelay
-        case .unclear: spools[number].needsScan = true
+        case .rescanNeeded: spools[number].needsScan = true
         case .gone:
             spools[number].isDoubtful = true
             nextCheck = now.steady
         }
     }
 
-    private mutating func noteSegment(_ name: String, _ number: Int, _ lane: Int) {
+    private mutating func noteSegment(_ name: String, _ number: Int, _ queue: Int) {
         let now = runner.moment()
         // One that travels has got another name.
         let travelling = spools[number].travelling
@@ -125,7 +125,7 @@ struct RunLoop {
         {
             return
         }
-        if let found = find(name, number) { dispatcher.change { state.appeared(found, in: lane, &$0, at: now) } }
+        if let found = find(name, number) { dispatcher.change { state.appeared(found, in: queue, &$0, at: now) } }
     }
 
     /// Returns a segment of a name. Where it could not be looked at, only a look at the whole folder shows it.
@@ -139,7 +139,7 @@ struct RunLoop {
     }
 
     mutating func readControl(_ number: Int) {
-        guard let lane = spools[number].lane, let spool = try? spools[number].services?.lease.spool(),
+        guard let queue = spools[number].queue, let spool = try? spools[number].services?.lease.spool(),
             let control = try? spool.control.read()
         else { return }
         // What cannot be read now has not changed, as far as is known.
@@ -153,7 +153,7 @@ struct RunLoop {
         }
         let now = runner.moment()
         dispatcher.changeWithChance { delivery, _, generator in
-            if state.setControl(control, of: lane, at: now) { delivery.forgetWaits(at: now, using: &generator) }
+            if state.setControl(control, of: queue, at: now) { delivery.forgetWaits(at: now, using: &generator) }
         }
     }
 
@@ -226,11 +226,11 @@ struct RunLoop {
         asksTrackers = false
         let now = runner.moment()
         for spool in spools where spool.isOpen {
-            guard let lease = spool.services?.lease, let lane = spool.lane else { continue }
+            guard let lease = spool.services?.lease, let queue = spool.queue else { continue }
             let isNoted = await blocking {
                 (try? lease.spool().control.change(at: now.wall) { $0.flushRequestedAt = now.wall }) != nil
             }
-            if isNoted { state.askedItself(spool: lane, at: now) }
+            if isNoted { state.askedItself(spool: queue, at: now) }
         }
     }
 
@@ -238,12 +238,12 @@ struct RunLoop {
     private func poll() async {
         let folders = watch.polledFolders
         for (folder, look) in zip(folders, await runner.looks.look(at: folders.map(\.path))) {
-            for news in watch.news(of: folder.number, look) { runner.signals.add(.news(folder.number, news)) }
+            for event in watch.events(of: folder.number, look) { runner.signals.add(.folder(folder.number, event)) }
         }
     }
 
     /// Brings the delivery in line, tells what changed, and sets the timer.
-    private mutating func settle() async {
+    private mutating func reconcile() async {
         let now = runner.moment()
         state.isQuiet = runner.turns.isWanted
         let (next, whole) = knowsNetwork ? update(at: now) : (nil, nil)
@@ -258,9 +258,9 @@ struct RunLoop {
         }
         runner.note(
             .init(
-                spools: spools.map { .init(path: $0.path, lane: $0.isOpen ? $0.lane : nil, blocker: $0.blocker) }
+                spools: spools.map { .init(path: $0.path, queue: $0.isOpen ? $0.queue : nil, blocker: $0.blocker) }
                     + lostPlaces.sorted { $0.key < $1.key }.map { place, error in
-                        Runner.Latest.Spool(path: place, lane: nil, blocker: .unavailable(error.description))
+                        Runner.Latest.Spool(path: place, queue: nil, blocker: .unavailable(error.description))
                     },
                 lookedAt: .now))
         var wake = min(next ?? now.steady + Self.longestSleep, now.steady + Self.longestSleep, nextCheck, nextHousekeeping)
@@ -282,21 +282,21 @@ struct RunLoop {
     private mutating func update(at now: Moment) -> (next: Duration?, blocker: SendBlocker?) {
         var woken = dispatcher.change { state.wake(&$0, at: now) }
         if state.policy.countsEvents {
-            for (index, (lane, newcomer)) in woken.enumerated() {
-                woken[index].newcomer.found.events = dispatcher.spool(ofLane: lane).notedEvents(of: newcomer.name)
+            for (index, (queue, newcomer)) in woken.enumerated() {
+                woken[index].newcomer.found.events = dispatcher.spool(ofQueue: queue).notedEvents(of: newcomer.name)
             }
         }
         if !woken.isEmpty {
             dispatcher.change { delivery in
-                for (lane, newcomer) in woken { state.place(newcomer, in: lane, &delivery, at: now) }
+                for (queue, newcomer) in woken { state.place(newcomer, in: queue, &delivery, at: now) }
             }
         }
-        let gone = dispatcher.read { state.toLookFor($0, at: now) }.map { lane, names in
-            let services = dispatcher.spool(ofLane: lane)
-            return (lane, Set(names.lazy.filter { !services.contains($0) }.map { FileName($0) }))
+        let gone = dispatcher.read { state.toLookFor($0, at: now) }.map { queue, names in
+            let services = dispatcher.spool(ofQueue: queue)
+            return (queue, Set(names.lazy.filter { !services.contains($0) }.map { FileName($0) }))
         }
         return dispatcher.changeWithChance { delivery, _, generator in
-            for (lane, names) in gone where !names.isEmpty { delivery.lanes[lane].forgetHeld(names) }
+            for (queue, names) in gone where !names.isEmpty { delivery.queues[queue].forgetHeld(names) }
             return (state.update(&delivery, at: now, using: &generator), state.blocker(delivery, at: now))
         }
     }
@@ -310,17 +310,17 @@ struct RunLoop {
     }
 
     private func blocker(of number: Int) -> SendBlocker? {
-        guard spools[number].isOpen, let lane = spools[number].lane else {
+        guard spools[number].isOpen, let queue = spools[number].queue else {
             return .unavailable(spools[number].failure?.description ?? "it is not there")
         }
-        let control = state.spools[lane].control
+        let control = state.spools[queue].control
         return control.isDisabled ? .disabled : control.isPaused ? .paused : nil
     }
 
     /// Why nothing leaves a spool though its destination is well, or may be.
     private func headBlocker(of number: Int) -> SendBlocker? {
-        guard let lane = spools[number].lane else { return nil }
-        return dispatcher.read { $0.headWaits(lane: lane) }.map { .headWaits(until: $0) }
+        guard let queue = spools[number].queue else { return nil }
+        return dispatcher.read { $0.headWaits(queue: queue) }.map { .headWaits(until: $0) }
     }
 
     private mutating func setTimer(_ wait: Duration) {

@@ -37,10 +37,10 @@ public struct RunSnapshot: Sendable {
 }
 
 extension DeliveryState {
-    /// What is pending in a lane, whether it is queued, waits, or is under way.
-    func pending(lane: Int) -> [Priority: RunSnapshot.Pending] {
+    /// What is pending in a queue, whether it is queued, waits, or is under way.
+    func pending(queue: Int) -> [Priority: RunSnapshot.Pending] {
         var pending: [Priority: RunSnapshot.Pending] = [:]
-        let rules = lanes[lane].rules
+        let rules = queues[queue].rules
         func add(_ entry: SpoolListing.Entry) {
             var part = pending[entry.priority] ?? .init()
             part.segments += 1
@@ -49,23 +49,23 @@ extension DeliveryState {
             if rules.isLate(entry.created) { part.late += 1 }
             pending[entry.priority] = part
         }
-        for entry in lanes[lane].queue.remaining { add(entry) }
-        for wait in lanes[lane].waiting.values { add(wait.entry) }
-        for entry in lanes[lane].held.entries { add(entry) }
-        for job in jobsUnderWay where job.lane == lane { for item in job.items { add(item.entry) } }
+        for entry in queues[queue].queue.remaining { add(entry) }
+        for wait in queues[queue].waiting.values { add(wait.entry) }
+        for entry in queues[queue].held.entries { add(entry) }
+        for job in jobsUnderWay where job.queue == queue { for item in job.items { add(item.entry) } }
         return pending
     }
 
-    /// How many of a lane's queued segments missed their deadline and are held for it.
-    func heldLate(lane: Int) -> Int {
-        let rules = lanes[lane].rules
+    /// How many of a queue's queued segments missed their deadline and are held for it.
+    func heldLate(queue: Int) -> Int {
+        let rules = queues[queue].rules
         guard !rules.sendsLate else { return 0 }
-        return lanes[lane].queue.remaining.count { rules.isLate($0.created) }
+        return queues[queue].queue.remaining.count { rules.isLate($0.created) }
     }
 
-    func breaker(now: Timestamp) -> BreakerState {
+    func breakerState(now: Timestamp) -> BreakerState {
         if case .off = plan.stopReason { return .open }
-        guard health.isRecovering else { return .closed }
-        return health.waitsUntil(now: now) == nil && plan.stopReason == nil ? .halfOpen : .open
+        guard breaker.isRecovering else { return .closed }
+        return breaker.waitsUntil(now: now) == nil && plan.stopReason == nil ? .halfOpen : .open
     }
 }

@@ -65,11 +65,11 @@ struct RunState {
 
     /// A segment appeared, or its writer has finished with it.
     mutating func appeared(_ found: FoundSegment, in spool: Int, _ delivery: inout DeliveryState, at now: Moment) {
-        guard !delivery.namesUnderWay(lane: spool).contains(found.name), let newcomer = delivery.lanes[spool].appeared(found)
+        guard !delivery.namesUnderWay(queue: spool).contains(found.name), let newcomer = delivery.queues[spool].appeared(found)
         else { return }
         if newcomer.missedTurn {
             spools[spool].schedule.missedTurn()
-            delivery.lanes[spool].enqueue(newcomer)
+            delivery.queues[spool].enqueue(newcomer)
         } else {
             place(newcomer, in: spool, &delivery, at: now)
         }
@@ -84,7 +84,7 @@ struct RunState {
     ) -> [SpoolQueue.Newcomer] {
         guard let before, !policy.isManual || policy.criticalDelay != nil else { return [] }
         let longest = max(policy.interval, policy.criticalDelay ?? .zero)
-        return delivery.lanes[spool].takeNew(since: now.wall - longest, before: before)
+        return delivery.queues[spool].takeNew(since: now.wall - longest, before: before)
     }
 
     /// Queues what has waited long enough.
@@ -93,7 +93,7 @@ struct RunState {
     mutating func wake(_ delivery: inout DeliveryState, at now: Moment) -> [(spool: Int, newcomer: SpoolQueue.Newcomer)] {
         var new: [(spool: Int, newcomer: SpoolQueue.Newcomer)] = []
         for spool in spools.indices {
-            let woken = delivery.lanes[spool].wake(at: now.wall)
+            let woken = delivery.queues[spool].wake(at: now.wall)
             if woken.missedTurn { spools[spool].schedule.missedTurn() }
             new += woken.new.map { (spool, $0) }
         }
@@ -108,8 +108,8 @@ struct RunState {
         if spools[spool].wasAskedFor(entry.created, at: now) { spools[spool].schedule.ask() }
         let place = spools[spool].schedule.place(entry.priority, age: now.wall - entry.created, at: now.steady)
         switch place {
-        case .queue: delivery.lanes[spool].enqueue(newcomer)
-        case .hold(let due, let isUrgent): delivery.lanes[spool].hold(newcomer, until: due, isUrgent: isUrgent)
+        case .queue: delivery.queues[spool].enqueue(newcomer)
+        case .hold(let due, let isUrgent): delivery.queues[spool].hold(newcomer, until: due, isUrgent: isUrgent)
         }
     }
 
@@ -174,22 +174,22 @@ struct RunState {
             return .windowClosed(until: windows.nextChange(after: now.wall))
         }
         if case .off(let reason) = delivery.plan.stopReason { return .off(reason.message) }
-        if let until = delivery.health.waitsUntil(now: now.wall), delivery.plan.stopReason != nil || !delivery.isBusy {
-            return .destinationWaits(until: until, delivery.health.state?.lastError.message ?? "it failed")
+        if let until = delivery.breaker.waitsUntil(now: now.wall), delivery.plan.stopReason != nil || !delivery.isBusy {
+            return .destinationWaits(until: until, delivery.breaker.state?.lastError.message ?? "it failed")
         }
         if let retriesAt, retriesAt > now.steady, delivery.plan.stopReason != nil {
             return .misconfigured(
-                until: now.wall + (retriesAt - now.steady), delivery.health.state?.lastError.message ?? "it is misconfigured")
+                until: now.wall + (retriesAt - now.steady), delivery.breaker.state?.lastError.message ?? "it is misconfigured")
         }
         return nil
     }
 
-    /// Returns the names of held segments, by lane, that are to be looked for before they make anything leave: other processes may have sent them.
-    func toLookFor(_ delivery: DeliveryState, at now: Moment) -> [(lane: Int, names: [String])] {
+    /// Returns the names of held segments, by queue, that are to be looked for before they make anything leave: other processes may have sent them.
+    func toLookFor(_ delivery: DeliveryState, at now: Moment) -> [(queue: Int, names: [String])] {
         guard !isQuiet, blocker(delivery, at: now) == nil else { return [] }
         return spools.indices.compactMap { index in
-            let held = delivery.lanes[index].held
-            guard delivery.lanes[index].failure == nil, !spools[index].control.stopsSending,
+            let held = delivery.queues[index].held
+            guard delivery.queues[index].failure == nil, !spools[index].control.stopsSending,
                 spools[index].schedule.wouldRelease(held, at: now.steady)
             else { return nil }
             return (index, Array(held.names))
@@ -211,20 +211,20 @@ struct RunState {
             delivery.restart(at: now, using: &generator)
         }
         var next: [Duration] = []
-        for index in spools.indices where delivery.lanes[index].failure == nil {
-            if let arrival = options.upload.due { delivery.lanes[index].rules.apply(arrival, at: now.wall) }
+        for index in spools.indices where delivery.queues[index].failure == nil {
+            if let arrival = options.upload.due { delivery.queues[index].rules.apply(arrival, at: now.wall) }
             let isClosed = blocker != nil || isQuiet || spools[index].control.stopsSending
-            if !isClosed, let share = spools[index].schedule.release(delivery.lanes[index].held, at: now.steady) {
-                delivery.lanes[index].release(share)
+            if !isClosed, let share = spools[index].schedule.release(delivery.queues[index].held, at: now.steady) {
+                delivery.queues[index].release(share)
             }
-            if !isClosed, spools[index].schedule.isAsked, delivery.isDrained(lane: index, gate: .open) {
+            if !isClosed, spools[index].schedule.isAsked, delivery.isDrained(queue: index, gate: .open) {
                 spools[index].schedule.drained()
             }
-            delivery.lanes[index].gate = isClosed ? .closed : spools[index].schedule.gate
-            next += [delivery.lanes[index].held.urgentDue, delivery.lanes[index].held.ordinaryDue].compactMap { $0 }
-            if let wake = delivery.lanes[index].waiting.nextWake { next.append(now.steady + (wake - now.wall)) }
+            delivery.queues[index].gate = isClosed ? .closed : spools[index].schedule.gate
+            next += [delivery.queues[index].held.urgentDue, delivery.queues[index].held.ordinaryDue].compactMap { $0 }
+            if let wake = delivery.queues[index].waiting.nextWake { next.append(now.steady + (wake - now.wall)) }
         }
-        if let until = delivery.health.waitsUntil(now: now.wall) { next.append(now.steady + (until - now.wall)) }
+        if let until = delivery.breaker.waitsUntil(now: now.wall) { next.append(now.steady + (until - now.wall)) }
         if let retriesAt, retriesAt > now.steady { next.append(retriesAt) }
         for change in [
             options.windows?.nextChange(after: now.wall), options.upload.due?.standing(at: now.wall).next,
@@ -246,7 +246,7 @@ struct RunState {
             misconfigurations += 1
             retriesAt =
                 now.steady + options.upload.backOff.wait(afterFailures: misconfigurations, using: &generator)
-        // Strict order: the head of the line has a back-off of its own, and the lane wakes it.
+        // Strict order: the head of the line has a back-off of its own, and the queue wakes it.
         case .headWaits, .timeLimit, .interrupted, .paused, .localFailure, .unavailable, .off, .misconfigured: break
         case nil:
             retriesAt = nil

@@ -27,7 +27,7 @@ public final class Runner: Sendable {
     let places: [SpoolPattern]
     let onEvent: @Sendable (RunEvent) -> Void
     let counters = RunCounters()
-    let tally = EndingTally()
+    let endingCounter = EndingCounter()
     let signals = SignalInbox<Signal>()
     let turns: Turns
     let now: @Sendable () -> Timestamp
@@ -45,7 +45,7 @@ public final class Runner: Sendable {
         struct Spool: Sendable {
             var path: String
             /// `nil` while it cannot be used.
-            var lane: Int?
+            var queue: Int?
             var blocker: SendBlocker?
         }
         var spools: [Spool] = []
@@ -54,8 +54,8 @@ public final class Runner: Sendable {
     }
 
     enum Signal: Sendable {
-        case news(Int, FolderEvent)
-        case networkNews
+        case folder(Int, FolderEvent)
+        case networkChanged
         /// What a look at the network showed; `nil`: nothing that can be relied upon.
         case network(NetworkLook?)
         /// Nothing is under way any more.
@@ -100,7 +100,7 @@ public final class Runner: Sendable {
         let signals = signals
         turns = Turns { signals.add(.turn) }
         let delivery = DeliveryState(
-            [], options: options.upload, health: CircuitBreaker(options.upload), isContinuous: true)
+            [], options: options.upload, breaker: CircuitBreaker(options.upload), isContinuous: true)
         let counters = counters
         workers = try Workers(
             Dispatcher(delivery, now: now) { signals.add(.idle) }, options: options.upload, now: now,
@@ -117,7 +117,7 @@ public final class Runner: Sendable {
     public func setInterval(_ interval: Duration) { signals.add(.interval(interval)) }
 
     /// What was delivered and rejected since the runner was made.
-    package var endings: EndingCounts { tally.current }
+    package var endings: EndingCounts { endingCounter.current }
 
     /// Does something, a pass over the same spool say, while the runner begins nothing; what is under way ends before.
     ///
@@ -208,10 +208,10 @@ public final class Runner: Sendable {
             RunSnapshot(
                 spools: latest.spools.map { spool in
                     RunSnapshot.Spool(
-                        path: spool.path, isAvailable: spool.lane != nil,
-                        pending: spool.lane.map { delivery.pending(lane: $0) } ?? [:], blocker: spool.blocker)
+                        path: spool.path, isAvailable: spool.queue != nil,
+                        pending: spool.queue.map { delivery.pending(queue: $0) } ?? [:], blocker: spool.blocker)
                 },
-                breaker: delivery.breaker(now: time), requestsUnderWay: delivery.jobsUnderWay.count,
+                breaker: delivery.breakerState(now: time), requestsUnderWay: delivery.jobsUnderWay.count,
                 counters: counters.current)
         }
     }

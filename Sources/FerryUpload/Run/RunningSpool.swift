@@ -6,8 +6,8 @@ struct RunningSpool {
     let path: String
     /// Which of the runner's places names it.
     let place: Int
-    /// The lane that its segments leave by, and its number in everything else; `nil` before it was ever open.
-    private(set) var lane: Int?
+    /// The queue that its segments leave by, and its number in everything else; `nil` before it was ever open.
+    private(set) var queue: Int?
     private(set) var services: SpoolServices?
     private(set) var isOpen = false
     /// Why it cannot be used.
@@ -116,9 +116,9 @@ struct RunningSpool {
         return Opening(spool: spool, recovery: recovery, glance: glance, retention: retention)
     }
 
-    mutating func opened(_ opening: Opening, _ services: SpoolServices, lane: Int) {
+    mutating func opened(_ opening: Opening, _ services: SpoolServices, queue: Int) {
         self.services = services
-        self.lane = lane
+        self.queue = queue
         id = opening.spool.id
         glance = opening.glance
         retention = opening.retention

@@ -53,8 +53,8 @@ final class RequestHead: Sendable {
 
     /// Reads the files with secrets, however they look from outside. Returns whether they say something new.
     func readSecretsAgain() -> Bool {
-        let news = secretFiles.map { $0.readAgain() }
-        guard news.contains(.new) else { return false }
+        let changes = secretFiles.map { $0.readAgain() }
+        guard changes.contains(.new) else { return false }
         renewFields()
         return true
     }
@@ -71,13 +71,13 @@ final class RequestHead: Sendable {
         return fields.map { "\($0): \($1)\r\n" }.joined()
     }
 
-    /// Request line and fields for a shipment.
+    /// Returns the request line and fields of a request.
     ///
     /// - Parameter url: The destination, or where it redirected to.
     func head(
-        for shipment: OutgoingRequest, to url: DestinationURL, on connection: HTTPConnection, now: Timestamp
+        for outgoing: OutgoingRequest, to url: DestinationURL, on connection: HTTPConnection, now: Timestamp
     ) -> ByteBuffer {
-        let facts = shipment.facts[0]
+        let facts = outgoing.facts[0]
         let target = url.target { placeholder in
             switch placeholder {
             case .segment: facts.name
@@ -88,7 +88,7 @@ final class RequestHead: Sendable {
             }
         }
         var head = connection.channel.allocator.buffer(
-            capacity: 1024 + Int(min(shipment.body.size, TransportOptions.smallBody).bytes))
+            capacity: 1024 + Int(min(outgoing.body.size, TransportOptions.smallBody).bytes))
         head.writeString(method)
         head.writeString(" ")
         if connection.usesAbsoluteTarget { head.writeString("\(url.origin)") }
@@ -99,9 +99,9 @@ final class RequestHead: Sendable {
             url.origin == destination.origin
                 ? commonFields.withLock(\.text) : Self.fields(for: url.origin, contentType, headers.filter { !$0.isSecret }))
         head.writeString("Content-Length: ")
-        head.writeString(String(shipment.body.size.bytes))
+        head.writeString(String(outgoing.body.size.bytes))
         head.writeString("\r\n")
-        for (header, value) in shipment.fields(at: now) { head.writeString("\(header.rawValue): \(value)\r\n") }
+        for (header, value) in outgoing.fields(at: now) { head.writeString("\(header.rawValue): \(value)\r\n") }
         if let authorization = connection.proxyAuthorization { head.writeString("Proxy-Authorization: \(authorization)\r\n") }
         head.writeString("\r\n")
         return head

@@ -49,7 +49,7 @@ struct RequestOutcome: Sendable {
     /// What may have arrived is made once more as it was; then it is no more in doubt: it may be what the server dies of.
     ///
     /// - Parameter sidecar: What was known before.
-    mutating func settleDoubt(_ sidecar: RetryState?) {
+    mutating func resolveDoubt(_ sidecar: RetryState?) {
         let isRepeated = sidecar?.isInterrupted ?? false
         if !isRepeated, verdict.tellsOnlyWhenToComeBack { trace.mayHaveArrived = true }
         // Of what was under way when its process died nothing is known.

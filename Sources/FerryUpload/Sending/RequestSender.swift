@@ -25,33 +25,33 @@ struct RequestSender: ~Copyable {
     private static let redirectsFollowed = 3
 
     /// Tries once.
-    mutating func deliver(_ shipment: OutgoingRequest) async -> RequestOutcome {
+    mutating func deliver(_ outgoing: OutgoingRequest) async -> RequestOutcome {
         let start = ContinuousClock.now
         var trace = RequestTrace()
-        var verdict = await deliver(shipment, &trace)
+        var verdict = await deliver(outgoing, &trace)
         if trace.wasReached { verdict = verdict.after(Self.lost) }
         return RequestOutcome(
             verdict: verdict, trace: trace, duration: ContinuousClock.now - start,
-            load: (shipment.body.size, shipment.events),
-            request: shipment.facts.count > 1 ? shipment.key : nil)
+            load: (outgoing.body.size, outgoing.events),
+            request: outgoing.facts.count > 1 ? outgoing.key : nil)
     }
 
-    private mutating func deliver(_ shipment: OutgoingRequest, _ trace: inout RequestTrace) async -> Verdict {
-        let verdict = await follow(shipment, &trace)
+    private mutating func deliver(_ outgoing: OutgoingRequest, _ trace: inout RequestTrace) async -> Verdict {
+        let verdict = await follow(outgoing, &trace)
         // The token may have been mended since it was read.
         guard case .misconfigured(let reason) = verdict, [401, 403].contains(reason.status), template.readSecretsAgain() else {
             return verdict
         }
-        return await follow(shipment, &trace)
+        return await follow(outgoing, &trace)
     }
 
     /// Makes the request, and follows where it is sent.
-    private mutating func follow(_ shipment: OutgoingRequest, _ trace: inout RequestTrace) async -> Verdict {
+    private mutating func follow(_ outgoing: OutgoingRequest, _ trace: inout RequestTrace) async -> Verdict {
         var url = template.destination
         for _ in 0...Self.redirectsFollowed {
             let verdict: Verdict
             do throws(TransportError) {
-                verdict = try await request(shipment, to: url, &trace)
+                verdict = try await request(outgoing, to: url, &trace)
             } catch {
                 return Verdict(error)
             }
@@ -67,10 +67,10 @@ struct RequestSender: ~Copyable {
     }
 
     private mutating func request(
-        _ shipment: OutgoingRequest, to url: DestinationURL, _ trace: inout RequestTrace
+        _ outgoing: OutgoingRequest, to url: DestinationURL, _ trace: inout RequestTrace
     ) async throws(TransportError) -> Verdict {
         do throws(TransportError) {
-            return try await requestOnce(shipment, to: url, &trace)
+            return try await requestOnce(outgoing, to: url, &trace)
         } catch .closed(_, isStale: true) {
             // The server closed the idle connection just as the request went out (RFC 9112, section 9.3.1): no attempt, and no sign of a
             // bad link.
@@ -78,20 +78,20 @@ struct RequestSender: ~Copyable {
             if trace.departure == .part { trace.departure = .nothing }
             if trace.departure == .whole { trace.mayHaveArrived = true }
             open = nil
-            return try await requestOnce(shipment, to: url, &trace)
+            return try await requestOnce(outgoing, to: url, &trace)
         }
     }
 
     private mutating func requestOnce(
-        _ shipment: OutgoingRequest, to url: DestinationURL, _ trace: inout RequestTrace
+        _ outgoing: OutgoingRequest, to url: DestinationURL, _ trace: inout RequestTrace
     ) async throws(TransportError) -> Verdict {
         let connection = try await connection(to: url.origin)
         let time = now()
-        let head = template.head(for: shipment, to: url, on: connection, now: time)
+        let head = template.head(for: outgoing, to: url, on: connection, now: time)
         trace.latency = nil
         let answer: Answer
         do throws(ExchangeError) {
-            answer = try await connection.send(Exchange(head: head, body: shipment.body))
+            answer = try await connection.send(Exchange(head: head, body: outgoing.body))
         } catch {
             trace.departure = max(trace.departure, error.departure)
             throw error.reason

@@ -26,7 +26,7 @@ final class FolderArrivals: Sendable {
     }
 
     /// What has happened, at one look.
-    struct News {
+    struct Look {
         /// One of some names may have come.
         let mayHoldNames: Bool
         /// Two equal numbers mean that between two looks no name came into the state folder, none went, and no export's mark was changed; `nil`: that
@@ -90,16 +90,16 @@ final class FolderArrivals: Sendable {
     }
 
     /// Looks for what has come.
-    func look(for names: @autoclosure () -> [String]) -> News {
+    func look(for names: @autoclosure () -> [String]) -> Look {
         state.withLock { state in
             read(into: &state)
-            return News(
+            return Look(
                 mayHoldNames: state.isUnclear || !state.names.isEmpty && names().contains { state.names.contains($0) },
                 stateChanges: stateWatch >= 0 ? state.stateChanges : nil)
         }
     }
 
-    /// As ``News/stateChanges``.
+    /// As ``Look/stateChanges``.
     var stateChanges: Int? { look(for: []).stateChanges }
 
     /// Returns the names of critical segments that have come since the last call, once or more; `nil` when only a look at the folder shows them.

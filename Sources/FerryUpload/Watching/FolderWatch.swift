@@ -13,7 +13,7 @@ enum FolderEvent: Equatable, Sendable {
     /// A writer let go of its journal.
     case journalClosed
     /// More happened than can be told: only a look at the whole folder shows what.
-    case unclear
+    case rescanNeeded
     /// The folder was moved, removed or unmounted.
     case gone
 }
@@ -32,8 +32,8 @@ final class FolderWatch: Sendable {
 
     /// - Parameters:
     ///   - usesKernel: Off: all folders are looked at now and then.
-    ///   - onNews: Called from any thread, with the spool's number.
-    init(usesKernel: Bool = true, onNews: @escaping @Sendable (Int, FolderEvent) -> Void) {
+    ///   - onEvent: Called from any thread, with the spool's number.
+    init(usesKernel: Bool = true, onEvent: @escaping @Sendable (Int, FolderEvent) -> Void) {
         guard usesKernel else {
             inotify = nil
             return
@@ -43,13 +43,15 @@ final class FolderWatch: Sendable {
                 guard event.watch >= 0 else {
                     // The queue overflowed (IN_Q_OVERFLOW).
                     for spool in registry.spools {
-                        onNews(spool, .unclear)
-                        onNews(spool, .control)
+                        onEvent(spool, .rescanNeeded)
+                        onEvent(spool, .control)
                     }
                     continue
                 }
                 for owner in registry.find(event.watch) {
-                    if let news = Self.news(event, isStateFolder: owner.isStateFolder) { onNews(owner.spool, news) }
+                    if let folderEvent = Self.folderEvent(event, isStateFolder: owner.isStateFolder) {
+                        onEvent(owner.spool, folderEvent)
+                    }
                 }
             }
         }
@@ -81,7 +83,7 @@ final class FolderWatch: Sendable {
         }
     }
 
-    static func news(_ event: InotifyEvent, isStateFolder: Bool) -> FolderEvent? {
+    static func folderEvent(_ event: InotifyEvent, isStateFolder: Bool) -> FolderEvent? {
         let isGone = UInt32(IN_DELETE_SELF) | UInt32(IN_MOVE_SELF) | UInt32(IN_UNMOUNT) | UInt32(IN_IGNORED)
         if event.mask & isGone != 0 { return .gone }
         if isStateFolder { return [ControlFile.fileName, SettingsFile.fileName].contains(event.name) ? .control : nil }
@@ -125,8 +127,8 @@ final class FolderWatch: Sendable {
     }
 
     /// What a look at one of them shows.
-    func news(of number: Int, _ look: Result<SpoolGlance, FileError>) -> [FolderEvent] {
-        polled.withLock { $0[number]?.news(look) ?? [] }
+    func events(of number: Int, _ look: Result<SpoolGlance, FileError>) -> [FolderEvent] {
+        polled.withLock { $0[number]?.events(look) ?? [] }
     }
 }
 
@@ -142,20 +144,20 @@ struct PolledFolder: Sendable {
 
     init(_ path: String) {
         self.path = path
-        _ = news(FolderLooks.glance(path))
+        _ = events(FolderLooks.glance(path))
     }
 
-    mutating func news(_ look: Result<SpoolGlance, FileError>, now: Timestamp = .now()) -> [FolderEvent] {
+    mutating func events(_ look: Result<SpoolGlance, FileError>, now: Timestamp = .now()) -> [FolderEvent] {
         guard let glance = try? look.get() else { return [.gone] }
-        var news: [FolderEvent] = []
+        var events: [FolderEvent] = []
         if glance.changed != changed {
-            news.append(.unclear)
+            events.append(.rescanNeeded)
             changed = now - glance.changed > Self.resolution ? glance.changed : nil
         }
         if glance.told != told {
-            news.append(.control)
+            events.append(.control)
             told = glance.told
         }
-        return news
+        return events
     }
 }

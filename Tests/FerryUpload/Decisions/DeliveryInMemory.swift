@@ -41,7 +41,7 @@ struct DeliveryInMemory {
     /// What requests that ended were judged to be, in their order.
     private(set) var judgements: [DeliveryPlan.Judgement] = []
     /// How often what is known of the destination was to be written.
-    private(set) var keptHealth = 0
+    private(set) var savedBreakers = 0
     private let rules: SidecarRules
 
     init(
@@ -52,7 +52,7 @@ struct DeliveryInMemory {
         var queue = SpoolQueue(longestWait: options.backOff.longestWait)
         queue.begin(folder.listing())
         state = DeliveryState(
-            [queue], options: options, health: breaker ?? CircuitBreaker(options), isContinuous: isContinuous)
+            [queue], options: options, breaker: breaker ?? CircuitBreaker(options), isContinuous: isContinuous)
     }
 
     mutating func next(at now: Moment, using generator: inout some RandomNumberGenerator) -> DeliveryJob? {
@@ -73,7 +73,7 @@ struct DeliveryInMemory {
     mutating func carryOut(at now: Moment, using generator: inout some RandomNumberGenerator) {
         for effect in state.takeEffects() {
             switch effect {
-            case .keepHealth: keptHealth += 1
+            case .saveBreaker: savedBreakers += 1
             case .record(let request):
                 judgements.append(request.judgement)
                 let chance = Double.random(in: 0...1, using: &generator)
@@ -98,9 +98,9 @@ struct DeliveryInMemory {
             rejected.append(name)
             folder.remove(name)
             return .ended
-        case .culprit: decision = rules.backOff(attempt, isProven: true)
-        case .unjudged: decision = rules.backOff(attempt, isProven: false)
-        case .victim: decision = rules.waitForDestination(attempt, until: request.destinationWaitsUntil)
+        case .segmentAtFault: decision = rules.backOff(attempt, isProven: true)
+        case .undetermined: decision = rules.backOff(attempt, isProven: false)
+        case .destinationAtFault: decision = rules.waitForDestination(attempt, until: request.destinationWaitsUntil)
         case .untouched: decision = rules.leave(attempt)
         }
         switch decision {

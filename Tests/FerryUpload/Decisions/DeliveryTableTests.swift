@@ -41,16 +41,16 @@ struct DeliveryTableTests {
         let job = try #require(delivery.next(at: Self.start, using: &generator))
         #expect(job.items.map(\.name) == [names[0]])
         delivery.finish(job, RequestOutcome(verdict: verdict), at: Self.start, using: &generator)
-        let isHeld = !delivery.state.held.isEmpty
+        let isHeld = !delivery.state.outcomes.isEmpty
         // Nothing more is under way: what is undetermined is decided by the round's end.
         if isHeld, order == .strict { Issue.record("in strict order nothing waits for a judgement") }
         let next = delivery.next(at: Self.start, using: &generator)
         #expect(delivery.state.recording.isEmpty)
         return Result(
             isGone: !folder.contains(names[0]), hasSidecar: folder.sidecar(of: names[0]) != nil,
-            isQueued: delivery.state.lanes[0].queue.contains(names[0]),
-            waits: delivery.state.lanes[0].waiting[FileName(names[0])] != nil,
-            stops: delivery.state.plan.stopReason != nil, isKept: delivery.keptHealth > 0, sendsNext: next != nil)
+            isQueued: delivery.state.queues[0].queue.contains(names[0]),
+            waits: delivery.state.queues[0].waiting[FileName(names[0])] != nil,
+            stops: delivery.state.plan.stopReason != nil, isKept: delivery.savedBreakers > 0, sendsNext: next != nil)
     }
 
     @Test("A segment that has ended is gone, and the next one goes", arguments: [true, false])

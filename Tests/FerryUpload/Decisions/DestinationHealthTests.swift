@@ -19,48 +19,48 @@ struct DestinationHealthTests {
 
     @Test("Of several spools' files the latest counts")
     func latest() {
-        var health = CircuitBreaker(options)
-        let isNews = [600, 700, 500].map { health.remember(file($0), now: now) }
-        #expect(isNews == [true, false, true])
-        #expect(health.state?.lastAttemptAt == now - .seconds(500))
+        var breaker = CircuitBreaker(options)
+        let isChange = [600, 700, 500].map { breaker.remember(file($0), now: now) }
+        #expect(isChange == [true, false, true])
+        #expect(breaker.state?.lastAttemptAt == now - .seconds(500))
     }
 
     @Test("A spool that joins with an old failure stops nothing once this process has seen the destination work")
     func provenWell() {
-        var health = CircuitBreaker(options)
-        _ = health.provedWell()
+        var breaker = CircuitBreaker(options)
+        _ = breaker.provedWell()
         for age in [3600, 1] {
-            let isNews = health.remember(file(age), now: now)
-            #expect(!isNews)
+            let isChange = breaker.remember(file(age), now: now)
+            #expect(!isChange)
         }
-        #expect(health.waitsUntil(now: now) == nil)
+        #expect(breaker.waitsUntil(now: now) == nil)
     }
 
     @Test("A failure of this process's own counts again, and a later one of another's after it")
     func failedSince() {
-        var health = CircuitBreaker(options)
+        var breaker = CircuitBreaker(options)
         var generator = SystemRandomNumberGenerator()
-        _ = health.provedWell()
-        _ = health.failed(
+        _ = breaker.provedWell()
+        _ = breaker.failed(
             .unavailable(.init(kind: "status", status: 503, message: "503"), retryAfter: nil), now: now - .seconds(60),
             using: &generator)
-        let older = health.remember(file(90), now: now)
-        let later = health.remember(file(30), now: now)
+        let older = breaker.remember(file(90), now: now)
+        let later = breaker.remember(file(30), now: now)
         #expect(!older)
         #expect(later)
     }
 
     @Test("Without a route of the machine's own the wait does not grow, and no failure of the destination is counted")
     func noRoute() {
-        var health = CircuitBreaker(options)
+        var breaker = CircuitBreaker(options)
         var generator = SystemRandomNumberGenerator()
         for _ in 0..<20 {
-            _ = health.failed(
+            _ = breaker.failed(
                 .unavailable(.init(kind: "no-route", message: "Network is unreachable"), retryAfter: nil), now: now,
                 using: &generator)
         }
-        #expect(health.state?.failures == 0)
-        #expect(health.waitsUntil(now: now).map { $0 <= now + .seconds(10) } == true)
+        #expect(breaker.state?.failures == 0)
+        #expect(breaker.waitsUntil(now: now).map { $0 <= now + .seconds(10) } == true)
     }
 
     @Test(
@@ -70,39 +70,39 @@ struct DestinationHealthTests {
             ("status", 1, Duration.seconds(9), true),
         ] as [(String, Int, Duration?, Bool)])
     func sparesHead(kind: String, failures: Int, retryAfter: Duration?, isSpared: Bool) {
-        var health = CircuitBreaker(options)
+        var breaker = CircuitBreaker(options)
         var generator = SystemRandomNumberGenerator()
         for _ in 0..<failures {
-            _ = health.failed(.unavailable(.init(kind: kind, message: ""), retryAfter: retryAfter), now: now, using: &generator)
+            _ = breaker.failed(.unavailable(.init(kind: kind, message: ""), retryAfter: retryAfter), now: now, using: &generator)
         }
-        #expect(health.sparesHead == isSpared)
-        _ = health.provedWell()
-        #expect(!health.sparesHead)
+        #expect(breaker.sparesHead == isSpared)
+        _ = breaker.provedWell()
+        #expect(!breaker.sparesHead)
     }
 
     @Test("That the destination was reached is known until it takes something, also while it is not there")
     func wasReached() {
-        var health = CircuitBreaker(options)
+        var breaker = CircuitBreaker(options)
         var generator = SystemRandomNumberGenerator()
         for kind in ["status", "connect", "connect"] {
-            _ = health.failed(.unavailable(.init(kind: kind, message: ""), retryAfter: nil), now: now, using: &generator)
+            _ = breaker.failed(.unavailable(.init(kind: kind, message: ""), retryAfter: nil), now: now, using: &generator)
         }
-        #expect(health.sparesHead)
-        #expect(health.state?.lastError.kind == "connect")
-        _ = health.provedWell()
+        #expect(breaker.sparesHead)
+        #expect(breaker.state?.lastError.kind == "connect")
+        _ = breaker.provedWell()
         for _ in 0..<3 {
-            _ = health.failed(.unavailable(.init(kind: "connect", message: ""), retryAfter: nil), now: now, using: &generator)
+            _ = breaker.failed(.unavailable(.init(kind: "connect", message: ""), retryAfter: nil), now: now, using: &generator)
         }
-        #expect(!health.sparesHead)
+        #expect(!breaker.sparesHead)
     }
 
     @Test("What was noted before the network changed, or in a time that has not come, says nothing")
     func void() {
-        var health = CircuitBreaker(options)
-        let future = health.remember(file(-60), now: now)
-        _ = health.forget(at: now - .seconds(10))
-        let before = health.remember(file(20), now: now)
-        let after = health.remember(file(5), now: now)
+        var breaker = CircuitBreaker(options)
+        let future = breaker.remember(file(-60), now: now)
+        _ = breaker.forget(at: now - .seconds(10))
+        let before = breaker.remember(file(20), now: now)
+        let after = breaker.remember(file(5), now: now)
         #expect(!future)
         #expect(!before)
         #expect(after)
@@ -114,14 +114,14 @@ struct DestinationHealthTests {
     func toldWhileEnding() {
         var older = file(20, waits: 3000)
         older.retryAfter = true
-        var health = CircuitBreaker(options, state: older, ignoringWaitsBefore: now - .seconds(10))
+        var breaker = CircuitBreaker(options, state: older, ignoringWaitsBefore: now - .seconds(10))
         let reason = Verdict.Reason(kind: "status", status: 429, message: "429")
-        let isNews = [60, 30, 90].map { health.wasTold(reason, toWait: .seconds($0), now: now) }
-        #expect(isNews == [true, false, true])
-        #expect(health.waitsUntil(now: now) == now + .seconds(90))
+        let isChange = [60, 30, 90].map { breaker.wasTold(reason, toWait: .seconds($0), now: now) }
+        #expect(isChange == [true, false, true])
+        #expect(breaker.waitsUntil(now: now) == now + .seconds(90))
         var obeying = CircuitBreaker(options, state: older)
-        let isNewsThere = obeying.wasTold(reason, toWait: .seconds(60), now: now)
-        #expect(!isNewsThere)
+        let isChangeThere = obeying.wasTold(reason, toWait: .seconds(60), now: now)
+        #expect(!isChangeThere)
     }
 
     @Test("No wait that can be meant is taken for a clock's jump: days of back-off, and a factor above one")

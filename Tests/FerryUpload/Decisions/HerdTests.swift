@@ -33,7 +33,7 @@ struct HerdTests {
     private struct Ferry: Client {
         private static let origin = Timestamp(rfc3339: "2026-11-21T00:00:00Z")!
         private var plan: DeliveryPlan
-        private var health: CircuitBreaker
+        private var breaker: CircuitBreaker
         private var left = HerdTests.backlog
         private var id = 0
         private var underWay: [Int] = []
@@ -41,7 +41,7 @@ struct HerdTests {
 
         init() throws {
             options = UploadOptions(destination: try DestinationURL("http://hub/v1/segments"))
-            health = CircuitBreaker(options)
+            breaker = CircuitBreaker(options)
             plan = DeliveryPlan(order: .priority, parallel: 3, isRecovering: false)
         }
 
@@ -51,8 +51,8 @@ struct HerdTests {
             let time = Self.origin + now
             if plan.stopReason != nil {
                 guard underWay.isEmpty else { return (0, nil) }
-                if let until = health.waitsUntil(now: time) { return (0, until - Self.origin) }
-                plan = DeliveryPlan(order: .priority, parallel: 3, isRecovering: health.isRecovering)
+                if let until = breaker.waitsUntil(now: time) { return (0, until - Self.origin) }
+                plan = DeliveryPlan(order: .priority, parallel: 3, isRecovering: breaker.isRecovering)
             }
             var started = 0
             while left - underWay.count > 0, case let step = plan.next(), step == .sendNext || step == .sendProbe {
@@ -68,9 +68,9 @@ struct HerdTests {
             let id = underWay.removeFirst()
             let wasStopped = plan.stopReason != nil
             for case .delivered in plan.finish(id, verdict, latency: HerdTests.roundTrip) { left -= 1 }
-            if plan.isProvenWell, plan.stopReason == nil { _ = health.provedWell() }
+            if plan.isProvenWell, plan.stopReason == nil { _ = breaker.provedWell() }
             if let reason = plan.stopReason, !wasStopped {
-                _ = health.failed(reason, now: Self.origin + now, using: &generator)
+                _ = breaker.failed(reason, now: Self.origin + now, using: &generator)
             }
         }
     }

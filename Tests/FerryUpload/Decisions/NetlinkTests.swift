@@ -70,8 +70,8 @@ struct NetlinkTests {
     func goneFolders() {
         for mask in [UInt32(0x400), 0x800, 0x2000, 0x8000] {
             for isStateFolder in [false, true] {
-                let news = FolderWatch.news(.init(watch: 1, mask: mask, name: ""), isStateFolder: isStateFolder)
-                #expect(news == .gone)
+                let event = FolderWatch.folderEvent(.init(watch: 1, mask: mask, name: ""), isStateFolder: isStateFolder)
+                #expect(event == .gone)
             }
         }
     }
@@ -98,7 +98,7 @@ struct NetlinkTests {
             + [255, 255, 255, 255, 0, 0x40, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0]
         let events = bytes.withUnsafeBytes { InotifyEvent.parse($0) }
         #expect(events == [.init(watch: 1, mask: 0x80, name: "a.jsonl.gz"), .init(watch: -1, mask: 0x4000, name: "")])
-        #expect(FolderWatch.news(events[0], isStateFolder: false) == .appeared("a.jsonl.gz"))
+        #expect(FolderWatch.folderEvent(events[0], isStateFolder: false) == .appeared("a.jsonl.gz"))
         #expect(bytes[..<30].withUnsafeBytes { InotifyEvent.parse($0) }.isEmpty)
     }
 }

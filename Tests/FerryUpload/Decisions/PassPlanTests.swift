@@ -23,14 +23,14 @@ struct PassPlanTests {
         #expect(plan.next() == .sendNext)
     }
 
-    @Test("If the next one passes, the failed one is the culprit")
-    func culprit() {
+    @Test("If the next one passes, the failed one is at fault")
+    func segmentAtFault() {
         var plan = plan()
         plan.start(1)
         #expect(plan.finish(1, doubtful) == [])
         #expect(plan.next() == .sendProbe)
         plan.start(2)
-        #expect(plan.finish(2, .delivered(status: 200)) == [.culprit(1), .delivered(2)])
+        #expect(plan.finish(2, .delivered(status: 200)) == [.segmentAtFault(1), .delivered(2)])
         #expect(plan.next() == .sendNext)
         #expect(plan.isProvenWell)
     }
@@ -42,7 +42,7 @@ struct PassPlanTests {
         #expect(plan.finish(1, doubtful) == [])
         plan.start(2, isProbe: true)
         let refused = Verdict.Reason(kind: "connect", message: "refused")
-        #expect(plan.finish(2, .unavailable(refused, retryAfter: nil)) == [.victim(1), .victim(2)])
+        #expect(plan.finish(2, .unavailable(refused, retryAfter: nil)) == [.destinationAtFault(1), .destinationAtFault(2)])
         let both = Verdict.Reason(kind: "status", status: 500, message: "HTTP 500; then refused")
         #expect(plan.stopReason == .unavailable(both, retryAfter: nil))
     }
@@ -53,7 +53,7 @@ struct PassPlanTests {
         plan.start(1)
         _ = plan.finish(1, doubtful)
         plan.start(2)
-        #expect(plan.finish(2, .refused(reason, body: "")) == [.culprit(1), .refused(2)])
+        #expect(plan.finish(2, .refused(reason, body: "")) == [.segmentAtFault(1), .refused(2)])
     }
 
     @Test("If the next one fails too, the destination is unavailable and the pass ends")
@@ -62,7 +62,7 @@ struct PassPlanTests {
         plan.start(1)
         _ = plan.finish(1, doubtful)
         plan.start(2, isProbe: true)
-        #expect(plan.finish(2, doubtful) == [.victim(1), .victim(2)])
+        #expect(plan.finish(2, doubtful) == [.destinationAtFault(1), .destinationAtFault(2)])
         #expect(plan.next() == .stop)
         #expect(plan.stopReason == .unavailable(reason, retryAfter: nil))
     }
@@ -74,7 +74,7 @@ struct PassPlanTests {
         #expect(plan.finish(1, doubtful) == [])
         #expect(plan.finish(2, doubtful) == [])
         #expect(plan.next() == .wait)
-        #expect(plan.finish(3, .delivered(status: 200)) == [.culprit(1), .culprit(2), .delivered(3)])
+        #expect(plan.finish(3, .delivered(status: 200)) == [.segmentAtFault(1), .segmentAtFault(2), .delivered(3)])
         #expect(plan.stopReason == nil)
     }
 
@@ -91,31 +91,37 @@ struct PassPlanTests {
         var plan = threeFailed()
         #expect(plan.next() == .sendProbe)
         plan.start(4, isProbe: true)
-        #expect(plan.finish(4, doubtful) == [.victim(1), .victim(2), .victim(3), .victim(4)])
+        #expect(
+            plan.finish(4, doubtful) == [
+                .destinationAtFault(1), .destinationAtFault(2), .destinationAtFault(3), .destinationAtFault(4),
+            ])
         #expect(plan.stopReason == .unavailable(reason, retryAfter: nil))
     }
 
-    @Test("All three fail at once, and a probe passes: they are the culprits")
+    @Test("All three fail at once, and a probe passes: they are at fault")
     func neighboursFail() {
         var plan = threeFailed()
         plan.start(4, isProbe: true)
-        #expect(plan.finish(4, .delivered(status: 200)) == [.culprit(1), .culprit(2), .culprit(3), .delivered(4)])
+        #expect(
+            plan.finish(4, .delivered(status: 200)) == [
+                .segmentAtFault(1), .segmentAtFault(2), .segmentAtFault(3), .delivered(4),
+            ])
         #expect(plan.stopReason == nil)
     }
 
     @Test("All three fail at once, and nothing is left to probe with: the destination is to blame")
     func allFailAlone() {
         var plan = threeFailed()
-        #expect(plan.exhausted() == [.victim(1), .victim(2), .victim(3)])
+        #expect(plan.exhausted() == [.destinationAtFault(1), .destinationAtFault(2), .destinationAtFault(3)])
         #expect(plan.stopReason == .unavailable(reason, retryAfter: nil))
     }
 
-    @Test("A lone failure without anything to probe with stays unjudged")
-    func unjudged() {
+    @Test("A lone failure without anything to probe with stays undetermined")
+    func undetermined() {
         var plan = plan()
         plan.start(1)
         _ = plan.finish(1, doubtful)
-        #expect(plan.exhausted() == [.unjudged(1)])
+        #expect(plan.exhausted() == [.undetermined(1)])
     }
 
     @Test("A probe that is not sent after all leaves the doubt")
@@ -133,7 +139,7 @@ struct PassPlanTests {
         var plan = plan(2)
         plan.start(1)
         plan.start(2)
-        #expect(plan.finish(1, .unavailable(reason, retryAfter: .seconds(9))) == [.victim(1)])
+        #expect(plan.finish(1, .unavailable(reason, retryAfter: .seconds(9))) == [.destinationAtFault(1)])
         #expect(plan.next() == .stop)
         #expect(plan.finish(2, .delivered(status: 200)) == [.delivered(2)])
         #expect(plan.stopReason == .unavailable(reason, retryAfter: .seconds(9)))
@@ -145,12 +151,12 @@ struct PassPlanTests {
     func circling() {
         var plan = plan()
         plan.start(1)
-        #expect(plan.finish(1, .circling(reason)) == [.culprit(1)])
+        #expect(plan.finish(1, .circling(reason)) == [.segmentAtFault(1)])
         #expect(plan.isProvenWell)
         #expect(plan.next() == .sendNext)
         var strict = self.plan(order: .strict)
         strict.start(1)
-        #expect(strict.finish(1, .circling(reason)) == [.unjudged(1)])
+        #expect(strict.finish(1, .circling(reason)) == [.undetermined(1)])
         #expect(strict.stopReason == .headWaits)
     }
 
@@ -205,13 +211,14 @@ struct PassPlanTests {
         plan.start(1)
         _ = plan.finish(1, .delivered(status: 200))
         plan.start(2)
-        #expect(plan.finish(2, .unavailable(reason, retryAfter: .seconds(9)), tries: 2) == [.victim(2)])
+        #expect(plan.finish(2, .unavailable(reason, retryAfter: .seconds(9)), tries: 2) == [.destinationAtFault(2)])
     }
 
     @Test("Told to come back, and told so again when another has passed, a segment waits by itself; the first time it does not")
     func toldAgain() {
         for (tries, hasPassed, expected) in [
-            (2, true, DeliveryPlan.Judgement.unjudged(2)), (1, true, .victim(2)), (2, false, .victim(2)),
+            (2, true, DeliveryPlan.Judgement.undetermined(2)), (1, true, .destinationAtFault(2)),
+            (2, false, .destinationAtFault(2)),
         ] {
             var plan = plan()
             if hasPassed {
@@ -256,7 +263,7 @@ struct PassPlanTests {
         var plan = plan(3, order: .strict)
         plan.start(1)
         #expect(plan.next() == .wait)
-        #expect(plan.finish(1, doubtful) == [.unjudged(1)])
+        #expect(plan.finish(1, doubtful) == [.undetermined(1)])
         #expect(plan.stopReason == .headWaits)
     }
 
@@ -280,7 +287,7 @@ struct PassPlanTests {
         plan.stop(.timeLimit)
         #expect(plan.next() == .stop)
         #expect(plan.finish(1, Verdict(.cancelled)) == [.untouched(1)])
-        #expect(plan.finish(2, doubtful) == [.unjudged(2)])
+        #expect(plan.finish(2, doubtful) == [.undetermined(2)])
         plan.stop(.interrupted)
         #expect(plan.stopReason == .timeLimit)
     }
@@ -290,11 +297,11 @@ struct PassPlanTests {
         var plan = DeliveryPlan(order: .priority, parallel: 3, isRecovering: false, blame: .eachRequest(retries: 3))
         for tries in 1...3 {
             plan.start(tries)
-            #expect(plan.finish(tries, doubtful, tries: tries) == [.culprit(tries)])
+            #expect(plan.finish(tries, doubtful, tries: tries) == [.segmentAtFault(tries)])
             #expect(plan.next() == .sendNext)
         }
         plan.start(4)
-        #expect(plan.finish(4, .unavailable(reason, retryAfter: nil), tries: 4) == [.culprit(4)])
+        #expect(plan.finish(4, .unavailable(reason, retryAfter: nil), tries: 4) == [.segmentAtFault(4)])
         #expect(plan.stopReason == .off(reason))
         #expect(plan.next() == .stop)
     }

@@ -220,7 +220,7 @@ struct MisconfigurationTests {
         var upload = UploadOptions(destination: try DestinationURL("http://hub/"))
         upload.backOff = BackOff(intervals: [.seconds(10), .seconds(60)], jitter: 1...1, failuresAllowed: .max)
         var state = RunState(RunOptions(upload: upload, schedule: SchedulePolicy(interval: .seconds(60))))
-        var delivery = DeliveryState([], options: upload, health: CircuitBreaker(upload), isContinuous: true)
+        var delivery = DeliveryState([], options: upload, breaker: CircuitBreaker(upload), isContinuous: true)
         var generator = Seeded(seed: 1)
         let reason = Verdict.Reason(kind: "status", status: 401, message: "HTTP 401")
         func at(_ seconds: Int) -> Moment {

@@ -76,7 +76,7 @@ struct ListCommand: ParsableCommand {
             if let standstill { return "waits: \(standstill.text)" }
             return segment.retry.map { $0.text(when: "due again") }
                 ?? "due\(destination.map { ", the destination failed: \($0)" } ?? "")"
-        case .settles(let until): return "may be still being written; looked at again in \((until - now).forPeople)"
+        case .beingWritten(let until): return "may be still being written; looked at again in \((until - now).forPeople)"
         case .unfinished(let until):
             return "no whole gzip file, and may be still being written; given up in \((until - now).forPeople)"
         case .exported(let bundle): return "travels in the bundle \(bundle), until its receipt comes"
@@ -110,7 +110,7 @@ struct ListCommand: ParsableCommand {
         switch segment.state {
         case .due: if let standstill { (state, until) = ("waits", standstill.until) }
         case .waits(let moment): (state, until) = ("waits", moment)
-        case .settles(let moment): (state, until) = ("settles", moment)
+        case .beingWritten(let moment): (state, until) = ("settles", moment)
         case .unfinished(let moment): (state, until) = ("unfinished", moment)
         case .exported(let travelling): (state, bundle) = ("exported", travelling)
         }

@@ -40,7 +40,7 @@ struct BooksBeforeFilesTests {
         try blockLedger()
         let committer = LedgerCommitter(SpoolLease(spool)) { _ in }
         try committer.submit(delivered(name, in: spool))
-        await committer.settleQueue()
+        await committer.commitQueue()
         #expect(committer.failure != nil)
         #expect(try spool.pending() == [name])
     }
@@ -52,7 +52,7 @@ struct BooksBeforeFilesTests {
         for second in 0..<2 {
             let name = try spool.put(Segments.gzip("{}\n"), as: Segments.name(second: second))
             try committer.submit(delivered(name, in: spool))
-            await committer.settleQueue()
+            await committer.commitQueue()
             #expect(committer.failure == nil)
             #expect(try spool.files(in: [.sent]).map(\.name) == [name])
             #expect(spool.sent.free(atLeast: .mebibytes(1))?.segments == 1)

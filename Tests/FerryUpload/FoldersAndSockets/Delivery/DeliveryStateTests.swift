@@ -54,7 +54,7 @@ struct DeliveryStateTests {
         for _ in 0..<3 { state.noteDeparture(at: .now(), error, request: nil, events: nil) }
         try spool.sidecars.write(state, of: claim)
         state.failures = 1
-        var delivery = try FolderDelivery([spool], options: upload, health: CircuitBreaker(upload, state: state))
+        var delivery = try FolderDelivery([spool], options: upload, breaker: CircuitBreaker(upload, state: state))
         guard case .job(let first) = delivery.next() else { throw InVain(what: "the critical one") }
         #expect(first.items[0].entry.priority == .critical)
         delivery.skip(first.items[0], of: first, .ended)
@@ -81,9 +81,9 @@ struct DeliveryStateTests {
             try spool.sidecars.write(state, of: claim)
         }
         var delivery = try FolderDelivery([spool], options: upload)
-        let tools = delivery.tools[0]
-        let items = (0..<3).compactMap { _ in delivery.lanes[0].takeNext(seeing: tools) }
-        return (delivery, DeliveryJob(id: 1, lane: 0, spool: 0, items: items))
+        let services = delivery.services[0]
+        let items = (0..<3).compactMap { _ in delivery.queues[0].takeNext(seeing: services) }
+        return (delivery, DeliveryJob(id: 1, queue: 0, spool: 0, items: items))
     }
 
     @Test("A segment that comes back first waits for those of its request that wait for it")
@@ -104,11 +104,11 @@ struct DeliveryStateTests {
         delivery.skip(job.items[1], of: job, .waits(until: .now() + .seconds(3600), request: "s+1-x"))
         delivery.skip(job.items[0], of: job, .taken(request: "r+1-x"))
         delivery.skip(job.items[2], of: job, .torn(request: "r+1-x"))
-        let waits = names.map { delivery.lanes[0].waiting[FileName($0)]?.wait?.until }
+        let waits = names.map { delivery.queues[0].waiting[FileName($0)]?.wait?.until }
         let (taken, torn) = (try #require(waits[0]), try #require(waits[2]))
         #expect(torn >= taken)
         #expect(torn < .now() + .seconds(60))
-        #expect(delivery.lanes[0].waiting[FileName(names[0])]?.request == "r+1-x")
+        #expect(delivery.queues[0].waiting[FileName(names[0])]?.request == "r+1-x")
     }
 
     @Test("What is held for the spool's time goes out with the rest of its request", arguments: [true, false])
@@ -128,11 +128,11 @@ struct DeliveryStateTests {
             try spool.put(Segments.gzip("{}\n"), as: segment)
             if isKnown { try interrupt(segment) }
             if segment == segments[0] {
-                delivery.lanes[0].begin(try spool.scan())
+                delivery.queues[0].begin(try spool.scan())
             } else {
-                let found = try #require(try delivery.tools[0].find(segment.fileName))
-                let appeared = delivery.lanes[0].appeared(found)
-                delivery.lanes[0].hold(try #require(appeared), until: .seconds(3600), isUrgent: false)
+                let found = try #require(try delivery.services[0].find(segment.fileName))
+                let appeared = delivery.queues[0].appeared(found)
+                delivery.queues[0].hold(try #require(appeared), until: .seconds(3600), isUrgent: false)
             }
         }
         guard case .job(let job) = delivery.next() else { throw InVain(what: "a job") }

@@ -64,16 +64,16 @@ struct DeliveryTests {
         #expect(try spool.files(in: [.sent]).map(\.name) == [name.fileName])
     }
 
-    enum Fate { case sent, waitsForDestination, untouched, rejected, unjudged }
+    enum Fate { case sent, waitsForDestination, untouched, rejected, undetermined }
 
     @Test(
         "A lone segment's fate by status",
         arguments: [
             (200, .sent), (201, .sent), (204, .sent), (429, .waitsForDestination), (401, .untouched), (403, .untouched),
             (402, .untouched), (404, .untouched), (405, .untouched), (407, .untouched), (421, .untouched), (426, .untouched),
-            (428, .untouched), (451, .untouched), (431, .unjudged), (410, .untouched), (301, .untouched), (302, .untouched),
+            (428, .untouched), (451, .untouched), (431, .undetermined), (410, .untouched), (301, .untouched), (302, .untouched),
             (400, .rejected), (411, .rejected), (415, .rejected), (422, .rejected), (418, .rejected), (413, .rejected),
-            (408, .unjudged), (409, .unjudged), (425, .unjudged), (500, .unjudged), (503, .unjudged),
+            (408, .undetermined), (409, .undetermined), (425, .undetermined), (500, .undetermined), (503, .undetermined),
         ] as [(Int, Fate)])
     func fates(status: Int, fate: Fate) async throws {
         let spool = try folder.spool()
@@ -98,7 +98,7 @@ struct DeliveryTests {
         case .waitsForDestination:
             #expect(isPending && sidecar?.attempts == 1 && sidecar?.lastError.scope == .destination)
             #expect(report.destinationWaitsUntil != nil)
-        case .unjudged:
+        case .undetermined:
             #expect(isPending && sidecar?.attempts == 1 && sidecar?.failures == 0 && sidecar?.lastError.status == status)
         }
     }
@@ -415,7 +415,7 @@ struct DeliveryTests {
         let names = try putPlain(spool, 3)
         #expect(
             try PendingSegments(spool, now: .now()).allSatisfy {
-                if case .settles = $0.state { true } else { false }
+                if case .beingWritten = $0.state { true } else { false }
             })
         let seen = Mutex<[String]>([])
         let server = ScriptedServer.answering { request in

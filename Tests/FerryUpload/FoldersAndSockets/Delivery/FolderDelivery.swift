@@ -6,24 +6,24 @@ import FerrySpool
 @dynamicMemberLookup
 struct FolderDelivery {
     var state: DeliveryState
-    let tools: [SpoolServices]
+    let services: [SpoolServices]
     private let now: @Sendable () -> Timestamp
     private var prepared: [DeliveryPlan.ID: [PreparedSegment]] = [:]
 
     /// - Parameter isScanned: Whether what is pending now is queued.
     init(
-        _ spools: [Spool], options: UploadOptions, health: CircuitBreaker? = nil, isContinuous: Bool = true,
+        _ spools: [Spool], options: UploadOptions, breaker: CircuitBreaker? = nil, isContinuous: Bool = true,
         isScanned: Bool = true, now: @escaping @Sendable () -> Timestamp = Timestamp.now
     ) throws {
         self.now = now
-        tools = spools.map { SpoolServices(SpoolLease($0), options: options, now: now) { _ in } }
-        let lanes = try spools.enumerated().map { index, spool in
-            var lane = SpoolQueue(spool: index, longestWait: options.backOff.longestWait)
-            if isScanned { lane.begin(try spool.scan(sizes: true)) }
-            return lane
+        services = spools.map { SpoolServices(SpoolLease($0), options: options, now: now) { _ in } }
+        let queues = try spools.enumerated().map { index, spool in
+            var queue = SpoolQueue(spool: index, longestWait: options.backOff.longestWait)
+            if isScanned { queue.begin(try spool.scan(sizes: true)) }
+            return queue
         }
         state = DeliveryState(
-            lanes, options: options, health: health ?? CircuitBreaker(options), isContinuous: isContinuous)
+            queues, options: options, breaker: breaker ?? CircuitBreaker(options), isContinuous: isContinuous)
     }
 
     subscript<Value>(dynamicMember path: WritableKeyPath<DeliveryState, Value>) -> Value {
@@ -42,7 +42,7 @@ struct FolderDelivery {
 
     mutating func next(using generator: inout some RandomNumberGenerator) -> DeliveryState.Step {
         defer { carryOut() }
-        return state.next(seeing: tools, at: moment, using: &generator)
+        return state.next(seeing: services, at: moment, using: &generator)
     }
 
     mutating func skip(_ item: QueuedSegment, of job: DeliveryJob, _ reason: SkipReason) {
@@ -52,7 +52,7 @@ struct FolderDelivery {
     mutating func mayStart(_ job: DeliveryJob) -> Bool { state.mayStart(job, at: .zero) }
 
     func mayGetBack(_ requests: Set<String>, beside names: [String], of job: DeliveryJob, isOneTaken: Bool) -> Bool {
-        state.mayGetBack(requests, beside: names, of: job, isOneTaken: isOneTaken, seeing: tools[job.lane])
+        state.mayGetBack(requests, beside: names, of: job, isOneTaken: isOneTaken, seeing: services[job.queue])
     }
 
     mutating func finish(_ job: DeliveryJob, _ segments: [PreparedSegment], _ outcome: RequestOutcome) {
@@ -64,7 +64,7 @@ struct FolderDelivery {
 
     /// Queues a segment that appeared, as the run's state would have it.
     mutating func appeared(_ name: String, in run: inout RunState, at now: Moment) throws {
-        if let found = try tools[0].find(name) { run.appeared(found, in: 0, &state, at: now) }
+        if let found = try services[0].find(name) { run.appeared(found, in: 0, &state, at: now) }
     }
 
     mutating func carryOut() {
@@ -72,11 +72,11 @@ struct FolderDelivery {
             switch effect {
             case .record(let request):
                 let segments = prepared.removeValue(forKey: request.job.id) ?? []
-                let (aftermaths, _) = tools[request.job.lane].recorder.record(request, segments)
+                let (aftermaths, _) = services[request.job.queue].recorder.record(request, segments)
                 state.recorded(request, aftermaths, at: now())
-            case .keepHealth(let lane):
-                let spool = try? tools[lane].lease.spool()
-                try? spool?.destinations.setState(state.health.state, state.health.id)
+            case .saveBreaker(let queue):
+                let spool = try? services[queue].lease.spool()
+                try? spool?.destinations.setState(state.breaker.state, state.breaker.id)
             }
         }
     }
@@ -86,7 +86,7 @@ extension RunState {
     mutating func update(_ delivery: inout FolderDelivery, at now: Moment) -> Duration? {
         var generator = SystemRandomNumberGenerator()
         defer { delivery.carryOut() }
-        for (lane, newcomer) in wake(&delivery.state, at: now) { place(newcomer, in: lane, &delivery.state, at: now) }
+        for (queue, newcomer) in wake(&delivery.state, at: now) { place(newcomer, in: queue, &delivery.state, at: now) }
         return update(&delivery.state, at: now, using: &generator)
     }
 

@@ -26,7 +26,7 @@ struct SegmentQueueTests {
 
     private struct Missing: Error {}
 
-    private func tools(_ spool: Spool) throws -> SpoolServices {
+    private func services(_ spool: Spool) throws -> SpoolServices {
         let options = UploadOptions(destination: try DestinationURL("http://hub/"))
         return SpoolServices(SpoolLease(spool), options: options, now: Timestamp.now) { _ in }
     }
@@ -99,7 +99,7 @@ struct SegmentQueueTests {
                 for judgement in plan.finish(index, verdict) {
                     switch judgement {
                     case .delivered: sent += 1
-                    case .victim(let id): attempts[id, default: 0] += 1
+                    case .destinationAtFault(let id): attempts[id, default: 0] += 1
                     default: break
                     }
                 }
@@ -144,11 +144,11 @@ struct SegmentQueueTests {
         if let index = queue.next() { queue.take(index) }
         for (priority, second) in [(5, 1), (0, 8), (5, 7), (9, 0)] {
             let name = try spool.put(Segments.gzip("{}\n"), as: Segments.name(priority, second: second))
-            let found = try #require(try tools(spool).find(name))
+            let found = try #require(try services(spool).find(name))
             #expect(found.entry.priority.level == UInt8(priority))
             queue.insert(name, found.entry, hasSidecar: false)
         }
-        #expect(try tools(spool).find("no-segment.txt") == nil)
+        #expect(try services(spool).find("no-segment.txt") == nil)
         #expect(order(&queue) == ["0:8", "5:1", "5:6", "5:7", "5:9", "9:0"])
     }
 
@@ -156,38 +156,38 @@ struct SegmentQueueTests {
     func waiting() throws {
         let spool = try folder.spool()
         let now = moment(0)
-        let view = try tools(spool)
-        var lane = SpoolQueue(longestWait: BackOff.standard.longestWait)
+        let view = try services(spool)
+        var queue = SpoolQueue(longestWait: BackOff.standard.longestWait)
         for second in 0..<3 { try spool.put(Segments.gzip("{}\n"), as: Segments.name(second: second)) }
-        lane.begin(try spool.scan(sizes: true))
+        queue.begin(try spool.scan(sizes: true))
         for until in [now + .seconds(60), now + .seconds(3 * 86_400)] {
-            guard let item = lane.takeNext(seeing: view) else { throw Missing() }
-            lane.setAside(item, hasSidecar: false, Wait(since: now, until: until))
+            guard let item = queue.takeNext(seeing: view) else { throw Missing() }
+            queue.setAside(item, hasSidecar: false, Wait(since: now, until: until))
         }
         var queued: [Int] = []
         for moment in [now, now + .seconds(59), now + .seconds(60)] {
-            lane.wake(at: moment)
-            queued.append(lane.queue.remaining.reduce(0) { count, _ in count + 1 })
+            queue.wake(at: moment)
+            queued.append(queue.queue.remaining.reduce(0) { count, _ in count + 1 })
         }
         #expect(queued == [2, 2, 3])
-        #expect(lane.waiting.isEmpty)
+        #expect(queue.waiting.isEmpty)
     }
 
     @Test("A clock that is set back by hours while a segment waits makes it wait no longer")
     func clockSetBackWhileWaiting() throws {
         let spool = try folder.spool()
         let now = moment(0)
-        let view = try tools(spool)
-        var lane = SpoolQueue(longestWait: BackOff.standard.longestWait)
+        let view = try services(spool)
+        var queue = SpoolQueue(longestWait: BackOff.standard.longestWait)
         try spool.put(Segments.gzip("{}\n"), as: Segments.name())
-        lane.begin(try spool.scan(sizes: true))
-        guard let item = lane.takeNext(seeing: view) else { throw Missing() }
-        lane.setAside(item, hasSidecar: false, Wait(since: now, until: now + .seconds(10)))
-        lane.wake(at: now - .seconds(30))
-        #expect(lane.waiting.values.count == 1)
-        lane.wake(at: now - .seconds(3 * 3600))
-        #expect(lane.waiting.isEmpty)
-        #expect(lane.queue.contains(item.name))
+        queue.begin(try spool.scan(sizes: true))
+        guard let item = queue.takeNext(seeing: view) else { throw Missing() }
+        queue.setAside(item, hasSidecar: false, Wait(since: now, until: now + .seconds(10)))
+        queue.wake(at: now - .seconds(30))
+        #expect(queue.waiting.values.count == 1)
+        queue.wake(at: now - .seconds(3 * 3600))
+        #expect(queue.waiting.isEmpty)
+        #expect(queue.queue.contains(item.name))
     }
 
     @Test("Whatever comes and goes, in whatever order: each leaves once, the most urgent first")
@@ -197,9 +197,9 @@ struct SegmentQueueTests {
         let names = try (0..<60).map { index in
             try spool.put(Segments.gzip("{}\n"), as: Segments.name([0, 5, 9][index % 3], second: index * 7 % 20))
         }
-        let tools = try tools(spool)
+        let services = try services(spool)
         let entries = try Dictionary(
-            uniqueKeysWithValues: names.map { ($0, try #require(try tools.find($0)).entry) })
+            uniqueKeysWithValues: names.map { ($0, try #require(try services.find($0)).entry) })
         for _ in 0..<200 {
             var queue = SegmentQueue()
             var waiting = names.shuffled(using: &generator)
@@ -228,8 +228,8 @@ struct SegmentQueueTests {
     @Test("A pass waits for the last of the files that were just copied in, and for none that is given minutes")
     func settling() {
         let now = Timestamp(milliseconds: 1_000_000)
-        var tally = RoundSummary()
-        for seconds in [4, 600, 5, 3] { tally.noteSettling(at: now + .seconds(seconds), now: now) }
-        #expect(tally.settlesAt == now + .seconds(5))
+        var summary = RoundSummary()
+        for seconds in [4, 600, 5, 3] { summary.noteBeingWritten(until: now + .seconds(seconds), now: now) }
+        #expect(summary.readyAt == now + .seconds(5))
     }
 }

@@ -65,13 +65,13 @@ struct InterruptedRequestsTests: InterruptedRequests {
     }
 
     private func prepared(of spool: Spool, _ options: UploadOptions) throws -> [PreparedSegment] {
-        let preparer = SegmentClaimer(options: options) { _ in }
+        let claimer = SegmentClaimer(options: options) { _ in }
         let listing = try spool.scan(sizes: true)
         return try listing.entries.map { entry in
             let item = QueuedSegment(
                 name: listing.name(of: entry), entry: entry, mayBeUnfinished: false, isLate: false, goesAlone: false,
                 forgetsWaitsBefore: nil)
-            guard case .ready(let segment) = preparer.prepare(item, in: spool, now: .now()) else {
+            guard case .ready(let segment) = claimer.prepare(item, in: spool, now: .now()) else {
                 throw InVain(what: "a segment")
             }
             return segment

@@ -130,7 +130,7 @@ struct DayTests {
                 delivery.finish(job, segments, answer(segments, lost: lost))
                 // A slow disk: what was answered is written down later, or never, if the machine goes down first.
                 events.add(.disk(life: life), at: clock.now + .milliseconds(random(0..<20_000)))
-            case .disk(let life): if life == self.life { await delivery.tools[0].committer.settleQueue() }
+            case .disk(let life): if life == self.life { await delivery.services[0].committer.commitQueue() }
             case .look: break
             case .restart:
                 life += 1
@@ -160,11 +160,11 @@ struct DayTests {
         private mutating func lookAround() {
             let next = state.update(&delivery, at: clock.moment)
             if let next { events.add(.look(life: life), at: max(next, clock.now + .milliseconds(1))) }
-            let preparer = SegmentClaimer(options: options.upload) { _ in }
+            let claimer = SegmentClaimer(options: options.upload) { _ in }
             while case .job(let job) = delivery.next() {
                 var ready: [(QueuedSegment, PreparedSegment)] = []
                 for item in job.items {
-                    switch preparer.prepare(item, in: spool, now: clock.wall) {
+                    switch claimer.prepare(item, in: spool, now: clock.wall) {
                     case .ready(let segment): ready.append((item, segment))
                     case .waits(let until, _): delivery.skip(item, of: job, .waits(until: until))
                     case .gone: delivery.skip(item, of: job, .ended)

@@ -12,12 +12,12 @@ struct FolderArrivalsTests {
     private func listed(_ spool: Spool) throws -> (SpoolServices, QueuedSegment) {
         let options = UploadOptions(destination: try DestinationURL("http://hub/"))
         let arrivals = try #require(FolderArrivals(spool, from: .zero))
-        let tools = SpoolServices(SpoolLease(spool), options: options, arrivals: arrivals, now: { .now() }) { _ in }
+        let services = SpoolServices(SpoolLease(spool), options: options, arrivals: arrivals, now: { .now() }) { _ in }
         arrivals.begin()
-        var lane = SpoolQueue(longestWait: options.backOff.longestWait, knowsArrivals: true)
-        lane.begin(try spool.scan())
-        let next = lane.takeNext(seeing: tools)
-        return (tools, try #require(next))
+        var queue = SpoolQueue(longestWait: options.backOff.longestWait, knowsArrivals: true)
+        queue.begin(try spool.scan())
+        let next = queue.takeNext(seeing: services)
+        return (services, try #require(next))
     }
 
     @Test("A file that came since is known, however it came; one that was there before is not")
@@ -55,7 +55,7 @@ struct FolderArrivalsTests {
     func sidecar() throws {
         let spool = try folder.spool()
         let name = try spool.put(Segments.gzip("{}\n"), as: Segments.name(second: 1))
-        let (tools, item) = try listed(spool)
+        let (services, item) = try listed(spool)
         #expect(item.isPlain)
         let now = Timestamp.now()
         do {
@@ -65,7 +65,7 @@ struct FolderArrivalsTests {
                     attempts: 1, failures: 1, firstAttemptAt: now, lastAttemptAt: now, nextAttemptAt: now + .seconds(60),
                     lastError: .init(scope: .segment, kind: "status", message: "500")), of: claim)
         }
-        guard case .waits = tools.preparer.prepare(item, in: spool, now: now) else { throw InVain(what: "a wait") }
+        guard case .waits = services.claimer.prepare(item, in: spool, now: now) else { throw InVain(what: "a wait") }
     }
 
     @Test("A half is seen, whether it was there before the listing or came after it", arguments: [true, false])
@@ -75,10 +75,10 @@ struct FolderArrivalsTests {
         let name = try spool.put(Segments.gzip("{}\n{}\n"), as: parent)
         let half = try #require(SegmentName(priority: parent.priority, created: parent.created, id: parent.id + "0"))
         if isOld { _ = try spool.put(Segments.gzip("{}\n"), as: half) }
-        let (tools, item) = try listed(spool)
+        let (services, item) = try listed(spool)
         #expect(item.name == name)
         if !isOld { _ = try spool.put(Segments.gzip("{}\n"), as: half) }
-        guard case .halfSplit = tools.preparer.prepare(item, in: spool, now: .now()) else { throw InVain(what: "a half split") }
+        guard case .halfSplit = services.claimer.prepare(item, in: spool, now: .now()) else { throw InVain(what: "a half split") }
     }
 
     @Test("A change of the state folder shows, and where its export marks may lie unwatched, that is said")
@@ -109,12 +109,12 @@ struct FolderArrivalsTests {
         let name = try spool.put(Segments.gzip("{}\n"), as: Segments.name(second: 1))
         _ = try spool.put(Segments.gzip("{}\n"), as: Segments.name(second: 2))
         if hadMarks { _ = try #require(spool.stateDirectory).makeDirectory(ExportsFolder.folderName) }
-        let (tools, item) = try listed(spool)
-        _ = try tools.travel.read(spool, spool.scan(), stateChanges: tools.arrivals?.stateChanges)
-        #expect(!(try tools.travel.hasMark(of: name, spool, stateChanges: tools.arrivals?.stateChanges)))
+        let (services, item) = try listed(spool)
+        _ = try services.travel.read(spool, spool.scan(), stateChanges: services.arrivals?.stateChanges)
+        #expect(!(try services.travel.hasMark(of: name, spool, stateChanges: services.arrivals?.stateChanges)))
         let mark = try spool.exports.begin(of: [name], at: .now())
         defer { mark.cancel() }
-        guard case .travels = tools.preparer.prepare(item, in: spool, now: .now()) else {
+        guard case .travels = services.claimer.prepare(item, in: spool, now: .now()) else {
             throw InVain(what: "a segment that travels")
         }
     }
@@ -124,16 +124,16 @@ struct FolderArrivalsTests {
         let spool = try folder.spool()
         let name = try spool.put(Segments.gzip("{}\n"), as: Segments.name(second: 1))
         let exports = try #require(spool.stateDirectory).makeDirectory(ExportsFolder.folderName)
-        let (tools, item) = try listed(spool)
+        let (services, item) = try listed(spool)
         let mark = try spool.exports.begin(of: [name], at: .now())
         defer { mark.cancel() }
         let making = try #require(try exports.names().first)
         let lines = try #require(try exports.contents(of: making))
         // As it is between its making and its writing.
         _ = try OpenFile.creating(exports.pathOf(making))
-        guard case .ready = tools.preparer.prepare(item, in: spool, now: .now()) else { throw InVain(what: "a segment") }
+        guard case .ready = services.claimer.prepare(item, in: spool, now: .now()) else { throw InVain(what: "a segment") }
         try OpenFile.creating(exports.pathOf(making), appending: true).write(lines)
-        guard case .travels = tools.preparer.prepare(item, in: spool, now: .now()) else {
+        guard case .travels = services.claimer.prepare(item, in: spool, now: .now()) else {
             throw InVain(what: "a segment that travels")
         }
     }

@@ -223,7 +223,7 @@ struct FolderLossTests {
         }
     }
 
-    @Test("Folders that come and go for good leave nothing behind: the next one has their lane")
+    @Test("Folders that come and go for good leave nothing behind: the next one has their queue")
     func forgotten() async throws {
         let seen = Seen()
         try put(try folder.spool("hub/a"), 1)
@@ -240,7 +240,7 @@ struct FolderLossTests {
                 try put(try folder.spool("hub/\(name)"), index)
                 try await eventually("spool \(name)") { seen.count == index + 2 }
             }
-            #expect(runner.workers.dispatcher.read { $0.lanes.count } == 1)
+            #expect(runner.workers.dispatcher.read { $0.queues.count } == 1)
             try await eventually("the last is counted") { runner.snapshot().counters.counts.count == 1 }
         }
     }
@@ -262,7 +262,7 @@ struct FolderLossTests {
         try await whileRunning(folder("hub/*"), seen) { runner in
             try put(first, 1)
             try await eventually("the first") { seen.count == 1 }
-            let id = runner.workers.dispatcher.read { $0.health.id }
+            let id = runner.workers.dispatcher.read { $0.breaker.id }
             let second = try folder.spool("b")
             let past = Timestamp.now() - .seconds(1)
             let state = RetryState(

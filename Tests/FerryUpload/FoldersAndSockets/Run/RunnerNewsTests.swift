@@ -74,7 +74,7 @@ struct RunnerNewsTests {
             try writer?.write(Array(bytes[..<half]))
             writer = nil
             try await eventually("it is given time") {
-                runner.workers.dispatcher.read { $0.lanes.first?.waiting[FileName("export.jsonl.gz")]?.missedTurn == true }
+                runner.workers.dispatcher.read { $0.queues.first?.waiting[FileName("export.jsonl.gz")]?.missedTurn == true }
             }
             writer = try OpenFile.creating(folder("spool/export.jsonl.gz"), appending: true)
             try writer?.write(Array(bytes[half...]))
@@ -89,8 +89,8 @@ struct RunnerNewsTests {
         private let news = Mutex<(@Sendable () -> Void)?>(nil)
 
         var maker: NetworkWatch.Maker {
-            { onNews in
-                self.news.withLock { $0 = onNews }
+            { onChange in
+                self.news.withLock { $0 = onChange }
                 return { done in
                     done(
                         self.state.withLock { state in
@@ -207,7 +207,7 @@ struct RunnerNewsTests {
         _ = state.setNetwork(.noRoute, isFirst: true, &delivery, at: moment)
         _ = state.setNetwork(.usable(interface: "eth0"), &delivery, at: moment)
         #expect(state.blocker(delivery.state, at: moment) == nil)
-        #expect(delivery.lanes[0].forgetsWaitsBefore == now)
+        #expect(delivery.queues[0].forgetsWaitsBefore == now)
         #expect(try spool.destinations.states().isEmpty)
     }
 
@@ -328,29 +328,29 @@ struct RunnerNewsTests {
         #expect(seen.withLock { $0[2]?.contains(.appeared(second)) } != true)
     }
 
-    @Test("What a lane remembers of segments goes when they are gone from the folder")
+    @Test("What a queue remembers of segments goes when they are gone from the folder")
     func bounded() throws {
         let spool = try folder.spool()
         let now = Timestamp.now()
         var options = UploadOptions(destination: try DestinationURL("http://hub/"))
         options.backOff = BackOff(intervals: [.seconds(48 * 3600)], jitter: 1...1, failuresAllowed: 9)
-        let tools = SpoolServices(SpoolLease(spool), options: options, now: { now }) { _ in }
-        var lane = SpoolQueue(longestWait: options.backOff.longestWait)
+        let services = SpoolServices(SpoolLease(spool), options: options, now: { now }) { _ in }
+        var queue = SpoolQueue(longestWait: options.backOff.longestWait)
         let name = try spool.put(Segments.gzip("{}\n"), as: Segments.name())
-        lane.begin(try spool.scan(sizes: true))
-        let next = lane.takeNext(seeing: tools)
+        queue.begin(try spool.scan(sizes: true))
+        let next = queue.takeNext(seeing: services)
         let item = try #require(next)
-        _ = lane.contend { $0.patience(with: name) }
-        _ = lane.countTry(of: name)
+        _ = queue.contend { $0.patience(with: name) }
+        _ = queue.countTry(of: name)
         // A back-off of more than a day is no jump of the clock.
-        lane.setAside(item, hasSidecar: true, Wait(since: now, until: now + .seconds(40 * 3600)))
-        lane.wake(at: now)
-        #expect(lane.waiting.values.count == 1)
-        lane.begin(try spool.scan(sizes: true))
-        #expect(lane.waiting.values.count == 1 && lane.contention.wasTaken(name) && lane.tries.count == 1)
+        queue.setAside(item, hasSidecar: true, Wait(since: now, until: now + .seconds(40 * 3600)))
+        queue.wake(at: now)
+        #expect(queue.waiting.values.count == 1)
+        queue.begin(try spool.scan(sizes: true))
+        #expect(queue.waiting.values.count == 1 && queue.contention.wasTaken(name) && queue.tries.count == 1)
         try spool.directory.remove(name)
-        lane.begin(try spool.scan(sizes: true))
-        #expect(lane.waiting.isEmpty && lane.contention.isEmpty && lane.tries.isEmpty)
+        queue.begin(try spool.scan(sizes: true))
+        #expect(queue.waiting.isEmpty && queue.contention.isEmpty && queue.tries.isEmpty)
     }
 
     @Test("A spool's mark says that its uploader is off until its next start, and why")
@@ -372,7 +372,7 @@ struct RunnerNewsTests {
         }
     }
 
-    private func tools(_ spool: Spool) throws -> SpoolServices {
+    private func services(_ spool: Spool) throws -> SpoolServices {
         let options = UploadOptions(destination: try DestinationURL("http://hub/"))
         return SpoolServices(SpoolLease(spool), options: options, now: Timestamp.now) { _ in }
     }
@@ -380,28 +380,28 @@ struct RunnerNewsTests {
     @Test("A segment that cannot be looked at, for want of descriptors say, is not taken for one that is not there")
     func unlookable() throws {
         let spool = try folder.spool()
-        let tools = try tools(spool)
+        let services = try services(spool)
         let name = try spool.put(Segments.gzip("{}\n"), as: Segments.name())
-        tools.lease.close()
+        services.lease.close()
         // Nothing can be opened where the path leads nowhere.
         #expect(rename(folder("spool"), folder("away")) == 0)
-        #expect(throws: FileError.self) { try tools.find(name) }
+        #expect(throws: FileError.self) { try services.find(name) }
         #expect(rename(folder("away"), folder("spool")) == 0)
-        #expect(try tools.find(name)?.name == name)
+        #expect(try services.find(name)?.name == name)
     }
 
     @Test("What is just being made is not forgotten when everything is asked for as its rest ends")
     func askedAsItRests() throws {
         let spool = try folder.spool()
         let now = Timestamp.now()
-        let tools = try tools(spool)
-        var lane = SpoolQueue(longestWait: .seconds(3600))
-        lane.begin(try spool.scan(sizes: true))
+        let services = try services(spool)
+        var queue = SpoolQueue(longestWait: .seconds(3600))
+        queue.begin(try spool.scan(sizes: true))
         let name = try spool.put(Segments.gzip("{}\n"), as: Segments.name())
-        lane.created(try #require(try tools.find(name)), at: now)
+        queue.created(try #require(try services.find(name)), at: now)
         let later = now + ForeignFile.quietPeriod + .seconds(1)
-        lane.wake(at: later, all: true)
-        #expect(lane.wake(at: later).new.map(\.name) == [name])
+        queue.wake(at: later, all: true)
+        #expect(queue.wake(at: later).new.map(\.name) == [name])
     }
 
     @Test("A segment of a joined request that is gone, and comes back while the request is under way, is news")
@@ -421,6 +421,6 @@ struct RunnerNewsTests {
         let item = try #require(job.items.first { $0.name == names[1] })
         delivery.skip(item, of: job, .ended)
         try delivery.appeared(names[1], in: &state, at: Moment(wall: now, steady: .zero))
-        #expect(delivery.lanes[0].queue.contains(names[1]))
+        #expect(delivery.queues[0].queue.contains(names[1]))
     }
 }

@@ -72,7 +72,7 @@ struct RunnerTests {
             try await eventually("the critical one") { seen.names == [critical] }
             runner.flush()
             try await eventually("all") { seen.names.count == 2 }
-            try await eventually("the flush is over") { runner.workers.dispatcher.read { $0.lanes.first?.gate } == .critical }
+            try await eventually("the flush is over") { runner.workers.dispatcher.read { $0.queues.first?.gate } == .critical }
             // What was stored before the flush would leave with it.
             let later = SegmentName(priority: .normal, created: .now(), id: .random())
             try spool.put(Segments.gzip("{}\n"), as: later)
@@ -100,13 +100,13 @@ struct RunnerTests {
             try await eventually("it is noticed") { runner.snapshot().spools.first?.total.segments == 1 }
             runner.flush()
             try await eventually("it failed, and nothing is asked for any more") {
-                answers.withLock(\.self) == 1 && runner.workers.dispatcher.read { $0.lanes.first?.gate } != .open
+                answers.withLock(\.self) == 1 && runner.workers.dispatcher.read { $0.queues.first?.gate } != .open
             }
             fails.withLock { $0 = false }
             let later = SegmentName(priority: .normal, created: .now(), id: .random())
             try spool.put(Segments.gzip("{}\n"), as: later)
             try await eventually("the destination is due") {
-                runner.workers.dispatcher.read { $0.lanes.first?.gate } == .critical
+                runner.workers.dispatcher.read { $0.queues.first?.gate } == .critical
             }
             #expect(seen.names.isEmpty)
             runner.flush()
@@ -131,14 +131,14 @@ struct RunnerTests {
             try await eventually("it runs") { !runner.snapshot().spools.isEmpty }
             for name in try put(4) {
                 try await eventually("it is held") {
-                    runner.workers.dispatcher.read { $0.lanes.first?.held.contains(FileName(name)) ?? false }
+                    runner.workers.dispatcher.read { $0.queues.first?.held.contains(FileName(name)) ?? false }
                 }
                 try spool.directory.remove(name)
             }
             let others = try put(4)
             try await eventually("they are held") {
                 runner.workers.dispatcher.read { delivery in
-                    others.allSatisfy { delivery.lanes.first?.held.contains(FileName($0)) ?? false }
+                    others.allSatisfy { delivery.queues.first?.held.contains(FileName($0)) ?? false }
                 }
             }
             #expect(seen.names.isEmpty)
@@ -216,18 +216,18 @@ struct RunnerTests {
         #expect(job.items.map(\.name) == names)
         delivery.skip(job.items[0], of: job, .taken())
         delivery.state.putBack(job.items[2...], of: job, noted: 0)
-        #expect(delivery.state.namesUnderWay(lane: 0) == [FileName(names[1])])
-        let preparer = SegmentClaimer(options: upload) { _ in }
-        guard case .ready(let segment) = preparer.prepare(job.items[1], in: spool, now: .now()) else {
+        #expect(delivery.state.namesUnderWay(queue: 0) == [FileName(names[1])])
+        let claimer = SegmentClaimer(options: upload) { _ in }
+        guard case .ready(let segment) = claimer.prepare(job.items[1], in: spool, now: .now()) else {
             throw InVain(what: "a segment")
         }
         let sent = job.with([job.items[1]])
         let reason = Verdict.Reason(kind: "stopped", message: "it was stopped")
         delivery.finish(sent, [segment], .init(verdict: .withdrawn(reason)))
         // The second waits for its next try by itself, the first for whom has it, and the third is in the queue.
-        #expect(Set(delivery.lanes[0].waiting.byName.keys) == [FileName(names[0]), FileName(names[1])])
-        #expect(delivery.lanes[0].queue.contains(names[2]))
-        #expect(delivery.state.namesUnderWay(lane: 0).isEmpty)
+        #expect(Set(delivery.queues[0].waiting.byName.keys) == [FileName(names[0]), FileName(names[1])])
+        #expect(delivery.queues[0].queue.contains(names[2]))
+        #expect(delivery.state.namesUnderWay(queue: 0).isEmpty)
     }
 
     @Test("A segment that is rejected as exhausted is forgotten: nothing is pending, and in strict order the rest goes on")
@@ -424,25 +424,25 @@ struct RunnerTests {
         try touch(0)
         var polled = PolledFolder(spool.path)
         let later = Timestamp.now() + .seconds(1_000_000)
-        #expect(polled.news(FolderLooks.glance(spool.path), now: later).isEmpty)
+        #expect(polled.events(FolderLooks.glance(spool.path), now: later).isEmpty)
         try touch(1)
-        #expect(polled.news(FolderLooks.glance(spool.path), now: later) == [.unclear])
-        #expect(polled.news(FolderLooks.glance(spool.path), now: later).isEmpty)
+        #expect(polled.events(FolderLooks.glance(spool.path), now: later) == [.rescanNeeded])
+        #expect(polled.events(FolderLooks.glance(spool.path), now: later).isEmpty)
         _ = try spool.control.change(at: .now()) { $0.isPaused = true }
-        #expect(polled.news(FolderLooks.glance(spool.path), now: later) == [.control])
+        #expect(polled.events(FolderLooks.glance(spool.path), now: later) == [.control])
         // Settings that come, and go, beside a control file that is younger.
         let limits = ConfiguredLimits(RetentionLimits(maxBytes: ByteCount(5000)), isSet: true, program: "ferry run")
         _ = spool.settings.adopt(limits, at: .now())
-        #expect(polled.news(FolderLooks.glance(spool.path), now: later) == [.control])
+        #expect(polled.events(FolderLooks.glance(spool.path), now: later) == [.control])
         _ = try spool.control.change(at: .now()) { $0.isPaused = false }
-        _ = polled.news(FolderLooks.glance(spool.path), now: later)
+        _ = polled.events(FolderLooks.glance(spool.path), now: later)
         _ = spool.settings.adopt(ConfiguredLimits(RetentionLimits(), isSet: false, program: "ferry run"), at: .now())
-        #expect(polled.news(FolderLooks.glance(spool.path), now: later) == [.control])
-        #expect(polled.news(FolderLooks.glance(spool.path), now: later).isEmpty)
+        #expect(polled.events(FolderLooks.glance(spool.path), now: later) == [.control])
+        #expect(polled.events(FolderLooks.glance(spool.path), now: later).isEmpty)
         try put(spool)
         // So soon after a change another one could hide behind the same time.
         var fresh = PolledFolder(spool.path)
-        for _ in 0..<2 { #expect(fresh.news(FolderLooks.glance(spool.path)) == [.unclear]) }
+        for _ in 0..<2 { #expect(fresh.events(FolderLooks.glance(spool.path)) == [.rescanNeeded]) }
     }
 
     @Test("A segment that its writer still holds leaves when it lets go, not a minute later")
@@ -457,7 +457,7 @@ struct RunnerTests {
             #expect(writer?.tryLock() == true)
             try spool.directory.rename(".held", to: name.fileName)
             try await eventually("it is looked at") {
-                runner.workers.dispatcher.read { !($0.lanes.first?.waiting.isEmpty ?? true) }
+                runner.workers.dispatcher.read { !($0.queues.first?.waiting.isEmpty ?? true) }
             }
             #expect(seen.names.isEmpty)
             writer = nil

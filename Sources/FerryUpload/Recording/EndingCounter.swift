@@ -7,7 +7,7 @@ package struct EndingCounts: Equatable, Sendable {
 }
 
 /// Counts endings for as long as an uploader lives, also over spools that are opened anew.
-final class EndingTally: Sendable {
+final class EndingCounter: Sendable {
     private let counts = Mutex(EndingCounts())
 
     var current: EndingCounts { counts.withLock { $0 } }
