@@ -160,7 +160,7 @@ static void orphan(const char *spool) {
     kill(getpid(), SIGKILL);
 }
 
-// Threads that track while the process forks: whatever they held then, the child waits for none of it.
+// Threads that track while the process forks: the child has copies of the locks that they held, and waits for none of it.
 #include <pthread.h>
 
 static void *busy(void *tracker) {
@@ -292,7 +292,7 @@ static void print_on(const char *spool) {
     if (ferry_close(tracker) != FERRY_OK) exit(1);
 }
 
-// A child of a process that has sent is told that it cannot, and waits for nothing; what it tracks is published.
+// A child of a process that has sent gets the error that it cannot, and waits for nothing; what it tracks is published.
 static void sender(const char *spool) {
     const char *nowhere = "{\"to\": \"http://127.0.0.1:9/v1/segments\"}";
     for (int is_closed = 0; is_closed < 2; is_closed++) {

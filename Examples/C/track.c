@@ -10,7 +10,7 @@ static const char *properties(void *context) {
 
 static void warning(void *context, const char *line) { printf("warning %d: %s\n", *(int *)context > 0, line); }
 
-// What a program asks its tracker and is told by it, and sending from this process: SPOOL URL
+// What a program asks its tracker, the answers, and sending from this process: SPOOL URL
 static int talk(const char *spool, const char *url) {
     int asked = 0;
     ferry_callbacks callbacks = {properties, warning, &asked};

@@ -4,7 +4,7 @@
 #include <emmintrin.h>
 #endif
 
-// Quotes and backslashes are looked for 16 bytes at a time while so many are left, then one by one.
+// Quotes and backslashes are looked for 16 bytes at a time while as many are left, then one by one.
 
 enum { WIDTH = 16 };
 

@@ -16,7 +16,7 @@ struct Callbacks: @unchecked Sendable {
         if callbacks.warning != nil { configuration.onWarning = { warn($0) } }
     }
 
-    /// What is no JSON object is told as a warning, and gives none.
+    /// Returns the properties that the callback gives. What is no JSON object is reported as a warning, and gives none.
     private func properties() -> EventProperties {
         do throws(InvalidArgumentError) {
             return try InvalidArgumentError.properties(callbacks.properties?(callbacks.context), "the properties of the callback")

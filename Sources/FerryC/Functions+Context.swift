@@ -5,7 +5,7 @@ import CFerry
 import FerrySpool
 import FerryTracker
 
-// What each function does is in ferry.h. Here: sessions, identity, properties, timers, and what the spool is told.
+// What each function does is in ferry.h. Here: sessions, identity, properties, timers, and the control of the spool.
 
 @c @implementation
 public func ferry_foreground(_ handle: OpaquePointer?) { _ = with(handle) { $0.tracker.enterForeground() } }

@@ -5,7 +5,7 @@ extension EventTracker {
     /// Whether events are stored. Obeyed by every program that uses the spool, and after the next start.
     public var isEnabled: Bool { !isForked && !control.isDisabled }
 
-    /// Whether what is stored waits until ``setPaused(_:)`` is told otherwise.
+    /// Whether what is stored waits, until ``setPaused(_:)`` is called with `false`.
     public var isPaused: Bool { !isForked && control.isPaused }
 
     private var control: SpoolControl { (try? recorder.spool.control.read()) ?? state.withLock(\.control) }

@@ -7,7 +7,7 @@ extension EventTracker {
         for name in names where name.hasPrefix(CrashRecording.prefix) {
             // A lock that cannot be had is a living process's.
             guard let file = try? directory.open(name), file.tryLock(),
-                // Told by another process, and removed, between the opening and the lock.
+                // Reported by another process, and removed, between the opening and the lock.
                 let status = try? file.status(), (try? directory.status(name))??.identity == status.identity
             else { continue }
             if let bytes = try? file.readBytes(1 << 16, at: 0), let report = CrashReport(bytes) {

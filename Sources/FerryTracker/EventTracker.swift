@@ -128,9 +128,11 @@ public final class EventTracker: Sendable {
         try record(name, properties: properties, priority: priority)
     }
 
+    /// Stores an event with the tracker's own properties.
+    ///
     /// - Parameters:
     ///   - reserved: The tracker's own properties.
-    ///   - time: When it happened; now, unless it is told later.
+    ///   - time: When it happened; `nil`: now.
     func record(
         _ name: String, properties: EventProperties, reserved: EventProperties = [:], priority: Priority = .normal,
         time: Timestamp? = nil, id: EventID? = nil, context: EventContext? = nil
@@ -299,7 +301,7 @@ public final class EventTracker: Sendable {
         do throws(FileError) { try publisher.publishAll() } catch { throw .file(error) }
     }
 
-    /// A crash from now on is told of the session and the user of now.
+    /// Hands the current session and user to the crash recording, for a crash from now on.
     func followContext() {
         guard let crashes else { return }
         state.withLock { crashes.follow(session: $0.sessions.id, user: $0.identity.userID) }

@@ -16,7 +16,7 @@ struct TrackerState {
     private var names: NameRegister
     private var warned: Set<EventLimitError.Kind> = []
     private var context: EventContext?
-    /// How the session that events belong to now began, where that was to be told and the spool was disabled.
+    /// The start of the current session, where an event was to report it and the spool was disabled.
     private var untold: Untold?
 
     /// An event of the tracker's own that waits.
@@ -33,10 +33,10 @@ struct TrackerState {
         self.sessions = sessions
     }
 
-    /// A program obeys what a person told the spool within this time.
+    /// A program obeys a change of `control.json` within this time.
     private static let controlInterval = Duration.seconds(1)
 
-    /// Whether the control file must be read before the next event. Says so once each time.
+    /// Returns whether the control file must be read before the next event, `true` once each time.
     mutating func claimsControlCheck(at now: Duration) -> Bool {
         guard now >= controlDue else { return false }
         controlDue = now + Self.controlInterval
@@ -52,11 +52,11 @@ struct TrackerState {
         let isPassive: Bool
         /// No event had the name before, as far as this tracker knows.
         let isNewName: Bool
-        /// To be told before it.
+        /// What is to be reported before it.
         let untold: Untold?
     }
 
-    /// Whether an event may be stored, and with what.
+    /// Returns what an event is stored with, or throws why it may not be.
     mutating func admit(_ name: String, _ limits: EventLimits) throws(TrackerError) -> Admission {
         if control.isDisabled { throw .disabled }
         if name.isEmpty { throw .noName }
@@ -69,12 +69,12 @@ struct TrackerState {
             isPassive: sessions.isPassive, isNewName: answer == .new, untold: untold)
     }
 
-    /// The spool is disabled: the beginning of a session is told before the session's first event.
+    /// Keeps the beginning of a session while the spool is disabled: it is reported before the session's first event.
     mutating func keepUntold(_ milestone: SessionKeeper.Milestone, isFirstStart: Bool) {
         if milestone.beginsSession { untold = Untold(milestone: milestone, isFirstStart: isFirstStart) }
     }
 
-    /// What events of another user will say.
+    /// Returns the context of another user's events.
     func context(of user: String?) -> EventContext { EventContext(session: sessions.id, user: user, device: device.json) }
 
     mutating func currentContext() -> EventContext {
@@ -84,7 +84,7 @@ struct TrackerState {
         return fresh
     }
 
-    /// No event of this name was stored.
+    /// Forgets a name of which no event was stored.
     mutating func forgetName(_ name: String) { names.forget(name) }
 
     mutating func newID() -> String { ids.next().text }
@@ -102,7 +102,7 @@ struct TrackerState {
 
     mutating func setCountry(_ code: String?) { change { $0.device.country = code } }
 
-    /// Counts what was left out of an event, and picks what is to be told.
+    /// Counts what was left out of an event, and returns what is to be reported.
     mutating func note(_ truncated: [EventLimitError]) -> [EventLimitError] {
         statistics.truncated += 1
         return truncated.filter { warned.insert($0.kind).inserted }

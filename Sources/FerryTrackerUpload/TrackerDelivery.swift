@@ -20,7 +20,9 @@ public final class TrackerDelivery: Sendable {
     private let options: UploadOptions
     private let runner: Runner
 
-    /// What is refused, and that the destination fails, is also told to `TrackerConfiguration.onWarning`, once for each time that it begins.
+    /// Creates the delivery of what a tracker stores.
+    ///
+    /// Refused segments and a failing destination are also reported to `TrackerConfiguration.onWarning`, once for each time that it begins.
     ///
     /// - Parameters:
     ///   - options: Where to send, and how. The limits of the spool are the tracker's.

@@ -312,7 +312,7 @@ class Tracker:
 
     @property
     def interval(self) -> float:
-        """At the latest so many seconds after its first event a segment is published; 0 or less: only by a flush. Setting it flushes."""
+        """The most seconds after its first event until a segment is published; 0 or less: only by a flush. Setting it flushes."""
         return _library.ferry_interval(self._tracker)
 
     @interval.setter
@@ -331,7 +331,7 @@ class Tracker:
         _check(_library.ferry_stop_sending(self._tracker))
 
     def dispatch(self, seconds: float = 0) -> Dispatched:
-        """Sends everything that was tracked, as start_sending() was told, and waits for it; 0: without an end."""
+        """Sends everything that was tracked, by the options of start_sending(), and waits for it; 0: without an end."""
         result = ctypes.c_int()
         _check(_library.ferry_dispatch(self._tracker, seconds, ctypes.byref(result)))
         return Dispatched(result.value)

@@ -16,7 +16,7 @@
 // if the parent had no tracker, unless it opens one. fork(2) waits for what other threads are doing in this library, for a second at most.
 //
 // A program that closes all its files (closefrom(3), a loop over the numbers, as some daemons do) closes its tracker first: ferry_close. Otherwise
-// events go into whatever file the program opens next. The next flush or close, or the next segment, notices: the call returns FERRY_FILE, what was
+// events go into the file that the program opens next. The next flush or close, or the next segment, notices: the call returns FERRY_FILE, what was
 // tracked before is published, and the tracker goes on with new files; events that were tracked in between are lost.
 #ifndef FERRY_H
 #define FERRY_H
@@ -72,7 +72,7 @@ typedef struct ferry_callbacks {
 ferry_tracker *ferry_open(const char *spool, const char *options);
 ferry_tracker *ferry_open_with(const char *spool, const char *options, const ferry_callbacks *callbacks);
 
-// Ends the session and the sending, publishes everything, waits for it and frees the tracker, whatever it returns. In a fork's child it frees
+// Ends the session and the sending, publishes everything, waits for it and frees the tracker, with any return value. In a fork's child it frees
 // nothing.
 int ferry_close(ferry_tracker *tracker);
 
@@ -111,7 +111,7 @@ typedef enum ferry_dispatched {
     FERRY_NOT_SENT = 3  // something is there, and it could not be sent, or not to the end
 } ferry_dispatched;
 
-// Sends everything that was tracked, as ferry_start_sending was told, and waits for it: at most so many seconds, or without an end if `seconds` is 0
+// Sends everything that was tracked, by the options of ferry_start_sending, and waits for it: at most `seconds`, or without an end if it is 0
 // or less. Nothing is started that is not likely to arrive in time. `result` may be NULL.
 int ferry_dispatch(ferry_tracker *tracker, double seconds, ferry_dispatched *result);
 
@@ -129,7 +129,7 @@ const char *ferry_session_id(ferry_tracker *tracker);
 
 // ---- Identity and properties
 
-// Events are this user's from now on; NULL: of no user. With the profile of Sensors Analytics a new one is told by $SignUp; where that cannot be stored, the
+// Events are this user's from now on; NULL: of no user. With the profile of Sensors Analytics a new one is reported by $SignUp; where that cannot be stored, the
 // call fails and the user stays.
 int ferry_login(ferry_tracker *tracker, const char *user);
 const char *ferry_user(ferry_tracker *tracker);

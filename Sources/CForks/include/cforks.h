@@ -1,4 +1,4 @@
-// What a process that may fork without exec keeps apart from its children. Whatever runs in the child is async-signal-safe
+// What a process that may fork without exec keeps apart from its children. What runs in the child is async-signal-safe
 // (signal-safety(7)): the threads that held its other locks are gone there.
 #ifndef FERRY_CFORKS_H
 #define FERRY_CFORKS_H
@@ -52,7 +52,7 @@ void ferry_disown_descriptor(int descriptor);
 void ferry_own_socket(int descriptor);
 
 // Closes a descriptor, unless a fork has closed it, or left it to its parent, since it was opened at `fork_count`. An own one's lock is given back
-// at once, whatever children hold copies of it.
+// at once, also where children hold copies of it.
 void ferry_close_descriptor(int descriptor, int fork_count);
 
 #endif

@@ -12,7 +12,7 @@ public struct SessionRules: Equatable, Sendable {
     public var timeout = Duration.seconds(20)
     /// In automatic mode: track `$AppStart`, `$AppStartPassively` and `$AppEnd`.
     public var tracksLifecycle = true
-    /// Which sessions are told by `$SessionStart`, where no `$AppStart` or `$AppStartPassively` does.
+    /// Which sessions are reported by `$SessionStart`, where no `$AppStart` or `$AppStartPassively` does.
     public var tellsStart = StartTelling.none
 
     public enum StartTelling: Equatable, Sendable {

@@ -20,7 +20,7 @@ extension TrackerConfiguration {
             delivery.interval = .seconds(120)
             delivery.threshold = nil
             delivery.criticalDelay = nil
-            // What the program starts itself is told to the server, too: `sc=start`.
+            // A session that the program starts itself is reported to the server, too: `sc=start`.
             sessions.tellsStart = .startedByProgram
             limits = .none
         case .sensors:

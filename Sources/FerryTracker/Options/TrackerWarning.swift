@@ -2,7 +2,7 @@ public import FerrySpool
 
 /// Something that the program should know but need not act on.
 public enum TrackerWarning: Sendable, CustomStringConvertible {
-    /// A part of an event was left out. Told once for each kind of limit.
+    /// A part of an event was left out. Reported once for each kind of limit.
     case truncated(event: String, EventLimitError)
     /// A journal could not be published; its events are safe in it, and it is tried again.
     case sealing(FileError)

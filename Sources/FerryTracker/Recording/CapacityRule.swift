@@ -7,13 +7,13 @@ struct CapacityRule {
     /// What each priority, from 0 to 9, holds in published segments.
     var stored = [ByteCount](repeating: .zero, count: Priority.levels)
 
-    /// Events that are not published yet may take so much, or the limit if that is more: the compressor is behind by seconds then.
+    /// The most that unpublished events may take, or the limit if that is more: the compressor is behind by seconds then.
     private static let mostUnsealed = ByteCount.mebibytes(64)
-    /// Events take at least so much less in a segment than in a journal, unless they are very few.
+    /// The factor by which events take less in a segment than in a journal, at least, unless they are very few.
     private static let compression: Int64 = 4
     private static let smallestSegment = ByteCount(512)
 
-    /// An event finds room if it can be made at the cost of what is not more urgent. Critical events always do: the oldest of them go.
+    /// Returns whether an event finds room: it does if dropping what is not more urgent makes it. Critical events always do: the oldest of them go.
     ///
     /// - Parameter unsealed: What is in journals, the event included.
     func hasRoom(for priority: Priority, unsealed: ByteCount) -> Bool {

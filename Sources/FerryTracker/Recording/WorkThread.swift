@@ -5,7 +5,7 @@ import Glibc
 
 /// A thread that does one job after the other, and in between looks after its work when it is woken or when a time has come.
 ///
-/// It gives way to the program's own threads: a nice value is a thread's, and a queue's threads are everybody's.
+/// It gives way to the program's own threads: a nice value is a thread's, and a dispatch queue's threads are shared by the whole program.
 final class WorkThread: Sendable {
     private struct Mailbox {
         var jobs: [@Sendable () -> Void] = []

@@ -69,7 +69,7 @@ struct SessionKeeper {
     /// A session began, and no event of the program's life says so.
     private var sessionStart: Milestone? { rules.tellsStart == .all ? .sessionStarted : nil }
 
-    /// What the launch is told as.
+    /// What the launch is reported as.
     var launch: Milestone? {
         let milestone =
             rules.startsInBackground

@@ -15,7 +15,7 @@ final class CrashRecording: Sendable {
 
     /// `nil` when the file cannot be made: the program runs without.
     ///
-    /// - Parameter id: Of the event that tells of the crash: the same however often it is told.
+    /// - Parameter id: Of the event that reports the crash: the same however often it is recorded.
     init?(in spool: Spool, id: EventID, app: DeviceFacts, at now: Timestamp) {
         name = "\(Self.prefix)\(id.text)"
         guard let directory = spool.stateDirectory, let file = (try? directory.createLocked(name)) ?? nil,
@@ -34,7 +34,7 @@ final class CrashRecording: Sendable {
         ferry_set_crash_context(recording, CrashReport.context(session: session, user: user))
     }
 
-    /// The tracker was closed: crashes from now on are not its.
+    /// Ends the recording, when the tracker is closed: later crashes are not its.
     func end() {
         ferry_end_crash_recording(recording)
         if directory.isStillOpen { try? directory.remove(name) }

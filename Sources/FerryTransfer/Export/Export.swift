@@ -84,7 +84,7 @@ public struct Export {
                 report.leftOut.append(
                     (
                         name,
-                        "it takes \(ByteCount(room.cost(of: size))) there, and no bundle of \(limit) has so much: give a larger --max-bytes, or send it another way"
+                        "it takes \(ByteCount(room.cost(of: size))) there, and no bundle of \(limit) has that room: give a larger --max-bytes, or send it another way"
                     ))
                 continue
             }

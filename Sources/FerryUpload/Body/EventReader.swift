@@ -11,7 +11,7 @@ struct EventReader: ~Copyable {
     private var next = 0
     private var isAtEnd = false
 
-    /// So much of the file at a time: what it inflates to is held in memory, a thousand times as much at worst (RFC 1951).
+    /// Bytes of the file that are read at a time: what they inflate to is held in memory, a thousand times as much at worst (RFC 1951).
     private static let pieceSize = 1 << 12
 
     /// - Parameter inflateLimit: The most that the whole may inflate to.
@@ -20,7 +20,7 @@ struct EventReader: ~Copyable {
         reader = GzipReader(limit: inflateLimit)
     }
 
-    /// The next line, without its line feed; `nil` at the end.
+    /// Returns the next line, without its line feed; `nil` at the end.
     mutating func line() throws(TranscodingError) -> [UInt8]? {
         while next == lines.count {
             if isAtEnd { return nil }

@@ -5,9 +5,9 @@ struct CircuitBreaker: Sendable {
     /// Names the destination in files.
     let id: String
     private let backOff: BackOff
-    /// `nil` when it is well, or was never tried.
+    /// The last failure; `nil` when the destination works, or was never tried.
     private(set) var state: RetryState?
-    /// This process has seen the destination work since it last failed.
+    /// Whether this process has seen the destination work since it last failed.
     private(set) var isProvenWell = false
     /// What was noted before this moment says nothing: the network has changed since, or a person asked for a try now.
     private var forgetsBefore: Timestamp?
@@ -22,11 +22,11 @@ struct CircuitBreaker: Sendable {
         forgetsBefore = start
     }
 
-    /// Whether a wait was noted before what is known now.
+    /// Returns whether a wait was noted before what is known now.
     private func isForgotten(_ other: RetryState) -> Bool { forgetsBefore.map { other.lastAttemptAt < $0 } ?? false }
 
-    /// What another spool's file says. What this process saw by itself outweighs it; of several files the latest counts, unless it is
-    /// from a time that has not come. Returns whether anything changed.
+    /// Takes over what another spool's file says. What this process saw by itself outweighs it; of several files the latest counts, unless it
+    /// is from a time that has not come. Returns whether anything changed.
     mutating func remember(_ other: RetryState, now: Timestamp) -> Bool {
         guard !isProvenWell, other.lastAttemptAt <= now else { return false }
         if isForgotten(other) { return false }
@@ -38,7 +38,7 @@ struct CircuitBreaker: Sendable {
     /// `Retry-After: 0` must not become a loop without a pause.
     private static let leastWait = Duration.seconds(1)
 
-    /// The destination failed last time.
+    /// Whether the destination failed last time.
     var isRecovering: Bool { state != nil }
 
     /// Whether the head of the line may be to blame: the destination said itself when it was to be tried again, or took nothing in several
@@ -56,17 +56,17 @@ struct CircuitBreaker: Sendable {
         return state.reached ?? false || !Verdict.Reason.isOfNoConnection(state.lastError.kind)
     }
 
-    /// When the destination is due again, `nil` when it is due now.
+    /// Returns when the destination is due again, `nil` when it is due now.
     func waitsUntil(now: Timestamp) -> Timestamp? { state?.wait(at: now, longestWait: backOff.longestWait) }
 
-    /// The destination answered as it should: every wait for it is void. Returns whether anything changed.
+    /// Notes that the destination answered as it should: every wait for it is void. Returns whether anything changed.
     mutating func provedWell() -> Bool {
         isProvenWell = true
         defer { state = nil }
         return state != nil
     }
 
-    /// The network changed, or a person asked for everything: nothing is known any more. Returns whether anything changed.
+    /// Forgets all, after the network changed or a person asked for everything. Returns whether anything changed.
     mutating func forget(at now: Timestamp) -> Bool {
         isProvenWell = false
         forgetsBefore = now
@@ -74,7 +74,7 @@ struct CircuitBreaker: Sendable {
         return state != nil
     }
 
-    /// It is unavailable, or misconfigured: then it is due at once, because a person mends it. Returns whether anything is to be kept.
+    /// Notes why a pass stopped. A misconfigured destination is due at once, because a person mends it. Returns whether anything is to be saved.
     mutating func failed(
         _ stop: StopReason, now: Timestamp, using generator: inout some RandomNumberGenerator
     ) -> Bool {
@@ -107,7 +107,7 @@ struct CircuitBreaker: Sendable {
         return true
     }
 
-    /// Another process was told when to come back: this one's own back-off does not go before that.
+    /// Takes over the wait of another process whose answer had `Retry-After`: this process's own back-off does not end before it.
     mutating func yield(to other: RetryState) {
         if isForgotten(other) { return }
         guard let state, state.retryAfter != true, other.retryAfter == true, other.nextAttemptAt > state.nextAttemptAt else {
@@ -116,7 +116,7 @@ struct CircuitBreaker: Sendable {
         self.state = other
     }
 
-    /// It said when to come back while the pass was ending already: of several such answers the longest wait counts. Returns whether anything changed.
+    /// Notes an answer with `Retry-After` that came while the pass was ending: of several the longest wait counts. Returns whether anything changed.
     mutating func wasTold(_ reason: Verdict.Reason, toWait retryAfter: Duration, now: Timestamp) -> Bool {
         let until = now + max(retryAfter, Self.leastWait)
         if let state, !isForgotten(state), state.nextAttemptAt >= until { return false }

@@ -21,12 +21,14 @@ struct ConcurrencyRamp: Equatable, Sendable {
     /// The weight of the newest answer.
     private static let weight = 0.25
 
-    /// - Parameter isRecovering: Begin with one at a time: after an outage everybody comes back at once.
+    /// - Parameter isRecovering: Whether to begin with one at a time: after an outage all senders come back at once.
     init(limit: Int, isRecovering: Bool) {
         self.limit = max(1, limit)
         window = isRecovering ? 1 : self.limit
     }
 
+    /// Widens the window after a success, or halves it when answers slow down.
+    ///
     /// - Parameter latency: From the last byte of the request to the answer; `nil` when unknown.
     mutating func succeeded(_ latency: Duration?) {
         stale = max(0, stale - 1)

@@ -4,6 +4,6 @@ import FerrySpool
 enum DeliveryEffect: Sendable {
     /// Writes down what became of a request's segments. ``DeliveryState/recorded(_:_:halves:at:)`` then hears what is left of them.
     case record(JudgedRequest)
-    /// Writes what is known of the destination into the spool of a queue, where the next process looks for it.
+    /// Writes the circuit breaker's state into the spool of a queue, where the next process looks for it.
     case saveBreaker(queue: Int)
 }

@@ -3,8 +3,9 @@ import FerrySpool
 /// One request to make: of a segment, or of several that go out together.
 struct DeliveryJob: Sendable {
     let id: DeliveryPlan.ID
+    /// The index of its segments' queue.
     let queue: Int
-    /// Which spool its queue was for when it was made.
+    /// The spool that the queue was for when the job was made.
     let spool: SpoolNumber
     let items: [QueuedSegment]
     /// More of their kind follow, which had no room beside them.

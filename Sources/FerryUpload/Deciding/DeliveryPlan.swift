@@ -136,8 +136,8 @@ public struct DeliveryPlan: Sendable {
             // It was reached before: what that came to says more than that it is not there since, which the segment may be to blame for.
             let told = suspects.first.map { verdict.after($0.reason) } ?? verdict
             stop(.unavailable(told.reason ?? reason, retryAfter: retryAfter))
-            // Told to come back, it came back, another passed, and it was told so again. It waits by itself, and that is not counted as a
-            // failure of its own: a limit of requests a minute meets whichever comes too many.
+            // After the wait that the destination asked for it came back, another passed, and it was sent away again. It waits by itself, and that is no
+            // failure of its own: a limit of requests a minute meets the one that is too many.
             let isOwn = retryAfter != nil && tries > 1 && isProvenWell && order != .strict
             return blameDestination() + [isOwn ? .undetermined(id) : .destinationAtFault(id)]
         case .misconfigured(let reason), .moved(_, let reason):
@@ -202,7 +202,7 @@ extension Verdict {
     fileprivate var retryableReason: Reason? {
         switch self {
         case .doubtful(let reason), .circling(let reason), .unavailable(let reason, nil): reason
-        // Told to come back later, the destination is left alone, with or without retries of its requests.
+        // A destination that answered with `Retry-After` is left alone, with or without retries of its requests.
         case .unavailable, .delivered, .misconfigured, .tooLarge, .brokenOff, .refused, .moved, .withdrawn: nil
         }
     }

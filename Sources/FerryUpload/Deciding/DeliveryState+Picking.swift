@@ -12,7 +12,7 @@ extension DeliveryState {
 
     /// Returns the next request to make.
     ///
-    /// - Parameter views: Of the queues' files.
+    /// - Parameter views: The files of each queue.
     mutating func next<View: SpoolView>(
         seeing views: [View], at now: Moment, using generator: inout some RandomNumberGenerator
     ) -> Step {
@@ -128,7 +128,7 @@ extension DeliveryState {
         return taken.map { (best.queue, $0) }
     }
 
-    /// All queues, beginning behind the one that was served last.
+    /// The indices of all queues, beginning behind the one that was served last.
     private var queuesInTurn: some Sequence<Int> {
         let (count, last) = (queues.count, lastQueue)
         return queues.indices.lazy.map { (last + 1 + $0) % count }

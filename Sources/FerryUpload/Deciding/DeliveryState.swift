@@ -1,6 +1,6 @@
 import FerrySpool
 
-/// Everything that a delivery knows while it runs: the spools' queues, the plan, and what is under way.
+/// Everything that a delivery knows while it runs: a queue for each spool, the plan, the circuit breaker, and what is under way.
 ///
 /// A value without files, clocks, callbacks and random sources: times and chances are arguments, a ``SpoolView`` answers what is asked of files, and
 /// what is to be done is left in ``takeEffects()``.
@@ -9,7 +9,7 @@ struct DeliveryState {
     var plan: DeliveryPlan
     var breaker: CircuitBreaker
     var queues: [SpoolQueue]
-    /// It goes on when nothing is left: more may come.
+    /// Whether it goes on when nothing is left: more may come.
     let isContinuous: Bool
     var isEnding = false
     var lastQueue = 0
@@ -17,7 +17,7 @@ struct DeliveryState {
     /// How many segments were taken to be sent.
     var started = 0
     var stopIsNoted = false
-    /// A request was told when to come back while the plan was ending already.
+    /// Whether an answer had `Retry-After` while the plan was ending already.
     var wasToldToWait = false
     /// The most bytes of joined segments that the destination said it takes when it took something last; `nil`: none.
     var acceptedJoined: ByteCount?
@@ -25,7 +25,7 @@ struct DeliveryState {
     var refusedJoined: ByteCount?
     var budget: TimeLimitBudget?
     var underWay: [DeliveryPlan.ID: DeliveryJob] = [:]
-    /// Jobs that took more segments than they may need, and will put back what fills no request of theirs; and their queues.
+    /// The queues of jobs that took more segments than they may need, and will put back what fills no request of theirs.
     var gathering: [DeliveryPlan.ID: Int] = [:]
     /// Outcomes of requests that are not judged yet.
     var outcomes: [DeliveryPlan.ID: RequestOutcome] = [:]
@@ -120,15 +120,15 @@ struct DeliveryState {
 
 /// The spools of a delivery.
 extension DeliveryState {
-    /// A spool joins, as the next queue or in the place of one that is gone.
+    /// Adds a spool's queue as the next one, or in the place of one whose spool is gone.
     mutating func join(_ fresh: SpoolQueue, as queue: Int) {
         if queue < queues.count { queues[queue] = fresh } else { queues.append(fresh) }
     }
 
-    /// Whether a job belongs to the spool that its queue is for now.
+    /// Returns whether a job belongs to the spool that its queue is for now.
     func isCurrent(_ job: DeliveryJob) -> Bool { queues[job.queue].spool == job.spool }
 
-    /// A job's folder failed.
+    /// Notes that the spool of a job failed, unless the queue is for another spool by now.
     mutating func fail(_ error: FileError, _ job: DeliveryJob) { if isCurrent(job) { fail(error, queue: job.queue) } }
 
     mutating func fail(_ error: FileError, queue: Int) {
@@ -144,7 +144,7 @@ extension DeliveryState {
         }
     }
 
-    /// Whether a queue has nothing left that may leave.
+    /// Returns whether a queue has nothing left that may leave.
     ///
     /// - Parameter gate: What its schedule lets through.
     mutating func isDrained(queue: Int, gate: SendGate) -> Bool {
@@ -155,12 +155,12 @@ extension DeliveryState {
         return isHeldUp(queue) || queues[queue].nextRank() == nil
     }
 
-    /// When a queue goes on that is held up by what failed; `nil` when none is.
+    /// Returns when a queue goes on whose first segment failed, in strict order; `nil` when no failed segment blocks it.
     func headWaits(queue: Int) -> Timestamp? {
         guard options.order == .strict else { return nil }
         return queues[queue].waiting.values.lazy.filter(\.hasSidecar).compactMap(\.wait?.until).min()
     }
 
-    /// In strict order a waiting segment blocks those behind it.
+    /// Returns whether a waiting segment blocks those behind it, as in strict order.
     func isHeldUp(_ queue: Int) -> Bool { options.order == .strict && !queues[queue].waiting.isEmpty }
 }

@@ -8,7 +8,7 @@ import Synchronization
 final class Dispatcher: Sendable {
     private struct Guarded {
         var delivery: DeliveryState
-        /// Of each queue's spool.
+        /// What reads and writes the files of each queue's spool.
         var queues: [SpoolServices]
         /// By the spool's number; also of spools that are gone, as long as requests of theirs are under way.
         var spools: [SpoolNumber: SpoolServices] = [:]
@@ -19,7 +19,7 @@ final class Dispatcher: Sendable {
         var changes = 0
         var waiters: [CheckedContinuation<Void, Never>] = []
 
-        /// A spool joins, as the next queue or in the place of one that is gone.
+        /// Adds a spool as the next queue, or in the place of one whose spool is gone.
         mutating func join(_ services: SpoolServices, as queue: Int, gate: SendGate) {
             delivery.join(
                 SpoolQueue(
@@ -133,7 +133,7 @@ final class Dispatcher: Sendable {
 
     // MARK: Spools
 
-    /// A spool joins, as the next queue or in the place of one that is gone.
+    /// Adds a spool as the next queue, or in the place of one whose spool is gone.
     ///
     /// - Parameter body: What is to be done in the same moment.
     func join(_ services: SpoolServices, as queue: Int, gate: SendGate, _ body: (inout DeliveryState) -> Void) {
@@ -143,7 +143,7 @@ final class Dispatcher: Sendable {
         }
     }
 
-    /// What reads and writes the queues' files.
+    /// What reads and writes the files of each queue's spool.
     var spools: [SpoolServices] { state.withLock { $0.queues } }
 
     /// What reads and writes files of spools that requests are under way of.
@@ -151,7 +151,7 @@ final class Dispatcher: Sendable {
         state.withLock { state in state.delivery.jobsUnderWay.compactMap { state.spools[$0.spool] } }
     }
 
-    /// What reads and writes a queue's files.
+    /// Returns what reads and writes the files of a queue's spool.
     func spool(ofQueue queue: Int) -> SpoolServices { state.withLock { $0.queues[queue] } }
 
     // MARK: Workers

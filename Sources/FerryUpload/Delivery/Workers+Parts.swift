@@ -186,7 +186,7 @@ extension Workers {
                 left.noted = slice.segment
                 return nil
             } catch {
-                // What is being settled makes room.
+                // Endings that are being committed make room.
                 guard error.isOutOfSpace, !hasWaited, !committer.isIdle else { return Unnotable(place: place, error: error) }
                 await committer.flush()
                 hasWaited = true

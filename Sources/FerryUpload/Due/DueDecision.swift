@@ -53,7 +53,7 @@ struct DueDecision: Sendable {
         if let failure = segment.failure { return .unusable(failure) }
         if let retry = segment.retry, let until = options.wait(of: retry, at: now) { return .waits(until: until) }
         switch segment.state {
-        case .settles(let until): return .settles(until: until)
+        case .beingWritten(let until): return .beingWritten(until: until)
         case .unfinished(let until): return .unfinished(until: until)
         // The destination's wait is the pass's, whichever segment notes it.
         case .due, .waits, .exported: return nil

@@ -19,7 +19,7 @@ public enum NotSentReason: Equatable, Sendable {
     /// Its own back-off is not over.
     case waits(until: Timestamp)
     /// It may be still being written.
-    case settles(until: Timestamp)
+    case beingWritten(until: Timestamp)
     /// It is no whole gzip file, and given up if it is none then.
     case unfinished(until: Timestamp)
 }

@@ -8,7 +8,7 @@ public struct PendingSegment: Sendable {
         /// Its own back-off, or its destination's, is not over.
         case waits(until: Timestamp)
         /// It may be still being written.
-        case settles(until: Timestamp)
+        case beingWritten(until: Timestamp)
         /// It is no whole gzip file, and given up if it is none then.
         case unfinished(until: Timestamp)
         /// It travels by hand, in the bundle of this ID, and waits for its receipt.

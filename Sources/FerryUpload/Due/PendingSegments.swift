@@ -67,7 +67,7 @@ public struct PendingSegments: Sequence, IteratorProtocol {
         if let bundle = spool.exports.entry(of: name, in: travelling)?.bundle {
             state = .exported(bundle: bundle)
         } else if let status, let until = (try? spool.settles(name, status, now: now)) ?? nil {
-            state = .settles(until: until)
+            state = .beingWritten(until: until)
         } else if let until = retry?.wait(at: now, longestWait: longestWait) {
             state = .waits(until: until)
         }
@@ -76,7 +76,7 @@ public struct PendingSegments: Sequence, IteratorProtocol {
             if !entry.isForeign { notes = (try? spool.notes(of: name)) ?? nil }
             let isQuiet = ForeignFile.isQuiet(changed: status.changed, now: now)
             if let until = becomesWhole(name, entry, notes, changed: status.changed) {
-                state = isQuiet ? .unfinished(until: until) : .settles(until: until)
+                state = isQuiet ? .unfinished(until: until) : .beingWritten(until: until)
             }
         }
         return PendingSegment(

@@ -12,8 +12,8 @@ public enum CoalescePolicy: Equatable, Sendable {
     /// The largest request that segments are joined into: all of it is held in memory.
     public static let most = ByteCount.mebibytes(16)
 
-    /// How much is joined by itself. nginx refuses larger bodies unless it is told otherwise (`client_max_body_size`), one that breaks off
-    /// repeats no more, and the time between two requests no longer counts.
+    /// The limit of `auto`. nginx refuses larger bodies by default (`client_max_body_size`), less than this is repeated when a request breaks off,
+    /// and the time between two requests no longer counts.
     static let mostByItself = ByteCount.mebibytes(1)
 
     /// - Parameter text: `off`, `auto`, or a size of 1 B to 16 MiB.

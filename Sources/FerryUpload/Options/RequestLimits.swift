@@ -26,7 +26,7 @@ public struct RequestLimits: Equatable, Sendable {
 
     public var isUnlimited: Bool { events == nil && bytes == nil }
 
-    /// Whether a request may carry so much.
+    /// Returns whether a request may carry a number of events and bytes.
     func allow(events count: Int64, bytes size: Int) -> Bool {
         events.map { count <= $0 } ?? true && bytes.map { Int64(size) <= $0.bytes } ?? true
     }

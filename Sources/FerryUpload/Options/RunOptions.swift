@@ -4,7 +4,7 @@ public import FerrySpool
 public struct RunOptions: Sendable {
     /// ``UploadOptions/retention`` holds for spools without settings of their own (`SpoolSettings`).
     public var upload: UploadOptions
-    /// What each spool is told of its limits when it is opened; `nil`: nothing.
+    /// The limits that are stored in each spool when it is opened; `nil`: none.
     public var limits: ConfiguredLimits?
     public var schedule: SchedulePolicy
     /// When sending is allowed; `nil`: always.

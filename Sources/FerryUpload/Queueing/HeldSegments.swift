@@ -9,7 +9,7 @@ struct HeldSegments {
         let isUrgent: Bool
     }
 
-    /// Which of them.
+    /// Which of the held segments.
     enum Share {
         /// Those that wait for a time of their own, as critical ones do.
         case urgent
@@ -19,7 +19,7 @@ struct HeldSegments {
     }
 
     private var held: [FileName: Held] = [:]
-    /// What some of them hold.
+    /// How much some of the held segments hold.
     struct Amount {
         /// As far as their notes tell.
         var events: Int64 = 0
@@ -57,10 +57,10 @@ struct HeldSegments {
         }
     }
 
-    /// Takes over one of others, if they have it.
+    /// Takes over a segment that others hold, if they have it.
     mutating func take(_ name: FileName, from others: HeldSegments) { if let one = others.held[name] { add(one) } }
 
-    /// Forgets those that are gone: what others have sent counts no more.
+    /// Forgets segments that are gone: what other processes have sent counts no more.
     mutating func keep(where isThere: (String) -> Bool) {
         guard !held.values.allSatisfy({ isThere($0.newcomer.name) }) else { return }
         var left = HeldSegments()
@@ -68,7 +68,7 @@ struct HeldSegments {
         self = left
     }
 
-    /// Lets some go.
+    /// Removes a share of the held segments, and returns them.
     mutating func release(_ share: Share) -> [SpoolQueue.Newcomer] {
         release { one in
             switch (share, one.isUrgent) {
@@ -78,7 +78,7 @@ struct HeldSegments {
         }
     }
 
-    /// The same for those of some names.
+    /// Removes the held segments of some names, and returns them.
     mutating func release(_ names: Set<String>) -> [SpoolQueue.Newcomer] {
         names.isEmpty ? [] : release { names.contains($0.newcomer.name) }
     }
@@ -91,7 +91,7 @@ struct HeldSegments {
         return released
     }
 
-    /// The names of those that have a segment's priority and stream.
+    /// Returns the names of held segments of a segment's priority and stream.
     func kin(of segment: SegmentName) -> some Sequence<String> {
         held.values.lazy.map(\.newcomer.name).filter { name in
             SegmentName(name).map { ($0.priority, $0.stream) == (segment.priority, segment.stream) } ?? false

@@ -14,12 +14,12 @@ struct RoundSummary: Sendable {
     private(set) var unusableReasons: [FileError] = []
     /// Files that are not whole, and may become so within minutes.
     private(set) var incomplete = 0
-    /// When all files that were just copied in can be looked at again.
+    /// When all files that may be still being written can be looked at again.
     private(set) var readyAt: Timestamp?
 
     private static let mostKept = 20
 
-    /// - Parameter moment: When a file that may be still being written can be looked at. One that is given minutes delays no round.
+    /// Notes a file that may be still being written, and when it can be looked at again. One that is given minutes delays no round.
     mutating func noteBeingWritten(until moment: Timestamp, now: Timestamp) {
         guard moment - now <= ForeignFile.quietPeriod else {
             incomplete += 1

@@ -5,11 +5,11 @@ import FerrySpool
 struct SpoolQueue {
     let spool: SpoolNumber
     private(set) var queue = SegmentQueue()
-    /// What is not due.
+    /// Segments that are not due.
     private(set) var waiting: WaitingSegments
-    /// What waits for its spool's time to send.
+    /// Segments that wait for the spool's schedule.
     private(set) var held = HeldSegments()
-    /// What other processes have.
+    /// What is known of segments that other processes have claimed.
     private(set) var contention = Contention()
     /// How often requests were tried by this process, where that is counted.
     private(set) var tries: [FileName: Int] = [:]
@@ -42,7 +42,7 @@ struct SpoolQueue {
         waiting = WaitingSegments(longestWait: longestWait)
     }
 
-    /// Lets nothing more leave, and forgets everything, until another spool has the queue.
+    /// Lets nothing more leave, and forgets everything, until the queue is another spool's.
     mutating func vacate(_ reason: FileError) {
         self = SpoolQueue(spool: spool, longestWait: longestWait, knowsArrivals: knowsArrivals, gate: .closed)
         failure = reason
@@ -144,13 +144,13 @@ extension SpoolQueue {
     /// Queues what was held.
     mutating func release(_ what: HeldSegments.Share) { for newcomer in held.release(what) { enqueue(newcomer) } }
 
-    /// Returns whether a segment of one's kind is held of whose sidecar something is so.
+    /// Returns whether a held segment of the same priority and stream has a sidecar that meets a condition.
     func holdsKin(of name: String, seeing view: some SpoolView, where isWanted: (RetryState) -> Bool) -> Bool {
         guard !held.isEmpty, let segment = SegmentName(name) else { return false }
         return held.kin(of: segment).contains { view.sidecar(of: $0).map(isWanted) ?? false }
     }
 
-    /// Queues those.
+    /// Queues the held segments of the same priority and stream whose sidecars meet a condition.
     mutating func releaseKin(of name: String, seeing view: some SpoolView, where isWanted: (RetryState) -> Bool) {
         guard !held.isEmpty, let segment = SegmentName(name) else { return }
         let wanted = held.kin(of: segment).filter { view.sidecar(of: $0).map(isWanted) ?? false }
@@ -165,7 +165,7 @@ extension SpoolQueue {
     /// Puts a segment back into the queue.
     mutating func putBack(_ item: QueuedSegment, hasSidecar: Bool) { insert(item.name, item.entry, hasSidecar: hasSidecar) }
 
-    /// Leaves a segment alone for so long; `nil`: for the rest of the pass.
+    /// Lets a segment wait; `nil`: for the rest of the pass.
     mutating func setAside(
         _ item: QueuedSegment, hasSidecar: Bool, _ wait: Wait?, missedTurn: Bool = false, request: String? = nil
     ) {
@@ -256,7 +256,7 @@ extension SpoolQueue {
         return entry
     }
 
-    /// Returns those of the next segments of one's kind of whose sidecars something is so, wherever they stand in the line.
+    /// Returns those of the next segments of the same priority and stream whose sidecars meet a condition, wherever they stand in the queue.
     func kin(of name: String, atMost most: Int, seeing view: some SpoolView, where isWanted: (RetryState) -> Bool) -> [Int] {
         guard isUsable, let segment = SegmentName(name) else { return [] }
         var wanted: [Int] = []
@@ -266,7 +266,7 @@ extension SpoolQueue {
         return wanted
     }
 
-    /// Takes some that ``kin(of:atMost:seeing:where:)`` has found.
+    /// Takes segments that ``kin(of:atMost:seeing:where:)`` has found.
     mutating func takeKin(_ indices: some Collection<Int>, seeing view: some SpoolView) -> [QueuedSegment] {
         indices.map { index in
             var entry = sized(index, view)
@@ -286,7 +286,7 @@ extension SpoolQueue {
 
     mutating func take(_ probe: SegmentQueue.Probe) -> QueuedSegment { take(probe.index, queue.listing.entries[probe.index]) }
 
-    /// Looks at the segment that would be next, and takes it if it fits.
+    /// Takes the next segment if it meets a condition.
     mutating func takeNext(seeing view: some SpoolView, where fits: (SpoolListing.Entry, String) -> Bool) -> QueuedSegment? {
         guard let index = queue.next(effectiveRules) else { return nil }
         let entry = sized(index, view)

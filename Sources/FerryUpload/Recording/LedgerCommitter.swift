@@ -1,10 +1,10 @@
 import FerrySpool
 import Synchronization
 
-/// Writes endings down while the next segments are already under way.
+/// Commits endings while the next segments are already under way.
 ///
 /// The ledger is forced to the disk before files move. What ends while one batch is forced goes into the next, so thousands of
-/// small segments a second share a few hundred forced writes. Until its ending is settled, a segment stays claimed.
+/// small segments a second share a few hundred forced writes. Until its ending is committed, a segment stays claimed.
 final class LedgerCommitter: Sendable {
     private let lease: SpoolLease
     private let sentGivesWay: Bool
@@ -22,18 +22,18 @@ final class LedgerCommitter: Sendable {
         var report = UploadReport()
         /// Events that were delivered of segments which are to go on.
         var parts: [FileName: Int64] = [:]
-        /// Since when nothing could be rejected, a person knows.
+        /// Whether it was reported that nothing can be rejected, since something could.
         var saidUnrejectable = false
-        /// What the last batch moved, and is not yet forced to the disk.
+        /// What the last batch moved and is not yet forced to the disk.
         var changed: ChangedFolders?
         /// `run()`, when there is nothing to do.
         var worker: CheckedContinuation<Void, Never>?
         /// `run()`, when it waits for more endings than it has.
         var gatherer: CheckedContinuation<Void, Never>?
-        /// Who waits for a batch to end.
+        /// Callers that wait for a batch to end.
         var waiters: [CheckedContinuation<Void, Never>] = []
 
-        /// More may come, no caller waits for what is there, and it is less than fills a batch.
+        /// Whether more may come, no caller waits for what is there, and it is less than half a batch.
         var isWorthGathering: Bool { !isClosed && flushes == 0 && queue.count < queueLimit / 2 }
 
         mutating func takeGatherer() -> CheckedContinuation<Void, Never>? { isWorthGathering ? nil : gatherer.take() }
@@ -57,14 +57,14 @@ final class LedgerCommitter: Sendable {
     /// How long the first ending of a batch waits for others, at most: a forced write costs as much for one as for two hundred.
     private static let gathering = Duration.milliseconds(8)
 
-    /// While batch follows batch, moves are forced to the disk so often.
+    /// While batch follows batch, moves are forced to the disk in this interval.
     private static let syncInterval = Duration.seconds(1)
 
-    /// What went wrong: what cannot be written down must not be sent.
+    /// The first error: what cannot be recorded must not be sent.
     var failure: FileError? { state.withLock(\.failure) }
-    /// Nothing is to be settled or forced to the disk, and nothing is being settled.
+    /// Whether nothing is to be committed or forced to the disk, and nothing is being committed.
     var isIdle: Bool { state.withLock { $0.queue.isEmpty && !$0.isCommitting && $0.changed == nil } }
-    /// What was settled, and delivered of segments that have not ended yet.
+    /// What was committed, and what was delivered of segments that have not ended yet.
     var report: UploadReport {
         state.withLock { state in
             var report = state.report
@@ -115,7 +115,7 @@ final class LedgerCommitter: Sendable {
         while isFull { await waitForBatch { $0.queue.count >= Self.queueLimit } }
     }
 
-    /// Waits until everything that was handed over is settled, or has failed.
+    /// Waits until everything that was handed over is committed, or has failed.
     func flush() async {
         let gatherer = state.withLock { state in
             state.flushes += 1
@@ -138,7 +138,7 @@ final class LedgerCommitter: Sendable {
         gatherer?.resume()
     }
 
-    /// Settles until closed.
+    /// Commits what is handed over, until closed.
     func run() async {
         var nextSync = ContinuousClock.now + Self.syncInterval
         while true {
@@ -185,10 +185,10 @@ final class LedgerCommitter: Sendable {
         }
     }
 
-    /// Settles what was handed over.
+    /// Commits what was handed over.
     ///
     /// On a full disk a few lines may find room where many do not. What is deleted makes room for the next ones once its claims have let go of
-    /// their files, so each part is settled and forgotten by itself.
+    /// their files, so each part is committed and forgotten by itself.
     func commitQueue() async {
         var left = state.withLock { state in
             state.isCommitting = true
@@ -230,7 +230,7 @@ final class LedgerCommitter: Sendable {
         }
     }
 
-    /// What came of settling some endings.
+    /// What came of committing some endings.
     private enum Outcome {
         case committed
         /// The ledger has no line of them, and they are as they were.

@@ -71,8 +71,8 @@ final class RequestNoting: Sendable {
     private static let mostReturns = 16
     private static let mostCounted = 4096
 
-    /// The notes of processes that have died since the last look at the folder, each told once; and those that have claimed segments, which another
-    /// one had when they were looked at.
+    /// Returns the notes of processes that have died since the last look at the folder, each once; and those with claimed segments, which another
+    /// process had when they were looked at.
     ///
     /// - Parameter segments: They are claimed. While a process that has noted them seems to live, it may be just dying; or it has let go of them
     ///   unsent.

@@ -74,7 +74,7 @@ extension RunLoop {
         for (number, spool) in spools.enumerated() { if let queue = spool.queue { owners[queue] = number } }
     }
 
-    /// A queue that no spool has, and no request is under way in; `nil` when all are needed.
+    /// Returns a queue that is no spool's and of which no request is under way; `nil` when all are needed.
     func freeQueue() -> Int? {
         let busy = dispatcher.read { Set($0.jobsUnderWay.map(\.queue)) }
         return state.spools.indices.first { owners[$0] == nil && !busy.contains($0) }

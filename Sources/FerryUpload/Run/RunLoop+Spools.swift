@@ -53,7 +53,7 @@ extension RunLoop {
         knownSpools.insert(spool.id)
         owners[queue] = number
         addCommitter(services.committer)
-        // Before the scan: what appears during it is told twice, and noticed once.
+        // Before the scan: what appears during it is reported twice, and queued once.
         watch.add(path, isRemote: spool.directory.isRemote, number: queue)
         // A change of its control since it was opened is not reported again.
         readControl(number)

@@ -12,7 +12,7 @@ struct RunLoop {
     var spools: [RunningSpool] = []
     /// The IDs of those that were ever open.
     var knownSpools: Set<String> = []
-    /// Which of the spools has a queue.
+    /// The spool of each queue.
     var owners: [Int: Int] = [:]
     /// Collections that cannot be listed, and why.
     var lostPlaces: [String: FileError] = [:]
@@ -51,12 +51,13 @@ struct RunLoop {
     static let checkInterval = Duration.seconds(2)
     /// Limits and left-over files are looked after this often.
     private static let housekeepingInterval = Duration.seconds(60)
+    /// Earliest time to read the routes again after a change: netlink events arrive in bursts.
     private static let networkDelay = Duration.milliseconds(100)
     /// A name that could not be looked up is asked for again.
     private static let nameInterval = Duration.seconds(30)
     /// Timers of the event loop stand still while the machine sleeps: a longer wait would end late.
     private static let longestSleep = Duration.seconds(60)
-    /// The books of what was answered are written within milliseconds.
+    /// The outcomes of answered requests are recorded within milliseconds.
     private static let booksLook = Duration.milliseconds(5)
 
     var dispatcher: Dispatcher { runner.workers.dispatcher }
@@ -186,7 +187,7 @@ struct RunLoop {
         runner.onEvent(.network(verdict))
     }
 
-    /// While nothing is sent, no request looks whether a token was mended.
+    /// Reads files with secrets again: while nothing is sent, no request looks whether a token was mended.
     private mutating func followSecrets() {
         let template = runner.workers.template
         if let problem = template.followSecrets() {
@@ -234,7 +235,7 @@ struct RunLoop {
         }
     }
 
-    /// Looks at the folders whose changes the kernel does not tell.
+    /// Looks at the folders whose changes the kernel does not report.
     private func poll() async {
         let folders = watch.polledFolders
         for (folder, look) in zip(folders, await runner.looks.look(at: folders.map(\.path))) {
@@ -242,7 +243,7 @@ struct RunLoop {
         }
     }
 
-    /// Brings the delivery in line, tells what changed, and sets the timer.
+    /// Brings the delivery in line with what is known, reports what changed, and sets the timer.
     private mutating func reconcile() async {
         let now = runner.moment()
         state.isQuiet = runner.turns.isWanted
@@ -271,7 +272,7 @@ struct RunLoop {
             if spool.needsScan { wake = min(wake, spool.nextScan) }
         }
         if let rest = restSpools() { wake = min(wake, now.steady + rest) }
-        // The end of what is under way is told; when all of it is written down is looked at.
+        // The end of a request is a signal; that its endings are all recorded is polled.
         if state.isQuiet, !giveTurn(), !dispatcher.read(\.isBusy) { wake = now.steady + Self.booksLook }
         setTimer(wake - now.steady)
     }
@@ -317,7 +318,7 @@ struct RunLoop {
         return control.isDisabled ? .disabled : control.isPaused ? .paused : nil
     }
 
-    /// Why nothing leaves a spool though its destination is well, or may be.
+    /// Returns why nothing leaves a spool though its destination works, or may work.
     private func headBlocker(of number: Int) -> SendBlocker? {
         guard let queue = spools[number].queue else { return nil }
         return dispatcher.read { $0.headWaits(queue: queue) }.map { .headWaits(until: $0) }

@@ -37,7 +37,7 @@ public struct RunSnapshot: Sendable {
 }
 
 extension DeliveryState {
-    /// What is pending in a queue, whether it is queued, waits, or is under way.
+    /// Returns what is pending in a queue, by priority: queued, waiting, held or under way.
     func pending(queue: Int) -> [Priority: RunSnapshot.Pending] {
         var pending: [Priority: RunSnapshot.Pending] = [:]
         let rules = queues[queue].rules
@@ -56,7 +56,7 @@ extension DeliveryState {
         return pending
     }
 
-    /// How many of a queue's queued segments missed their deadline and are held for it.
+    /// Returns how many queued segments missed their deadline and are held for it.
     func heldLate(queue: Int) -> Int {
         let rules = queues[queue].rules
         guard !rules.sendsLate else { return 0 }

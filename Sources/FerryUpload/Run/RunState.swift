@@ -19,12 +19,12 @@ struct RunState {
         }
     }
 
-    /// So long after a flush was asked for, what was stored before it leaves at once.
+    /// After a flush was asked for, what was stored before it leaves at once during this time.
     private static let flushPatience = Duration.seconds(30)
     private let options: RunOptions
     /// When segments are sent: the runner's, until the program changes its interval.
     private(set) var policy: SchedulePolicy
-    /// Nothing is begun: the program sends by itself.
+    /// Whether nothing is begun, because the program sends by itself.
     var isQuiet = false
     private(set) var spools: [Spool] = []
     private(set) var network = NetworkVerdict.usable(interface: nil)
@@ -46,7 +46,7 @@ struct RunState {
         }
     }
 
-    /// A spool joins.
+    /// Adds a spool.
     mutating func add(_ control: SpoolControl) {
         spools.append(Spool(schedule: SendSchedule(policy)))
         // What was asked for before has been done, or was for another process.
@@ -54,7 +54,7 @@ struct RunState {
         _ = setControl(control, of: spools.count - 1)
     }
 
-    /// A spool comes back under its number, or another one takes its place.
+    /// Takes a spool back under its number, or another one in its place.
     mutating func rejoin(_ control: SpoolControl, as spool: Int, isSame: Bool) {
         if !isSame {
             spools[spool] = Spool(schedule: SendSchedule(policy))
@@ -63,7 +63,7 @@ struct RunState {
         _ = setControl(control, of: spool)
     }
 
-    /// A segment appeared, or its writer has finished with it.
+    /// Notes a segment that appeared, or whose writer has finished with it.
     mutating func appeared(_ found: FoundSegment, in spool: Int, _ delivery: inout DeliveryState, at now: Moment) {
         guard !delivery.namesUnderWay(queue: spool).contains(found.name), let newcomer = delivery.queues[spool].appeared(found)
         else { return }
@@ -75,7 +75,7 @@ struct RunState {
         }
     }
 
-    /// A look at a whole folder found what is new since the last one.
+    /// Takes what a scan found that is new since the last one.
     ///
     /// - Parameter before: What was queued then; `nil` at the first look: all that it finds leaves at once.
     /// - Returns: What is to be placed.
@@ -124,7 +124,7 @@ struct RunState {
         return true
     }
 
-    /// This process asks in a spool's folder what it does already: it does not obey its own note.
+    /// Notes that this process itself asked for a flush in a spool's folder: it does not obey its own request.
     mutating func askedItself(spool: Int, at now: Moment) {
         (spools[spool].flushedAt, spools[spool].flushSeen) = (now.wall, now.steady)
     }
@@ -138,7 +138,7 @@ struct RunState {
         delivery.forgetWaits(at: now, using: &generator)
     }
 
-    /// A file with secrets has changed: what refused the old ones is tried at once.
+    /// Notes that a file with secrets has changed: a destination that refused the old ones is tried at once.
     mutating func secretsChanged(
         _ delivery: inout DeliveryState, at now: Moment, using generator: inout some RandomNumberGenerator
     ) {
@@ -147,7 +147,7 @@ struct RunState {
         delivery.restart(at: now, using: &generator)
     }
 
-    /// The network changed. Returns whether there is a new way to the destination.
+    /// Notes a change of the network. Returns whether there is a new way to the destination.
     ///
     /// - Parameter isFirst: It was not known before: the waits that an earlier process has noted go on.
     mutating func setNetwork(
@@ -163,7 +163,7 @@ struct RunState {
         return true
     }
 
-    /// Why nothing at all is sent.
+    /// Returns why nothing at all is sent.
     func blocker(_ delivery: DeliveryState, at now: Moment) -> SendBlocker? {
         switch network {
         case .usable: break
@@ -184,7 +184,7 @@ struct RunState {
         return nil
     }
 
-    /// Returns the names of held segments, by queue, that are to be looked for before they make anything leave: other processes may have sent them.
+    /// Returns the names of held segments, by queue, that are to be looked for before they make others leave: another process may have sent them.
     func toLookFor(_ delivery: DeliveryState, at now: Moment) -> [(queue: Int, names: [String])] {
         guard !isQuiet, blocker(delivery, at: now) == nil else { return [] }
         return spools.indices.compactMap { index in
@@ -232,7 +232,7 @@ struct RunState {
         return next.filter { $0 > now.steady }.min()
     }
 
-    /// By hand, what was asked for is over when the destination has failed: what is stored from then on was not asked for.
+    /// Ends a flush that was asked for by hand once the destination has failed: what is stored from then on was not asked for.
     private mutating func endAsking(_ delivery: DeliveryState) {
         guard policy.isManual, !delivery.isBusy, delivery.plan.stopReason?.reason != nil else { return }
         for spool in spools.indices { spools[spool].schedule.drained() }

@@ -6,7 +6,7 @@ struct RunningSpool {
     let path: String
     /// Which of the runner's places names it.
     let place: Int
-    /// The queue that its segments leave by, and its number in everything else; `nil` before it was ever open.
+    /// The index of its queue, and its number in everything else; `nil` before it was ever open.
     private(set) var queue: Int?
     private(set) var services: SpoolServices?
     private(set) var isOpen = false
@@ -14,7 +14,7 @@ struct RunningSpool {
     private(set) var failure: FileError?
     /// Which spool it was when it was open last.
     private(set) var id: String?
-    /// Why nothing is sent from it, as it was told last.
+    /// Why nothing is sent from it, as it was reported last.
     var blocker: SendBlocker?
     /// The folder that it was seen in last, when it is one of many there, and since when it is missing there.
     var absence = Absence()
@@ -34,7 +34,7 @@ struct RunningSpool {
     private(set) var nextScan = Duration.zero
     /// Segments that travel by hand, as the last scan found the marks.
     var travelling = TravellingSegments()
-    /// What could not be finished of what dead writers left, as it was told last.
+    /// What could not be finished of what dead writers left, as it was reported last.
     var unfinished: [RecoveryError] = []
     /// When to look for journals that dead writers left.
     var recoversAt: Duration?
@@ -99,7 +99,7 @@ struct RunningSpool {
     /// Opens a spool, publishes what dead writers and receivers left in it, and sees whether it can be written. An empty folder is left
     /// alone: a file system may be missing there.
     ///
-    /// - Parameter known: Spools that were open before: what they were told of their limits since, they keep.
+    /// - Parameter known: The IDs of spools that were open before: they keep limits that were set since.
     static func open(
         _ path: String, _ options: RunOptions, known: Set<String>, at now: Timestamp, warn: (UnreadableState) -> Void
     ) throws(FileError) -> Opening {

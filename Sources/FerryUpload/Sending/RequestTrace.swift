@@ -6,9 +6,9 @@ struct RequestTrace: Sendable {
     var latency: Duration?
     /// How much of the body the other side may have.
     var departure = Departure.nothing
-    /// All of it went out on a connection that ended without an answer, and it was made again at once: what that was told is of the second alone.
+    /// Whether all of it went out on a connection that ended without an answer, and it was made again at once: the answer is the second one's alone.
     var mayHaveArrived = false
-    /// Some of it went out on such a connection.
+    /// Whether some of it went out on such a connection.
     var wasReached = false
     /// Which of the segments the destination said it knew already, by their place in the request.
     var duplicates: Set<Int> = []
@@ -16,6 +16,6 @@ struct RequestTrace: Sendable {
     var receiver: String?
     /// The most bytes of joined segments that the destination says it takes.
     var acceptedJoined: ByteCount?
-    /// Whether this one is among them, where an outcome is told of one.
+    /// Whether this segment is among them, where the outcome is of one segment.
     var isDuplicate = false
 }

@@ -30,7 +30,7 @@ final class ExchangeHandler: ChannelDuplexHandler {
     private var job: Job?
     private var source: BodySource?
     private var answer = Answer(status: 0, headers: [], body: [])
-    /// The answer is complete, and is told when all that came with it was looked at: whether the connection stays open.
+    /// Whether the connection stays open after a complete answer, which is handed over when all that came with it was looked at; `nil` before.
     private var completion: Bool?
     /// Between a piece of input and the end of what came with it.
     private var isReading = false

@@ -23,7 +23,7 @@ struct Pacer: Sendable {
         return max(.zero, start - now)
     }
 
-    /// So much at a time that the stream is smooth, and no more system calls than that needs.
+    /// Bytes that are written at a time: a twentieth of a second's, so that the stream is smooth with few system calls.
     var piece: ByteCount {
         guard let limit else { return TransportOptions.filePiece }
         return min(max(ByteCount(limit.bytes / 20), ByteCount(512)), TransportOptions.filePiece)

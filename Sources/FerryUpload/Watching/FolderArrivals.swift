@@ -10,7 +10,7 @@ final class FolderArrivals: Sendable {
     private let descriptor: Int32
     /// Of the segments' folder.
     private let watch: Int32
-    /// Of its state folder; negative where not all is told that may change in it.
+    /// Of its state folder; negative where the kernel does not report all that may change in it.
     private let stateWatch: Int32
     /// Of the state folder's export marks; negative where there are none.
     private let exportsWatch: Int32
@@ -19,7 +19,7 @@ final class FolderArrivals: Sendable {
     fileprivate struct State {
         var names: Set<FileName> = []
         var critical: [String] = []
-        /// More happened than was told, or than is kept.
+        /// Whether more happened than the kernel reported, or than is kept.
         var isUnclear = false
         /// How often a name came into the state folder or went, or an export's mark was changed; `nil` where that is not known any more.
         var stateChanges: Int? = 0
@@ -72,7 +72,7 @@ final class FolderArrivals: Sendable {
         guard let folder = spool.stateDirectory else { return (-1, -1) }
         let path = "/proc/self/fd/\(folder.descriptor)"
         let state = inotify_add_watch(descriptor, path, stateMask)
-        // Where it is made from here on, that is told.
+        // If it is made from here on, the watch above reports it.
         let exports = inotify_add_watch(descriptor, "\(path)/\(ExportsFolder.folderName)", exportsMask)
         return exports >= 0 || errno == ENOENT ? (state, exports) : (-1, -1)
     }
@@ -89,7 +89,7 @@ final class FolderArrivals: Sendable {
         }
     }
 
-    /// Looks for what has come.
+    /// Returns what has come since ``begin()``.
     func look(for names: @autoclosure () -> [String]) -> Look {
         state.withLock { state in
             read(into: &state)
@@ -158,7 +158,7 @@ extension FolderArrivals.State {
 
     fileprivate mutating func countStateChange() { stateChanges = stateChanges.map { $0 &+ 1 } }
 
-    /// Something happened that was not told.
+    /// Notes that something happened that the kernel did not report.
     fileprivate mutating func lose() {
         isUnclear = true
         names = []

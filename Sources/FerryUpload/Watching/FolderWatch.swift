@@ -8,17 +8,17 @@ enum FolderEvent: Equatable, Sendable {
     case appeared(String)
     /// A file of this name was made, and may be still empty.
     case created(String)
-    /// The spool was told something.
+    /// `control.json` or the settings changed.
     case control
     /// A writer let go of its journal.
     case journalClosed
-    /// More happened than can be told: only a look at the whole folder shows what.
+    /// More happened than the kernel reported: only a scan shows what.
     case rescanNeeded
     /// The folder was moved, removed or unmounted.
     case gone
 }
 
-/// Notices what happens in spools: at once where the kernel tells, by looking now and then where it does not. Neither keeps a folder open.
+/// Reports what happens in spools: at once where the kernel reports it, by looking now and then where it does not. Neither keeps a folder open.
 final class FolderWatch: Sendable {
     private let registry = Registry()
     /// `nil` when the kernel has none to give.
@@ -97,7 +97,7 @@ final class FolderWatch: Sendable {
 
     /// Begins to watch a spool.
     ///
-    /// - Parameter isRemote: Its file system changes elsewhere too, which the kernel does not tell.
+    /// - Parameter isRemote: Its file system changes elsewhere too, which the kernel does not report.
     func add(_ path: String, isRemote: Bool, number: Int) {
         do throws(FileError) {
             guard let inotify, !isRemote else { throw FileError("watch", path, code: ENOSYS) }
@@ -118,15 +118,15 @@ final class FolderWatch: Sendable {
     /// How often folders without a watch are to be looked at; `nil` while there are none.
     var pollInterval: Duration? { polled.withLock { $0.isEmpty ? nil : .seconds(1) } }
 
-    /// Whether a folder is looked at now and then.
+    /// Returns whether a folder is looked at now and then.
     func isPolled(_ number: Int) -> Bool { polled.withLock { $0[number] != nil } }
 
-    /// The folders whose changes the kernel does not tell.
+    /// The folders whose changes the kernel does not report.
     var polledFolders: [(number: Int, path: String)] {
         polled.withLock { polled in polled.map { ($0.key, $0.value.path) } }
     }
 
-    /// What a look at one of them shows.
+    /// Returns what a look at one of them shows.
     func events(of number: Int, _ look: Result<SpoolGlance, FileError>) -> [FolderEvent] {
         polled.withLock { $0[number]?.events(look) ?? [] }
     }

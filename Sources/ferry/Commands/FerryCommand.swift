@@ -8,7 +8,7 @@ struct FerryCommand: AsyncParsableCommand {
         abstract: "Store events in a folder, forward them when there is a network.",
         discussion: """
             Programs drop gzip-compressed JSON-lines segments into a spool folder; ferry delivers them in order, \
-            exactly once at its own receiver, whatever goes wrong in between.
+            exactly once at its own receiver, also after crashes, lost connections and power cuts.
 
             Try it: ferry demo
             """,

@@ -152,7 +152,7 @@ struct RunConfiguration {
                 }
                 continue
             }
-            // An unknown section was told already.
+            // An unknown section was reported already.
             let section = key.name.split(separator: ".").dropLast().joined(separator: ".")
             if !section.isEmpty, !Settings.all.contains(where: { $0.key.hasPrefix(section + ".") }) { continue }
             guard let setting = Settings.named(key.name) else {

@@ -26,7 +26,7 @@ struct RunSetup {
             let upload = try UploadSettings(values).options(environment: environment)
             options = RunOptions(upload: upload, schedule: Self.schedule(values))
             options.limits = ConfiguredLimits(options.upload.retention, isSet: values.setsRetention, program: "ferry run")
-            // Certificates are read here, so that a bad one is told before anything starts.
+            // Certificates are read here, so that a bad one is reported before anything starts.
             _ = try Runner([], options: options)
         } catch {
             let message = (error as? CommandError)?.message ?? "\(error)"

@@ -107,7 +107,8 @@ enum Settings {
             "network.watch", default: "true", "Watch the machine's routes: without one nothing is tried.",
             problem: oneOf(["true", "false"])),
         Setting(
-            "interfaces.allow", isList: true, "Interfaces that may be used whatever interfaces.deny says: names with * and ?."),
+            "interfaces.allow", isList: true,
+            "Interfaces that may be used even if interfaces.deny names them: names with * and ?."),
         Setting("interfaces.deny", isList: true, default: "ww*", "Interfaces that may not be used; mobile modems by default."),
         Setting("metrics.listen", default: "off", "Serve OpenMetrics at http://HOST:PORT/metrics.", problem: off(address)),
         Setting(

@@ -39,7 +39,7 @@ struct ReplaySelection: ParsableArguments {
         help: ArgumentHelp("max, or 1x, 10x, 0.5x: with the original gaps between events, divided by this.", valueName: "factor"))
     var speed = "max"
 
-    @Option(help: ArgumentHelp("So many events a second, like 500/s.", valueName: "rate"))
+    @Option(help: ArgumentHelp("The number of events sent a second, like 500/s.", valueName: "rate"))
     var rate: String?
 
     @Option(

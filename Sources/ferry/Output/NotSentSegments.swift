@@ -49,7 +49,7 @@ extension NotSentReason {
         case .overLimit: ("over the limit", nil)
         case .unusable(let error): ("\(error)", nil)
         case .waits(let until): ("backing off after a failure", until)
-        case .settles(let until): ("perhaps still being written", until)
+        case .beingWritten(let until): ("perhaps still being written", until)
         case .unfinished(let until): ("no whole gzip file, and perhaps still being written", until)
         }
     }

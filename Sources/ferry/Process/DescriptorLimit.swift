@@ -93,7 +93,7 @@ enum DescriptorLimit {
     private static let sensible: rlim_t = 4096
     /// Its epoll, its event and its timer.
     private static let descriptorsPerLoop = 3
-    /// A connection, a segment, its sidecar, and a segment that was delivered and is not settled yet.
+    /// A connection, a segment, its sidecar, and a segment that was delivered and whose ending is not committed yet.
     private static let descriptorsPerUpload = 4
     /// Folders, a ledger; what looks after signals, folders and the network.
     private static let others = 24

@@ -43,7 +43,7 @@ struct ReceiverLoop {
             tasks.addTask { [reports] in await reports.tellOfHeldBack() }
             tasks.addTask { try await receive(signals) }
             defer { tasks.cancelAll() }
-            // Whichever fails, or is told to end.
+            // The first that fails, or is to end.
             try await tasks.next()
         }
     }

@@ -1,6 +1,6 @@
 import FoundationEssentials
 
-/// The units of systemd: hardened, and told how things are (Type=notify).
+/// systemd unit files, hardened, with `Type=notify`.
 enum SystemdUnits {
     /// This program's own path.
     static var program: String {

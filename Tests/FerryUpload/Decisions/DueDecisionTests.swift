@@ -101,7 +101,7 @@ struct DueDecisionTests {
         let error = FileError("open", "b", code: 5)
         let heads: [(PendingSegment, NotSentReason)] = [
             (segment("b", retry: failed(.segment, for: .seconds(9))), .waits(until: until)),
-            (segment("b", .settles(until: until)), .settles(until: until)),
+            (segment("b", .beingWritten(until: until)), .beingWritten(until: until)),
             (segment("b", .unfinished(until: until)), .unfinished(until: until)),
             (segment("b", failure: error), .unusable(error)),
         ]

@@ -8,7 +8,7 @@ struct AcknowledgeCommand: ParsableCommand {
         commandName: "acknowledge",
         abstract: "Take a hub's receipt: what it vouches for goes to sent/, what it lacks is due again.",
         discussion: """
-            A receipt for another spool, for a bundle that nobody waits for, or with other checksums is refused; with --from also one \
+            A receipt for another spool, for a bundle that the spool does not wait for, or with other checksums is refused; with --from also one \
             that the hub did not sign. What is wrong with one receipt does not stop the others. Where several hubs took one bundle, give \
             their receipts together: only what none of them has is due again.
 
@@ -103,6 +103,8 @@ struct AcknowledgeCommand: ParsableCommand {
             try StandardOutput.print("\(result.changed) changed since they were exported, and are due again as they are now")
         }
         if result.missing > 0 { try StandardOutput.print("\(result.missing) did not arrive, and are due again") }
-        if result.busy > 0 { try StandardOutput.print("\(result.busy) are being sent by somebody; acknowledge again later") }
+        if result.busy > 0 {
+            try StandardOutput.print("\(result.busy) are being sent by another process; acknowledge again later")
+        }
     }
 }

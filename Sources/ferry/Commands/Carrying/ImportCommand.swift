@@ -7,7 +7,7 @@ struct ImportCommand: ParsableCommand {
         commandName: "import",
         abstract: "Take bundles into a hub's spool, each segment once, and write receipts.",
         discussion: """
-            Names, sizes and checksums are checked; what is missing or damaged is told, the rest is taken. The receipt goes beside the \
+            Names, sizes and checksums are checked; what is missing or damaged is reported, the rest is taken. The receipt goes beside the \
             bundle, to be carried back.
 
             Example: ferry import /media/stick --spool hub --from site.pub --key hub.key

@@ -5,13 +5,13 @@ import Glibc
 /// The commands that tell a spool something, persistently: every program that uses it obeys within a second.
 protocol ControlCommand: ParsableCommand {
     var spoolOptions: SpoolOptions { get }
-    /// What to tell.
+    /// Changes the spool's control file.
     func change(_ control: inout SpoolControl, at now: Timestamp)
-    /// What the command says when it is done.
+    /// Returns what the command prints when it is done.
     func confirmation(_ path: String) -> String
-    /// What programs still have to do of what the spool was told before.
+    /// Returns how long to wait until programs have obeyed an earlier change.
     func wait(for control: SpoolControl, at now: Timestamp) -> Duration
-    /// What else is to be known, now that the spool is told.
+    /// Returns a remark on the spool after the change; `nil`: none.
     func remark(on spool: Spool) -> String?
 }
 

@@ -3,7 +3,7 @@ import FerrySpool
 
 struct FlushCommand: ControlCommand {
     static let configuration = CommandConfiguration(
-        commandName: "flush", abstract: "Ask a running `ferry run` to send everything now, whatever its interval.",
+        commandName: "flush", abstract: "Ask a running `ferry run` to send everything now, without waiting for its interval.",
         discussion: """
             Waits for a failed destination are void as well. Without a `ferry run` nothing happens: use `ferry upload`.
 

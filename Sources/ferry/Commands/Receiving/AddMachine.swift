@@ -15,7 +15,7 @@ struct AddMachine: ParsableCommand {
     @OptionGroup var machine: MachineOptions
     @OptionGroup var limits: LimitOptions
 
-    @Option(help: ArgumentHelp("Know the machine by this client certificate (PEM), whoever signed it.", valueName: "file"))
+    @Option(help: ArgumentHelp("Know the machine by this client certificate (PEM), of any issuer.", valueName: "file"))
     var certificate: String?
 
     func run() throws {

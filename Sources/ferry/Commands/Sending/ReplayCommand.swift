@@ -96,7 +96,7 @@ struct ReplayCommand: AsyncParsableCommand {
             if let folder = run.position.folder { command.resolvePaths(from: folder) }
             return try await command.go(run, isResumed: true)
         }
-        // What is wrong with the options is to be told before there is a run.
+        // Mistakes in the options are to be reported before there is a run.
         if dryRun { return try HourChart(isJSON: output.json).print(try makeReplay { _ in }) }
         let replay = try makeReplay { _ in }
         do throws(FileError) { try replay.requirePaths() } catch {

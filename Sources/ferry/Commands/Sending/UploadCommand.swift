@@ -38,7 +38,7 @@ struct UploadCommand: AsyncParsableCommand {
             valueName: "n"))
     var limit: Int?
 
-    @Flag(help: "Try everything now, whatever is to be waited for.")
+    @Flag(help: "Try everything now, without waiting for any back-off.")
     var retryNow = false
 
     @Flag(help: "Print what would be sent, in order, and send nothing. What would not, and why, goes to standard error.")

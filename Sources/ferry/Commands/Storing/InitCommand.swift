@@ -6,7 +6,7 @@ struct InitCommand: ParsableCommand {
         commandName: "init",
         abstract: "Make a spool.",
         discussion: """
-            With --group it is shared: its folder has mode 2770, and whatever is made in it is the group's as well, whatever the umask. So \
+            With --group it is shared: its folder has mode 2770, and what is made in it is the group's as well, with any umask. So \
             one user writes, another sends, and a third looks. A spool that is there already is shared with all that it holds, but \
             for links and for hidden files and folders of other programs.
 

@@ -159,7 +159,7 @@ struct WriteCommand: ParsableCommand {
         }
     }
 
-    /// Tells of data that gave way, also where nothing else is told.
+    /// Reports data that gave way, also where nothing else is reported.
     private func tell(_ dropped: (expired: LedgerTotals.Count, evicted: LedgerTotals.Count)) {
         for (count, verb, limit) in [
             (dropped.evicted, "evicted", "--max-spool-bytes"), (dropped.expired, "expired", "--max-spool-age"),
