@@ -7,7 +7,7 @@ import Glibc
 struct InvalidArgumentError: Error, CustomStringConvertible {
     let description: String
 
-    /// The text of an argument that must be there.
+    /// Returns the text of an argument that must be there.
     static func text(_ argument: UnsafePointer<CChar>?, _ what: String) throws(InvalidArgumentError) -> String {
         guard let argument else { throw InvalidArgumentError(description: "\(what) is NULL") }
         guard let text = String(validatingCString: argument) else {
@@ -16,7 +16,7 @@ struct InvalidArgumentError: Error, CustomStringConvertible {
         return text
     }
 
-    /// The value of a JSON object; `fallback` for NULL.
+    /// Returns the value of a JSON object; `fallback` for NULL.
     static func json<Value: Decodable>(
         _ argument: UnsafePointer<CChar>?, or fallback: Value, _ what: String
     ) throws(InvalidArgumentError) -> Value {
@@ -32,7 +32,7 @@ struct InvalidArgumentError: Error, CustomStringConvertible {
         }
     }
 
-    /// An event's properties; none for NULL.
+    /// Returns an event's properties; none for NULL.
     static func properties(
         _ argument: UnsafePointer<CChar>?, _ what: String = "the properties"
     ) throws(InvalidArgumentError) -> EventProperties {
@@ -47,7 +47,7 @@ struct InvalidArgumentError: Error, CustomStringConvertible {
         }
     }
 
-    /// A number of seconds; which ones make sense is another's to say.
+    /// Returns a number of seconds as a duration. The caller checks its range.
     static func seconds(_ number: Double, _ what: String) throws(InvalidArgumentError) -> Duration {
         guard !number.isNaN else { throw InvalidArgumentError(description: "\(what) is no number") }
         return Duration(boundedSeconds: number)

@@ -32,7 +32,7 @@ struct OptionReader<Key: CodingKey & CaseIterable & RawRepresentable<String>> {
 
     func texts(_ key: Key) throws -> [String: String]? { try value(key, [String: String].self, "an object of texts") }
 
-    /// One of some words, each of which stands for a value.
+    /// Returns the value that a word stands for; `nil` when the key is missing.
     func word<Value>(_ key: Key, _ words: [(String, Value)]) throws -> Value? {
         let expected = words.map(\.0).joined(separator: ", ")
         guard let text = try value(key, String.self, "one of \(expected)") else { return nil }
@@ -42,14 +42,14 @@ struct OptionReader<Key: CodingKey & CaseIterable & RawRepresentable<String>> {
         return found.1
     }
 
-    /// A number above zero.
+    /// Returns a number above zero; `nil` when the key is missing.
     func positive<Value: Decodable & Comparable & ExpressibleByIntegerLiteral>(_ key: Key, _ type: Value.Type) throws -> Value? {
         let number = try value(key, type, "a number")
         if let number, number <= 0 { throw OptionError(description: "'\(key.rawValue)' must be more than 0") }
         return number
     }
 
-    /// A number of seconds.
+    /// Returns a number of seconds as a duration; `nil` when the key is missing.
     ///
     /// - Parameter allowsZero: Whether zero and less mean something.
     func seconds(_ key: Key, allowsZero: Bool = false) throws -> Duration? {

@@ -16,7 +16,7 @@ struct SendingOptions: Decodable {
     private let to: DestinationURL
     private let changes: @Sendable (inout UploadOptions) -> Void
 
-    /// What is to be sent where, and how.
+    /// Returns the options of the upload: what is sent where, and how.
     ///
     /// - Parameter profile: The tracker's.
     func upload(_ profile: TrackerProfile?) -> UploadOptions {

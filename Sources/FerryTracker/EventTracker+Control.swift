@@ -60,7 +60,7 @@ extension EventTracker {
         try await flush()
     }
 
-    /// ``setInterval(_:)`` for code without tasks. The calling thread waits for the disk.
+    /// Sets the interval, as ``setInterval(_:)``, for code without tasks. The calling thread waits for the disk.
     public func setIntervalAndWait(_ interval: Duration) throws(TrackerError) {
         try change(interval: interval)
         try flushAndWait()

@@ -7,7 +7,7 @@ extension EventTracker {
     /// Who is logged in.
     public var userID: String? { isForked ? nil : state.withLock(\.identity.userID) }
 
-    /// Events are this user's from now on, after the next start as well.
+    /// Sets the user of events from now on, after the next start as well.
     ///
     /// - Parameter user: 1 to 256 characters.
     /// - Throws: ``TrackerError``. With ``TrackerConfiguration/tracksSignUp`` also why `$SignUp` was not stored; the user is not logged in then.
@@ -60,7 +60,7 @@ extension EventTracker {
 
     public var superProperties: EventProperties { isForked ? [:] : state.withLock(\.superProperties) }
 
-    /// Instead of the locale's country, two letters (ISO 3166-1), which are stored in upper case; `nil`: none.
+    /// Sets the country of events instead of the locale's: two letters (ISO 3166-1), which are stored in upper case; `nil`: none.
     ///
     /// - Throws: ``TrackerError/country(_:)``; the country stays as it was.
     public func setCountryCode(_ code: String?) throws(TrackerError) {

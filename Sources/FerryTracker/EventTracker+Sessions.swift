@@ -19,7 +19,7 @@ extension EventTracker {
         return id
     }
 
-    /// The program comes before a person: timers run, and a new session begins if it was away for long.
+    /// Notes that the program comes before a person: timers run, and a new session begins if it was away for long.
     public func enterForeground() {
         if isForked { return }
         let now = now().steady
@@ -33,7 +33,7 @@ extension EventTracker {
         tell(milestone, context: context)
     }
 
-    /// The program goes to the background: timers stand still, and everything tracked is published and sent soon.
+    /// Notes that the program goes to the background: timers stand still, and everything tracked is published and sent soon.
     public func enterBackground() {
         if isForked { return }
         let now = now().steady
@@ -52,7 +52,7 @@ extension EventTracker {
         state.withLock { $0.timers.start(name, at: now) }
     }
 
-    /// The time until ``resumeTimer(_:)`` does not count.
+    /// Pauses a timer: the time until ``resumeTimer(_:)`` does not count.
     public func pauseTimer(_ name: String) throws(TrackerError) {
         try refuseFork()
         let now = now().steady

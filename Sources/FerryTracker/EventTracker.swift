@@ -110,7 +110,7 @@ public final class EventTracker: Sendable {
     /// method that can throw throws ``TrackerError/forked``, every other one does nothing. Open a tracker of its own.
     public var isForked: Bool { ferry_fork_count() != forks }
 
-    /// To be called before anything that takes a lock: in a fork's child, a thread that is not there may hold it for ever.
+    /// Throws in a fork's child. To be called before anything that takes a lock: in a fork's child, a thread that is not there may hold it for ever.
     func refuseFork() throws(TrackerError) { if isForked { throw .forked } }
 
     /// Stores an event.
@@ -256,7 +256,7 @@ public final class EventTracker: Sendable {
     /// The folder that events are stored in.
     package var spool: Spool { recorder.spool }
 
-    /// ``flush()`` for code without tasks. The calling thread does the work, and waits for the disk.
+    /// Publishes everything, as ``flush()``, for code without tasks. The calling thread does the work, and waits for the disk.
     public func flushAndWait() throws(TrackerError) {
         try refuseFork()
         do throws(FileError) {

@@ -64,7 +64,8 @@ public final class TrackerDelivery: Sendable {
     /// - Parameter deadline: From now. What is under way then is cut off and stays pending.
     public func flush(deadline: Duration) async -> FlushResult { await flush(until: .now + deadline) }
 
-    /// What cannot be published keeps nothing else from being sent. On a full disk what is sent makes room for it, and it is tried again.
+    /// Publishes and sends what is stored. What cannot be published keeps nothing else from being sent. On a full disk what is sent makes room for
+    /// it, and it is tried again.
     private func flush(until end: ContinuousClock.Instant?) async -> FlushResult {
         var hasSent = false
         while true {
@@ -107,7 +108,7 @@ public final class TrackerDelivery: Sendable {
         return (result == .noData && wasStored ? fateOfGone(since: before, more: false) : result, madeRoom)
     }
 
-    /// What became of what was there and is gone: ``run()`` has sent it since, or another process; or ``run()`` could but reject it.
+    /// Returns what became of what was there and is gone: ``run()`` has sent it since, or another process; or ``run()`` could but reject it.
     private func fateOfGone(since before: EndingCounts, more: Bool) -> FlushResult {
         let now = runner.endings
         let isRejected = now.deliveries == before.deliveries && now.rejections != before.rejections

@@ -23,7 +23,7 @@ extension UploadOptions {
         }
     }
 
-    /// One request after the other: what fails is tried again with the next interval, and nothing passes it.
+    /// Sends one request after the other: what fails is tried again with the next interval, and nothing passes it.
     private mutating func makeOrdered(retryingAfter interval: Duration) {
         (parallel, order) = (1, .strict)
         backOff = BackOff(intervals: [interval], jitter: 1...1, failuresAllowed: .max)

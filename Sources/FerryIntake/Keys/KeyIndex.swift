@@ -159,7 +159,7 @@ public struct KeyIndex: Sendable {
         return KnownSegment(key: isWhole ? .cameInParent : .cameInPart, arrivals: found)
     }
 
-    /// Whether both halves of a segment came, or halves of theirs.
+    /// Returns whether both halves of a segment came, or halves of theirs.
     private func areHere(
         _ id: SegmentID, _ kin: Int?, _ events: Int64, _ depth: Int, _ found: inout [KnownArrival]
     ) throws(KeyRunError) -> Bool {

@@ -38,8 +38,8 @@ struct KeyArrival: Sendable {
         self.name = name
     }
 
-    /// Whether it still holds once a later line was read. A note takes no promise back, wherever a clock that was set or midnight puts it in the
-    /// logs.
+    /// Returns whether it still holds once a later line was read. A note takes no promise back, wherever a clock that was set or midnight puts it in
+    /// the logs.
     func outweighs(_ later: KeyArrival) -> Bool {
         later.isMereNote && !later.comesAfterOthers && !isMereNote && later.digest == digest
     }
@@ -101,7 +101,7 @@ struct KeyMemory: Sendable {
             comesAfterOthers: row.comesAfterOthers, name: noteNames[row.note])
     }
 
-    /// Whether something came that may be a half of the segment with this hash.
+    /// Returns whether something came that may be a half of the segment with this hash.
     func hasHalf(of hash: KeyHash) -> Bool { wholes.contains(hash) }
 
     mutating func add(_ entry: ReceivedEntry) {

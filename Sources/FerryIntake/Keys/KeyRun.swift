@@ -41,7 +41,7 @@ struct KeyRun: Sendable {
         self.filter = filter
     }
 
-    /// Whether it tells about this log, and not about one that was cut, or took its place.
+    /// Returns whether it tells about this log, and not about one that was cut, or took its place.
     func isOf(_ log: OpenFile) throws(FileError) -> Bool { try Self.isTail(tailChecksum, of: log, before: range.upperBound) }
 
     private static func isTail(_ checksum: UInt32, of log: OpenFile, before end: Int64) throws(FileError) -> Bool {

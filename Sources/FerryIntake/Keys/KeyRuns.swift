@@ -125,7 +125,7 @@ public struct KeyRuns: Sendable {
         return entries
     }
 
-    /// Whether something came that may be a half of the segment with this hash.
+    /// Returns whether something came that may be a half of the segment with this hash.
     func hasHalf(of hash: KeyHash) throws(KeyRunError) -> Bool {
         guard let folder else { return false }
         for (_, runs) in runs {

@@ -9,7 +9,7 @@ public enum KnownKey: Equatable, Sendable {
     /// It is the key of a segment of which a half came: some of its events are there, and some are not.
     case cameInPart
 
-    /// Whether a body under this key holds what came before. The bytes themselves were never seen of what came in other parts.
+    /// Returns whether a body under this key holds what came before. The bytes themselves were never seen of what came in other parts.
     public func agrees(with digest: BodyDigest?) -> Bool {
         switch self {
         case .came(let known): known == digest

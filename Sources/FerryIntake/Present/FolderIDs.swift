@@ -82,7 +82,7 @@ package final class FolderIDs: Sendable {
         }
     }
 
-    /// Whether a folder may have names with one of some IDs now.
+    /// Returns whether a folder may have names with one of some IDs now.
     package func mayHold(_ ids: [SegmentID], _ watch: Watch) -> Bool {
         folders.withLock { folders in
             catchUp(&folders)

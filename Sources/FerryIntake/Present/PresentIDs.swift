@@ -17,6 +17,6 @@ package final class PresentIDs: Sendable {
 
     deinit { folders.stop(watch) }
 
-    /// Whether the folder may have names with one of some IDs now.
+    /// Returns whether the folder may have names with one of some IDs now.
     package func mayHold(_ ids: [SegmentID]) -> Bool { folders.mayHold(ids, watch) }
 }

@@ -26,7 +26,7 @@ public struct MachineFolder: Sendable {
         return MachineList(try Self.read(file, listPath), path: listPath)
     }
 
-    /// Whether there is no list, although machines have spools here: what they were known by is lost.
+    /// Returns whether there is no list, although machines have spools here: what they were known by is lost.
     public func hasLostList() throws(FileError) -> Bool {
         let directory = try Directory.open(path)
         guard try !directory.contains(MachineList.fileName) else { return false }

@@ -4,7 +4,7 @@ struct KeysUnderWay {
     /// How many of the keys may be halves of each.
     private var wholes: [String: Int] = [:]
 
-    /// Whether one of some keys is under way, a half of it, or what it is a half of.
+    /// Returns whether one of some keys is under way, a half of it, or what it is a half of.
     ///
     /// - Parameter wholes: What the keys may be halves of.
     func hasKin(of keys: Set<String>, _ wholes: Set<String>) -> Bool {

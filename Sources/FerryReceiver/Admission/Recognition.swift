@@ -25,13 +25,13 @@ struct Recognition: Sendable {
         return known.key
     }
 
-    /// Whether that is so of all of a request.
+    /// Returns whether that is so of all of a request.
     func areVouchedFor(_ parts: [JoinedSegments.Part], from sender: String?) throws(FileError) -> Bool {
         for part in parts where try vouchedFor(part, from: sender) == nil { return false }
         return true
     }
 
-    /// Whether all of a request came before, even if it is gone since.
+    /// Returns whether all of a request came before, even if it is gone since.
     func areKnown(_ parts: [JoinedSegments.Part]) throws(FileError) -> Bool {
         for part in parts {
             guard let key = part.identity.key, try keys.known(key, segment: part.identity.givenName) != nil else { return false }
@@ -72,8 +72,8 @@ struct Recognition: Sendable {
         }
     }
 
-    /// Whether a segment is a half of one that other tools brought, which was delivered from here to a server that is no spool before anything of
-    /// it was logged: the ledger alone knows it.
+    /// Returns whether a segment is a half of one that other tools brought, which was delivered from here to a server that is no spool before
+    /// anything of it was logged: the ledger alone knows it.
     private func wasDelivered(
         withWholeOf half: SegmentName, events: Int64, by way: Trail
     ) throws(FileError) -> Bool {
@@ -107,7 +107,7 @@ struct Recognition: Sendable {
     /// A segment has fewer.
     private static let mostEvents: Int64 = 1 << 40
 
-    /// Whether something of a segment, its halves or its whole may lie here.
+    /// Returns whether something of a segment, its halves or its whole may lie here.
     func mayBeHere(_ segment: SegmentName) -> Bool { present?.mayHold(segment.kinIDs) ?? true }
 
     private func fates(
@@ -283,7 +283,7 @@ struct Recognition: Sendable {
                 events: received.events ?? 0, trail: nil))
     }
 
-    /// Whether a segment that is here, as a look before its answer showed, is known by more than what is but noted.
+    /// Returns whether a segment that is here, as a look before its answer showed, is known by more than what is but noted.
     private func isVouchedForWithoutNotes(
         _ part: JoinedSegments.Part, _ received: ReceivedSegment, whichCame way: Trail
     ) throws(FileError) -> Bool {

@@ -24,7 +24,7 @@ struct ReplayFile: Equatable, Sendable {
             (".jsonl", .plain), (".ndjson", .plain), (".jsonl.zst", .zstd), (".ndjson.zst", .zstd),
         ]
 
-    /// Whether a file of this name is taken for one of events.
+    /// Returns whether a file of this name is taken for one of events.
     static func hasEvents(_ name: String) -> Bool { endings.contains { name.withoutCopyNumber.hasSuffix($0.0) } }
 
     /// Describes a file by its path.

@@ -193,7 +193,7 @@ struct PacedFeeder: Sendable {
         groupEvents += 1
     }
 
-    /// Whether an event leaves together with those that are gathered.
+    /// Returns whether an event leaves together with those that are gathered.
     private func belongs(_ time: Timestamp) -> Bool {
         if let part { return groupEvents < part.events }
         guard groupEvents < Self.largestGroup.events, group.count < Self.largestGroup.bytes else { return false }

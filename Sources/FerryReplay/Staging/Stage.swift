@@ -32,7 +32,7 @@ struct Stage {
         return file.segment.with(id: ReplayID.id(of: id), created: created)
     }
 
-    /// Whether an earlier process staged it.
+    /// Returns whether an earlier process staged it.
     func isStaged(_ segment: SegmentName) -> Bool { staged.contains(segment.fileName) }
 
     /// Goes on with a run: from now on the position tells what is done.

@@ -30,7 +30,7 @@ public struct Claims: Sendable {
         }
     }
 
-    /// Whether the name still belongs to the claimed file, and the file still has the content that was claimed.
+    /// Returns whether the name still belongs to the claimed file, and the file still has the content that was claimed.
     func holds(_ claim: Claim) throws(FileError) -> Bool {
         guard let status = try spool.directory.status(claim.name) else { return false }
         return try claim.hasContent(status)

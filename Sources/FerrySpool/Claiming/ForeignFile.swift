@@ -14,7 +14,7 @@ public enum ForeignFile {
         case givenUp
     }
 
-    /// Whether it makes sense to look into the file.
+    /// Returns whether it makes sense to look into the file.
     ///
     /// - Parameter changed: The kernel's time of the last change, which no tool can set.
     public static func isQuiet(changed: Timestamp, now: Timestamp) -> Bool {

@@ -75,7 +75,7 @@ extension Spool {
 }
 
 extension Claim {
-    /// Whether it is what a sidecar is about. The whole file is read only where its time says that it may be another.
+    /// Returns whether it is what a sidecar is about. The whole file is read only where its time says that it may be another.
     fileprivate func has(_ content: RetryState.Content?) throws(FileError) -> Bool {
         guard let content, segmentName == nil else { return true }
         guard content.bytes == status.size.bytes else { return false }

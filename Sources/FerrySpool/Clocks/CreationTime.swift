@@ -24,7 +24,7 @@ public struct CreationTime: Equatable, Sendable {
         clock = created - reading >= Self.tolerance ? reading : nil
     }
 
-    /// Whether a new segment must come after this time.
+    /// Returns whether a new segment must come after this time.
     static func isFollowed(_ earlier: Timestamp, reading: Timestamp) -> Bool {
         guard earlier < .distantFuture else { return false }
         // A clock that is not set yet knows less than any name.

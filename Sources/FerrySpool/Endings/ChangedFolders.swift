@@ -18,7 +18,7 @@ public struct ChangedFolders: Sendable {
         return folder
     }
 
-    /// Whether the folder in `sent/` was removed since it was opened: then the next call opens another.
+    /// Returns whether the folder in `sent/` was removed since it was opened: then the next call opens another.
     mutating func forgetsRemovedSentFolder() -> Bool {
         guard let sent, sent.folder.isRemoved else { return false }
         self.sent = nil

@@ -11,9 +11,9 @@ public struct ExportedFile: Codable, Hashable, Sendable {
         modified = status.modified
     }
 
-    /// Whether one may be a copy of the other, as rsync and cp -p make them.
+    /// Returns whether one may be a copy of the other, as rsync and cp -p make them.
     package func mayBeCopy(of other: ExportedFile) -> Bool { size == other.size && modified == other.modified }
 
-    /// Whether the two are one file, written into meanwhile or not.
+    /// Returns whether the two are one file, written into meanwhile or not.
     func hasInode(of other: ExportedFile) -> Bool { inode == other.inode }
 }

@@ -14,7 +14,8 @@ public struct TravellingSegments: Sendable {
             (bundle, name, sha256, file) = (mark.bundle, segment.name, segment.sha256, segment.file)
         }
 
-        /// Whether another file of its name begins with what was exported: it was restored, or written on. What cannot be read counts as if it did.
+        /// Returns whether another file of its name begins with what was exported: it was restored, or written on. What cannot be read counts as if
+        /// it did.
         ///
         /// - Parameter digest: Returns the SHA-256 of the file's first bytes, as many as it is given, in hexadecimal.
         fileprivate func begins(_ other: ExportedFile, digest: (Int64) -> String?) -> Bool {
@@ -116,7 +117,7 @@ extension ExportsFolder {
         travelling.entry(of: name, file: { exportedFile(name) }, digest: { exportedDigest(name, of: $0) })
     }
 
-    /// Whether an exported segment is pending under the name that it was exported under. What cannot be examined is.
+    /// Returns whether an exported segment is pending under the name that it was exported under. What cannot be examined is.
     func isPending(_ segment: ExportMark.Segment, of mark: ExportMark) -> Bool {
         do throws(FileError) {
             guard let status = try spool.directory.status(segment.name) else { return false }
@@ -168,7 +169,7 @@ extension ExportsFolder {
         return newNames
     }
 
-    /// Whether an exported segment is under its name. What cannot be examined is.
+    /// Returns whether an exported segment is under its name. What cannot be examined is.
     private func isInPlace(_ segment: ExportMark.Segment) -> Bool {
         do throws(FileError) {
             guard let status = try spool.directory.status(segment.name) else { return false }
@@ -181,7 +182,7 @@ extension ExportsFolder {
 }
 
 extension ExportsFolder {
-    /// Whether a pending file is about to leave: a process has claimed it, or it travels in a bundle.
+    /// Returns whether a pending file is about to leave: a process has claimed it, or it travels in a bundle.
     public func isLeaving(_ name: String) throws(FileError) -> Bool {
         do throws(FileError) {
             if let file = try spool.directory.open(name), file.isHeld { return true }

@@ -23,7 +23,7 @@ package enum DescriptorNumbers {
     /// has no number left for it.
     package static func leave(from number: Int) { ceiling.store(Int32(clamping: number), ordering: .relaxed) }
 
-    /// Whether an open file shows that half of the numbers are in use.
+    /// Returns whether an open file shows that half of the numbers are in use.
     package static func areScarce(beside file: OpenFile) -> Bool { file.descriptor >= ceiling.load(ordering: .relaxed) / 2 }
 
     fileprivate static func limited(_ descriptor: Int32) -> Int32 {

@@ -106,7 +106,7 @@ public final class Directory: Sendable {
         return fstat(descriptor, &status) == 0 && status.st_nlink == 0
     }
 
-    /// Whether a name is a folder's. A link to one is none. What cannot be examined is not taken for something else.
+    /// Returns whether a name is a folder's. A link to one is none. What cannot be examined is not taken for something else.
     public func isDirectory(_ name: String) throws(FileError) -> Bool {
         var status = stat()
         if fstatat(descriptor, name, &status, AT_SYMLINK_NOFOLLOW) == 0 { return status.st_mode & S_IFMT == S_IFDIR }
@@ -134,7 +134,7 @@ public final class Directory: Sendable {
     /// Has the folder seem changed just now, for processes that look at its time alone.
     func touch() { _ = futimens(descriptor, nil) }
 
-    /// Whether the folder has that name. A name that cannot be looked up is not taken for one that is not there: what follows from "gone" is
+    /// Returns whether the folder has that name. A name that cannot be looked up is not taken for one that is not there: what follows from "gone" is
     /// that something may be sent, sealed or removed.
     public func contains(_ name: String) throws(FileError) -> Bool {
         if faccessat(descriptor, name, F_OK, AT_SYMLINK_NOFOLLOW) == 0 { return true }
@@ -211,7 +211,7 @@ public final class Directory: Sendable {
         return OpenFile(descriptor: opened, path: pathOf(name))
     }
 
-    /// Whether the folder's file system says that it has room for fewer than `count` new files. Those that make room as they go do not.
+    /// Returns whether the folder's file system says that it has room for fewer than `count` new files. Those that make room as they go do not.
     func hasFewFiles(left count: UInt) -> Bool {
         var status = statvfs()
         return fstatvfs(descriptor, &status) == 0 && status.f_files > 0 && status.f_favail < count
@@ -246,7 +246,7 @@ public final class Directory: Sendable {
 }
 
 extension Directory {
-    /// Whether a name from ``forEachEntry(_:)`` is a regular file's, or cannot be examined now.
+    /// Returns whether a name from ``forEachEntry(_:)`` is a regular file's, or cannot be examined now.
     func isFile(_ name: UnsafeBufferPointer<UInt8>, _ kind: ListedKind) -> Bool {
         switch kind {
         case .regular: true

@@ -31,7 +31,7 @@ extension Directory {
         }
     }
 
-    /// Whether one of the names in the folder, `.` and `..` left out, is of a kind; no more are looked at then.
+    /// Returns whether one of the names in the folder, `.` and `..` left out, is of a kind; no more are looked at then.
     func containsName(where isWanted: (UnsafeBufferPointer<UInt8>, ListedKind) -> Bool) throws(FileError) -> Bool {
         // A descriptor of its own: the position in the folder belongs to the open file.
         let opened = behindStandardStreams(openat(descriptor, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC))

@@ -12,7 +12,7 @@ extension OpenFile {
         return .locked
     }
 
-    /// Whether the exclusive advisory lock could be taken.
+    /// Returns whether the exclusive advisory lock could be taken.
     public func tryLock() -> Bool { tryLocking() == .locked }
 
     /// How long a process waits for what another one holds for no longer than a write.

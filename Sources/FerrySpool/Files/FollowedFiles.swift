@@ -35,7 +35,7 @@ package final class FollowedFiles<Value: Equatable & Sendable>: Sendable {
     /// As it was read last.
     package var value: Value { state.withLock(\.value) }
 
-    /// Whether ``look(at:)`` would look, and so may wait for a disk.
+    /// Returns whether ``look(at:)`` would look, and so may wait for a disk.
     package func isDue(at now: ContinuousClock.Instant) -> Bool { state.withLock { now - $0.lookedAt >= Self.interval } }
 
     /// Looks whether a file has changed, once a second at most, and reads them if so.

@@ -24,7 +24,7 @@ public struct HeldLocks: Sendable {
         }
     }
 
-    /// Whether a process holds the lock of a file.
+    /// Returns whether a process holds the lock of a file.
     func contains(_ file: FileStatus.Identity, in directory: Directory) -> Bool {
         guard let devices = devices[UInt64(file.inode)] else { return false }
         return directory.hasDevicesOfItsOwn || devices.contains(file.deviceNumber)

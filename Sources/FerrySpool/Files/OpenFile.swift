@@ -18,7 +18,7 @@ public final class OpenFile: Sendable {
 
     deinit { ferry_close_descriptor(descriptor, forks) }
 
-    /// Whether the descriptor is still this file's. A program that closes all descriptors (closefrom(3)) closes this one too, and its
+    /// Returns whether the descriptor is still this file's. A program that closes all descriptors (closefrom(3)) closes this one too, and its
     /// number may be another file's.
     package func isStill(_ identity: FileStatus.Identity) -> Bool { (try? status())?.identity == identity }
 

@@ -1,11 +1,11 @@
 extension OpenFile {
-    /// Whether two files hold the same bytes.
+    /// Returns whether two files hold the same bytes.
     func hasSameContent(as other: OpenFile) throws(FileError) -> Bool {
         guard try status().size == other.status().size else { return false }
         return try begins(as: other)
     }
 
-    /// Whether a file begins with all the bytes of another.
+    /// Returns whether a file begins with all the bytes of another.
     func begins(as other: OpenFile) throws(FileError) -> Bool {
         guard try status().identity != other.status().identity else { return true }
         let step = 1 << 16

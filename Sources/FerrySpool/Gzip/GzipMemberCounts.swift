@@ -30,8 +30,8 @@ struct GzipMemberCounts: Equatable {
         self.memberLength = memberLength
     }
 
-    /// Whether a member of this length can hold these counts. Deflate makes at most 1032 bytes of one (a match of 258 bytes in two bits), an event
-    /// takes a digit and a line feed, which the last one may lack, and the shortest data between header and trailer has two bytes.
+    /// Returns whether a member of this length can hold these counts. Deflate makes at most 1032 bytes of one (a match of 258 bytes in two bits), an
+    /// event takes a digit and a line feed, which the last one may lack, and the shortest data between header and trailer has two bytes.
     ///
     /// A number that a member of this length cannot have says nothing of its content: such a note counts as absent.
     func canBeTrue(headerLength: Int) -> Bool {

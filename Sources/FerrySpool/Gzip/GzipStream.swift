@@ -36,7 +36,7 @@ struct GzipStream: ~Copyable {
 
     var isBetweenMembers: Bool { state == .betweenMembers }
 
-    /// Whether `count` more bytes are within the limit.
+    /// Returns whether `count` more bytes are within the limit.
     func mayProduce(_ count: Int64) -> Bool { produced.adding(count) <= limit.bytes }
 
     /// Counts a whole member that was inflated elsewhere.

@@ -27,7 +27,7 @@ package struct JSONField: Equatable {
         isEscaped ? JSONText.unescaped(line[range]) : String(decoding: line[range], as: UTF8.self)
     }
 
-    /// Whether a string is this text.
+    /// Returns whether a string is this text.
     package func equals(_ text: [UInt8], _ line: UnsafeBufferPointer<UInt8>) -> Bool {
         guard isEscaped else {
             // A line that holds a string is not empty.

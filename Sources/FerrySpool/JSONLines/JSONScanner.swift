@@ -48,7 +48,7 @@ struct JSONScanner {
         return nil
     }
 
-    /// Whether the bytes so far are a whole value. Sets ``reason`` when they are not.
+    /// Returns whether the bytes so far are a whole value. Sets ``reason`` when they are not.
     mutating func finish() -> Bool {
         switch state {
         case .afterValue where depth == 0: return true

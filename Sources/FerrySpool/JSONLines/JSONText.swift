@@ -48,7 +48,7 @@ package enum JSONText {
         return String(scalars)
     }
 
-    /// Whether escapes of a string are half of a surrogate pair, which no text has.
+    /// Returns whether escapes of a string are half of a surrogate pair, which no text has.
     package static func hasLoneSurrogate(_ bytes: Slice<UnsafeBufferPointer<UInt8>>) -> Bool {
         var rest = bytes
         var isPairBegun = false

@@ -10,7 +10,7 @@ extension Ledger {
 
     var isNearlyFull: Bool { spool.stateDirectory?.isNearlyFull ?? false }
 
-    /// Whether what is under way may end, if no more room is to be had.
+    /// Returns whether what is under way may end, if no more room is to be had.
     func hasRoom(at now: Timestamp) -> Bool {
         do throws(FileError) {
             guard let file = try fileForLines(of: now) else { return false }

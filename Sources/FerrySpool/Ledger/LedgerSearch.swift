@@ -2,10 +2,10 @@ import CLinux
 import Glibc
 
 extension Ledger {
-    /// Whether the ledger has a line of a segment whose name has the form of the format.
+    /// Returns whether the ledger has a line of a segment whose name has the form of the format.
     func hasEnded(_ name: String) throws(FileError) -> Bool { try hasLine(with: "\"segment\":\"\(name)\"") }
 
-    /// Whether a segment was sent, or a half of it.
+    /// Returns whether a segment was sent, or a half of it.
     func hasSentEvents(of segment: SegmentName) throws(FileError) -> Bool {
         let id = Array("-\(segment.id)".utf8)
         return try !segments { line in
@@ -28,7 +28,7 @@ extension Ledger {
         return isFound
     }
 
-    /// Whether what a segment may be a half of was sent to a server that is no receiver of Ferry's: such a one does not know halves.
+    /// Returns whether what a segment may be a half of was sent to a server that is no receiver of Ferry's: such a one does not know halves.
     func hasSentAway(wholeOf half: SegmentName) throws(FileError) -> Bool {
         let ids = Set(SegmentID.ancestors(of: half.id).map(\.text))
         return try !segments { line in

@@ -24,19 +24,19 @@ package final class LeftSegments: Sendable {
     /// Creates an index that has read nothing yet.
     package init() {}
 
-    /// Whether a segment with this number of bytes was sent.
+    /// Returns whether a segment with this number of bytes was sent.
     package func wasSent(_ segment: SegmentName, bytes: Int64, from spool: Spool) throws(FileError) -> Bool {
         if try has(.sent(bytes: bytes), segment, spool) { return true }
         return try has(.sentDivisible(bytes: bytes), segment, spool)
     }
 
-    /// Whether a segment was sent, and halves of it are known by that: it went to a server that is no spool, and the ledger has how many events it
-    /// had.
+    /// Returns whether a segment was sent, and halves of it are known by that: it went to a server that is no spool, and the ledger has how many
+    /// events it had.
     package func takesHalves(of segment: SegmentName, bytes: Int64, from spool: Spool) throws(FileError) -> Bool {
         try has(.sentDivisible(bytes: bytes), segment, spool)
     }
 
-    /// Whether a half with this number of events was sent.
+    /// Returns whether a half with this number of events was sent.
     package func wasSent(_ half: SegmentName, events: Int64, from spool: Spool) throws(FileError) -> Bool {
         try has(.sentHalf(events: events), half, spool)
     }
@@ -75,7 +75,7 @@ package final class LeftSegments: Sendable {
     /// Each split halves the number of events, and an ID has room for fewer.
     private static let deepestSplit = 40
 
-    /// Whether a segment with this number of bytes was split.
+    /// Returns whether a segment with this number of bytes was split.
     package func wasSplit(_ segment: SegmentName, bytes: Int64, in spool: Spool) throws(FileError) -> Bool {
         try has(.split(bytes: bytes), segment, spool)
     }

@@ -16,7 +16,7 @@ public final class SentOn: Sendable {
     /// Creates an index that has read nothing yet.
     public init() {}
 
-    /// Whether a segment was sent on, or a half of it.
+    /// Returns whether a segment was sent on, or a half of it.
     public func contains(_ id: SegmentID, in spool: Spool) throws(FileError) -> Bool {
         try state.withLock { state throws(FileError) in
             try Self.catchUp(&state, spool)

@@ -7,18 +7,18 @@ public enum ForeignName {
     /// The longest name of a file that Linux knows, in bytes.
     static let longest = 255
 
-    /// Whether a text from elsewhere can be a segment's file name: one visible component of a path, with a segment's ending.
+    /// Returns whether a text from elsewhere can be a segment's file name: one visible component of a path, with a segment's ending.
     public static func isLegal(_ name: String) -> Bool {
         (1...longest).contains(name.utf8.count) && name.utf8.first != UInt8(ascii: ".")
             && name.utf8.allSatisfy { $0 >= 0x20 && $0 != 0x7f && $0 != UInt8(ascii: "/") } && ending(of: name) != nil
     }
 
-    /// Whether a name ends as a segment's.
+    /// Returns whether a name ends as a segment's.
     static func hasEnding(_ name: UnsafeBufferPointer<UInt8>) -> Bool {
         endingBytes.contains { name.suffix($0.count).elementsEqual($0) }
     }
 
-    /// Whether a file has a segment's name, or that of a copy of one.
+    /// Returns whether a file has a segment's name, or that of a copy of one.
     static func isOfSegment(_ name: String) -> Bool { ending(of: name.withoutCopyNumber) != nil }
 
     /// Returns the ending of a name, by its bytes: for `String` a mark after the point makes it another character.

@@ -24,17 +24,17 @@ extension SegmentName {
         }
     }
 
-    /// Whether this one may be a half of another, or a half of a half.
+    /// Returns whether this one may be a half of another, or a half of a half.
     func isPart(of other: SegmentName) -> Bool { SegmentID.ancestors(of: id).contains { $0.text == other.id } }
 
-    /// Whether a segment may have the events of another one, or some of them: by its ID, at any time, or as a half by its ID and time. What
+    /// Returns whether a segment may have the events of another one, or some of them: by its ID, at any time, or as a half by its ID and time. What
     /// was salvaged is dated a millisecond later. IDs that end in a counter look like a whole and its halves, too.
     func mayHoldEvents(of other: SegmentName) -> Bool {
         if id == other.id { return true }
         return isNear(other) && isPart(of: other)
     }
 
-    /// Whether the times are those of one segment, or of what was salvaged of it.
+    /// Returns whether the times are those of one segment, or of what was salvaged of it.
     func isNear(_ other: SegmentName) -> Bool { abs(created.milliseconds.distance(to: other.created.milliseconds)) <= 1 }
 
     /// The segment that this one may be a half of.
@@ -67,7 +67,7 @@ extension SegmentName {
         return names.flatMap { name in (0..<Priority.levels).compactMap { Priority($0).map(name.with(priority:)) } }
     }
 
-    /// Whether it is the same segment, at any priority and in any stream.
+    /// Returns whether it is the same segment, at any priority and in any stream.
     func isVersion(of other: SegmentName) -> Bool { (id, created) == (other.id, other.created) }
 
     private func with(priority: Priority) -> SegmentName {

@@ -8,7 +8,7 @@ package enum SegmentListField {
         segments.map { "\($0.name);bytes=\($0.bytes.bytes)" }.joined(separator: ", ")
     }
 
-    /// Whether a value lists segments, and does not name a single one.
+    /// Returns whether a value lists segments, and does not name a single one.
     package static func isList(_ text: String) -> Bool { text.contains(",") }
 
     /// Reads a value; `nil` unless it lists segments by names of the format, each once, and each with its bytes.

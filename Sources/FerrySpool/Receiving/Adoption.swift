@@ -31,7 +31,7 @@ extension ReceivedLog {
         return .logged
     }
 
-    /// Whether a segment that was noted so is here still with what was in it then, or was sent from here. The note alone says nothing: it is
+    /// Returns whether a segment that was noted so is here still with what was in it then, or was sent from here. The note alone says nothing: it is
     /// made before the sender of the segment is answered, and what other tools brought they may take away, or write anew.
     package func keepsCopy(
         of segment: SegmentName, _ content: CopiedContent, _ left: LeftSegments
@@ -48,7 +48,7 @@ extension ReceivedLog {
         return try keepsHalves(of: segment, content.events, left)
     }
 
-    /// Whether both halves of a segment that was split here are whole here still, or were sent from here, or their halves.
+    /// Returns whether both halves of a segment that was split here are whole here still, or were sent from here, or their halves.
     package func keepsHalves(of segment: SegmentName, _ events: Int64, _ left: LeftSegments) throws(FileError) -> Bool {
         guard events > 1, let halves = SegmentID(segment.id)?.halves else { return false }
         for (half, share) in [(halves.first, events - events / 2), (halves.second, events / 2)] {

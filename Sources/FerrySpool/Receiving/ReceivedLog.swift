@@ -90,7 +90,7 @@ public struct ReceivedLog: Sendable {
         try spool.stateDirectory?.names().filter(isLog) ?? []
     }
 
-    /// Whether it is the name of a log of received keys.
+    /// Returns whether it is the name of a log of received keys.
     package func isLog(_ name: String) -> Bool { name.hasPrefix(Self.prefix) && name.hasSuffix(".jsonl") }
 
     static let prefix = "received-"

@@ -54,7 +54,7 @@ extension Journals {
         if result != .empty { recovery.sealed.append(result) }
     }
 
-    /// Whether a journal is empty and was made a moment ago. Looked at before its lock is tried: its maker may be about to try as well.
+    /// Returns whether a journal is empty and was made a moment ago. Looked at before its lock is tried: its maker may be about to try as well.
     private func isJustMade(_ journal: String) throws(FileError) -> Bool {
         guard let status = try spool.directory.status(journal), status.isRegular, status.size == .zero else { return false }
         return Spool.isInGrace(status)

@@ -48,7 +48,7 @@ public struct Housekeeping: Sendable {
 
     private static let temporaryAge = Duration.seconds(86_400)
 
-    /// Whether a sidecar without a segment is one: a file of that kind of name may be a user's own.
+    /// Returns whether a sidecar without a segment is one: a file of that kind of name may be a user's own.
     private func isSidecar(of stem: String) -> Bool {
         if SegmentName(stem) != nil { return true }
         let name = "\(stem)\(EntryKind.sidecarSuffix)"

@@ -88,7 +88,8 @@ extension RejectedFolder {
         return try spool.ledger.hasSentEvents(of: segment) ? begun : nil
     }
 
-    /// Whether what was salvaged was damaged in its turn, and never sent: it lies in `rejected/` as well, and no other of its ID anywhere else.
+    /// Returns whether what was salvaged was damaged in its turn, and never sent: it lies in `rejected/` as well, and no other of its ID anywhere
+    /// else.
     private func isLost(_ salvaged: String, _ limit: ByteCount) throws(FileError) -> Bool {
         guard let segment = SegmentName(salvaged), let folder = try spool.rejectedFolder() else { return false }
         let copies = try folder.names().filter { $0.withoutCopyNumber == salvaged }
@@ -100,14 +101,14 @@ extension RejectedFolder {
         return try !hasCome(segment)
     }
 
-    /// Whether a segment is pending or was sent, at any priority: itself, a half of it, or what it is a half of.
+    /// Returns whether a segment is pending or was sent, at any priority: itself, a half of it, or what it is a half of.
     private func hasCome(_ segment: SegmentName) throws(FileError) -> Bool {
         if try hasPendingEvents(of: segment) { return true }
         if try spool.ledger.hasSentEvents(of: segment) { return true }
         return try hasWholeCome(of: segment)
     }
 
-    /// Whether what a segment may be a half of is pending, or was sent to a server that does not know halves.
+    /// Returns whether what a segment may be a half of is pending, or was sent to a server that does not know halves.
     func hasWholeCome(of segment: SegmentName) throws(FileError) -> Bool {
         if SegmentID.ancestors(of: segment.id).isEmpty { return false }
         for name in try spool.directory.names() {
@@ -116,7 +117,7 @@ extension RejectedFolder {
         return try spool.ledger.hasSentAway(wholeOf: segment)
     }
 
-    /// Whether a file is pending that has a segment's events, or some of them.
+    /// Returns whether a file is pending that has a segment's events, or some of them.
     func hasPendingEvents(of segment: SegmentName) throws(FileError) -> Bool {
         try spool.pendingForms(of: segment).contains { SegmentName($0)?.mayHoldEvents(of: segment) ?? false }
     }

@@ -56,7 +56,7 @@ extension OpenFile {
         }
     }
 
-    /// Whether a file ends with the length of a member that inflates to about `length`: then it is not cut off, but damage keeps the member's
+    /// Returns whether a file ends with the length of a member that inflates to about `length`: then it is not cut off, but damage keeps the member's
     /// end from being seen. By chance the last four bytes look so in one of 30,000 files.
     private func endsAsMember(of length: Int64, size: Int64) throws(FileError) -> Bool {
         let last = try readBytes(4, at: max(0, size - 4))

@@ -147,7 +147,7 @@ package struct RequestNote: Codable, Equatable, Sendable {
 }
 
 extension RequestNote.Segment {
-    /// Whether nothing tells what came of the request for a segment.
+    /// Returns whether nothing tells what came of the request for a segment.
     ///
     /// - Parameters:
     ///   - sidecar: As it is now.

@@ -44,7 +44,7 @@ extension RetentionSweep {
         }
     }
 
-    /// Whether a segment could be deleted, as far as that can be seen without claiming it: no program is still writing it.
+    /// Returns whether a segment could be deleted, as far as that can be seen without claiming it: no program is still writing it.
     ///
     /// - Parameter stays: Asked with the time that the file says it was opened at, where the clock was behind that gave it its name.
     private func couldDrop(

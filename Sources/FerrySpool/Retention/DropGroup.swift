@@ -36,7 +36,7 @@ struct DropGroup {
         return claim.status.size
     }
 
-    /// Whether a segment could be dropped now: no process has it, and none is still writing it.
+    /// Returns whether a segment could be dropped now: no process has it, and none is still writing it.
     func couldDrop(_ name: String) -> Bool {
         guard case .claimed(let claim) = spool.claims.take(name) else { return false }
         return !claim.mayBeBeingWritten(try? claim.file.walkMembers(length: claim.status.size.bytes))
@@ -64,7 +64,7 @@ struct DropGroup {
 }
 
 extension Claim {
-    /// Whether a program may be still writing the file: it changed a moment ago, and was not published in one step, or is not whole.
+    /// Returns whether a program may be still writing the file: it changed a moment ago, and was not published in one step, or is not whole.
     ///
     /// - Parameter walk: What its members' headers tell.
     fileprivate func mayBeBeingWritten(_ walk: Examination?) -> Bool {

@@ -53,7 +53,7 @@ public struct RetentionSweep: Sendable {
         return report
     }
 
-    /// Whether enough of what a plan evicts may be dropped: what is being sent or written stays.
+    /// Returns whether enough of what a plan evicts may be dropped: what is being sent or written stays.
     private func canMakeRoom(
         _ plan: EvictionPlan, _ limits: RetentionLimits, _ listing: SpoolListing, _ drops: DropGroup
     ) -> Bool {

@@ -133,7 +133,7 @@ extension SpoolRoom {
         return room.overflow ? nil : room.partialValue
     }
 
-    /// Whether the file system has room for more than `bytes`, or does not tell. A quota may have less.
+    /// Returns whether the file system has room for more than `bytes`, or does not tell. A quota may have less.
     package func suffices(for bytes: ByteCount) -> Bool {
         spool.stateDirectory.flatMap(Self.room).map { $0 > bytes.bytes } ?? true
     }

@@ -1,7 +1,7 @@
 import Glibc
 
 extension Spool {
-    /// Whether a file was given its name when it was finished: it has another name besides, or bytes and no writer. `false` when the
+    /// Returns whether a file was given its name when it was finished: it has another name besides, or bytes and no writer. `false` when the
     /// kernel does not tell.
     public func isFinished(_ name: String) -> Bool {
         var status = stat()

@@ -9,7 +9,7 @@ struct DeliveryDay {
         self.folder = folder
     }
 
-    /// Whether its time is over, by a clock that was set when it began.
+    /// Returns whether its time is over, by a clock that was set when it began.
     func isOver(_ age: Duration, at now: Timestamp) -> Bool {
         name < (now - age).day && name >= RetentionLimits.earliestCredibleTime.day
     }

@@ -10,13 +10,13 @@ public struct SegmentSplitting: Sendable {
         [Spool.sidecarName(of: claim.name)] + (claim.segmentName?.firstHalf(ofFile: claim.name).map { [$0] } ?? [])
     }
 
-    /// Whether a segment lies here that has the name of the first half: the look that costs little.
+    /// Returns whether a segment lies here that has the name of the first half: the look that costs little.
     public func mayBeHalfDone(_ claim: Claim) throws(FileError) -> Bool {
         guard let half = claim.segmentName?.firstHalf(ofFile: claim.name) else { return false }
         return try spool.directory.contains(half)
     }
 
-    /// Whether a split of the segment was begun and not ended. Inflates both files where it may be so.
+    /// Returns whether a split of the segment was begun and not ended. Inflates both files where it may be so.
     public func isHalfDone(_ claim: Claim) throws(FileError) -> Bool {
         guard try mayBeHalfDone(claim), let half = claim.segmentName?.firstHalf(ofFile: claim.name) else { return false }
         // Names that end in a counter look like a whole and its halves. What is damaged, or cannot be read, is for the split to tell.

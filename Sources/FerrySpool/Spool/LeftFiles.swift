@@ -12,7 +12,7 @@ extension Spool {
         return isAny
     }
 
-    /// Whether a hidden file is so new that its maker may not have come to lock or rename it yet.
+    /// Returns whether a hidden file is so new that its maker may not have come to lock or rename it yet.
     static func isInGrace(_ status: FileStatus) -> Bool {
         abs((Timestamp.now() - status.changed).wholeMilliseconds) <= grace.wholeMilliseconds
     }

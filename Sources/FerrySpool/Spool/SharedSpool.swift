@@ -58,7 +58,7 @@ extension Directory {
 }
 
 extension Spool {
-    /// Whether a name in the spool's folder is the spool's, or may be a segment's or a folder's that a user sees there.
+    /// Returns whether a name in the spool's folder is the spool's, or may be a segment's or a folder's that a user sees there.
     fileprivate static func owns(_ name: String) -> Bool {
         guard name.hasPrefix(".") else { return true }
         if [stateFolderName, RsyncFilter.name].contains(name) || name.hasSuffix("\(EntryKind.sealingSuffix)") { return true }

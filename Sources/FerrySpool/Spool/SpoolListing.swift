@@ -156,7 +156,7 @@ public struct SpoolListing: Sendable {
         }
     }
 
-    /// Whether a segment was there when the folder was listed, and neither a sidecar nor a half of it.
+    /// Returns whether a segment was there when the folder was listed, and neither a sidecar nor a half of it.
     public func isPlain(at index: Int) -> Bool {
         let entry = entries[index]
         guard entry.isScanned, !entry.hasSidecar, !isPart else { return false }

@@ -93,7 +93,7 @@ extension Spool {
         throw FileError("find a spool in", path, code: isEmpty ? ENOMEDIUM : ENODATA)
     }
 
-    /// Whether a folder is a spool, or holds what a spool holds. An empty one may be a place where a file system is not mounted.
+    /// Returns whether a folder is a spool, or holds what a spool holds. An empty one may be a place where a file system is not mounted.
     public static func exists(at path: String) throws(FileError) -> Bool {
         let directory = try Directory.open(path)
         for name in [stateFolderName, sentName, rejectedName] where try directory.contains(name) { return true }

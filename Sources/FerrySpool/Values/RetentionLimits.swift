@@ -15,7 +15,7 @@ public struct RetentionLimits: Equatable, Sendable {
     /// Whether neither limit is set.
     public var isUnlimited: Bool { maxBytes == nil && maxAge == nil }
 
-    /// Whether the age limit drops what was created then.
+    /// Returns whether the age limit drops what was created then.
     ///
     /// - Parameter now: `nil` when the clock cannot be trusted: nothing is too old then.
     func isTooOld(_ created: Timestamp, at now: Timestamp?) -> Bool {

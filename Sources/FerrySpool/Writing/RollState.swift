@@ -6,7 +6,7 @@ struct RollState: Equatable {
 
     init(firstEventAt: ContinuousClock.Instant) { self.firstEventAt = firstEventAt }
 
-    /// Whether one more event of this size still belongs into the segment.
+    /// Returns whether one more event of this size still belongs into the segment.
     func hasRoom(for size: ByteCount, _ limits: RollLimits) -> Bool {
         events == 0 || (events < limits.events && bytes + size <= limits.bytes)
     }

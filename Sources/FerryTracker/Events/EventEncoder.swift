@@ -83,6 +83,8 @@ struct EventEncoder: ~Copyable {
         if limits.properties.policy == .off || count <= limits.properties.maximum { encode(key, value, first: first) }
     }
 
+    /// Appends a member of an object.
+    ///
     /// - Parameter first: Where the object's first member begins.
     private mutating func encode(_ key: String, _ value: PropertyValue, first: Int) {
         if case .double(let number) = value, !number.isFinite, limits.notFinite != .off {

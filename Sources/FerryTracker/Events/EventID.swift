@@ -37,7 +37,7 @@ struct EventID: Equatable, Sendable {
         line.append(text.span.bytes)
     }
 
-    /// The eight digits of the low 32 bits, the first in the highest byte.
+    /// Returns the eight digits of the low 32 bits, the first in the highest byte.
     private static func digits(_ bits: UInt64) -> UInt64 {
         // Each half moves apart from the other: of 16 bits, of 8, of 4.
         var digits = (bits & 0xffff_0000) << 16 | bits & 0xffff

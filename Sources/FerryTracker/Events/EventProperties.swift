@@ -39,7 +39,7 @@ public struct EventProperties: Sendable {
     public var count: Int { members.count }
     public var keys: [String] { members.map(\.0) }
 
-    /// A property's value. Setting one that is there keeps its place; setting `nil` removes it.
+    /// Accesses a property's value. Setting one that is there keeps its place; setting `nil` removes it.
     public subscript(key: String) -> PropertyValue? {
         get { index(of: key).map { members[$0].1 } }
         set {
@@ -53,7 +53,7 @@ public struct EventProperties: Sendable {
         }
     }
 
-    /// Events have few keys, so that a walk is faster than hashing; most differ in their lengths already.
+    /// Returns the place of a key. Events have few keys, so that a walk is faster than hashing; most differ in their lengths already.
     private func index(of key: String) -> Int? {
         let length = key.utf8.count
         for index in members.indices where members[index].0.utf8.count == length && members[index].0.isSame(key) { return index }
@@ -72,14 +72,14 @@ public struct EventProperties: Sendable {
         return false
     }
 
-    /// With the properties of another; where both have one, the other's counts.
+    /// Returns these properties with those of another; where both have one, the other's counts.
     public func merging(_ other: EventProperties) -> EventProperties {
         Self(lastOf: members + other.members)
     }
 }
 
 extension String {
-    /// Whether it has the same bytes. Text that only Unicode calls the same is another key in JSON.
+    /// Returns whether it has the same bytes. Text that only Unicode calls the same is another key in JSON.
     fileprivate func isSame(_ other: String) -> Bool { self == other && utf8.elementsEqual(other.utf8) }
 
     /// One bit of 64, by the length, the first and the last byte.

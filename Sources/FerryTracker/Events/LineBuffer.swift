@@ -45,7 +45,7 @@ struct LineBuffer: ~Copyable {
 
     mutating func append(_ bytes: RawSpan) { bytes.withUnsafeBytes { append($0) } }
 
-    /// Text that needs no escapes.
+    /// Appends text that needs no escapes.
     mutating func append(_ text: StaticString) {
         append(UnsafeRawBufferPointer(start: text.utf8Start, count: text.utf8CodeUnitCount))
     }
@@ -67,7 +67,7 @@ struct LineBuffer: ~Copyable {
         }
     }
 
-    /// A finite number, in the shortest form that reads back as the same.
+    /// Appends a finite number, in the shortest form that reads back as the same.
     mutating func append(_ number: Double) {
         number.description.utf8Span.span.withUnsafeBytes { append($0) }
     }
@@ -80,7 +80,7 @@ struct LineBuffer: ~Copyable {
         count += Timestamp.rfc3339Length
     }
 
-    /// A string with its quotes and the escapes that RFC 8259, section 7, asks for.
+    /// Appends a string with its quotes and the escapes that RFC 8259, section 7, asks for.
     mutating func appendQuoted(_ text: String) {
         let isDone: Void? = text.utf8.withContiguousStorageIfAvailable { text in
             reserve(text.count + 2 + Self.word)
@@ -97,7 +97,7 @@ struct LineBuffer: ~Copyable {
 
     private static let word = MemoryLayout<UInt64>.size
 
-    /// How many whole words of the bytes that follow need no escape, or all of the bytes. A word beyond them can be read.
+    /// Returns how many whole words of the bytes that follow need no escape, or all of the bytes. A word beyond them can be read.
     ///
     /// By the zero-byte test of "Bit Twiddling Hacks". Beyond ASCII nothing needs an escape: a String holds nothing but valid UTF-8.
     @inline(__always)

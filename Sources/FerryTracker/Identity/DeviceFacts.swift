@@ -57,25 +57,25 @@ struct DeviceFacts: Equatable, Sendable {
         return Array(line.bytes)
     }
 
-    /// Language and country of a locale's name: `de_DE.UTF-8@euro` is `de_DE`, and `C` is none.
+    /// Returns the language and country of a locale's name: `de_DE.UTF-8@euro` is `de_DE`, and `C` is none.
     static func locale(from name: String) -> String? {
         let plain = name.prefix { $0 != "." && $0 != "@" }
         return plain.isEmpty || plain == "C" || plain == "POSIX" ? nil : String(plain)
     }
 
-    /// The country in a locale.
+    /// Returns the country in a locale.
     static func country(of locale: String?) -> String? {
         guard let locale, let separator = locale.firstIndex(of: "_") else { return nil }
         return String(locale[locale.index(after: separator)...])
     }
 
-    /// Two letters in upper case; `nil` when a text is not two of ASCII's.
+    /// Returns two letters in upper case; `nil` when a text is not two of ASCII's.
     static func countryCode(_ text: String) -> String? {
         let isCode = text.utf8.count == 2 && text.utf8.allSatisfy { (UInt8(ascii: "a")...UInt8(ascii: "z")).contains($0 | 0x20) }
         return isCode ? text.uppercased() : nil
     }
 
-    /// A value of `/etc/os-release`, whose quotes are as a shell's.
+    /// Returns a value of `/etc/os-release`, whose quotes are as a shell's.
     static func value(of key: String, in osRelease: String) -> String? {
         for line in osRelease.split(whereSeparator: \.isNewline) where line.hasPrefix(key + "=") {
             let value = line.dropFirst(key.count + 1)

@@ -21,7 +21,7 @@ enum Machine {
         return text.isEmpty ? nil : text
     }
 
-    /// The first line of a small file; `nil` when there is none or it is empty.
+    /// Returns the first line of a small file; `nil` when there is none or it is empty.
     private static func line(of path: String) -> String? {
         text(of: path)?.split { $0.isNewline || $0 == "\0" }.first.map(String.init)
     }
@@ -63,7 +63,7 @@ enum Machine {
         target(ofLink: "/proc/self/exe").split(separator: "/").last.map(String.init) ?? "unknown"
     }
 
-    /// Empty when the path is no symbolic link.
+    /// Returns the target of a symbolic link; empty when the path is none.
     private static func target(ofLink path: String) -> String {
         var buffer = [UInt8](repeating: 0, count: 4096)
         let count = buffer.withUnsafeMutableBytes { bytes in

@@ -69,7 +69,7 @@ public struct EventLimits: Equatable, Sendable {
 }
 
 extension EventLimits {
-    /// What an event of this name is called when it is stored.
+    /// Returns what an event of this name is called when it is stored.
     func stored(_ name: String) -> String {
         guard nameLength.policy == .truncate, let cut = name.cut(to: nameLength.maximum) else { return name }
         return String(cut)

@@ -10,7 +10,7 @@ struct NameRegister {
         case refused
     }
 
-    /// Whether an event of this name may be stored.
+    /// Returns whether an event of this name may be stored.
     mutating func admit(_ name: String, _ limit: EventLimits.Limit) -> Answer {
         if limit.policy == .off || names.contains(name) { return .known }
         guard names.count < limit.maximum else { return .refused }

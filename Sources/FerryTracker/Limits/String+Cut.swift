@@ -1,5 +1,6 @@
 extension String {
-    /// The longest part at the start with at most this number of UTF-16 code units that ends between two characters; `nil` when all of it fits.
+    /// Returns the longest part at the start with at most this number of UTF-16 code units that ends between two characters; `nil` when all of it
+    /// fits.
     func cut(to maximum: Int) -> Substring? {
         guard utf8.count > maximum, utf16.count > maximum else { return nil }
         var length = 0
@@ -13,7 +14,7 @@ extension String {
         return end > startIndex ? self[..<end] : firstScalars(of: maximum)
     }
 
-    /// For a text whose first character alone is too long, by the marks that it combines.
+    /// Returns the first scalars of a text whose first character alone is too long, by the marks that it combines.
     private func firstScalars(of maximum: Int) -> Substring {
         var length = 0
         let end = unicodeScalars.indices.first { index in

@@ -12,7 +12,7 @@ public struct BatchRules: Equatable, Sendable {
 
     public init() {}
 
-    /// The same, where an uploader counts its interval from the oldest stored event, wherever that waits.
+    /// Returns the rules beside an uploader that counts its interval from the oldest stored event, published or not.
     ///
     /// - Parameter interval: The uploader's; `nil`: it gathers nothing, or none runs. What waits for a flush goes on waiting for it.
     func upTo(_ uploader: Duration?) -> BatchRules {
@@ -47,7 +47,7 @@ public struct BatchRules: Equatable, Sendable {
         }
     }
 
-    /// When a journal is to be published in any case; `nil`: not by itself.
+    /// Returns when a journal is to be published in any case; `nil`: not by itself.
     func due(_ fill: Fill, _ priority: Priority) -> Duration? {
         if priority == .critical { return fill.since + criticalInterval }
         return interval > .zero ? fill.since + interval : nil

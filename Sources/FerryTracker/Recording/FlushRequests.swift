@@ -6,7 +6,7 @@ struct FlushRequests: Sendable {
     private var controlChanged: Timestamp?
     private var lastRequest: Timestamp?
 
-    /// Whether a request has come since the last look. A control file that cannot be read says nothing.
+    /// Returns whether a request has come since the last look. A control file that cannot be read says nothing.
     mutating func haveCome(to spool: Spool) -> Bool {
         guard let changed = (try? spool.control.changed()) ?? nil, changed != controlChanged else { return false }
         controlChanged = changed

@@ -68,13 +68,13 @@ final class Publisher: Sendable {
     private static let sweepInterval = Duration.seconds(60)
     /// How often a full or missing spool is looked at again while events are to be stored.
     private static let fullInterval = Duration.seconds(1)
-    /// After a failed publication: 1 s, 2 s, … up to a minute.
+    /// Returns the wait after failed publications: 1 s, 2 s, … up to a minute.
     private static func pause(after failures: Int) -> Duration { .seconds(min(60, 1 << min(failures - 1, 6))) }
 
     /// Looks after the journals soon.
     func kick() { thread.wake() }
 
-    /// The spool could not be written: perhaps its folder is another by now, a medium that was put back.
+    /// Opens the spool again after it could not be written: perhaps its folder is another by now, a medium that was put back.
     func reopen() {
         let now = options.now().steady
         let isDue = state.withLock { state in
@@ -92,14 +92,14 @@ final class Publisher: Sendable {
         }
     }
 
-    /// The folder may have been made anew: whose events these are stays.
+    /// Takes another spool in the place of this one. The folder may have been made anew: the user and the anonymous ID stay.
     private func replace(with spool: Spool) {
         _ = try? spool.identity.read(orNew: options.identity())
         recorder.replace(spool)
     }
 
-    /// The disk was full for an event: delivered segments make room for those that follow, unless the uploader was told how long to keep
-    /// them.
+    /// Makes room when the disk was full for an event: delivered segments make room for those that follow, unless the uploader was told how long to
+    /// keep them.
     func makeRoom() {
         let now = options.now().steady
         let isDue = state.withLock { state in
@@ -158,7 +158,7 @@ final class Publisher: Sendable {
         if let lost { throw lost }
     }
 
-    /// The same for tasks, whose threads must not wait for a disk.
+    /// Publishes all, for tasks, whose threads must not wait for a disk.
     func publishAll() async throws(FileError) {
         let failure: FileError? = await withCheckedContinuation { continuation in
             DispatchQueue.global().async { [self] in
@@ -274,7 +274,7 @@ final class Publisher: Sendable {
         return now + Self.flushLook
     }
 
-    /// An uploader may have come since the last event, whose interval is shorter than what the journals wait for.
+    /// Follows an uploader that came since the last event, whose interval may be shorter than what the journals wait for.
     private func followUploader(in spool: Spool) {
         let changed = (try? spool.uploaderMark.changed()) ?? nil
         let isChanged = state.withLock { state in
@@ -333,7 +333,8 @@ final class Publisher: Sendable {
         }
     }
 
-    /// On a full disk delivered segments go for it if they give way, or else a part of the reserve is lent: as for the journals of the dead.
+    /// Seals a journal. On a full disk delivered segments go for it if they give way, or else a part of the reserve is lent: as for the journals of
+    /// the dead.
     private func sealMakingRoom(
         _ batch: Recorder.Batch, in spool: Spool, level: CompressionLevel
     ) throws(FileError) -> SealedJournal {
@@ -357,7 +358,7 @@ final class Publisher: Sendable {
         if recorder.addStored(size, segment.priority) { state.withLock { $0.nextSweep = .zero } }
     }
 
-    /// The spool may have been given other limits.
+    /// Applies the limits that the spool has now.
     func setRetention(_ retention: RetentionLimits) {
         let isChanged = state.withLock { state in
             guard state.retention != retention else { return false }
@@ -370,7 +371,7 @@ final class Publisher: Sendable {
         kick()
     }
 
-    /// An event found no room: perhaps there is some by now.
+    /// Has the publisher look for room after an event found none.
     func lookForRoom() {
         let now = options.now().steady
         let isDue = state.withLock { state in

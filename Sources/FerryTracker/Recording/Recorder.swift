@@ -42,15 +42,15 @@ final class Recorder: Sendable {
         var isClosed = false
         var stored = 0
 
-        /// What is in journals, and counts.
+        /// Returns what is in journals and counts.
         func unpublished(_ rule: UploaderMark.Threshold) -> SendThreshold.Unpublished {
             let batches = (waiting + open.compactMap(\.self)).filter { SendThreshold.counts($0.priority, rule) }
             let fills = batches.map(\.fill).filter { $0.events > 0 }
             return .init(events: fills.reduce(0) { $0 + Int64($1.events) }, since: fills.map(\.since).min())
         }
 
-        /// What was published is sent when that was asked for since, by `ferry flush` say: it counts no more. While events are in journals the
-        /// ``Publisher`` looks, and publishes them for it.
+        /// Counts from zero after a flush, by `ferry flush` say: what was published before is sent, and counts no more. While events are in journals
+        /// the ``Publisher`` looks, and publishes them for it.
         mutating func countAnewIfFlushed() {
             guard let rule = threshold?.rule, flushes.haveCome(to: spool), unpublished(rule).events == 0 else { return }
             threshold = SendThreshold(rule, .init())
@@ -207,7 +207,7 @@ final class Recorder: Sendable {
         return batch.failures
     }
 
-    /// A journal was published, or is left to the process that opens the spool next.
+    /// Lets go of a journal that was published, or is left to the process that opens the spool next.
     func release(_ batch: Batch) { state.withLock { $0.unsealed = $0.unsealed - batch.fill.bytes } }
 
     /// When the next journal is due, or to be tried again.
@@ -229,7 +229,7 @@ final class Recorder: Sendable {
         }
     }
 
-    /// Those of journals whose first event came before a moment.
+    /// Returns the names of journals whose first event came before a moment.
     func segments(begunBefore moment: Duration) -> [SegmentName] {
         state.withLock { state in
             (state.waiting + state.open.compactMap(\.self)).filter { $0.fill.events > 0 && $0.fill.since < moment }
@@ -245,7 +245,7 @@ final class Recorder: Sendable {
 
     var spool: Spool { state.withLock(\.spool) }
 
-    /// The folder was put in another's place, or made again.
+    /// Takes another spool: the folder was put in another's place, or made again.
     func replace(_ spool: Spool) {
         spool.own()
         state.withLock { state in
@@ -273,12 +273,12 @@ final class Recorder: Sendable {
         }
     }
 
-    /// What the spool holds, by priority, and its size limit.
+    /// Sets what the spool holds, by priority, and its size limit.
     func setStored(_ stored: [ByteCount], limit: ByteCount?) {
         state.withLock { $0.room = limit.map { CapacityRule(limit: $0, stored: stored) } }
     }
 
-    /// A segment was published.
+    /// Counts a segment that was published.
     ///
     /// - Returns: Whether the spool holds more than it may.
     func addStored(_ size: ByteCount, _ priority: Priority) -> Bool {
@@ -288,12 +288,12 @@ final class Recorder: Sendable {
         }
     }
 
-    /// A journal was published.
+    /// Notes a journal that was published.
     func notePublished(_ batch: Batch, at now: Timestamp) {
         state.withLock { $0.published.add(batch.fill, batch.priority, at: now) }
     }
 
-    /// Goes by what the uploader says that looks after the spool.
+    /// Follows the mark of the spool's uploader.
     ///
     /// - Returns: Whether journals are due at other times than before.
     func follow(_ uploader: (mark: UploaderMark, isRunning: Bool)?) -> Bool {
@@ -305,7 +305,7 @@ final class Recorder: Sendable {
         }
     }
 
-    /// What the uploader says that looks after the spool; `nil`: it counts no events, or none does.
+    /// Sets the threshold of the spool's uploader; `nil`: there is none, or it counts no events.
     ///
     /// - Parameter start: When it began: it sends all that was published then.
     func setThreshold(_ rule: UploaderMark.Threshold?, since start: Timestamp?) {
@@ -324,7 +324,7 @@ final class Recorder: Sendable {
     func setInterval(_ interval: Duration) { state.withLock { $0.rules.interval = interval } }
     var interval: Duration { state.withLock(\.rules.interval) }
 
-    /// Nothing more is stored. Returns `false` when it was closed before.
+    /// Stores nothing more. Returns `false` when it was closed before.
     func close() -> Bool {
         state.withLock { state in
             defer { state.isClosed = true }

@@ -23,12 +23,12 @@ struct SendThreshold: Sendable {
         (count, since) = (unpublished.events, unpublished.since)
     }
 
-    /// Whether events of a priority are counted.
+    /// Returns whether events of a priority are counted.
     static func counts(_ priority: Priority, _ rule: UploaderMark.Threshold) -> Bool {
         priority > .critical || !(rule.leavesCriticalOut ?? false)
     }
 
-    /// An event that is counted was stored.
+    /// Counts a stored event.
     ///
     /// - Parameter unpublished: Without it.
     /// - Returns: Whether everything is to be published.

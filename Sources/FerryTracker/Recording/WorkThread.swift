@@ -126,6 +126,8 @@ private final class Bell: Sendable {
 
     func ring() { ferry_ring(bell) }
 
+    /// Waits until the bell rings, or the time is over.
+    ///
     /// - Parameter time: At most; `nil`: for ever.
     func wait(for time: Duration?) {
         // Never too early by what the kernel rounds off.

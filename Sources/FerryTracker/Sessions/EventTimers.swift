@@ -15,7 +15,7 @@ struct EventTimers {
     /// Since when the program is in the background; timers stand still.
     private var backgroundSince: Duration?
 
-    /// A timer that runs already starts anew.
+    /// Starts a timer. One that runs already starts anew.
     mutating func start(_ name: String, at now: Duration) { timers[name] = Timer(since: now) }
 
     /// - Returns: Whether there is one of that name.

@@ -23,7 +23,7 @@ struct SessionKeeper {
 
         private static let newSessionKey = "$is_new_session"
 
-        /// With Sensors Analytics' names.
+        /// Returns the milestone as an event, with Sensors Analytics' names.
         func event(isFirstTime: Bool) -> (name: String, properties: EventProperties) {
             switch self {
             case .started(let resumes, let isNewSession):
@@ -80,7 +80,7 @@ struct SessionKeeper {
     /// The program has not come before a person since it started without one.
     var isPassive: Bool { rules.startsInBackground && !wasInForeground }
 
-    /// The program comes before a person.
+    /// Notes that the program comes before a person.
     ///
     /// - Parameters:
     ///   - newID: For the session that begins, if one does.
@@ -93,21 +93,21 @@ struct SessionKeeper {
         return told(.started(resumes: true, isNewSession: isNewSession)) ?? (isNewSession ? sessionStart : nil)
     }
 
-    /// The program goes to the background. The event belongs to the session that was.
+    /// Notes that the program goes to the background. The event belongs to the session that was.
     mutating func enterBackground(at now: Duration) -> Milestone? {
         guard case .foreground(let since) = place else { return nil }
         place = .background(since: now)
         return told(.ended(after: now - since))
     }
 
-    /// The program ends.
+    /// Notes that the program ends.
     mutating func end(at now: Duration) -> Milestone? {
         defer { place = .ended }
         guard case .foreground(let since) = place else { return nil }
         return told(.ended(after: now - since))
     }
 
-    /// The program starts a session itself.
+    /// Starts a session that the program asks for.
     mutating func start(newID: String) -> Milestone? {
         id = newID
         return rules.tellsStart == .none ? nil : .sessionStarted

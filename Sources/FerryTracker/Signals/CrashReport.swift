@@ -50,7 +50,7 @@ struct CrashReport: Equatable {
         backtrace = lines.dropFirst(2).map { String(decoding: $0, as: UTF8.self) }
     }
 
-    /// What a crash's line says of its context. The fields have no spaces: the user is percent-encoded.
+    /// Returns what a crash's line says of its context. The fields have no spaces: the user is percent-encoded.
     static func context(session: String?, user: String?) -> String {
         "session=\(session ?? "")" + (user.map { " user=\($0.percentEncodedForURL)" } ?? "")
     }
@@ -71,7 +71,7 @@ struct CrashReport: Equatable {
 }
 
 extension DeviceFacts {
-    /// The same machine with the program as it was then.
+    /// Returns the same machine with the program as it was then.
     func with(app: String, version: String?) -> DeviceFacts {
         var facts = self
         facts.app = app

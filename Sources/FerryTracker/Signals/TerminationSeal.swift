@@ -12,7 +12,7 @@ enum TerminationSeal {
     /// it is, held for ever by a thread that is not there.
     nonisolated(unsafe) private static var trackers: [OpenTracker] = []
 
-    /// No tracker may be let go of in `body`: it would close itself, and open a file while forks are held back.
+    /// Calls `body` with the open trackers. None may be let go of in it: it would close itself, and open a file while forks are held back.
     private static func withTrackers<Result>(_ body: (inout [OpenTracker]) -> Result) -> Result {
         ferry_hold_forks()
         defer { ferry_allow_forks() }

@@ -57,7 +57,7 @@ public struct BundleManifest: Equatable, Sendable {
         String(UInt(number), width: 6) + ".gz"
     }
 
-    /// Whether an export makes files of this name.
+    /// Returns whether an export makes files of this name.
     static func isFileName(_ name: String) -> Bool {
         name == fileName || name == signatureName || (name.hasSuffix(".gz") && name.dropLast(3).allSatisfy(\.isNumber))
     }

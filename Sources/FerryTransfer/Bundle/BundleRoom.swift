@@ -30,10 +30,10 @@ struct BundleRoom {
         return (size.adding(block - 1) / block * block).adding(Self.overhead)
     }
 
-    /// Whether a bundle with nothing else in it has room for a segment.
+    /// Returns whether a bundle with nothing else in it has room for a segment.
     func fitsAlone(_ size: Int64) -> Bool { cost(of: size) <= whole }
 
-    /// Whether there is room left for a segment.
+    /// Returns whether there is room left for a segment.
     func fits(_ size: Int64) -> Bool { cost(of: size) <= bytes && files > 0 }
 
     mutating func take(_ size: Int64) {

@@ -58,7 +58,7 @@ enum Tar {
         }
     }
 
-    /// Files fill whole blocks.
+    /// Returns a file's size with the padding of its last block.
     static func padded(_ size: Int64) -> Int64 { (size + 511) & ~511 }
 
     /// No file system holds a larger file: its end can be calculated with.

@@ -100,7 +100,7 @@ public struct Export {
         return chosen
     }
 
-    /// Whether a segment's content is whole. Nothing reads it on its way, and a receipt would end the only copy that may be mended.
+    /// Returns whether a segment's content is whole. Nothing reads it on its way, and a receipt would end the only copy that may be mended.
     private func isSound(_ file: OpenFile) throws(FileError) -> Bool {
         do {
             _ = try file.countLines(limit: ByteCount(.max))
@@ -111,7 +111,7 @@ public struct Export {
         }
     }
 
-    /// Whether a segment may travel now.
+    /// Returns whether a segment may travel now.
     private func isReady(_ name: String, _ report: inout ExportReport) -> Bool {
         do throws(FileError) {
             switch spool.claims.take(name) {

@@ -153,7 +153,7 @@ struct BundleIntake {
         batchWholes.formUnion(SegmentID.ancestors(of: segment.key).map(\.text))
     }
 
-    /// Whether the batch has a segment of this key, a half of it, or what it is a half of: each is judged by what came before it.
+    /// Returns whether the batch has a segment of this key, a half of it, or what it is a half of: each is judged by what came before it.
     private func isKinOfBatch(_ key: String) -> Bool {
         ReceivedID.keys(like: key).contains { batchKeys.contains($0) || batchWholes.contains($0) }
             || SegmentID.ancestors(of: key).contains { batchKeys.contains($0.text) }
@@ -304,7 +304,7 @@ struct BundleIntake {
         vouch(for: segment)
     }
 
-    /// Whether what the hub has of a segment is none to vouch for.
+    /// Returns whether what the hub has of a segment is none to vouch for.
     private mutating func withholds(_ segment: BundleManifest.Segment, _ holdings: inout Holdings) throws(FileError) -> Bool {
         let claim = try holdings.ownClaim(on: Self.name(for: segment), segment, against: manifest.head)
         guard let claim else { return false }

@@ -137,7 +137,7 @@ struct Holdings {
         return nil
     }
 
-    /// Whether both halves of a segment are here, or halves of theirs.
+    /// Returns whether both halves of a segment are here, or halves of theirs.
     ///
     /// - Parameter segment: The segment's name; `nil`: its halves may have any.
     private mutating func findHalves(
@@ -163,7 +163,7 @@ struct Holdings {
         return (one.created, one.stream) == (other.created, other.stream)
     }
 
-    /// Whether the hub may vouch for a segment that it knows.
+    /// Returns whether the hub may vouch for a segment that it knows.
     ///
     /// - Parameters:
     ///   - way: The way that the segment came to the bundle's spool.
@@ -233,7 +233,7 @@ struct Holdings {
         return try handedOn.claim(on: name, against: head.spool)
     }
 
-    /// Whether a segment came with this very bundle: that was exported before any bundle of the hub's that has the segment.
+    /// Returns whether a segment came with this very bundle: that was exported before any bundle of the hub's that has the segment.
     func came(_ key: String, with bundle: String) -> Bool { entries[key]?.bundle == bundle }
 
     mutating func add(_ entry: ReceivedEntry) {
@@ -266,7 +266,7 @@ struct Holdings {
             ?? false
     }
 
-    /// Whether what a segment was gathered in is here: in the making, pending, rejected, split, or ended as the ledger tells.
+    /// Returns whether what a segment was gathered in is here: in the making, pending, rejected, split, or ended as the ledger tells.
     private mutating func isHere(
         _ entry: ReceivedEntry, in gathered: String, upTo end: Int64
     ) throws(FileError) -> Bool {
@@ -293,7 +293,7 @@ struct Holdings {
         return taken?.contains(identity) ?? false
     }
 
-    /// Whether a segment was split here, and both halves are pending, rejected or have ended, or their halves.
+    /// Returns whether a segment was split here, and both halves are pending, rejected or have ended, or their halves.
     private mutating func areHalvesHere(_ segment: SegmentName, _ events: Int64) throws(FileError) -> Bool {
         if split == nil { split = Set(try hub.ledger.segments(thatWere: [.split]).map(Self.identity)) }
         guard split?.contains(Self.identity(segment.fileName)) ?? false, let halves = SegmentID(segment.id)?.halves else {
@@ -356,7 +356,7 @@ struct Holdings {
         return rejected?[Self.identity(segment)] ?? []
     }
 
-    /// Whether a half is whole: it is in no log, so its events are counted.
+    /// Returns whether a half is whole: it is in no log, so its events are counted.
     private func holds(_ half: String, events: Int64, in folder: Directory) throws(FileError) -> Bool {
         do throws(FileError) { return try folder.open(half)?.soundEvents() == events } catch {
             if error.isOutOfFiles { throw error }
@@ -364,7 +364,7 @@ struct Holdings {
         }
     }
 
-    /// Whether a file has the bytes that were logged: the bundle's spool deletes its own for it, so they are read.
+    /// Returns whether a file has the bytes that were logged: the bundle's spool deletes its own for it, so they are read.
     ///
     /// - Parameter end: Of the bytes, where others are before and behind them; `nil`: the file has no others.
     private func holds(

@@ -138,8 +138,8 @@ extension ExportsFolder {
         return names
     }
 
-    /// Whether delivered segments make room where the disk is full: as the uploader of this spool was told, and where none ever kept one, as it
-    /// is by default.
+    /// Returns whether delivered segments make room where the disk is full: as the uploader of this spool was told, and where none ever kept one, as
+    /// it is by default.
     private func sentMayGiveWay() -> Bool {
         if spool.sent.givesWay { return true }
         guard (try? spool.directory.contains(Spool.sentName)) == false else { return false }

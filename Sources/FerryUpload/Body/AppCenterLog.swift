@@ -73,7 +73,7 @@ struct AppCenterLog {
         if !isFirst { body.append("]") }
     }
 
-    /// The start of a typed property, and its value. App Center knows no lists and objects: they are text.
+    /// Returns the start of a typed property, and its value. App Center knows no lists and objects: they are text.
     private func typed(_ value: JSONField) -> (type: String, value: [UInt8])? {
         let bytes = event.bytes(value)
         switch value.kind {

@@ -62,14 +62,15 @@ struct MeasurementHit {
     /// In digits: three years. A request that is repeated then has the same hits, and so the same key.
     private static let longestQueueTime = 11
 
-    /// `cd1`…`cd200` and `cm1`…`cm200`.
+    /// Returns whether a key is a custom dimension or metric: `cd1`…`cd200` and `cm1`…`cm200`.
     private static func isCustom(_ key: String) -> Bool {
         guard key.hasPrefix("cd") || key.hasPrefix("cm"), let number = Int(key.dropFirst(2)) else { return false }
         // As it is written: no sign, and no zero before it.
         return (1...200).contains(number) && "\(number)" == key.dropFirst(2)
     }
 
-    /// A whole number from 0, of a number or of text, exactly; a fraction is rounded. `nil` for everything else: the protocol has no place for it.
+    /// Returns a whole number from 0, of a number or of text, exactly; a fraction is rounded. `nil` for everything else: the protocol has no place
+    /// for it.
     private func whole(_ value: JSONField) -> String? {
         switch value.kind {
         case .string: value.string(event.line).wholeNumber
@@ -83,7 +84,7 @@ struct MeasurementHit {
         }
     }
 
-    /// A value as text; lists and objects as JSON.
+    /// Returns a value as text; lists and objects as JSON.
     private func plain(_ value: JSONField) -> String? {
         switch value.kind {
         case .null: nil

@@ -64,7 +64,7 @@ final class RequestParts: Sendable {
         state = Mutex(State(sources: sources))
     }
 
-    /// The next request; `nil` when nothing is left. Reads files.
+    /// Returns the next request; `nil` when nothing is left. Reads files.
     ///
     /// A segment that ends with blank lines, or has no event at all, ends with the part before, or in one that carries nothing of it.
     func next(at now: Timestamp) throws(RequestPartError) -> RequestPart? {

@@ -33,10 +33,10 @@ struct TrackedEvent {
         }
     }
 
-    /// The text of a field that is one.
+    /// Returns the text of a field that is one.
     func text(_ field: JSONField?) -> String? { field?.kind == .string ? field?.string(line) : nil }
 
-    /// When it was.
+    /// Returns when the event was.
     ///
     /// - Parameter created: Stands for the time of an event that has none.
     /// - Throws: When what it says is neither text as in RFC 3339 nor a number, milliseconds since 1970, as Sensors' SDKs write it: another time
@@ -58,7 +58,7 @@ struct TrackedEvent {
     /// From 1973 on, so that seconds are not taken for milliseconds, to the last year that RFC 3339 can write.
     private static let milliseconds: ClosedRange<Int64> = 100_000_000_000...253_402_300_799_999
 
-    /// The members of an object, in their order, each key once: with its last value, as JSON readers have it.
+    /// Returns the members of an object, in their order, each key once: with its last value, as JSON readers have it.
     func uniqueMembers(of field: JSONField?) -> [(key: String, value: JSONField)] {
         let members = members(of: field)
         // Keys are compared by their bytes; a set of text takes two for one only where Unicode does.
@@ -74,10 +74,10 @@ struct TrackedEvent {
         return members(of: properties).first { $0.key == "$is_new_session" }?.value.kind != .no
     }
 
-    /// A field's bytes, a string's with its quotes.
+    /// Returns a field's bytes, a string's with its quotes.
     func bytes(_ field: JSONField) -> Slice<UnsafeBufferPointer<UInt8>> { line[field.whole] }
 
-    /// The members of an object, in their order.
+    /// Returns the members of an object, in their order.
     func members(of field: JSONField?) -> [(key: String, value: JSONField)] {
         guard let field, field.kind == .object else { return [] }
         var members: [(key: String, value: JSONField)] = []

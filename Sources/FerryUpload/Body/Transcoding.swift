@@ -9,7 +9,7 @@ enum TranscodingError: Error {
 }
 
 extension RequestBody {
-    /// A segment's events in another form, compressed anew: in memory when the segment is small, else in a file without a name.
+    /// Returns a segment's events in another form, compressed anew: in memory when the segment is small, else in a file without a name.
     ///
     /// Inflates, encodes and compresses piece by piece, so that memory does not grow with the segment.
     static func transcoded(

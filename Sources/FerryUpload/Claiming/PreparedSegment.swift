@@ -8,7 +8,7 @@ struct PreparedSegment: Sendable {
     var sidecar: RetryState?
     let preparedAt = ContinuousClock.now
 
-    /// How many of its first lines a destination has.
+    /// Returns how many of its first lines a destination has.
     ///
     /// - Parameter destination: As its state file is named.
     func delivered(to destination: String) -> Int64 {

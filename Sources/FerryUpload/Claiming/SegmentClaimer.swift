@@ -10,7 +10,7 @@ struct SegmentClaimer: Sendable {
     var sound = SoundSegments()
     let warn: @Sendable (String) -> Void
 
-    /// Whether a look may take microseconds. Inflating a whole file, and putting its events in another form, may take seconds.
+    /// Returns whether a look may take microseconds. Inflating a whole file, and putting its events in another form, may take seconds.
     static func isQuick(isForeign: Bool, _ options: UploadOptions) -> Bool {
         options.verification != .always && !isForeign && options.body == .ndjson
     }
@@ -80,21 +80,22 @@ struct SegmentClaimer: Sendable {
         }
     }
 
-    /// Inflated for the asking at the first try only: what was sound then still is. Where parts of a segment go out, before the first of them
-    /// in each process: a checksum is at the end of many events, and altered ones would be delivered before it is read.
+    /// Returns how a claimed segment is to be verified. It is inflated for the asking at the first try only: what was sound then still is. Where
+    /// parts of a segment go out, before the first of them in each process: a checksum is at the end of many events, and altered ones would be
+    /// delivered before it is read.
     private func verification(of claim: Claim, _ sidecar: RetryState?) -> Verification {
         if options.cuts != nil, options.verification != .never, !sound.contains(claim) { return .always }
         return sidecar != nil && options.verification == .always ? .auto : options.verification
     }
 
-    /// What is known of earlier tries. How much another content of the name was delivered says nothing.
+    /// Returns what is known of earlier tries. How much another content of the name was delivered says nothing.
     private func sidecar(of claim: Claim, in spool: Spool) throws(FileError) -> RetryState? {
         guard let sidecar = try spool.sidecars.read(of: claim, warn: { warn("\($0)") }) else { return nil }
         guard let delivered = sidecar.delivered, try delivered.content != claim.contentMark() else { return sidecar }
         return sidecar.with(delivered: nil)
     }
 
-    /// Why a segment cannot leave now; `nil` when it can.
+    /// Returns why a segment cannot leave now; `nil` when it can.
     private func unready(
         _ claim: Claim, _ examination: Examination, _ sidecar: RetryState?, now: Timestamp
     ) -> Preparation? {

@@ -47,6 +47,6 @@ final class SegmentMetadata: Sendable {
         }
     }
 
-    /// How long ago it was opened, as far as that is known.
+    /// Returns how long ago it was opened, as far as that is known.
     func age(at now: Timestamp) -> Duration { max(.zero, now - (dated ?? created)) }
 }

@@ -29,8 +29,8 @@ final class TravelWatch: Sendable {
         return travelling
     }
 
-    /// Whether a segment travels. Asked when it is claimed: an export marks its segments first, and then looks which of them are claimed, so that
-    /// one of the two sees the other.
+    /// Returns whether a segment travels. Asked when it is claimed: an export marks its segments first, and then looks which of them are claimed, so
+    /// that one of the two sees the other.
     ///
     /// - Parameter stateChanges: As ``FolderArrivals/Look/stateChanges``, from after the claim.
     func hasMark(of name: String, _ spool: Spool, stateChanges: Int? = nil) throws(FileError) -> Bool {

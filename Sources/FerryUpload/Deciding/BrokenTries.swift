@@ -5,7 +5,8 @@ enum BrokenTries {
     /// The number of tries after which a segment is split. One may be chance.
     private static let allowed = 2
 
-    /// The number with this try; `nil` once any try may have arrived whole: its halves would be the same events under other keys.
+    /// Returns the number of broken tries with this one; `nil` once any try may have arrived whole: its halves would be the same events under other
+    /// keys.
     ///
     /// - Parameter before: What the sidecar says; `nil` when the segment was never tried.
     static func count(before: RetryState?, _ departure: Departure) -> Int? {
@@ -17,7 +18,7 @@ enum BrokenTries {
         }
     }
 
-    /// Whether a segment is split after a try that had no answer.
+    /// Returns whether a segment is split after a try that had no answer.
     static func asksForSplit(_ policy: SplitPolicy, before: RetryState?, _ departure: Departure) -> Bool {
         switch policy {
         case .off: false
@@ -26,7 +27,7 @@ enum BrokenTries {
         }
     }
 
-    /// What to tell of a segment that broken tries do not split, when that holds it up; empty when it does not.
+    /// Returns a hint on a segment that broken tries do not split, where that blocks it; empty where it does not.
     static func hint(_ policy: SplitPolicy, before: RetryState?, _ departure: Departure) -> String {
         guard policy == .on, departure >= .part, hadNoAnswer(before), count(before: before, departure) == nil else {
             return ""

@@ -10,6 +10,7 @@ public struct DeliveryPlan: Sendable {
     /// A number that the caller gives to each request of the pass.
     public typealias ID = Int
 
+    /// What to do next.
     public enum Step: Equatable, Sendable {
         /// Send the next segment in order.
         case sendNext
@@ -23,8 +24,11 @@ public struct DeliveryPlan: Sendable {
 
     /// What an outcome means for a segment that was under way.
     public enum Judgement: Equatable, Sendable {
+        /// The destination took it.
         case delivered(ID)
+        /// The destination refused it for good: it is rejected.
         case refused(ID)
+        /// It is too large for the destination or the link: it is replaced by its halves.
         case split(ID)
         /// Its own fault: it alone backs off.
         case segmentAtFault(ID)
@@ -36,8 +40,11 @@ public struct DeliveryPlan: Sendable {
         case untouched(ID)
     }
 
+    /// In which order segments leave.
     public let order: SendOrder
+    /// How failures are blamed on the destination or a segment.
     public let blame: FailureBlame
+    /// Why the pass ends; `nil` while it goes on.
     public private(set) var stopReason: StopReason?
     private var ramp: ConcurrencyRamp
     private var underWay: Set<ID> = []
@@ -74,15 +81,15 @@ public struct DeliveryPlan: Sendable {
     /// Whether something is under way.
     public var isBusy: Bool { !underWay.isEmpty }
 
-    /// What to do now.
+    /// Returns what to do now.
     public func next() -> Step {
         if stopReason != nil { return .stop }
         if suspects.isEmpty, isProvenWell || !beginsWithProbe { return underWay.count < window ? .sendNext : .wait }
         return underWay.isEmpty ? .sendProbe : .wait
     }
 
-    /// Whether another goes out before the next segment in order, of which no try had an outcome yet. Pass after pass the destination may take what is
-    /// more urgent, fail at this one, and be gone for all that is behind it: of that 1, 2, 4, at last 8 go first.
+    /// Returns whether another goes out before the next segment in order, of which no try had an outcome yet. Pass after pass the destination may
+    /// take what is more urgent, fail at this one, and be gone for all that is behind it: of that 1, 2, 4, at last 8 go first.
     ///
     /// - Parameter attempts: How often the next segment was tried.
     public mutating func sparesNext(tried attempts: Int) -> Bool {
@@ -96,19 +103,21 @@ public struct DeliveryPlan: Sendable {
     private static let triesOfSpared = 3
     private static let mostSparedDoublings = 3
 
+    /// Notes that a request was started.
+    ///
     /// - Parameter isProbe: As ``Step/sendProbe`` asked for.
     public mutating func start(_ id: ID, isProbe: Bool = false) {
         underWay.insert(id)
         if isProbe { probe = id }
     }
 
-    /// A segment was not sent after all: not due, claimed by another process, gone, or ended without the destination.
+    /// Notes that a segment was not sent after all: not due, claimed by another process, gone, or ended without the destination.
     public mutating func skip(_ id: ID) { underWay.remove(id) }
 
     /// Starts nothing more.
     public mutating func stop(_ reason: StopReason) { stopReason = stopReason ?? reason }
 
-    /// A request's try ended. Returns what is certain now, of this request and of earlier ones.
+    /// Notes the outcome of a request. Returns what is certain now, of this request and of earlier ones.
     ///
     /// - Parameters:
     ///   - latency: From the last byte of the request to the answer.
@@ -136,8 +145,8 @@ public struct DeliveryPlan: Sendable {
             // It was reached before: what that came to says more than that it is not there since, which the segment may be to blame for.
             let told = suspects.first.map { verdict.after($0.reason) } ?? verdict
             stop(.unavailable(told.reason ?? reason, retryAfter: retryAfter))
-            // After the wait that the destination asked for it came back, another passed, and it was sent away again. It waits by itself, and that is no
-            // failure of its own: a limit of requests a minute meets the one that is too many.
+            // After the wait that the destination asked for it came back, another passed, and it was sent away again. It waits by itself, and
+            // that is no failure of its own: a limit of requests a minute meets the one that is too many.
             let isOwn = retryAfter != nil && tries > 1 && isProvenWell && order != .strict
             return blameDestination() + [isOwn ? .undetermined(id) : .destinationAtFault(id)]
         case .misconfigured(let reason), .moved(_, let reason):
@@ -147,7 +156,8 @@ public struct DeliveryPlan: Sendable {
         }
     }
 
-    /// No segment is left that could serve as a probe: several that failed show that it is the destination, a lone one stays undetermined.
+    /// Judges what failed when no segment is left that could serve as a probe: several that failed show that it is the destination, a lone one stays
+    /// undetermined.
     public mutating func exhausted() -> [Judgement] {
         guard underWay.isEmpty else { return [] }
         return concludeIfOver(isExhausted: true) + blameDestination(as: Judgement.undetermined)
@@ -170,7 +180,7 @@ public struct DeliveryPlan: Sendable {
         return concludeIfOver()
     }
 
-    /// Two different segments failed, one of them a probe, and nothing is under way that could still pass: it is the destination.
+    /// Blames the destination if two different segments failed, one of them a probe, and nothing is under way that could still pass.
     private mutating func concludeIfOver(isExhausted: Bool = false) -> [Judgement] {
         guard underWay.isEmpty, let last = suspects.last else { return [] }
         if suspects.count >= 2, isExhausted || failedProbes >= probes(after: last.reason), stopReason == nil {
@@ -180,7 +190,7 @@ public struct DeliveryPlan: Sendable {
         return stopReason == nil ? [] : blameDestination(as: Judgement.undetermined)
     }
 
-    /// How many probes must fail. Where no answer comes each costs its timeout, and shows no more than the one before.
+    /// Returns how many probes must fail. Where no answer comes each costs its timeout, and shows no more than the one before.
     private func probes(after reason: Verdict.Reason) -> Int {
         reason.status == nil ? 1 : 1 << min(max(failures, 0), Self.mostDoublings)
     }

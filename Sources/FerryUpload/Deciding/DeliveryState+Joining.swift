@@ -2,7 +2,7 @@ import FerrySpool
 
 /// What goes out together.
 extension DeliveryState {
-    /// For what may go out with a segment.
+    /// Returns the room for what may go out with a segment; `nil`: it goes alone.
     func room(beside first: QueuedSegment, _ view: some SpoolView) -> JoiningRoom? {
         // A URL is made for the first segment of a request.
         if options.destination.namesSegment || options.destination.namesDay { return nil }
@@ -18,7 +18,8 @@ extension DeliveryState {
         options.joinsSegments ? options.coalesce.limit(accepted: acceptedJoined, refused: refusedJoined) : nil
     }
 
-    /// Where what failed goes out one by one, what has had no outcome is still repeated as it was.
+    /// Returns whether segments that were tried may go out with another. Where what failed goes out one by one, what has had no outcome is still
+    /// repeated as it was.
     private func takesTried(beside first: QueuedSegment, _ view: some SpoolView) -> Bool {
         options.repeatsWhole || isInterrupted(first, view)
     }
@@ -49,7 +50,7 @@ extension DeliveryState {
         return queues[queue].takeKin(found, seeing: view)
     }
 
-    /// What may go out with a segment: what was in one request with it, and the small ones that follow it, of its priority and stream.
+    /// Takes what may go out with a segment: what was in one request with it, and the small ones that follow it, of its priority and stream.
     mutating func neighbours(
         of first: QueuedSegment, in queue: Int, _ view: some SpoolView, _ room: inout JoiningRoom?
     ) -> [QueuedSegment] {
@@ -70,7 +71,7 @@ extension DeliveryState {
         return items
     }
 
-    /// Whether segments that are missing in requests of a job may come back, and are worth a wait. A single pass leaves it to the next.
+    /// Returns whether segments that are missing in requests of a job may come back, and are worth a wait. A single pass leaves it to the next.
     ///
     /// - Parameters:
     ///   - names: Of the job's segments.

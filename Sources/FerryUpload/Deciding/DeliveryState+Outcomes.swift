@@ -2,7 +2,7 @@ import FerrySpool
 
 /// What becomes of segments when their requests end.
 extension DeliveryState {
-    /// A request ended: has recorded what is certain now.
+    /// Notes the outcome of a request, and has recorded what is certain now.
     ///
     /// - Parameter attempt: The number of its first segment's try.
     mutating func finish(
@@ -33,7 +33,7 @@ extension DeliveryState {
         record(judgements, at: now, using: &generator)
     }
 
-    /// A request of a job was delivered, and others are to follow it.
+    /// Notes that a request of a job was delivered, and goes on with the rest of the job.
     ///
     /// - Parameters:
     ///   - attempt: The number of its first segment's try.
@@ -63,7 +63,7 @@ extension DeliveryState {
         return next
     }
 
-    /// Whether the rest of a job may go out now: it gives way to what is more urgent, as any request does.
+    /// Returns whether the rest of a job may go out now: it gives way to what is more urgent, as any request does.
     private mutating func mayGoOn(_ rest: [QueuedSegment], in queue: Int) -> Bool {
         guard queues[queue].isUsable, let priority = rest.first?.entry.priority else { return false }
         if priority > .critical, queues[queue].gate == .critical || isCriticalUnderWay { return false }
@@ -94,7 +94,7 @@ extension DeliveryState {
         if breaker.failed(reason, now: now.wall, using: &generator) { saveBreaker() }
     }
 
-    /// The outcome of a request is written down.
+    /// Notes that the outcome of a request is recorded.
     ///
     /// - Parameters:
     ///   - aftermaths: What is left of each of its segments.

@@ -74,7 +74,7 @@ extension DeliveryState {
         return best
     }
 
-    /// Whether something else goes before the next segment.
+    /// Returns whether something else goes before the next segment.
     private mutating func sparesNext(_ views: [some SpoolView]) -> Bool {
         guard plan.failures > 0, let best = mostUrgent() else { return false }
         return plan.sparesNext(tried: queues[best.queue].triesOfNext(seeing: views[best.queue]))
@@ -85,20 +85,20 @@ extension DeliveryState {
         underWay.contains { id, job in outcomes[id] == nil && job.items.contains { $0.entry.priority == .critical } }
     }
 
-    /// Whether what would be next has to let critical segments arrive first, of any spool: beside them it could overtake them.
+    /// Returns whether what would be next has to let critical segments arrive first, of any spool: beside them it could overtake them.
     private mutating func waitsForCritical() -> Bool {
         guard isCriticalUnderWay, let best = mostUrgent() else { return false }
         return best.rank.priority > .critical
     }
 
-    /// Whether a job may put back some of what comes next, or all that is left: taken meanwhile, the rest would go out in requests that are not
-    /// full.
+    /// Returns whether a job may put back some of what comes next, or all that is left: taken meanwhile, the rest would go out in requests that are
+    /// not full.
     private mutating func waitsForGathering() -> Bool {
         guard !gathering.isEmpty else { return false }
         return mostUrgent().map { gathering.values.contains($0.queue) } ?? true
     }
 
-    /// A job keeps what it has now.
+    /// Notes that a job keeps what it has now.
     mutating func gathered(_ job: DeliveryJob) { gathering[job.id] = nil }
 
     /// Takes a segment that was tried least in all queues, of any queue but the one that was served last if there is one: what is wrong may be

@@ -2,7 +2,7 @@ import FerrySpool
 
 /// What is not sent after all.
 extension DeliveryState {
-    /// A segment of a job was not sent after all.
+    /// Notes that a segment of a job was not sent after all.
     mutating func skip(_ item: QueuedSegment, of job: DeliveryJob, _ reason: SkipReason, at now: Timestamp) {
         started -= 1
         // It is this job's no more: what comes back under its name is new.
@@ -64,10 +64,10 @@ extension DeliveryState {
         }
     }
 
-    /// A wait that begins now.
+    /// Returns a wait that begins now.
     func wait(until: Timestamp?, at now: Timestamp) -> Wait? { until.map { Wait(since: now, until: $0) } }
 
-    /// Segments of a job are left for later: one before them must wait.
+    /// Puts segments of a job back: one before them must wait.
     ///
     /// - Parameter noted: How many of the first ones may have sidecars since they were taken.
     mutating func putBack(_ items: some Collection<QueuedSegment>, of job: DeliveryJob, noted: Int) {
@@ -78,27 +78,27 @@ extension DeliveryState {
         takeAway(items, from: job)
     }
 
-    /// A look at the whole folder leaves out what is under way.
+    /// Takes segments out of a job, also where it is under way: a scan leaves out what is under way.
     private mutating func takeAway(_ items: some Collection<QueuedSegment>, from job: DeliveryJob) {
         guard let known = underWay[job.id] else { return }
         let names = Set(items.lazy.map { FileName($0.name) })
         underWay[job.id] = known.with(known.items.filter { !names.contains($0.name) })
     }
 
-    /// Whether a joined request is likely to arrive before the deadline. If it is not, it is the last that was to be started.
+    /// Returns whether a joined request is likely to arrive before the deadline. If it is not, it is the last that was to be started.
     mutating func mayStart(_ job: DeliveryJob, at now: Duration) -> Bool {
         guard job.items.count > 1, options.cuts == nil, let budget, !budget.allows(job.size, now: now) else { return true }
         plan.stop(.timeLimit)
         return false
     }
 
-    /// Nothing of a job was sent.
+    /// Ends a job of which nothing was sent.
     mutating func abandon(_ job: DeliveryJob) {
         plan.skip(job.id)
         underWay[job.id] = nil
     }
 
-    /// What was refused together is tried one by one: keeps the first of a job, and puts the others back.
+    /// Breaks up a request that was refused, to try its segments one by one: keeps the first of a job, and puts the others back.
     ///
     /// - Parameters:
     ///   - verdict: What the destination said of all of them.

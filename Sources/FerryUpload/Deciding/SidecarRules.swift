@@ -123,7 +123,8 @@ struct SidecarRules: Sendable {
         }
     }
 
-    /// Whether the repetition of an interrupted request had no answer that tells whether the first one had arrived: then it is made once more.
+    /// Returns whether the repetition of an interrupted request had no answer that tells whether the first one had arrived: then it is made once
+    /// more.
     private func leavesOpen(_ previous: RetryState, _ outcome: RequestOutcome) -> Bool {
         guard previous.isInterrupted, previous.request == outcome.request else { return false }
         if outcome.wasLostAgain { return false }

@@ -39,7 +39,7 @@ struct TimeLimitBudget: Sendable {
         self.margin = margin ?? min(Self.standardMargin, time / 4)
     }
 
-    /// Whether the next request is to be started.
+    /// Returns whether the next request is to be started.
     ///
     /// - Parameters:
     ///   - size: Of the segment that is next.
@@ -51,7 +51,7 @@ struct TimeLimitBudget: Sendable {
         return max(slowest, transfer(of: load(of: size, cutTo: limits))) <= left.inSeconds
     }
 
-    /// How many bytes of segments may go out together and arrive in time, as far as the others tell; `nil`: as many as a request carries.
+    /// Returns how many bytes of segments may go out together and arrive in time, as far as the others tell; `nil`: as many as a request carries.
     ///
     /// - Parameter limits: What one request carries of them; `nil`: all.
     func most(cutTo limits: RequestLimits? = nil, now: Duration) -> ByteCount? {
@@ -71,7 +71,7 @@ struct TimeLimitBudget: Sendable {
         return load * small.seconds / small.bytes
     }
 
-    /// How many bytes the next request carries at most, as far as the others tell how large an event is.
+    /// Returns how many bytes the next request carries at most, as far as the others tell how large an event is.
     private func load(of size: ByteCount, cutTo limits: RequestLimits?) -> Double {
         var most = Double(size.bytes)
         if let limit = limits?.bytes { most = min(most, Double(limit.bytes)) }
@@ -80,7 +80,7 @@ struct TimeLimitBudget: Sendable {
         return most
     }
 
-    /// A request has ended.
+    /// Notes the size and the duration of a request that has ended.
     ///
     /// - Parameter count: Its events.
     mutating func observe(_ size: ByteCount, events count: Int64, took time: Duration) {

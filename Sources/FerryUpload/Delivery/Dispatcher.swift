@@ -181,14 +181,14 @@ final class Dispatcher: Sendable {
         change { $0.skip(item, of: job.job, reason, at: time) }
     }
 
-    /// Segments of a job are left for later.
+    /// Puts segments of a job back.
     ///
     /// - Parameter noted: How many of the first ones may have sidecars since they were taken.
     func putBack(_ items: some Collection<QueuedSegment> & Sendable, of job: Assignment, noted: Int = 0) {
         change { $0.putBack(items, of: job.job, noted: noted) }
     }
 
-    /// The link is bad: what comes next goes out one by one.
+    /// Sends what comes next one by one: the link is bad.
     func sendAlone(_ job: Assignment) {
         change { $0.queues[job.job.queue].alone = max($0.queues[job.job.queue].alone, JoiningRoom.mostSegments) }
     }
@@ -210,7 +210,7 @@ final class Dispatcher: Sendable {
         Assignment(job: change { $0.breakUp(job.job, items, verdict, noted: noted) }, services: job.services)
     }
 
-    /// A request of a job was delivered, and others are to follow it.
+    /// Notes that a request of a job was delivered, and goes on with the rest of the job.
     ///
     /// - Parameters:
     ///   - ended: The segments that are delivered whole with it.

@@ -25,8 +25,8 @@ extension Workers {
         }
     }
 
-    /// A segment whose first lines are delivered goes on behind them, and an interrupted request is repeated as it was, also where requests may be of
-    /// any size now; `nil`: none of them is one.
+    /// Returns the limits of the requests for what is left. A segment whose first lines are delivered goes on behind them, and an interrupted request
+    /// is repeated as it was, also where requests may be of any size now; `nil`: none of them is one.
     func limitsOfRest(_ segments: [PreparedSegment], _ services: SpoolServices) -> RequestLimits? {
         let hasRest = segments.contains { $0.delivered(to: services.recorder.destinationID) > 0 }
         let isInterrupted =
@@ -123,7 +123,7 @@ extension Workers {
         }
     }
 
-    /// Whether a request is the last of its job, could carry more, and may go out with what follows.
+    /// Returns whether a request is the last of its job, could carry more, and may go out with what follows.
     private func isShort(_ part: RequestPart, of left: Remainder) -> Bool {
         guard part.events < left.limits.events ?? .max, part.slices.count == left.segments.count,
             part.slices.last?.isLast ?? false
@@ -208,14 +208,14 @@ extension Workers {
         return Remainder(job, Array(left.segments.prefix(count)), left.limits, options)
     }
 
-    /// One segment of a job is set aside. Those before it are delivered, or put back with the others.
+    /// Sets one segment of a job aside. Those before it are delivered, or put back with the others.
     private func skip(_ item: QueuedSegment, of left: Remainder, _ reason: SkipReason) {
         dispatcher.putBack(left.job.items.filter { $0.name != item.name }, of: left.job, noted: 1)
         dispatcher.skip(item, of: left.job, reason)
         dispatcher.abandon(left.job)
     }
 
-    /// A segment was written into while it goes out in parts: what was delivered of it is neither its old content nor the new.
+    /// Sets aside a segment that was written into while it goes out in parts: what was delivered of it is neither its old content nor the new.
     private func setAsideChanged(_ left: Remainder, _ place: Int, _ outcome: RequestOutcome) {
         let item = left.job.items[place]
         left.job.services.onEvent(.warning("\(item.name) was changed while it was sent; it stays pending"))
@@ -231,7 +231,7 @@ extension Workers {
         dispatcher.abandon(left.job)
     }
 
-    /// A segment's events cannot be read, or have no form in a body.
+    /// Ends a job at a segment whose events cannot be read, or have no form in a body.
     private func end(_ left: Remainder, _ failure: RequestPartError) {
         let place = failure.segment - left.first
         let (item, segment) = (left.job.items[place], left.segments[place])

@@ -159,7 +159,7 @@ final class Workers: Sendable {
         dispatcher.finish(job, segments, outcome)
     }
 
-    /// What broke off together was no try of any of its segments.
+    /// Notes that a joined request broke off: that was no try of any of its segments.
     func noteBrokenOff(_ segments: inout [PreparedSegment], _ outcome: inout RequestOutcome, _ job: Assignment) {
         guard segments.count > 1, [.beginning, .part].contains(outcome.trace.departure) else { return }
         // Of what broke off each time its last segment cannot have arrived.
@@ -257,8 +257,8 @@ final class Workers: Sendable {
         return others
     }
 
-    /// The key of the request that a segment is to be repeated in as it was; `nil`: it may go out with others. Where what failed is tried one by
-    /// one, only what has had no outcome is repeated so.
+    /// Returns the key of the request that a segment is to be repeated in as it was; `nil`: it may go out with others. Where what failed is tried one
+    /// by one, only what has had no outcome is repeated so.
     private func request(_ segment: PreparedSegment) -> String? {
         guard let sidecar = segment.sidecar, options.canRepeat(sidecar) else { return nil }
         return options.repeatsWhole ? segment.lastRequest : segment.interruptedRequest
@@ -291,7 +291,8 @@ final class Workers: Sendable {
         return await deliver(outgoing, &sender)
     }
 
-    /// Whether segments fill requests, and leave nothing that would have to go out with what follows them. What is repeated is no more than it was.
+    /// Returns whether segments fill requests, and leave nothing that would have to go out with what follows them. What is repeated is no more than
+    /// it was.
     private func isEnough(_ segments: [PreparedSegment], for limits: RequestLimits) -> Bool {
         guard let most = limits.events, segments.first.flatMap(request) == nil else { return false }
         let fresh = options.repeatsWhole ? segments.filter { $0.lastRequest == nil } : segments
@@ -322,8 +323,8 @@ final class Workers: Sendable {
         services.requests.note(outgoing, of: segments, events: events, to: services.recorder.destinationID, at: now())
     }
 
-    /// Whether there is room for what another process needs to make a request again as it was: a sidecar for each segment. Where there is not, each
-    /// goes out under its own key.
+    /// Returns whether there is room for what another process needs to make a request again as it was: a sidecar for each segment. Where there is
+    /// not, each goes out under its own key.
     private func mayNote(_ segments: [PreparedSegment], _ services: SpoolServices) -> Bool {
         guard segments.count > 1, isNoted(segments), let spool = try? services.lease.spool() else { return true }
         return spool.room.suffices(for: .kibibytes(Int64(segments.count) * 4 + 64))
@@ -343,7 +344,7 @@ final class Workers: Sendable {
         return outcome
     }
 
-    /// The body of one request; `nil` when a file has become shorter.
+    /// Returns the body of one request; `nil` when a file has become shorter.
     private func body(of segments: [PreparedSegment]) async -> RequestBody? {
         let bodies = segments.map(\.body)
         guard bodies.contains(where: \.isFile), bodies.count > 1 else { return try? .joined(bodies) }

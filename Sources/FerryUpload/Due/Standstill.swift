@@ -47,7 +47,7 @@ public struct Standstill: Codable, Equatable, Sendable {
 }
 
 extension Spool {
-    /// Why nothing leaves it now; `nil` when nothing stands in the way, or when that cannot be read.
+    /// Returns why nothing leaves it now; `nil` when nothing stands in the way, or when that cannot be read.
     public func standstill(at now: Timestamp) -> Standstill? {
         var uploader: UploaderMark?
         if let known = (try? uploaderMark.read()) ?? nil, known.isRunning { uploader = known.mark }

@@ -9,7 +9,7 @@ struct EarlyWork: ~Copyable {
     private static let mostBegun = 64
     private let forks: CInt
 
-    /// `nil` for work that is not early any more. Not an initializer: one that fails with all its properties set runs `deinit`.
+    /// Begins early work; `nil` when it is not early any more. Not an initializer: one that fails with all its properties set runs `deinit`.
     static func begin() -> EarlyWork? {
         guard begun.load(ordering: .relaxed) < mostBegun else { return nil }
         begun.add(1, ordering: .relaxed)

@@ -32,7 +32,7 @@ struct NetlinkMessage: Equatable, Sendable {
         return Int32.zero.subtracting(Int32(bitPattern: payload.unsigned(at: 0)))
     }
 
-    /// The attributes behind a message's fixed part, by type.
+    /// Returns the attributes behind a message's fixed part, by type.
     func attributes(after fixed: Int) -> [Int32: ArraySlice<UInt8>] {
         var attributes: [Int32: ArraySlice<UInt8>] = [:]
         var position = fixed
@@ -96,7 +96,7 @@ struct NetworkRoute: Equatable, Sendable {
 }
 
 extension [UInt8] {
-    /// Four bytes in the machine's order.
+    /// Returns four bytes in the machine's order.
     fileprivate func unsigned(at offset: Int) -> UInt32 {
         withUnsafeBytes { $0.loadUnaligned(fromByteOffset: offset, as: UInt32.self) }
     }

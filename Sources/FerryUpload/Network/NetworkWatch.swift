@@ -69,7 +69,7 @@ final class NetworkWatch: Sendable {
         return descriptor
     }
 
-    /// Whether there is a way now; `nil` when the kernel does not tell. May look a name up, so it belongs on a thread that may block.
+    /// Returns whether there is a way now; `nil` when the kernel does not tell. May look a name up, so it belongs on a thread that may block.
     private func look() -> NetworkLook? {
         guard reader != nil, case .host(let host, _) = target, host != "localhost" else {
             return NetworkLook(verdict: .usable(interface: nil))
@@ -115,7 +115,7 @@ extension NetworkVerdict {
 }
 
 enum IPAddress {
-    /// The bytes of an address in text; `nil` when it is a name.
+    /// Returns the bytes of an address in text; `nil` when it is a name.
     static func bytes(of host: String) -> [UInt8]? {
         var four = in_addr()
         if inet_pton(AF_INET, host, &four) == 1 { return withUnsafeBytes(of: four) { Array($0) } }
@@ -124,7 +124,7 @@ enum IPAddress {
         return inet_pton(AF_INET6, plain, &six) == 1 ? withUnsafeBytes(of: six) { Array($0) } : nil
     }
 
-    /// The addresses of a name, each once. Blocks for as long as the resolver takes.
+    /// Returns the addresses of a name, each once. Blocks for as long as the resolver takes.
     static func resolve(_ name: String) -> [[UInt8]] {
         var hints = addrinfo()
         hints.ai_socktype = Int32(SOCK_STREAM.rawValue)

@@ -39,7 +39,7 @@ struct RouteQuery: ~Copyable {
 
     deinit { close(descriptor) }
 
-    /// All links and routes.
+    /// Returns all links and routes.
     func table() throws(FileError) -> RouteTable {
         // `struct ifinfomsg` and `struct rtmsg`, all zero: everything.
         let links = try ask(RTM_GETLINK, NLM_F_DUMP, body: [UInt8](repeating: 0, count: 16))
@@ -47,7 +47,7 @@ struct RouteQuery: ~Copyable {
         return RouteTable(links + routes)
     }
 
-    /// The way to one address; `nil` when there is none.
+    /// Returns the way to one address; `nil` when there is none.
     ///
     /// - Parameter address: 4 or 16 bytes.
     func route(to address: [UInt8]) throws(FileError) -> NetworkRoute? {

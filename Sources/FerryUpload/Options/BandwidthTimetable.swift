@@ -45,7 +45,7 @@ public struct BandwidthTimetable: Equatable, Sendable {
         return (entries.last { $0.from.seconds <= second } ?? entries[entries.count - 1]).limit
     }
 
-    /// When another entry begins to hold; `nil` when there is but one.
+    /// Returns when another entry begins to hold; `nil` when there is but one.
     public func nextChange(after now: Timestamp) -> Timestamp? {
         guard entries.count > 1 else { return nil }
         let today = zone.local(at: now).day

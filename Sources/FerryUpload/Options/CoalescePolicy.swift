@@ -27,7 +27,7 @@ public enum CoalescePolicy: Equatable, Sendable {
         }
     }
 
-    /// The most bytes of a joined request; `nil`: nothing is joined.
+    /// Returns the most bytes of a joined request; `nil`: nothing is joined.
     ///
     /// - Parameters:
     ///   - accepted: What the destination said last that it takes.

@@ -97,7 +97,7 @@ public struct DestinationURL: Hashable, Sendable, CustomStringConvertible {
         "\(origin)\(readablePath)"
     }
 
-    /// Where a `Location` header leads, relative or absolute; `nil` when it may not be followed.
+    /// Returns the URL that a `Location` header names, relative or absolute; `nil` when it may not be followed.
     ///
     /// A server must not choose more than it could be itself: no socket of this machine, and nothing less secure than it is.
     func redirected(to location: String) -> DestinationURL? {
@@ -144,7 +144,7 @@ public struct DestinationURL: Hashable, Sendable, CustomStringConvertible {
 
     private func has(_ placeholder: Placeholder) -> Bool { hasPlaceholders && target.contains(placeholder.encodedText) }
 
-    /// Path and query for one segment.
+    /// Returns path and query for one segment.
     func target(_ values: (Placeholder) -> String) -> String {
         guard hasPlaceholders else { return target }
         return Placeholder.allCases.reduce(target) { target, placeholder in

@@ -24,7 +24,7 @@ public struct DueTime: Equatable, Sendable {
         self.late = late
     }
 
-    /// When data created at a moment must have arrived.
+    /// Returns when data created at a moment must have arrived.
     public func moment(for created: Timestamp) -> Timestamp { deadline(ofDay: zone.local(at: created).day) }
 
     private func deadline(ofDay day: Int64) -> Timestamp { zone.moment(of: LocalTime(day: day + 1, second: time.seconds)) }

@@ -35,7 +35,7 @@ package enum HeaderText {
         return .init(name: String(parts[0]), value: String(parts[1]), isSecret: false)
     }
 
-    /// RFC 9110, section 5.6.2.
+    /// Returns whether a byte may be in a token (RFC 9110, section 5.6.2).
     private static func isTokenByte(_ byte: UInt8) -> Bool {
         switch byte {
         case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"), UInt8(ascii: "0")...UInt8(ascii: "9"):

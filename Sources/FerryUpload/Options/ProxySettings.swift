@@ -47,7 +47,7 @@ public struct ProxySettings: Equatable, Sendable {
         }
     }
 
-    /// The proxy for an origin; `nil` for a direct connection.
+    /// Returns the proxy for an origin; `nil` for a direct connection.
     func proxy(for origin: Origin) -> Proxy? {
         guard case .host(let host, _) = origin.address else { return nil }
         let name = host.lowercased()

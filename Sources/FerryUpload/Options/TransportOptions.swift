@@ -30,7 +30,7 @@ public struct TransportOptions: Sendable {
     /// The same for socket files: their kernel buffers tell of progress piece by piece only.
     static let localPiece = ByteCount.kibibytes(16)
 
-    /// How large the pieces are on connections to an origin.
+    /// Returns how large the pieces are on connections to an origin.
     static func piece(for origin: Origin) -> ByteCount {
         if case .unixSocket = origin.address { return localPiece }
         return origin.isSecure ? securePiece : filePiece

@@ -60,14 +60,14 @@ public struct UploadOptions: Sendable {
         return order == .strict
     }
 
-    /// Whether what went out in one request can do so again: not where each segment has a URL of its own, nor where it was joined as it is and has
-    /// another form now, in which several one behind the other are no body.
+    /// Returns whether what went out in one request can do so again: not where each segment has a URL of its own, nor where it was joined as it is
+    /// and has another form now, in which several one behind the other are no body.
     func canRepeat(_ sidecar: RetryState) -> Bool {
         if destination.namesSegment || destination.namesDay { return false }
         return body == .ndjson || cuts != nil || sidecar.isInterrupted && sidecar.requestEvents != nil
     }
 
-    /// The key of the request that a segment is to be repeated in with others, by its sidecar: as it was.
+    /// Returns the key of the request that a segment is to be repeated in with others, by its sidecar: as it was.
     func repeatedRequest(of sidecar: RetryState) -> String? {
         guard canRepeat(sidecar) else { return nil }
         guard repeatsWhole else { return sidecar.interruptedRequest }

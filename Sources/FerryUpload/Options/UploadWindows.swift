@@ -35,7 +35,7 @@ public struct UploadWindows: Equatable, Sendable {
 
     private static let dayNames = ["mon", "tue", "wed", "thu", "fri", "sat", "sun"]
 
-    /// `mon`, or `fri-mon`.
+    /// Parses `mon`, or `fri-mon`.
     private static func days(_ text: Substring) -> Set<Int>? {
         let ends = text.lowercased().split(separator: "-").map { dayNames.firstIndex(of: String($0)) }
         guard (1...2).contains(ends.count), let first = ends[0], let last = ends[ends.count - 1] else { return nil }
@@ -47,7 +47,7 @@ public struct UploadWindows: Equatable, Sendable {
         return (today - 1...today).contains { day in spans(on: day).contains { $0.contains(now) } }
     }
 
-    /// When it opens or closes next; `nil` when it never does.
+    /// Returns when it opens or closes next; `nil` when it never does.
     public func nextChange(after now: Timestamp) -> Timestamp? {
         let today = zone.local(at: now).day
         let isOpen = isOpen(at: now)

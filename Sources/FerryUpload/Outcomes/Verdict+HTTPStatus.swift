@@ -78,7 +78,7 @@ extension Verdict {
         }
     }
 
-    /// What an answer says in a line: a page's title, or the first line of a text.
+    /// Returns what an answer says in a line: a page's title, or the first line of a text.
     private static func gist(of body: String) -> Substring? {
         if let start = body.firstRange(of: "<title>")?.upperBound, let end = body[start...].firstRange(of: "</title>")?.lowerBound
         {
@@ -87,8 +87,8 @@ extension Verdict {
         return body.split(whereSeparator: \.isNewline).first
     }
 
-    /// Whether an answer is a web page, as captive portals give one to every request: a document, or a part of one that leads to it. Servers that
-    /// store may describe so what they made (201), as Apache does, and many call a word or nothing HTML.
+    /// Returns whether an answer is a web page, as captive portals give one to every request: a document, or a part of one that leads to it. Servers
+    /// that store may describe so what they made (201), as Apache does, and many call a word or nothing HTML.
     private static func isPage(_ body: String, _ contentType: String?) -> Bool {
         // A byte order mark, or what is no UTF-8, as in UTF-16.
         let beginning = body.unicodeScalars.drop {

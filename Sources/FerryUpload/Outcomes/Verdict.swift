@@ -40,7 +40,7 @@ public enum Verdict: Equatable, Sendable {
 
         private static let longest = 1000
 
-        /// Whether a kind says that there was no connection: no segment was tried.
+        /// Returns whether a kind says that there was no connection: no segment was tried.
         static func isOfNoConnection(_ kind: String) -> Bool { kind == "connect" || kind == "proxy" || kind == noRoute }
 
         /// The kind of what this machine lacks, not the destination.
@@ -51,7 +51,8 @@ public enum Verdict: Equatable, Sendable {
 }
 
 extension Verdict {
-    /// Where there is no connection any more, what a try came to before that says more: the destination was reached, and the segment may be to blame.
+    /// Returns the verdict after an earlier failure of the same try. Where there is no connection any more, the earlier one says more: the
+    /// destination was reached, and the segment may be to blame.
     func after(_ earlier: Reason) -> Verdict {
         guard case .unavailable(let reason, retryAfter: nil) = self, ["connect", "proxy"].contains(reason.kind) else {
             return self

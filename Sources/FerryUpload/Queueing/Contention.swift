@@ -13,7 +13,7 @@ struct Contention {
 
     var isEmpty: Bool { taken.isEmpty && torn.isEmpty }
 
-    /// Whether another process had a segment when it was looked at last.
+    /// Returns whether another process had a segment when it was looked at last.
     func wasTaken(_ name: String) -> Bool { !taken.isEmpty && taken[FileName(name)] != nil }
 
     /// Returns how long to leave a segment alone that another process has: its writer lets go within milliseconds of its publication, another
@@ -35,12 +35,12 @@ struct Contention {
         min(shortestPatience * (1 << min(times, 20)), longestPatience)
     }
 
-    /// Whether others of a segment's request were waited for so often that it is not worth a wait any more: two minutes, with twice the patience
-    /// each time. How often another process had it itself says nothing: a request that lives may take long.
+    /// Returns whether others of a segment's request were waited for so often that it is not worth a wait any more: two minutes, with twice the
+    /// patience each time. How often another process had it itself says nothing: a request that lives may take long.
     func isHopeless(_ name: String) -> Bool { torn[FileName(name), default: 0] >= 17 }
 
-    /// Whether other processes have segments of the priority and stream of these besides them, as far as is known. What was deleted since comes
-    /// back no more.
+    /// Returns whether other processes have segments of the priority and stream of these besides them, as far as is known. What was deleted since
+    /// comes back no more.
     func othersHave(besides names: [String], isThere: (String) -> Bool) -> Bool {
         guard let first = names.first.flatMap({ SegmentName($0) }) else { return false }
         let known = Set(names.map { FileName($0) })
@@ -50,7 +50,7 @@ struct Contention {
         }
     }
 
-    /// No other process had the segment, or it is gone.
+    /// Notes that no other process had the segment, or that it is gone.
     mutating func foundFree(_ name: String) { (taken[FileName(name)], torn[FileName(name)]) = (nil, nil) }
 
     /// Takes over what is known of one of others.

@@ -42,7 +42,7 @@ struct SegmentQueue: Sendable {
         for entry in listing.entries where entry.isForeign { foreign.insert(listing.name(of: entry)) }
     }
 
-    /// The next one, which stays in the queue; `nil` when nothing may leave.
+    /// Returns the next one, which stays in the queue; `nil` when nothing may leave.
     mutating func next(_ rules: Rules = .everything) -> Int? {
         head = firstUntaken(from: head)
         var index = head
@@ -64,7 +64,7 @@ struct SegmentQueue: Sendable {
         let attempts: Int
     }
 
-    /// Any one that was never tried, or else the one tried least among some; it stays in the queue.
+    /// Returns any one that was never tried, or else the one tried least among some; it stays in the queue.
     ///
     /// Any one, because what is wrong with one segment is often wrong with its neighbours too, at both ends of the line: if a half of the
     /// segments is sound, so is every second probe, wherever they are.
@@ -102,7 +102,7 @@ struct SegmentQueue: Sendable {
     /// A sidecar must be read for each; an outage leaves one on a handful of segments.
     private static let probeSearchLimit = 256
 
-    /// The next segments of one's priority and stream, in their order.
+    /// Returns the next segments of one's priority and stream, in their order.
     func kin(of segment: SegmentName) -> [(index: Int, name: String)] {
         let start = listing.index(of: segment.priority, from: .distantPast, after: head)
         var kin: [(index: Int, name: String)] = []
@@ -163,7 +163,7 @@ struct SegmentQueue: Sendable {
         return new
     }
 
-    /// Whether a segment is in the queue.
+    /// Returns whether a segment is in the queue.
     func contains(_ name: String) -> Bool {
         guard let segment = SegmentName(name) else { return foreign.contains(name) }
         var index = listing.index(of: segment.priority, from: segment.created, after: head)

@@ -13,6 +13,8 @@ extension OutcomeRecorder {
             segment.claim, kind: "too-large", status: verdict.reason?.status, message: message, attempts: segment.attempt)
     }
 
+    /// Rejects a claimed segment.
+    ///
     /// - Returns: When it is to be tried again, if it could not be rejected now.
     func reject(_ claim: Claim, _ fault: RejectionCause, attempts: Int) throws(FileError) -> Timestamp? {
         try reject(claim, kind: fault.kind, message: fault.message, attempts: attempts, offset: fault.offset)
@@ -25,7 +27,7 @@ extension OutcomeRecorder {
             attempts: attempts, body: body)
     }
 
-    /// For what is rejected: the rest alone would have to be sent.
+    /// Returns a remark on what was delivered of a rejected segment: the rest alone would have to be sent.
     func progress(of segment: PreparedSegment) -> String {
         let lines = segment.delivered(to: destinationID)
         return lines > 0 ? "; its first \(lines) lines were delivered" : ""
@@ -58,7 +60,8 @@ extension OutcomeRecorder {
         return nil
     }
 
-    /// On a full disk a segment that cannot be rejected waits, and the block of a sidecar that says nothing is for one that can be sent.
+    /// Gives back the block of a sidecar. On a full disk a segment that cannot be rejected waits, and the block of a sidecar that says nothing is for
+    /// one that can be sent.
     private func giveBackBlock(of claim: Claim) {
         guard let spool = try? lease.spool(), ((try? spool.sidecars.read(of: claim)) ?? nil)?.isOfNothing == true else { return }
         try? spool.sidecars.remove(of: claim.name)

@@ -57,6 +57,8 @@ struct OutcomeRecorder: Sendable {
         return (aftermaths, events)
     }
 
+    /// Records what became of a segment.
+    ///
     /// - Returns: `nil`: the segment is as it was before.
     private func record(
         _ request: JudgedRequest, _ outcome: RequestOutcome, _ segment: PreparedSegment,
@@ -149,7 +151,7 @@ struct OutcomeRecorder: Sendable {
         }
     }
 
-    /// What is known of earlier tries. Another uploader may have failed with it between the scan and the claim.
+    /// Returns what is known of earlier tries. Another uploader may have failed with it between the scan and the claim.
     func previous(of segment: PreparedSegment) -> RetryState? {
         (try? lease.spool().sidecars.read(of: segment.claim)) ?? segment.sidecar
     }

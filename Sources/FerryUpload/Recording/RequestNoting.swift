@@ -43,7 +43,7 @@ final class RequestNoting: Sendable {
         for segment in segments { segment.claim.keep(request) }
     }
 
-    /// What a note counts as where the clock was set back since the last one, or since the segments were tried; `nil`: as its time.
+    /// Returns what a note counts as where the clock was set back since the last one, or since the segments were tried; `nil`: as its time.
     private func order(of segments: [PreparedSegment], at time: Timestamp) -> Timestamp? {
         let tried = segments.lazy.compactMap { $0.sidecar?.lastAttemptAt }.max()
         return latest.withLock { latest in
@@ -119,7 +119,7 @@ final class RequestNoting: Sendable {
 }
 
 extension RequestNoting {
-    /// Whether another process could send segments in another request than this one, under another key.
+    /// Returns whether another process could send segments in another request than this one, under another key.
     ///
     /// - Parameters:
     ///   - segments: Of one request.

@@ -75,7 +75,7 @@ public final class RunCounters: Sendable {
         }
     }
 
-    /// A spool is looked after no more.
+    /// Forgets a spool that is looked after no more.
     func forget(_ spool: String) {
         totals.withLock { totals in
             totals.counts = totals.counts.filter { $0.key.spool != spool }

@@ -11,7 +11,7 @@ struct RunState {
         /// When that was, by the clock that is never set; `nil`: before this process came.
         var flushSeen: Duration?
 
-        /// Whether what was stored at a time, and is published now, was asked for before: a tracker obeys within a second.
+        /// Returns whether what was stored at a time, and is published now, was asked for before: a tracker obeys within a second.
         func wasAskedFor(_ stored: Timestamp, at now: Moment) -> Bool {
             guard let flushedAt, stored <= flushedAt else { return false }
             let ago = flushSeen.map { now.steady - $0 } ?? now.wall - flushedAt

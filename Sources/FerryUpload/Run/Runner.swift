@@ -200,7 +200,7 @@ public final class Runner: Sendable {
 
     func note(_ latest: Latest) { self.latest.withLock { $0 = latest } }
 
-    /// How everything stands.
+    /// Returns the state of every spool, the breaker and the counters.
     public func snapshot() -> RunSnapshot {
         let latest = latest.withLock { $0 }
         let time = now()

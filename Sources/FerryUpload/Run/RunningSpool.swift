@@ -192,7 +192,7 @@ struct RunningSpool {
         nextScan = now + max(.seconds(1), took * Self.scanShare)
     }
 
-    /// Whether `sent/` is due for its limits.
+    /// Returns whether `sent/` is due for its limits.
     mutating func prunesSent(at now: Duration) -> Bool {
         guard now >= nextPruning else { return false }
         nextPruning = now + Self.pruningInterval

@@ -13,7 +13,7 @@ struct SendSchedule: Equatable, Sendable {
         case hold(until: Duration, isUrgent: Bool)
     }
 
-    /// Where a segment that appears goes.
+    /// Returns where a segment that appears goes.
     ///
     /// - Parameter age: How old its oldest event is.
     func place(_ priority: Priority, age: Duration, at now: Duration) -> Place {
@@ -27,7 +27,7 @@ struct SendSchedule: Equatable, Sendable {
         return .hold(until: now + max(.zero, policy.interval - age), isUrgent: false)
     }
 
-    /// What of the held segments may leave; `nil`: nothing more.
+    /// Returns which of the held segments may leave; `nil`: none more.
     mutating func release(_ held: HeldSegments, at now: Duration) -> HeldSegments.Share? {
         if isAsked {
             if !policy.isManual { isAsked = false }
@@ -38,13 +38,14 @@ struct SendSchedule: Equatable, Sendable {
         return isUrgent ? isOrdinary ? .all : .urgent : isOrdinary ? .ordinary : nil
     }
 
-    /// Whether any of them may leave.
+    /// Returns whether any of them may leave.
     func wouldRelease(_ held: HeldSegments, at now: Duration) -> Bool {
         var copy = self
         return copy.release(held, at: now) != nil
     }
 
-    /// Critical segments with a time of their own are counted by themselves, as App Center's SDK does in its two channels.
+    /// Returns whether an amount reaches a threshold. Critical segments with a delay of their own are counted by themselves, as App Center's SDK does
+    /// in its two channels.
     private func isEnough(_ held: HeldSegments.Amount) -> Bool {
         if policy.isManual { return false }
         return policy.countsEvents && policy.events.map { held.events >= $0 } ?? false
@@ -54,10 +55,10 @@ struct SendSchedule: Equatable, Sendable {
     /// Releases everything at once, as it was asked for.
     mutating func ask() { isAsked = true }
 
-    /// A segment that was to be sent could not be taken in hand then, and can now: it need not be asked for again.
+    /// Notes that a segment could not be sent when it was asked for, and can now: it need not be asked for again.
     mutating func missedTurn() { if policy.isManual { isAsked = true } }
 
-    /// Everything has left that may.
+    /// Notes that everything has left that may.
     mutating func drained() { isAsked = false }
 
     /// What may leave of what is held no longer.

@@ -14,7 +14,7 @@ public struct SpoolPattern: Hashable, Sendable, CustomStringConvertible {
 
     public var description: String { isCollection ? path + "/*" : path }
 
-    /// The folders that are there now.
+    /// Returns the folders that are there now.
     public func folders() throws(FileError) -> [String] { try listing().folders }
 
     struct Listing: Sendable {

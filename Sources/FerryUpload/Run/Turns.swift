@@ -68,7 +68,7 @@ final class Turns: Sendable {
 
     func runnerBegins() { state.withLock { $0.isRunning = true } }
 
-    /// The runner has nothing under way.
+    /// Notes that the runner has nothing under way.
     func runnerIsQuiet() { state.withLock { $0.grantNext() }?.resume(returning: true) }
 
     func runnerEnds() {

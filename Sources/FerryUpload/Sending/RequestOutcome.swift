@@ -31,22 +31,22 @@ struct RequestOutcome: Sendable {
         }
     }
 
-    /// Whether it is to be made again as it was, by any sender.
+    /// Returns whether it is to be made again as it was, by any sender.
     ///
     /// - Parameter repeatsWhole: Whether this sender repeats in any case what fails.
     func isToBeRepeated(_ repeatsWhole: Bool) -> Bool {
         leavesDoubt && (repeatsWhole || trace.mayHaveArrived && !verdict.isDoubtful)
     }
 
-    /// The request was made before: what that left in doubt is so still, if this tells nothing of it. A server that dies with the first one's answer
-    /// is not there for the second.
+    /// Takes over what an earlier try of the request left open: what was in doubt is so still, if this tells nothing of it. A server that dies with
+    /// the first one's answer is not there for the second.
     mutating func follows(_ earlier: RequestOutcome) {
         guard !verdict.isDoubtful else { return }
         if let reason = earlier.verdict.reason { verdict = verdict.after(reason) }
         if earlier.leavesDoubt { (trace.mayHaveArrived, trace.departure) = (true, .whole) }
     }
 
-    /// What may have arrived is made once more as it was; then it is no more in doubt: it may be what the server dies of.
+    /// Ends the doubt about a request that was made once more as it was: it may be what the server dies of.
     ///
     /// - Parameter sidecar: What was known before.
     mutating func resolveDoubt(_ sidecar: RetryState?) {

@@ -116,7 +116,7 @@ struct RequestSender: ~Copyable {
         return verdict
     }
 
-    /// Which spool a segment was put into, or that it was put into none; `nil`: that is not known.
+    /// Returns which spool a segment was put into, or that it was put into none; `nil`: that is not known.
     ///
     /// A gateway may drop the header, and the receivers of Ferry's first version did not send it: a word of their answer tells them from others,
     /// however a gateway writes that anew. Of one that drops the text too nothing can be told from a server that answers nothing, as most collectors do.
@@ -135,7 +135,7 @@ struct RequestSender: ~Copyable {
         return LedgerEntry.noSpool
     }
 
-    /// What a receiver says of each segment of a request: `"duplicate":true`, or `false`, in their order. The answer may be cut off.
+    /// Returns what a receiver says of each segment of a request: `"duplicate":true`, or `false`, in their order. The answer may be cut off.
     static func duplicates(_ body: [UInt8]) -> Set<Int> {
         body.withUnsafeBufferPointer { bytes in
             var found: Set<Int> = []

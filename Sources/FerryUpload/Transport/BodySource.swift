@@ -37,12 +37,12 @@ final class BodySource {
 
     var isAtEnd: Bool { position == size }
 
-    /// How long the next piece has to wait.
+    /// Returns how long the next piece has to wait.
     func wait() -> Duration { throttle.wait(for: ByteCount(nextEnd - position)) }
 
     private var nextEnd: Int64 { min(position + min(throttle.piece, piece).bytes, size) }
 
-    /// The next piece.
+    /// Returns the next piece.
     ///
     /// - Throws: ``TransportError/fileChanged`` when the file has become shorter than it was claimed to be.
     func next(_ allocator: ByteBufferAllocator) throws(TransportError) -> IOData {

@@ -191,14 +191,14 @@ final class ExchangeHandler: ChannelDuplexHandler {
         if !isClosing { context.close(promise: nil) }
     }
 
-    /// This side closes: the task was cancelled, or the network changed.
+    /// Closes this side: the task was cancelled, or the network changed.
     func close(context: ChannelHandlerContext, mode: CloseMode, promise: EventLoopPromise<Void>?) {
         if state.isActive { perform(state.broke(.closed("the connection was closed", isStale: state.completed > 0)), context) }
         isClosing = true
         context.close(mode: mode, promise: promise)
     }
 
-    /// More came with an answer than was asked for. The first answer of a connection is its request's; behind an earlier one, which of
+    /// Refuses what came with an answer and was not asked for. The first answer of a connection is its request's; behind an earlier one, which of
     /// them is this request's cannot be told.
     private func refuseSurplus(_ context: ChannelHandlerContext) {
         guard state.completed > 1 else {
@@ -238,7 +238,7 @@ final class ExchangeHandler: ChannelDuplexHandler {
         context.channel.abort()
     }
 
-    /// How much of the body the other side may have, judged when the request has failed.
+    /// Returns how much of the body the other side may have, judged when the request has failed.
     private func departure() -> Departure {
         guard let job, let standing = probe?.standing else {
             return Departure(isHandedOver: state.requestSent, unsent: 0, acknowledged: nil)

@@ -29,14 +29,14 @@ struct ExchangeState {
         bodyReceived = 0
     }
 
-    /// A piece of the request went out.
+    /// Notes that a piece of the request went out.
     mutating func wrote(isLast: Bool) -> Action {
         guard isActive, !headReceived else { return .none }
         requestSent = isLast
         return isLast ? .none : .sendMore
     }
 
-    /// The final answer's status line and headers came. An early one stops the sending: what follows would be thrown away.
+    /// Notes the final answer's status line and headers. An early one stops the sending: what follows would be thrown away.
     mutating func receivedHead(keepsAlive: Bool) {
         headReceived = true
         answerKeepsAlive = keepsAlive
@@ -53,7 +53,7 @@ struct ExchangeState {
         return end(keepsOpen: answerKeepsAlive && requestSent)
     }
 
-    /// The connection is gone, or what came is no HTTP. An answer whose head is known counts all the same.
+    /// Notes that the connection is gone, or that what came is no HTTP. An answer whose head is known counts all the same.
     mutating func broke(_ failure: TransportError) -> Action {
         guard isActive else { return .none }
         if headReceived { return end(keepsOpen: false) }
@@ -61,7 +61,7 @@ struct ExchangeState {
         return .fail(failure)
     }
 
-    /// Nothing moved for too long.
+    /// Notes that nothing moved for too long.
     mutating func timedOut() -> Action {
         broke(.timeout(requestSent ? "no answer in time" : "the destination stopped reading"))
     }

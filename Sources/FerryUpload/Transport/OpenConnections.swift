@@ -5,6 +5,8 @@ import Synchronization
 final class OpenConnections: Sendable {
     private let closers = Mutex<[ObjectIdentifier: @Sendable (String) -> Void]>([:])
 
+    /// Adds an open connection.
+    ///
     /// - Parameter close: Called with the reason, from any thread.
     func add(_ id: ObjectIdentifier, close: @escaping @Sendable (String) -> Void) { closers.withLock { $0[id] = close } }
 

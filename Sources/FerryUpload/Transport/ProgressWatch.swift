@@ -16,7 +16,7 @@ struct ProgressWatch {
     /// How often to look: a standstill is noticed a quarter of the timeout late at most.
     var interval: TimeAmount { .nanoseconds(max(timeout.nanoseconds / 4, 1_000_000)) }
 
-    /// A request begins.
+    /// Notes that a request begins.
     mutating func start(at now: NIODeadline) {
         movedAt = now
         seen = nil

@@ -34,7 +34,7 @@ extension RequestBody {
         return false
     }
 
-    /// The bodies of several segments, one after the other.
+    /// Returns the bodies of several segments, one after the other.
     static func joined(_ bodies: [RequestBody]) throws(FileError) -> RequestBody {
         guard bodies.count > 1 else { return bodies[0] }
         var all = ByteBuffer()

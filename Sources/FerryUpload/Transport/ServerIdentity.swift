@@ -23,7 +23,7 @@ struct ServerIdentity: Equatable, Sendable {
         }
     }
 
-    /// Whether it is the certificate of this host: an address by address, a name by name, with `*` for the first label alone.
+    /// Returns whether it is the certificate of this host: an address by address, a name by name, with `*` for the first label alone.
     func covers(_ host: String) -> Bool {
         if let address = Self.address(host) { return addresses.contains(address) }
         let wanted = Self.labels(host)
@@ -40,7 +40,7 @@ struct ServerIdentity: Equatable, Sendable {
         return name.lowercased().split(separator: ".", omittingEmptySubsequences: false)
     }
 
-    /// The bytes of an IP address in text; `nil` for a name.
+    /// Returns the bytes of an IP address in text; `nil` for a name.
     static func address(_ text: String) -> [UInt8]? {
         var bytes = [UInt8](repeating: 0, count: 16)
         if inet_pton(AF_INET, text, &bytes) == 1 { return Array(bytes[..<4]) }

@@ -48,7 +48,7 @@ extension TransportError {
         }
     }
 
-    /// The kernel answered by itself: nothing has left this machine.
+    /// Returns whether the kernel answered by itself: nothing has left this machine.
     private static func isOfNoRoute(_ error: any Error) -> Bool {
         (error as? IOError).map { [ENETUNREACH, ENETDOWN].contains($0.errnoCode) } ?? false
     }

@@ -38,7 +38,7 @@ struct TunnelAnswer {
         return (0...bytes.count - end.count).first { bytes[$0..<$0 + end.count].elementsEqual(end) }.map { $0 + end.count }
     }
 
-    /// The status of `HTTP/1.1 200 OK`.
+    /// Returns the status of a line such as `HTTP/1.1 200 OK`.
     private static func status(_ head: ArraySlice<UInt8>) -> Int? {
         let line = head.prefix { $0 != UInt8(ascii: "\r") }
         guard line.count >= 12, line.starts(with: Array("HTTP/1.".utf8)) else { return nil }

@@ -35,7 +35,7 @@ final class FolderLooks: Sendable {
         return results
     }
 
-    /// On a thread that may hang.
+    /// Looks at the folders of a round, on a thread that may hang.
     private func run(_ round: Round) {
         for path in round.paths {
             let result = silent.withLock { $0.contains(path) } ? Self.noAnswer(path) : look(path)

@@ -10,7 +10,7 @@ enum BodyForm: String, CaseIterable, ExpressibleByArgument {
     case appcenter
     case measurement
 
-    /// `nil` when the tracking ID is missing.
+    /// Returns the body format; `nil` when the tracking ID is missing.
     func format(trackingID: String?) -> BodyFormat? {
         switch self {
         case .ndjson: .ndjson

@@ -33,7 +33,7 @@ struct ConfigLayer {
 }
 
 extension Setting {
-    /// A text as the setting's values: of a list's they stand between commas.
+    /// Returns a text as the setting's values: of a list's they stand between commas.
     fileprivate func texts(_ text: String) -> [String] {
         isList ? text.split(separator: ",").map { $0.trimmingBlanks } : [text]
     }

@@ -2,6 +2,8 @@ import FerrySpool
 
 /// Prints every effective value and where it comes from.
 enum ConfigListing {
+    /// Returns a table of the settings with their values and where these are from.
+    ///
     /// - Parameter explains: Also what each setting is.
     static func lines(_ configuration: RunConfiguration, explains: Bool) -> [String] {
         var table = Table(["SETTING", "VALUE", "FROM"] + (explains ? ["WHAT IT IS"] : []))

@@ -22,7 +22,7 @@ struct ListenAddress: Equatable {
         return text.hasPrefix("127.") || text == "::1"
     }
 
-    /// Why a server cannot listen, in the machine's words.
+    /// Returns why a server cannot listen, in the machine's words.
     static func reason(_ error: any Error) -> String {
         switch error {
         case let error as IOError: String(cString: strerror(error.errnoCode))

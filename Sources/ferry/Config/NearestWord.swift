@@ -1,6 +1,6 @@
 /// Finds the word that was meant.
 enum NearestWord {
-    /// The known word with the fewest changes; `nil` when none is near.
+    /// Returns the known word with the fewest changes; `nil` when none is near.
     static func nearest(to word: String, among known: [String]) -> String? {
         let tolerated = max(1, min(3, word.count / 3))
         // A word of another length is at least the difference of the lengths away, and a key in a file may be long.
@@ -12,7 +12,7 @@ enum NearestWord {
         return sameEnd.count == 1 ? sameEnd[0] : nil
     }
 
-    /// Levenshtein's: insertions, deletions and replacements.
+    /// Returns Levenshtein's distance: insertions, deletions and replacements.
     static func distance(_ left: String, _ right: String) -> Int {
         let right = Array(right)
         var row = Array(0...right.count)

@@ -65,7 +65,7 @@ struct RunConfiguration {
     private var formerFlags: [String: String] = [:]
     private var formerVariables: [String: String] = [:]
 
-    /// Where a value stands.
+    /// Returns where a value stands.
     func place(of key: String, _ index: Int) -> ConfigProblem.Place {
         guard let setting = Settings.named(key), let value = values[key] else { return .nowhere }
         return place(of: setting, index, value.origin, file)
@@ -107,7 +107,7 @@ struct RunConfiguration {
         return values
     }
 
-    /// The name of a setting's variable.
+    /// Returns the name of a setting's variable.
     static func variable(_ key: String) -> String {
         "FERRY_" + String(key.uppercased().map { $0.isLetter || $0.isNumber ? $0 : "_" })
     }
@@ -182,7 +182,7 @@ struct RunConfiguration {
         }
     }
 
-    /// The profile's SDK has bounds.
+    /// Checks the interval against the bounds of the profile's SDK.
     private mutating func checkInterval() {
         let profile = values["profile"]?.texts.first.flatMap(Profile.init)
         guard let bounds = profile?.intervalBounds, let value = values["interval"], let text = value.texts.first,

@@ -75,7 +75,7 @@ struct YAMLDocument: ~Copyable {
         }
     }
 
-    /// A later anchor of the same name takes an earlier one's place.
+    /// Adds a node. A later anchor of the same name takes an earlier one's place.
     private mutating func add(_ node: YAMLNode, _ anchor: String?) -> YAMLNode {
         if let anchor { anchors[anchor] = node }
         return node

@@ -3,7 +3,7 @@ import Glibc
 
 /// Where the demonstration finds its events.
 enum DemoFixtures {
-    /// The folder with real segments: beside the binary's folder when installed, above it in a checkout.
+    /// Returns the folder with real segments: beside the binary's folder when installed, above it in a checkout.
     static func folder() -> Directory? {
         var buffer = [CChar](repeating: 0, count: 4096)
         let length = readlink("/proc/self/exe", &buffer, buffer.count - 1)
@@ -35,7 +35,7 @@ enum DemoFixtures {
         return count
     }
 
-    /// For a binary that was copied somewhere without its fixtures.
+    /// Makes segments for a binary that was copied without its fixtures. Returns their number.
     static func generate(into spool: Spool) throws -> Int {
         var options = SegmentWriter.Options()
         options.roll.events = 100

@@ -17,7 +17,7 @@ struct MetricFamily {
         samples.append((suffix, labels, value))
     }
 
-    /// A value as text: whole numbers without a point.
+    /// Returns a value as text: whole numbers without a point.
     static func number(_ value: Double) -> String {
         value == value.rounded() && abs(value) < 1e15 ? "\(Int64(value))" : "\(value)"
     }

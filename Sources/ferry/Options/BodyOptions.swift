@@ -30,7 +30,7 @@ struct BodyOptions: ParsableArguments {
         _ = try limits()
     }
 
-    /// How much a request carries; `nil`: nothing was said of it.
+    /// Returns how much a request carries; `nil`: no option sets it.
     func limits() throws -> RequestLimits? {
         guard requestEvents != nil || requestBytes != nil else { return nil }
         guard body != .ndjson else {

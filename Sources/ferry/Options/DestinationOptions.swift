@@ -100,6 +100,6 @@ struct DestinationOptions: ParsableArguments {
 }
 
 extension String {
-    /// A relative path as an absolute one.
+    /// Returns a relative path as an absolute one.
     func resolved(from folder: String) -> String { hasPrefix("/") ? self : "\(folder)/\(self)" }
 }

@@ -55,7 +55,7 @@ struct DueOptions: ParsableArguments {
         do throws(ZoneError) { return try Zone(named: zone) } catch { throw ValidationError("--timezone: \(error)") }
     }
 
-    /// `nil` when data may arrive at any time.
+    /// Returns the rule for when data must arrive; `nil` when it may arrive at any time.
     func rule(late: DueTime.Late) throws -> DueTime? {
         guard let due else { return nil }
         try SettingCheck.require(due, as: "due.time", by: "--due")

@@ -53,7 +53,7 @@ struct SpoolOptions: ParsableArguments {
         }
     }
 
-    /// A spool that cannot be opened, with what to do where there is none.
+    /// Returns the error for a spool that cannot be opened, with what to do where there is none.
     func failure(_ error: FileError) -> CommandError {
         if error.code == ENOENT, Glibc.access(path, F_OK) != 0 {
             return CommandError(

@@ -6,14 +6,14 @@ import Synchronization
 struct Log: Sendable {
     let isQuiet: Bool
 
-    /// Something that a person may want to know.
+    /// Prints something that a person may want to know.
     ///
     /// - Parameter about: For programs that read the log as JSON.
     func note(_ message: String, about: [String: String] = [:]) {
         if !isQuiet { Self.logger.notice("\(message)", metadata: about.mapValues { .string($0) }) }
     }
 
-    /// Something that went wrong, though the command goes on.
+    /// Prints something that went wrong, though the command goes on.
     func warn(_ message: String, about: [String: String] = [:]) {
         Self.logger.warning("\(message)", metadata: about.mapValues { .string($0) })
     }

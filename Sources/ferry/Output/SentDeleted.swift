@@ -1,6 +1,6 @@
 import FerrySpool
 
-/// What is said of delivered segments that gave way.
+/// Returns a line on delivered segments that gave way.
 func sentDeletedText(_ deleted: LedgerTotals.Count) -> String {
     "deleted \(counted(deleted.segments, "delivered segment")) (\(deleted.bytes)) from sent/: the disk was full"
 }

@@ -81,7 +81,7 @@ enum DescriptorLimit {
         throw tooFew(limit.rlim_cur, needed: needed)
     }
 
-    /// How many descriptors are open.
+    /// Returns how many descriptors are open.
     private static func open(below limit: rlim_t) -> Int { (0..<Int32(limit)).count { fcntl($0, F_GETFD) >= 0 } }
 
     private static func tooFew(_ limit: rlim_t, needed: Int) -> CommandError {

@@ -16,7 +16,7 @@ enum EarlySignals {
         return sigaction(number, nil, &action) == 0 && unsafeBitCast(action.__sigaction_handler.sa_handler, to: Int.self) == 1
     }
 
-    /// Which of some signals end a process.
+    /// Returns which of some signals end a process.
     static func ending(_ numbers: [Int32]) -> [Int32] { numbers == ofService ? [SIGINT, SIGTERM] : numbers }
 
     /// Begins to listen.
@@ -26,7 +26,7 @@ enum EarlySignals {
         heard.withLock { $0 = (queue, numbers) }
     }
 
-    /// The queue of these signals, with what has come already. The command's own from here on.
+    /// Returns the queue of these signals, with what has come already. It is the command's own from here on.
     static func take(_ numbers: [Int32]) throws(CommandError) -> SignalQueue {
         let found = heard.withLock { heard in
             defer { heard = nil }

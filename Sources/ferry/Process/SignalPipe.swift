@@ -36,7 +36,7 @@ final class SignalPipe: Sendable {
         pthread_sigmask(SIG_UNBLOCK, &mask, nil)
     }
 
-    /// The signals that have come, in their order.
+    /// Returns the signals that have come, in their order.
     func received() -> [Int32] {
         var bytes = [UInt8](repeating: 0, count: 64)
         let count = Glibc.read(readEnd, &bytes, bytes.count)

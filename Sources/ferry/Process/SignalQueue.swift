@@ -74,7 +74,7 @@ private final class LastResort: Sendable {
     /// After the first signal, what is under way has its time, and then as long as this for its end.
     private static let grace = 5
 
-    /// A signal came that ends the process.
+    /// Notes a signal that ends the process.
     func told() {
         let isFirst = times.withLock { times in
             times += 1

@@ -27,7 +27,7 @@ final class Pauses<Kind: Hashable & Sendable>: Sendable {
         }
     }
 
-    /// Those of which some were not let through, and whose time is over, with how many.
+    /// Returns those kinds of which some were not let through, and whose time is over, with how many.
     func over(all: Bool, at now: ContinuousClock.Instant = .now) -> [(Kind, Int)] {
         last.withLock { last in
             let over = last.filter { $0.value.skipped > 0 && (all || now - $0.value.time >= pause) }

@@ -75,7 +75,9 @@ struct ReceiverLoop {
         do throws(ReceiverError) { return try make() } catch { throw CommandError(.localFailure, error.description) }
     }
 
-    /// - Parameter isThere: Asked now and then: whether what it stores into is still there.
+    /// Serves until a signal comes, or the place that it stores into is gone.
+    ///
+    /// - Parameter isThere: Asked now and then: whether that place is still there.
     private func serve(
         _ receiver: Receiver, storingInto path: String, _ options: inout ReceiverOptions, _ signals: SignalQueue,
         while isThere: @escaping @Sendable () -> Bool
@@ -111,7 +113,7 @@ struct ReceiverLoop {
         return try? spoolOptions.open(.write)
     }
 
-    /// What `ask` returns as soon as that is something; `nil` if a signal comes before.
+    /// Returns what `ask` returns as soon as that is something; `nil` if a signal comes before.
     private static func first<Value: Sendable>(
         _ signals: SignalQueue, _ ask: @escaping @Sendable () -> Value?
     ) async -> Value? {

@@ -38,7 +38,7 @@ struct RunLifecycle {
         }
     }
 
-    /// The configuration was read.
+    /// Notes that the configuration was read.
     ///
     /// - Parameter isGood: Otherwise the old one stays.
     mutating func read(isGood: Bool) -> Action {

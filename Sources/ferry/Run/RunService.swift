@@ -102,7 +102,7 @@ struct RunService {
         }
     }
 
-    /// An address that another program has, or that is not there yet after a boot, stops no delivery.
+    /// Serves metrics. An address that another program has, or that is not there yet after a boot, stops no delivery.
     private func serveMetrics(_ address: ListenAddress, _ runner: Runner) async {
         var told = ""
         while !Task.isCancelled {

@@ -98,7 +98,7 @@ enum SystemdUnits {
 
         """
 
-    /// As systemd splits command lines (systemd.service(5)).
+    /// Returns an argument quoted as systemd splits command lines (systemd.service(5)).
     private static func quoted(_ text: String) -> String {
         let escaped = text.split(separator: "%", omittingEmptySubsequences: false).joined(separator: "%%")
         guard escaped.contains(where: { $0 == " " || $0 == "\"" || $0 == "\\" || $0 == "$" }) else { return escaped }

@@ -37,14 +37,14 @@ enum InvalidLines {
         return (try? file?.status())?.identity
     }
 
-    /// A line that a full disk cut off ends here, so that the next one does not go on in it.
+    /// Ends a line that a full disk cut off, so that the next one does not go on in it.
     private static func endLine(in file: OpenFile, _ path: String, _ status: FileStatus) throws(FileError) {
         guard status.isRegular, status.size > .zero, let last = last(of: path, size: status.size), last != UInt8(ascii: "\n")
         else { return }
         try file.write([UInt8(ascii: "\n")])
     }
 
-    /// The last byte of a file that may be read.
+    /// Returns the last byte of a file that may be read.
     private static func last(of path: String, size: ByteCount) -> UInt8? {
         guard let file = try? OpenFile.readingRegular(path) else { return nil }
         return (try? file.readBytes(1, at: size.bytes - 1))?.first

@@ -25,7 +25,7 @@ struct StoredInput {
         return "To go on, with the same options: tail -n +\(nextLine) \(source) | ferry write --first-line \(nextLine)\(rest)"
     }
 
-    /// A file's name as a shell takes it, and no command for an option.
+    /// Returns a file's name as a shell takes it, and no command for an option.
     private static func quoted(_ name: String) -> String {
         let path = name.hasPrefix("-") && name != "-" ? "./\(name)" : name
         let isPlain = path.utf8.allSatisfy { byte in

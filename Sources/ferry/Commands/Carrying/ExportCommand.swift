@@ -76,6 +76,8 @@ struct ExportCommand: ParsableCommand {
         }
     }
 
+    /// Gives a bundle up: its segments are due again.
+    ///
     /// - Parameter named: The bundle's ID, or what its folder or file on the stick is called.
     private func forgetBundle(_ named: String, _ spool: Spool) throws {
         let bundle = Export.bundle(named: named)

@@ -97,7 +97,7 @@ struct ImportCommand: ParsableCommand {
         }
     }
 
-    /// The folder that a bundle lies in, however its path is written.
+    /// Returns the folder that a bundle lies in, for any form of its path.
     static func parent(of path: String) -> String {
         var parts = path.split(separator: "/").filter { $0 != "." }
         // Of the folder that one is in, only the system knows its place.
@@ -106,6 +106,8 @@ struct ImportCommand: ParsableCommand {
         return (path.hasPrefix("/") ? "/" : "") + (parts.isEmpty && !path.hasPrefix("/") ? "." : parts.joined(separator: "/"))
     }
 
+    /// Writes the receipt.
+    ///
     /// - Returns: The receipt's path.
     private func writeReceipt(_ report: ImportReport) throws(FileError) -> String {
         // A folder of the bundle's, or the folder that its tar file lies in.

@@ -67,6 +67,8 @@ struct ListCommand: ParsableCommand {
         }
     }
 
+    /// Returns a segment's state in words.
+    ///
     /// - Parameter destination: What the destination said when it failed last, and has not worked since.
     private func describe(
         _ segment: PendingSegment, _ standstill: Standstill?, _ destination: String?, now: Timestamp

@@ -86,7 +86,7 @@ struct RetryCommand: ParsableCommand {
         }
     }
 
-    /// Where it was named, that is a failure.
+    /// Returns the line for a segment that stays in `rejected/`. For one that was named, that is a failure.
     private func stays(_ name: String, _ reason: String) throws -> String {
         let text = "\(name) stays in rejected/: \(reason)"
         guard all else { throw CommandError(.badData, text) }

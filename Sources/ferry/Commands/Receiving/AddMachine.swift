@@ -66,7 +66,7 @@ struct AddMachine: ParsableCommand {
         }
     }
 
-    /// Why a list takes no such machine.
+    /// Returns why a list takes no such machine.
     private func refusal(of name: MachineName, _ digest: BodyDigest?, _ list: MachineList) -> MachineChangeError? {
         if let machine = list[name], !machine.isRevoked {
             return .refused("there is a machine \(name) already; ferry machine rotate \(name) gives it another token")

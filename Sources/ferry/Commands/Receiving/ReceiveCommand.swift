@@ -140,7 +140,7 @@ struct ReceiveCommand: AsyncParsableCommand {
         return .spool(try spoolOptions.open(.create), spoolOptions)
     }
 
-    /// What listens beyond this machine must know who sends, and must not let others read the tokens.
+    /// Throws unless a receiver that listens beyond this machine knows its senders, and does not let others read the tokens.
     private func requireSecurity(_ address: ListenAddress) throws {
         guard !insecure else { return }
         if let metrics, let place = ListenAddress(parsing: metrics), !place.isOfThisMachine {

@@ -21,7 +21,7 @@ func admit(_ token: MachineToken?, _ change: () throws -> Void) throws {
     }
 }
 
-/// A token that was not handed out yet.
+/// Returns a token that was not handed out yet.
 func newToken() -> MachineToken {
     var generator = SystemRandomNumberGenerator()
     return MachineToken(using: &generator)

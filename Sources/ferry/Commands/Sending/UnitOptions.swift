@@ -34,7 +34,7 @@ struct UnitOptions: ParsableArguments {
         do throws(DestinationURLError) { _ = try DestinationURL(to) } catch { throw ValidationError("--to: \(error)") }
     }
 
-    /// The units' file names and texts.
+    /// Returns the units' file names and texts.
     func units() -> [(name: String, text: String)] {
         let program = SystemdUnits.program
         guard timer else {

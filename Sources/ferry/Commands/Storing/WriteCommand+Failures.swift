@@ -2,7 +2,7 @@ import FerrySpool
 
 /// What `ferry write` says when not all is well: which lines are safe, and how to go on behind them.
 extension WriteCommand {
-    /// What ends a call that could not read or store on.
+    /// Returns the error of a call that could not read or store on.
     func failure(
         _ error: any Error, _ stored: StoredInput, in spool: Spool, _ writer: SegmentWriter
     ) throws -> any Error {
@@ -32,7 +32,8 @@ extension WriteCommand {
 
     private static let publishedLater = "a part waits in a journal, which the next ferry upload or write publishes"
 
-    /// Everything that was read is stored: nothing of it is to be written again. Only an input that was read to its end may be thrown away.
+    /// Returns the error of a call that stored everything that was read: nothing of it is to be written again. Only an input that was read to its end
+    /// may be thrown away.
     func unpublished(
         _ failure: SegmentWriteError, _ stored: StoredInput, isInterrupted: Bool, in spool: Spool
     ) throws -> CommandError {
@@ -60,7 +61,7 @@ extension WriteCommand {
         return CommandError(status, "\(message). \(stored.continuation)")
     }
 
-    /// With the folder went all that this call has put into it, unless an uploader was faster.
+    /// Returns the error for a folder that went away, with all that this call has put into it, unless an uploader was faster.
     private func gone(_ stored: StoredInput, _ spool: Spool) throws -> CommandError {
         let none = StoredInput(inputs: inputs, index: 0, firstLine: firstLine, nextLine: firstLine, invalid: stored.invalid)
         if output.json { try WriteReport(none, isPublished: false).print() }

@@ -142,13 +142,13 @@ struct WriteCommand: ParsableCommand {
             events: session.events, invalid: session.invalid)
     }
 
-    /// The default spool is made where nothing is; what is empty may be the place of another file system.
+    /// Opens the spool. The default spool is made where nothing is; what is empty may be the place of another file system.
     private func openSpool() throws -> Spool {
         let isMissing = access(spoolOptions.path, F_OK) != 0
         return try spoolOptions.open(create || spoolOptions.spool == nil && isMissing ? .create : .write)
     }
 
-    /// Where not even the spool or the file for skipped lines can be opened for want of room, no line is stored.
+    /// Calls `body` before the first line. Where not even the spool or the file for skipped lines can be opened for want of room, no line is stored.
     private func beforeAnyLine<Result>(_ body: () throws -> Result) throws -> Result {
         do {
             return try body()
