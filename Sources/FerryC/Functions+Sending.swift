@@ -8,6 +8,7 @@ import FerryUpload
 
 // What each function does is in ferry.h. Here: sending from the tracker's process.
 
+/// Begins to send what is stored, by options in JSON; `to` is required.
 @c @implementation
 public func ferry_start_sending(_ handle: OpaquePointer?, _ options: UnsafePointer<CChar>?) -> CInt {
     with(handle) {
@@ -18,9 +19,11 @@ public func ferry_start_sending(_ handle: OpaquePointer?, _ options: UnsafePoint
     }
 }
 
+/// Finishes what is under way, and waits for it.
 @c @implementation
 public func ferry_stop_sending(_ handle: OpaquePointer?) -> CInt { with(handle) { $0.stopSending() } }
 
+/// Sends everything that was tracked, and waits for it: at most `seconds`, or without an end if that is 0 or less.
 @c @implementation
 public func ferry_dispatch(
     _ handle: OpaquePointer?, _ seconds: Double, _ result: UnsafeMutablePointer<ferry_dispatched>?

@@ -9,11 +9,13 @@ import Glibc
 
 // What each function does is in ferry.h. Here: opening, closing, events, and what happened.
 
+/// Opens a spool, and makes it when there is none; NULL when that fails.
 @c @implementation
 public func ferry_open(_ spool: UnsafePointer<CChar>?, _ options: UnsafePointer<CChar>?) -> OpaquePointer? {
     ferry_open_with(spool, options, nil)
 }
 
+/// Opens a spool with callbacks, which may be NULL and are copied.
 @c @implementation
 public func ferry_open_with(
     _ spool: UnsafePointer<CChar>?, _ options: UnsafePointer<CChar>?, _ callbacks: UnsafePointer<ferry_callbacks>?
@@ -29,6 +31,7 @@ public func ferry_open_with(
     return handle
 }
 
+/// Publishes everything, waits for it, and frees the tracker. In a fork's child it frees nothing.
 @c @implementation
 public func ferry_close(_ handle: OpaquePointer?) -> CInt {
     // Until the handle is released.
@@ -43,6 +46,7 @@ public func ferry_close(_ handle: OpaquePointer?) -> CInt {
     return result
 }
 
+/// Stores an event with properties in JSON and a priority from 0 (critical) to 9.
 @c @implementation
 public func ferry_track(
     _ handle: OpaquePointer?, _ name: UnsafePointer<CChar>?, _ properties: UnsafePointer<CChar>?, _ priority: CInt
@@ -54,14 +58,17 @@ public func ferry_track(
     }
 }
 
+/// Publishes everything, waits for it, and asks the uploader of the spool to send it now.
 @c @implementation
 public func ferry_flush(_ handle: OpaquePointer?) -> CInt { with(handle) { try $0.tracker.flushAndWait() } }
 
+/// Sets the interval in seconds, after a flush; 0 or less: published by a flush only.
 @c @implementation
 public func ferry_set_interval(_ handle: OpaquePointer?, _ seconds: Double) -> CInt {
     with(handle) { try $0.tracker.setIntervalAndWait(InvalidArgumentError.seconds(seconds, "the interval")) }
 }
 
+/// Returns the interval in seconds.
 @c @implementation
 public func ferry_interval(_ handle: OpaquePointer?) -> Double {
     var seconds = 0.0
@@ -69,6 +76,7 @@ public func ferry_interval(_ handle: OpaquePointer?) -> Double {
     return seconds
 }
 
+/// Writes the counts of stored, failed and truncated events to `statistics`.
 @c @implementation
 public func ferry_get_statistics(_ handle: OpaquePointer?, _ statistics: UnsafeMutablePointer<ferry_statistics>?) -> CInt {
     with(handle) {
@@ -83,5 +91,6 @@ public func ferry_get_statistics(_ handle: OpaquePointer?, _ statistics: UnsafeM
 /// For as long as the process lives. Unsafe in name only: it is never changed or freed.
 nonisolated(unsafe) private let version = FerryVersion.current.withCString { strdup($0) }
 
+/// Returns the version, such as `0.1.0`.
 @c @implementation
 public func ferry_version() -> UnsafePointer<CChar>? { UnsafePointer(version) }

@@ -48,16 +48,19 @@ extension EventTracker {
         state.withLock { $0.superProperties = $0.superProperties.merging(properties) }
     }
 
+    /// Removes a super property. Events from now on do not have it.
     public func removeSuperProperty(_ key: String) {
         if isForked { return }
         state.withLock { $0.superProperties[key] = nil }
     }
 
+    /// Removes all super properties.
     public func removeAllSuperProperties() {
         if isForked { return }
         state.withLock { $0.superProperties = [:] }
     }
 
+    /// The properties that every event of this tracker gets; empty in a fork's child.
     public var superProperties: EventProperties { isForked ? [:] : state.withLock(\.superProperties) }
 
     /// Sets the country of events instead of the locale's: two letters (ISO 3166-1), which are stored in upper case; `nil`: none.

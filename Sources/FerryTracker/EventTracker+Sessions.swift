@@ -59,6 +59,9 @@ extension EventTracker {
         guard state.withLock({ $0.timers.pause(name, at: now) }) else { throw .noTimer(name) }
     }
 
+    /// Resumes a paused timer.
+    ///
+    /// - Throws: ``TrackerError/noTimer(_:)``, or ``TrackerError/forked``.
     public func resumeTimer(_ name: String) throws(TrackerError) {
         try refuseFork()
         let now = now().steady
@@ -88,6 +91,7 @@ extension EventTracker {
         state.withLock { $0.timers.remove(name) }
     }
 
+    /// Forgets all timers without events.
     public func removeAllTimers() {
         if isForked { return }
         state.withLock { $0.timers.removeAll() }

@@ -11,6 +11,7 @@ public import FerrySpool
 /// try tracker.track("export finished", properties: ["rows": 1200, "format": "csv"])
 /// ```
 public final class EventTracker: Sendable {
+    /// What the tracker was opened with. What was set since, such as the interval, is not in it.
     public let configuration: TrackerConfiguration
     let state: ForkSafeMutex<TrackerState>
     /// Held while the user is written to the disk.

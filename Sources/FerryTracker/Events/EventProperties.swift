@@ -3,6 +3,7 @@ public struct EventProperties: Sendable {
     /// As a literal hands them over, so that it costs no second array.
     private(set) var members: [(String, PropertyValue)] = []
 
+    /// Creates properties without a member.
     public init() {}
 
     private init(adopting elements: [(String, PropertyValue)]) {
@@ -11,6 +12,7 @@ public struct EventProperties: Sendable {
         if hasDuplicates { self = Self(lastOf: elements) }
     }
 
+    /// Creates properties from keys and values. Of a key that stands twice the last value counts, in the first one's place.
     public init(_ elements: some Sequence<(String, PropertyValue)>) { self.init(lastOf: Array(elements)) }
 
     /// - Parameter elements: Of a key that stands twice the last value counts, in the first one's place.
@@ -35,8 +37,11 @@ public struct EventProperties: Sendable {
     /// Of more keys each is looked up in a table: a walk would take time with the square of their number.
     private static let mostWalked = 64
 
+    /// Whether there is no property.
     public var isEmpty: Bool { members.isEmpty }
+    /// The number of properties, those within objects left out.
     public var count: Int { members.count }
+    /// The keys, in the order in which they were set.
     public var keys: [String] { members.map(\.0) }
 
     /// Accesses a property's value. Setting one that is there keeps its place; setting `nil` removes it.
@@ -94,12 +99,14 @@ extension String {
 }
 
 extension EventProperties: Equatable {
+    /// Returns whether both have the same keys and values in the same order.
     public static func == (left: EventProperties, right: EventProperties) -> Bool {
         left.members.elementsEqual(right.members, by: ==)
     }
 }
 
 extension EventProperties: ExpressibleByDictionaryLiteral {
+    /// Creates properties from a literal. Of a key that stands twice the last value counts, in the first one's place.
     public init(dictionaryLiteral elements: (String, PropertyValue)...) {
         self.init(adopting: elements)
     }

@@ -4,8 +4,11 @@ public import FoundationEssentials
 ///
 /// What lies in more than ``deepest`` lists and objects is written as `null`: programs that read events could not follow it.
 public enum PropertyValue: Equatable, Sendable {
+    /// Text.
     case string(String)
+    /// `true` or `false`.
     case bool(Bool)
+    /// A whole number.
     case int(Int)
     /// A whole number beyond `Int`, as hashes and snowflake IDs are.
     case unsigned(UInt64)
@@ -13,7 +16,9 @@ public enum PropertyValue: Equatable, Sendable {
     case double(Double)
     /// Written as text, RFC 3339 in UTC with milliseconds.
     case date(Date)
+    /// A list.
     case array([PropertyValue])
+    /// An object, whose members keep their order.
     case object(EventProperties)
 
     /// How many lists and objects a value may lie in, that of all properties included.
@@ -23,10 +28,16 @@ public enum PropertyValue: Equatable, Sendable {
 extension PropertyValue: ExpressibleByStringLiteral, ExpressibleByStringInterpolation, ExpressibleByBooleanLiteral,
     ExpressibleByIntegerLiteral, ExpressibleByFloatLiteral, ExpressibleByArrayLiteral, ExpressibleByDictionaryLiteral
 {
+    /// Creates a text.
     public init(stringLiteral value: String) { self = .string(value) }
+    /// Creates a boolean.
     public init(booleanLiteral value: Bool) { self = .bool(value) }
+    /// Creates a whole number.
     public init(integerLiteral value: Int) { self = .int(value) }
+    /// Creates a number with a fraction.
     public init(floatLiteral value: Double) { self = .double(value) }
+    /// Creates a list.
     public init(arrayLiteral elements: PropertyValue...) { self = .array(elements) }
+    /// Creates an object.
     public init(dictionaryLiteral elements: (String, PropertyValue)...) { self = .object(EventProperties(elements)) }
 }

@@ -1,11 +1,18 @@
 /// How an event was beyond a limit.
 public enum EventLimitError: Error, Equatable, Sendable, CustomStringConvertible {
+    /// The event's name is too long, in UTF-16 code units.
     case name(length: Int, maximum: Int)
+    /// There are too many different event names.
     case names(maximum: Int)
+    /// The event has too many properties.
     case properties(count: Int, maximum: Int)
+    /// A property's key is too long, in UTF-16 code units.
     case key(String, length: Int, maximum: Int)
+    /// A property's text is too long, in UTF-16 code units.
     case value(key: String, length: Int, maximum: Int)
+    /// A property is infinite or not a number.
     case notFinite(key: String)
+    /// A property lies in more than 100 lists and objects.
     case depth(key: String)
     /// Of the event as it is stored, in bytes. It is never stored, under any policy: receivers refuse a longer line, and with it the segment.
     case size(bytes: Int, maximum: Int)
@@ -26,6 +33,7 @@ public enum EventLimitError: Error, Equatable, Sendable, CustomStringConvertible
         }
     }
 
+    /// The limit and what the event has, in words.
     public var description: String {
         switch self {
         case .name(let length, let maximum): "the event's name has \(length) characters, and may have \(maximum)"

@@ -15,9 +15,12 @@ public struct EventLimits: Equatable, Sendable {
 
     /// A number and what it means to be over it.
     public struct Limit: Equatable, Sendable {
+        /// The number that is still within the limit.
         public var maximum: Int
+        /// What becomes of an event beyond it.
         public var policy: Policy
 
+        /// Creates a limit. By default what is beyond it is left out.
         public init(_ maximum: Int, _ policy: Policy = .truncate) {
             self.maximum = maximum
             self.policy = policy
@@ -36,6 +39,7 @@ public struct EventLimits: Equatable, Sendable {
 
     /// Different event names, counted as ``namesScope`` says, those that begin with `$` left out. A name cannot be truncated: here `truncate` drops the event as well.
     public var names = Limit(200)
+    /// For how long ``names`` are counted.
     public var namesScope = NamesScope.process
     /// Characters of an event's name.
     public var nameLength = Limit(256)
@@ -49,6 +53,7 @@ public struct EventLimits: Equatable, Sendable {
     /// How many lists and objects a value may lie in, that of all properties included.
     static let deepest = 100
 
+    /// Creates App Center's limits.
     public init() {}
 
     /// As App Center documents them and as its SDK acts.

@@ -10,6 +10,7 @@ public struct BatchRules: Equatable, Sendable {
     /// The same for critical events. Published within 3 s, as App Center sends them, with a second for the disk.
     public var criticalInterval = Duration.seconds(2)
 
+    /// Creates App Center's rules: 50 events or 6 s.
     public init() {}
 
     /// Returns the rules beside an uploader that counts its interval from the oldest stored event, published or not.

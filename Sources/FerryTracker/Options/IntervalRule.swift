@@ -2,6 +2,7 @@ public import FerrySpool
 
 /// What interval between publications may be set, and when.
 public struct IntervalRule: Equatable, Sendable {
+    /// When the interval may be changed.
     public enum Change: Equatable, Sendable {
         /// Only before the tracker starts.
         case refusedAfterStart
@@ -9,9 +10,12 @@ public struct IntervalRule: Equatable, Sendable {
         case flushes
     }
 
+    /// The shortest and the longest interval, and what becomes of another one.
     public var bounds: IntervalBounds
+    /// When the interval may be changed.
     public var change: Change
 
+    /// Creates a rule from bounds and when the interval may be changed.
     public init(_ bounds: IntervalBounds, change: Change) {
         self.bounds = bounds
         self.change = change

@@ -1,6 +1,7 @@
 import FerrySpool
 
 extension TrackerConfiguration {
+    /// Creates the configuration with the numbers of an SDK.
     public init(_ profile: TrackerProfile) {
         self.init()
         self.profile = profile

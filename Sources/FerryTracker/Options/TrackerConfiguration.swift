@@ -10,6 +10,7 @@ public struct TrackerConfiguration: Sendable {
     public var intervalRule = IntervalRule.standard
     /// When an uploader in this process sends what is stored.
     public var delivery = DeliveryRules()
+    /// What an event may hold, and what becomes of one that holds more.
     public var limits = EventLimits.appCenter
     /// How much may be stored, and for how long. Without limits nothing is ever dropped.
     ///
@@ -21,12 +22,15 @@ public struct TrackerConfiguration: Sendable {
     /// Make a spool where none is: a missing folder, or an empty one. `false` where its file system may be missing: what is stored in the
     /// empty place of a mount is hidden by the mount later.
     public var makesSpool = true
+    /// What a tracked event survives when the call returns: by default the death of the process.
     public var durability = Durability.process
+    /// When sessions begin and end.
     public var sessions = SessionRules()
     /// ``EventTracker/login(_:)`` of another user tracks `$SignUp`: Sensors Analytics joins what the anonymous id did with the user's.
     public var tracksSignUp = false
     /// The program's name; by default its executable's.
     public var appName: String?
+    /// The program's version, which every event carries; `nil`: none.
     public var appVersion: String?
     /// Two letters (ISO 3166-1), which are stored in upper case, instead of the locale's.
     public var countryCode: String?
@@ -43,5 +47,6 @@ public struct TrackerConfiguration: Sendable {
     /// Called from any thread; by default the warning goes to standard error as one line.
     public var onWarning: @Sendable (TrackerWarning) -> Void = { StandardError.print("ferry: \($0)") }
 
+    /// Creates the default configuration.
     public init() {}
 }

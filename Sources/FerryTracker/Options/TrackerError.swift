@@ -16,7 +16,9 @@ public enum TrackerError: Error, Equatable, Sendable, CustomStringConvertible {
     case forked
     /// The profile allows no change of the interval once the tracker has started.
     case intervalIsFixed
+    /// The interval is not within the bounds of the configuration's rule.
     case interval(IntervalError)
+    /// The user's ID is empty or too long, in characters.
     case userID(length: Int, maximum: Int)
     /// No country: two letters.
     case country(String)
@@ -24,8 +26,10 @@ public enum TrackerError: Error, Equatable, Sendable, CustomStringConvertible {
     case stream(String)
     /// There is no running timer of that name.
     case noTimer(String)
+    /// The disk or the folder failed.
     case file(FileError)
 
+    /// What went wrong, in words.
     public var description: String {
         switch self {
         case .noName: "an event needs a name"

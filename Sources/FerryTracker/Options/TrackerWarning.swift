@@ -15,6 +15,7 @@ public enum TrackerWarning: Sendable, CustomStringConvertible {
     /// What is sent from within the program is refused, or not sent for now.
     case sending(String)
 
+    /// The warning as one line.
     public var description: String {
         switch self {
         case .truncated(let event, let breach):

@@ -30,6 +30,7 @@ struct Origin: Hashable, Sendable, CustomStringConvertible {
 
 /// Why a URL cannot be a destination.
 public struct DestinationURLError: Error, Equatable, CustomStringConvertible {
+    /// What is wrong with the URL, in words.
     public let description: String
 }
 

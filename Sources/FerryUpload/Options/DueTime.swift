@@ -14,10 +14,14 @@ public struct DueTime: Equatable, Sendable {
         case drop
     }
 
+    /// The time of the next day by which a day's data must have arrived.
     public var time: DayTime
+    /// The time zone of the days and of ``time``.
     public var zone: Zone
+    /// What becomes of data that missed the time.
     public var late: Late
 
+    /// Creates the rule that a day's data must have arrived by a time of the next day.
     public init(time: DayTime, zone: Zone, late: Late = .send) {
         self.time = time
         self.zone = zone
@@ -39,6 +43,7 @@ public struct DueTime: Equatable, Sendable {
         public let next: Timestamp
     }
 
+    /// Returns which data is late at a moment, which must arrive by the next deadline, and when that is.
     public func standing(at now: Timestamp) -> Standing {
         let today = zone.local(at: now).day
         // The first day whose deadline is still to come: yesterday, or today. With 24:00 it can be the day before.

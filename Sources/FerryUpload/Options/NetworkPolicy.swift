@@ -7,6 +7,7 @@ public struct NetworkPolicy: Equatable, Sendable {
     /// Interfaces that may not be used. By default mobile modems, which systemd and the kernel call `ww…`: they may cost money.
     public var deny = ["ww*"]
 
+    /// Creates the default policy: the kernel is asked for routes, and mobile modems are not used.
     public init() {}
 
     func permits(_ interface: String) -> Bool {

@@ -10,6 +10,7 @@ public struct RequestLimits: Equatable, Sendable {
     /// The most bytes, before they are compressed; `nil`: any number. An event that is larger by itself goes out alone.
     public var bytes: ByteCount?
 
+    /// Creates limits on the events and the bytes of a request; `nil`: no limit.
     public init(events: Int64? = nil, bytes: ByteCount? = nil) {
         self.events = events
         self.bytes = bytes
@@ -24,6 +25,7 @@ public struct RequestLimits: Equatable, Sendable {
         }
     }
 
+    /// Whether a request may carry any number of events and bytes.
     public var isUnlimited: Bool { events == nil && bytes == nil }
 
     /// Returns whether a request may carry a number of events and bytes.

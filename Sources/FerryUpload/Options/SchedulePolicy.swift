@@ -12,6 +12,7 @@ public struct SchedulePolicy: Equatable, Sendable {
     /// Critical segments are sent when their oldest event has this age, independent of the interval; `nil`: like all others.
     public var criticalDelay: Duration?
 
+    /// Creates a policy. By default critical segments leave at once, and no number of events or bytes ends the wait for the interval.
     public init(interval: Duration, events: Int64? = nil, bytes: ByteCount? = nil, criticalDelay: Duration? = .zero) {
         self.interval = interval
         self.events = events

@@ -8,11 +8,14 @@ public struct TransportOptions: Sendable {
     public var idleTimeout = Duration.seconds(30)
     /// PEM file with the certificates to trust instead of the system's.
     public var certificateAuthority: String?
-    /// PEM files of the client's certificate chain and key (mTLS).
+    /// PEM file of the client's certificate chain (mTLS).
     public var certificate: String?
+    /// PEM file of the key of ``certificate``.
     public var privateKey: String?
+    /// Proxies by the kind of URL; by default none.
     public var proxies = ProxySettings()
 
+    /// Creates the default options: no proxy, no client certificate, and the system's certificate authorities.
     public init() {}
 
     /// An answer's body is not waited for longer than this once its head is there: the status decides.

@@ -2,6 +2,7 @@ public import FerrySpool
 
 /// What to upload where, and how.
 public struct UploadOptions: Sendable {
+    /// The URL that segments are sent to.
     public var destination: DestinationURL
     /// `POST` unless the destination wants something else, such as `PUT` for WebDAV.
     public var method = "POST"
@@ -9,12 +10,15 @@ public struct UploadOptions: Sendable {
     public var headers: [Header] = []
     /// Files with secret headers, which are read again when they change.
     public var secretFiles: [HeaderFile] = []
+    /// How connections are made.
     public var transport = TransportOptions()
+    /// In which order segments leave.
     public var order = SendOrder.priority
     /// The most requests at once, each on a connection of its own. 3 as in App Center's SDK.
     public var parallel = 3
+    /// How long to wait after failures.
     public var backOff = BackOff.standard
-    /// Whom failures are blamed on.
+    /// How failures are blamed on the destination or a segment.
     public var blame = FailureBlame.judged
     /// What the request's body looks like.
     public var body = BodyFormat.ndjson
@@ -22,16 +26,17 @@ public struct UploadOptions: Sendable {
     public var requestLimits: RequestLimits?
     /// Whether small segments go out together; only as ``BodyFormat/ndjson``.
     public var coalesce = CoalescePolicy.auto
+    /// Whether segments are inflated and checked before they are sent.
     public var verification = Verification.auto
     /// The most that a segment may inflate to.
     public var inflateLimit = ByteCount.mebibytes(1024)
-    /// Delivered segments go to `sent/`, or are deleted.
+    /// Whether delivered segments go to `sent/`; else they are deleted.
     public var keepsSent = true
     /// How long delivered segments stay in `sent/`; without limits, for ever.
     public var sentRetention = RetentionLimits(maxAge: standardSentAge)
-    /// On a full disk, what is in `sent/` is deleted before its time.
+    /// Whether segments in `sent/` are deleted before their time on a full disk.
     public var sentGivesWay = true
-    /// Try everything now and wait for nothing first.
+    /// Whether everything is tried now, also what is in a back-off.
     public var ignoresWaits = false
     /// The pass ends after this time; what is under way then is cut off and stays pending.
     public var timeLimit: Duration?
@@ -45,12 +50,13 @@ public struct UploadOptions: Sendable {
     public var limit: Int?
     /// Whether a segment is split whose body broke off on its way twice: the link may carry half of it before it is gone again.
     public var splitBroken = SplitPolicy.on
-    /// Applied before anything is sent.
+    /// The limits of the spool's size and age, applied before anything is sent.
     public var retention = RetentionLimits()
 
     /// Seven days: long enough to look into what went wrong last week.
     public static let standardSentAge = Duration.seconds(7 * 86_400)
 
+    /// Creates the default options for a destination.
     public init(destination: DestinationURL) { self.destination = destination }
 
     /// Whether a request that fails is repeated as it was, later and under its own key, as the SDKs do: each has its own retries, or nothing passes
@@ -96,11 +102,14 @@ public struct UploadOptions: Sendable {
 
     /// A header of the user's.
     public struct Header: Equatable, Sendable {
+        /// The field's name.
         public var name: String
+        /// The field's value.
         public var value: String
         /// Never sent to another origin, never shown.
         public var isSecret: Bool
 
+        /// Creates a header. A secret one is never sent to another origin, and never shown.
         public init(name: String, value: String, isSecret: Bool) {
             self.name = name
             self.value = value

@@ -42,6 +42,7 @@ public struct UploadWindows: Equatable, Sendable {
         return Set((0...(last - first + 7) % 7).map { (first + $0) % 7 })
     }
 
+    /// Returns whether sending is allowed at a moment.
     public func isOpen(at now: Timestamp) -> Bool {
         let today = zone.local(at: now).day
         return (today - 1...today).contains { day in spans(on: day).contains { $0.contains(now) } }

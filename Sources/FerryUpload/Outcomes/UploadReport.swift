@@ -2,6 +2,7 @@ public import FerrySpool
 
 /// What an upload pass did.
 public struct UploadReport: Sendable {
+    /// Segments that were delivered and have ended, with their bytes.
     public var sent = LedgerTotals.Count()
     /// Events in them, as far as known.
     public var sentEvents: Int64 = 0
@@ -11,7 +12,9 @@ public struct UploadReport: Sendable {
     public var rejectedPartEvents: Int64 = 0
     /// How many of them the destination knew already, as it said.
     public var duplicates = 0
+    /// Segments that were rejected.
     public var rejected = 0
+    /// Segments that were replaced by their halves.
     public var split = 0
     /// Pending segments that this pass leaves behind and that no other process is just sending.
     public var remaining = 0
@@ -23,6 +26,7 @@ public struct UploadReport: Sendable {
     public var stopReason: StopReason?
     /// The destination is not to be tried before this moment.
     public var destinationWaitsUntil: Timestamp?
+    /// What the limits of size and age dropped before the pass.
     public var retention = RetentionReport()
     /// What was deleted from `sent/` because its time was over, or the disk full.
     public var sentDeleted = LedgerTotals.Count()
@@ -43,6 +47,7 @@ public struct UploadReport: Sendable {
     /// Whether the spool was paused or disabled: then nothing was done.
     public var control = SpoolControl()
 
+    /// Creates the report of a pass that has done nothing.
     public init() {}
 
     mutating func noteUnusable(_ error: FileError) {

@@ -27,6 +27,7 @@ public enum Verdict: Equatable, Sendable {
     public struct Reason: Equatable, Sendable {
         /// A word for programs.
         public var kind: String
+        /// The HTTP status; `nil` without an answer.
         public var status: Int?
         /// For people: one line, which holds nothing that a terminal obeys.
         public private(set) var message: String

@@ -9,6 +9,7 @@ public enum FlushResult: Equatable, Sendable {
     /// Something is there, and none of it could be sent; or the destination failed on the way.
     case failed
 
+    /// Creates the result of a pass from its report.
     public init(_ report: UploadReport) { self.init(report, beside: false) }
 
     /// - Parameter hasSent: Another sender of this process has delivered something meanwhile.

@@ -1,21 +1,29 @@
 public import FerrySpool
 import Synchronization
 
-/// What a long-running uploader has done since it began.
+/// Counts what a long-running uploader has done since it began.
 public final class RunCounters: Sendable {
     /// Whose work is counted.
     public struct Key: Hashable, Sendable {
+        /// The path of the spool.
         public let spool: String
+        /// The priority of the segments.
         public let priority: Priority
     }
 
+    /// What became of segments, in segments unless another unit is named.
     public struct Counts: Equatable, Sendable {
+        /// Segments that were delivered and have ended.
         public var sent: Int64 = 0
+        /// The compressed bytes of these.
         public var sentBytes: Int64 = 0
+        /// The events of these, as far as known.
         public var sentEvents: Int64 = 0
         /// Tries that failed and are to be repeated.
         public var retried: Int64 = 0
+        /// Segments that were rejected.
         public var rejected: Int64 = 0
+        /// Segments that were replaced by their halves.
         public var split: Int64 = 0
     }
 
@@ -23,8 +31,11 @@ public final class RunCounters: Sendable {
     public struct Latency: Equatable, Sendable {
         /// Prometheus' default buckets, in seconds, with 1 ms and 60 s besides.
         public static let bounds = [0.001, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60]
+        /// The number of answers within each of ``bounds``, cumulative.
         public var buckets = [Int64](repeating: 0, count: bounds.count)
+        /// The number of answers.
         public var count: Int64 = 0
+        /// The sum of all times, in seconds.
         public var seconds = 0.0
 
         mutating func add(_ duration: Duration) {
@@ -35,17 +46,22 @@ public final class RunCounters: Sendable {
         }
     }
 
+    /// All counters at one moment.
     public struct Totals: Sendable {
+        /// By spool and priority; a key is there once something is counted.
         public var counts: [Key: Counts] = [:]
         /// By spool and reason: `expired`, `evicted`.
         public var dropped: [String: [String: Int64]] = [:]
+        /// How long answers took, over all spools.
         public var requests = Latency()
     }
 
     private let totals = Mutex(Totals())
 
+    /// Creates counters at zero.
     public init() {}
 
+    /// A copy of the counters at this moment.
     public var current: Totals { totals.withLock { $0 } }
 
     func count(_ event: UploadEvent, in spool: String) {

@@ -2,24 +2,33 @@ public import FerrySpool
 
 /// How a long-running uploader stands at one moment.
 public struct RunSnapshot: Sendable {
+    /// How much is pending.
     public struct Pending: Equatable, Sendable {
+        /// The number of segments.
         public var segments: Int64 = 0
+        /// The compressed size of these.
         public var bytes = ByteCount.zero
+        /// When the oldest of them was created; `nil` when there is none.
         public var oldest: Timestamp?
         /// Those that missed their deadline.
         public var late: Int64 = 0
 
+        /// Creates the amount of nothing.
         public init() {}
     }
 
+    /// One spool of the uploader.
     public struct Spool: Sendable {
+        /// The path of its folder.
         public let path: String
         /// Whether the folder is there and can be used. What is pending in one that is not, nothing can tell.
         public let isAvailable: Bool
+        /// What is pending in it, by priority; empty while it is not available.
         public let pending: [Priority: Pending]
         /// Why nothing is sent from it; `nil` while it may.
         public let blocker: SendBlocker?
 
+        /// What is pending in it, of all priorities.
         public var total: Pending {
             pending.values.reduce(into: Pending()) { total, part in
                 total.segments += part.segments
@@ -30,9 +39,13 @@ public struct RunSnapshot: Sendable {
         }
     }
 
+    /// All spools that the uploader looks after.
     public let spools: [Spool]
+    /// Whether requests go to the destination.
     public let breaker: BreakerState
+    /// The number of requests that have no outcome yet.
     public let requestsUnderWay: Int
+    /// What the uploader has done since it began.
     public let counters: RunCounters.Totals
 }
 

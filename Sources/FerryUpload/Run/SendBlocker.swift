@@ -2,7 +2,9 @@ public import FerrySpool
 
 /// Why nothing is sent from a spool now.
 public enum SendBlocker: Equatable, Sendable, CustomStringConvertible {
+    /// A person or a program paused the spool.
     case paused
+    /// A person or a program disabled the spool.
     case disabled
     /// The folder is gone, or cannot be used.
     case unavailable(String)
@@ -21,6 +23,7 @@ public enum SendBlocker: Equatable, Sendable, CustomStringConvertible {
     /// All retries of a request failed: this process sends nothing more.
     case off(String)
 
+    /// The reason in words, as `ferry status` shows it.
     public var description: String {
         switch self {
         case .paused: "paused"

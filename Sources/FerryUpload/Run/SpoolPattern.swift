@@ -12,6 +12,7 @@ public struct SpoolPattern: Hashable, Sendable, CustomStringConvertible {
         path = isCollection ? String(text.dropLast(2)) : text
     }
 
+    /// The pattern as it was given: `dir` or `dir/*`.
     public var description: String { isCollection ? path + "/*" : path }
 
     /// Returns the folders that are there now.

@@ -5,6 +5,7 @@ import Synchronization
 
 /// A certificate or key file that cannot be used.
 public struct TransportSetupError: Error, Equatable, CustomStringConvertible {
+    /// What is wrong with the file, in words.
     public let description: String
 }
 
