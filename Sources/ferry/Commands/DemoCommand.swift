@@ -6,7 +6,7 @@ import Glibc
 struct DemoCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "demo",
-        abstract: "See the whole way of some real events in a few seconds: spool, outage, upload, receiver.",
+        abstract: "Show the way of some real events in a few seconds: spool, outage, upload, receiver.",
         discussion: "Needs no network and no arguments. Example: ferry demo")
 
     func run() async throws {

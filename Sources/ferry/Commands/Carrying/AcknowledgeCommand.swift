@@ -9,7 +9,7 @@ struct AcknowledgeCommand: ParsableCommand {
         abstract: "Take a hub's receipt: what it vouches for goes to sent/, what it lacks is due again.",
         discussion: """
             A receipt for another spool, for a bundle that the spool does not wait for, or with other checksums is refused; with --from also one \
-            that the hub did not sign. What is wrong with one receipt does not stop the others. Where several hubs took one bundle, give \
+            that the hub did not sign. A fault in one receipt does not stop the others. Where several hubs took one bundle, give \
             their receipts together: only what none of them has is due again.
 
             Example: ferry acknowledge /media/stick/ferry-receipt-*.json --spool /var/spool/ferry --from hub.pub

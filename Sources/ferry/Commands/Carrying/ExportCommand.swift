@@ -8,7 +8,7 @@ struct ExportCommand: ParsableCommand {
         abstract: "Copy pending segments into a bundle that travels by hand.",
         discussion: """
             They stay pending, marked, and are not sent or exported again until `ferry acknowledge` takes the hub's receipt, or \
-            `ferry export --forget BUNDLE` gives a lost stick up.
+            `ferry export --forget BUNDLE` gives up a lost one.
 
             Example: ferry export /media/stick --max-bytes 8GB --sign site.key --encrypt-to hub.pub
 

@@ -12,7 +12,7 @@ struct ImportCommand: ParsableCommand {
 
             Example: ferry import /media/stick --spool hub --from site.pub --key hub.key
 
-            What is wrong with one bundle or segment does not stop the others. When the spool's disk is full, what was taken is kept: \
+            A fault in one bundle or segment does not stop the others. When the spool's disk is full, what was taken is kept: \
             free some space and import again.
 
             Exit status: 0 everything of every bundle is here, 65 something is missing, damaged or refused, 69 the spool is disabled, 73 the spool's disk is \

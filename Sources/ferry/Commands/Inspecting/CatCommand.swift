@@ -9,7 +9,7 @@ struct CatCommand: ParsableCommand {
         discussion: """
             Example: ferry cat --stream dns | jq .query
 
-            What is sent meanwhile is printed from where it lies by then.
+            A segment that is sent meanwhile is printed from sent/.
 
             Exit status: 0 everything was printed, 65 a segment is damaged, 74 one could not be read, or has gone meanwhile.
             """)

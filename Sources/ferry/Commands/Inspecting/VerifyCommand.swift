@@ -4,7 +4,7 @@ import FerrySpool
 struct VerifyCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "verify",
-        abstract: "Look deeply into segments: gzip, checksums, every JSON line. Changes nothing.",
+        abstract: "Check segments deeply: gzip, checksums, every JSON line. Changes nothing.",
         discussion: """
             Exit status: 0 all sound, 65 some damaged, 74 some cannot be read.
 

@@ -3,7 +3,7 @@ import FerrySpool
 
 struct EnableCommand: ControlCommand {
     static let configuration = CommandConfiguration(
-        commandName: "enable", abstract: "End what `ferry disable` began.",
+        commandName: "enable", abstract: "Store and send again after `ferry disable`.",
         discussion: "Example: ferry enable --spool /var/spool/ferry")
 
     @OptionGroup var spoolOptions: SpoolOptions

@@ -6,7 +6,7 @@ struct PruneCommand: ParsableCommand {
         commandName: "prune",
         abstract: "Apply limits now: to pending segments, and to those kept in sent/.",
         discussion: """
-            Pending segments that are dropped get a line in the ledger each. Limits on sent/ delete only what was delivered.
+            Each pending segment that is dropped has a line in the ledger. Limits on sent/ delete only what was delivered.
 
             Example: ferry prune --max-spool-bytes 10GB --max-sent-age 7d
             """)

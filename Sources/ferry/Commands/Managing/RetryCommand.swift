@@ -10,7 +10,7 @@ struct RetryCommand: ParsableCommand {
             pending under its ID and key, once, and the damaged file stays in rejected/; one without damage becomes pending as it is, and of several copies of one segment the one that holds most is saved. Lines longer than 1 MiB are left out, and so is what comes from a gzip member whose \
             checksum is wrong: a flipped bit alters events that still look sound. --unverified takes these too. A receiver of \
             Ferry's that gets it whole as well, from elsewhere, takes the first and answers 422 to the second, which is kept in rejected/. Another tool's \
-            file is saved under a new name and key: what is still to come whole is better waited for.
+            file is saved under a new name and key: wait for one that is still to come whole.
 
             Example: ferry retry --all
 

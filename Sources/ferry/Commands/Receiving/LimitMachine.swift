@@ -4,7 +4,7 @@ import FerrySpool
 
 struct LimitMachine: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "limit", abstract: "Say how much a machine may have pending, send a second, and how urgently.",
+        commandName: "limit", abstract: "Set how much a machine may have pending and send a second, and how urgently.",
         discussion: "Example: ferry machine limit press-7 --machines hub --max-bytes 2GiB --rate 500KB/s --priority 3")
 
     @OptionGroup var machine: MachineOptions

@@ -10,7 +10,7 @@ struct LimitOptions: ParsableArguments {
     @Option(help: ArgumentHelp("How much it may send a second on average, or off.", valueName: "size"))
     var rate: String?
 
-    @Option(help: ArgumentHelp("Its most urgent priority: what comes more urgent gets this one; or off.", valueName: "0-9"))
+    @Option(help: ArgumentHelp("Its most urgent priority, which more urgent segments get as well; or off.", valueName: "0-9"))
     var priority: String?
 
     var isEmpty: Bool { maxBytes == nil && rate == nil && priority == nil }

@@ -9,14 +9,14 @@ struct ReceiveCommand: AsyncParsableCommand {
         abstract: "Take segments over HTTP into a spool, each key once.",
         discussion: """
             POST /v1/segments answers 200 when the segment is checked and safe on the disk, with "duplicate":true when it was there \
-            already. GET /healthz answers 200. After SIGTERM what has begun is finished, for 8 s at most: bodies that are not \
+            already. GET /healthz answers 200. After SIGTERM requests under way are finished, for 8 s at most: bodies that are not \
             complete after 6 s are cut off, and sent again by their senders. The files of --token-file, --tls-cert and --tls-key are read \
             again when they change; one that is gone or unusable then changes nothing. When the spool's folder is gone or another one, it waits for \
             one and opens it.
 
             A key that came is known for ever, unless --remember ends that: a segment that comes again after it is forgotten is taken \
-            again. A sender brings what it has for as long as it keeps it, so remember keys for longer than the longest --max-age of \
-            your senders, and longer than a bundle may lie about. By default a sender keeps what it has without end. The keys of a day \
+            again. A sender repeats a segment for as long as it keeps it, so remember keys for longer than the longest --max-age of \
+            your senders, and longer than a bundle may lie about. By default a sender keeps its segments without end. The keys of a day \
             are kept all the same for as long as one of its segments lies in the spool's folder.
 
             With --gather small segments of one hour, those of less than half the size and not critical, are appended to one another, and \
@@ -55,7 +55,8 @@ struct ReceiveCommand: AsyncParsableCommand {
 
     @Option(
         help: ArgumentHelp(
-            "Forget keys that came longer ago, 1d or more: then what comes again is taken again.", valueName: "duration|forever"))
+            "Forget keys that came longer ago, 1d or more: a segment that comes again after that is taken again.",
+            valueName: "duration|forever"))
     var remember = RememberedFor.forever
 
     @Option(
@@ -65,7 +66,7 @@ struct ReceiveCommand: AsyncParsableCommand {
 
     @Option(
         help: ArgumentHelp(
-            "With --gather: pending at the latest so long after the first segment (10s).", valueName: "duration"))
+            "With --gather: the longest time from the first segment until they are pending (10s).", valueName: "duration"))
     var gatherAfter: Duration?
 
     @Option(help: ArgumentHelp("A file with the bearer token that clients must show.", valueName: "file"))

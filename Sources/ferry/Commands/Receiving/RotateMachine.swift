@@ -6,14 +6,14 @@ struct RotateMachine: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "rotate", abstract: "Give a machine a new token, printed once.",
         discussion: """
-            The tokens before it end at once, or after --grace.
+            The earlier tokens end at once, or after --grace.
 
             Example: ferry machine rotate press-7 --machines hub --grace 24h >press-7.token
             """)
 
     @OptionGroup var machine: MachineOptions
 
-    @Option(help: ArgumentHelp("How long the tokens before it are taken, too.", valueName: "duration"))
+    @Option(help: ArgumentHelp("How long the earlier tokens stay valid.", valueName: "duration"))
     var grace = Duration.zero
 
     func run() throws {

@@ -6,7 +6,7 @@ struct ConfigCheckCommand: ParsableCommand {
         abstract: "Find every mistake in the settings, in one pass.",
         discussion: """
             Also opens the spools, the token and the certificates. A folder that is not there is a mistake here; ferry run waits for it. \
-            Exit status: 0 all is well, 78 it is not.
+            Exit status: 0 there is no mistake, 78 there is one.
 
             Example: ferry config check --config /etc/ferry/ferry.yaml
             """)

@@ -9,7 +9,7 @@ struct ReplayCommand: AsyncParsableCommand {
         commandName: "replay",
         abstract: "Send archived events again.",
         discussion: """
-            Sources are spools (their sent/ is meant), folders, and files *.jsonl.gz, *.jsonl, *.jsonl.zst. They are never changed. \
+            Sources are spools (their sent/), folders, and files *.jsonl.gz, *.jsonl, *.jsonl.zst. They are never changed. \
             Requests carry Ferry-Replay: RUN and keys of their own, so that a receiver takes them.
 
             What a replay keeps in --state while it is under way is no source for another one.

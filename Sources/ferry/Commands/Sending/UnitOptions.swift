@@ -11,7 +11,7 @@ struct UnitOptions: ParsableArguments {
     @Option(help: ArgumentHelp("The user that it runs as.", valueName: "name"))
     var user = "root"
 
-    @Flag(help: "Units for a calling `ferry upload` now and then, instead of `ferry run`: a service and its timer.")
+    @Flag(help: "Units that call `ferry upload` by a timer, instead of `ferry run`: a service and its timer.")
     var timer = false
 
     @Option(help: ArgumentHelp("How often the timer calls, as OnCalendar has it.", valueName: "calendar"))

@@ -25,7 +25,7 @@ struct UploadCommand: AsyncParsableCommand {
     @Option(help: "Requests at once, each on its own connection.")
     var parallel = 3
 
-    @Option(help: "priority: what must wait is passed by; strict: nothing passes what must wait, one at a time.")
+    @Option(help: "priority: others pass a segment that waits; strict: it blocks those behind it, and requests go one at a time.")
     var order = SendOrder.priority
 
     @OptionGroup var timeLimit: TimeLimitOptions
@@ -44,7 +44,7 @@ struct UploadCommand: AsyncParsableCommand {
     @Flag(help: "Print what would be sent, in order, and send nothing. What would not, and why, goes to standard error.")
     var dryRun = false
 
-    @Option(help: "How closely segments are looked at before they are sent: auto, always, never.")
+    @Option(help: "How closely segments are checked before they are sent: auto, always, never.")
     var verify = Verification.auto
 
     @Option(

@@ -7,7 +7,7 @@ struct InitCommand: ParsableCommand {
         abstract: "Make a spool.",
         discussion: """
             With --group it is shared: its folder has mode 2770, and what is made in it is the group's as well, with any umask. So \
-            one user writes, another sends, and a third looks. A spool that is there already is shared with all that it holds, but \
+            one user writes, another sends, and a third reads. A spool that is there already is shared with all that it holds, but \
             for links and for hidden files and folders of other programs.
 
             Example: ferry init /var/spool/ferry --group ferry

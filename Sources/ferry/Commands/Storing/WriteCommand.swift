@@ -12,7 +12,7 @@ struct WriteCommand: ParsableCommand {
             the process. They are published as a segment when one of the --roll limits is reached or the input ends.
 
             A spool named by --spool must be there (ferry init makes one), unless --create makes it; the default one is made when it is missing. When \
-            the disk is full, the command tells the line from which on nothing is stored, and how to go on there.
+            the disk is full, the command names the first line that is not stored, and how to go on there.
 
             Exit status: 0 all is stored and published, 75 all is stored and a part is published later, by the next ferry upload or write; \
             73 the disk or the spool is full, 74 something could not be written, and 130 interrupted: the message says up to which line the input is \
@@ -57,7 +57,7 @@ struct WriteCommand: ParsableCommand {
 
     @Option(
         help: ArgumentHelp(
-            "The number of the input's first line: of the first one, where a call goes on within something longer.",
+            "The number of the first line, where a call goes on within a longer input.",
             valueName: "n"))
     var firstLine: Int64 = 1
 
