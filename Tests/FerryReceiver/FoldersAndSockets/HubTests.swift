@@ -122,7 +122,8 @@ struct HubTests {
             if case .refused(let refusal) = event { refusals.withLock { $0.append(refusal) } }
         } _: { (port: Int) async throws in
             let answer = try await Self.post(Segments.name(), a, port)
-            #expect(answer.status == 503 && answer.body.contains("the spool of a cannot be opened"), "\(answer)")
+            #expect(answer.status == 503, "\(answer)")
+            #expect(answer.body.contains("the spool of a cannot be opened"), "\(answer)")
             #expect(try await Self.post(Segments.name(), b, port).status == 200)
         }
         #expect(refusals.withLock { $0.map { $0.machine?.text } } == ["a"])
@@ -248,14 +249,16 @@ struct HubTests {
             #expect(full.status == 507)
             #expect(full.body.contains("this machine may have"))
             let again = try await Self.post(names[0], token, port, body: noise)
-            #expect(again.status == 200 && again.body.contains("\"duplicate\":true"))
+            #expect(again.status == 200)
+            #expect(again.body.contains("\"duplicate\":true"))
             let spool = try Spool.open(folder("hub/a"), access: .write)
             // What came another way is here, too.
             let copied = Segments.name(second: 9)
             try spool.put(Segments.gzip(noise), as: copied)
             let headers = ["Idempotency-Key": copied.id, "Ferry-Spool": "anotherspoolsid1"]
             let known = try await Self.post(copied, token, port, body: noise, headers)
-            #expect(known.status == 200 && known.body.contains("\"duplicate\":true"), "\(known.body)")
+            #expect(known.status == 200, "\(known.body)")
+            #expect(known.body.contains("\"duplicate\":true"), "\(known.body)")
             try spool.directory.remove(copied.fileName)
             try spool.directory.remove(names[0].fileName)
             let last = Mutex("")

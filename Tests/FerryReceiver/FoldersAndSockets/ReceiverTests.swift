@@ -119,13 +119,16 @@ struct ReceiverTests {
         try await whileReceiving(into: spool) { (port: Int) async throws in
             let first = try await post(
                 Array(bodies[..<40].joined()), port, key: "joined", headers: ["Ferry-Segment": header(0..<40)])
-            #expect(first.status == 200 && first.body.contains("{\"segment\":\"\(names[39])\",\"events\":1,\"duplicate\":false}"))
+            #expect(first.status == 200)
+            #expect(first.body.contains("{\"segment\":\"\(names[39])\",\"events\":1,\"duplicate\":false}"))
             let part = try await post(
                 Array(bodies[3..<6].joined()), port, key: "other", headers: ["Ferry-Segment": header(3..<6)])
-            #expect(part.status == 200 && !part.body.contains("false"))
+            #expect(part.status == 200)
+            #expect(!part.body.contains("false"))
             let id = SegmentName(names[7])!.id
             let alone = try await post(bodies[7], port, key: id, headers: ["Ferry-Segment": names[7]])
-            #expect(alone.status == 200 && alone.body.contains("\"duplicate\":true"))
+            #expect(alone.status == 200)
+            #expect(alone.body.contains("\"duplicate\":true"))
         }
         #expect(try spool.pending() == names)
         #expect(try spool.events(in: [.pending]) == (0..<40).map { "{\"n\":\($0)}" })
@@ -162,9 +165,11 @@ struct ReceiverTests {
         let bytes = Segments.gzip(Segments.lines(0..<3))
         try await whileReceiving(into: spool) { (port: Int) async throws in
             let first = try await post(bytes, port, headers: ["Ferry-Segment": name])
-            #expect(first.status == 200 && first.body == "{\"segment\":\"\(name)\",\"events\":3,\"duplicate\":false}\n")
+            #expect(first.status == 200)
+            #expect(first.body == "{\"segment\":\"\(name)\",\"events\":3,\"duplicate\":false}\n")
             let again = try await post(bytes, port, headers: ["Ferry-Segment": name])
-            #expect(again.status == 200 && again.body == "{\"segment\":\"\(name)\",\"events\":3,\"duplicate\":true}\n")
+            #expect(again.status == 200)
+            #expect(again.body == "{\"segment\":\"\(name)\",\"events\":3,\"duplicate\":true}\n")
             #expect(try await post(Segments.gzip("{}\n"), port, headers: ["Ferry-Segment": name]).status == 422)
         }
         #expect(try spool.pending() == [name])
@@ -367,9 +372,11 @@ struct ReceiverTests {
         let spool = try folder.spool("hub")
         try await whileReceiving(into: spool) { (port: Int) async throws in
             let plain = try await post(Array("{}\n".utf8), port)
-            #expect(plain.status == 400 && plain.body.contains("\"offset\":0"))
+            #expect(plain.status == 400)
+            #expect(plain.body.contains("\"offset\":0"))
             let bad = try await post(Segments.gzip("{}\n{\"a\" 1}\n"), port)
-            #expect(bad.status == 400 && bad.body.contains("\"line\":2,\"column\":6"))
+            #expect(bad.status == 400)
+            #expect(bad.body.contains("\"line\":2,\"column\":6"))
             #expect(try await post(Array(Segments.gzip(Segments.lines(0..<99)).dropLast(9)), port).status == 400)
             #expect(try await post([], port).status == 400)
         }
@@ -448,12 +455,14 @@ struct ReceiverTests {
                 let id = SegmentName(name)!.id
                 let headers = ["Ferry-Segment": name, "Ferry-Spool": "anotherspoolsid1"]
                 let answer = try await post(body, port, key: id, headers: headers)
-                #expect(answer.status == 200 && answer.body.contains("\"duplicate\":true"))
+                #expect(answer.status == 200)
+                #expect(answer.body.contains("\"duplicate\":true"))
                 #expect(try await post(body.reversed(), port, key: id, headers: headers).status == 422)
             }
             let header = (0..<3).map { "\(names[$0]);bytes=\(bodies[$0].count)" }.joined(separator: ", ")
             let joined = try await post(Array(bodies.joined()), port, key: "joined", headers: ["Ferry-Segment": header])
-            #expect(joined.status == 200 && !joined.body.contains("false"))
+            #expect(joined.status == 200)
+            #expect(!joined.body.contains("false"))
             #expect(
                 try await post(Array(bodies.joined().dropLast()), port, key: "joined", headers: ["Ferry-Segment": header]).status
                     == 400)
@@ -486,7 +495,8 @@ struct ReceiverTests {
             let destination = try DestinationURL("http://127.0.0.1:\(port)/v1/segments")
             return try await UploadPass(source, options: UploadOptions(destination: destination)).run()
         }
-        #expect(report.sent.segments == 1 && report.split == 0)
+        #expect(report.sent.segments == 1)
+        #expect(report.split == 0)
         #expect(try hub.events(in: [.pending]).count == 4000)
     }
 
@@ -588,7 +598,8 @@ struct ReceiverTests {
         try await whileReceiving(into: spool) { (port: Int) async throws in
             let destination = try DestinationURL("http://127.0.0.1:\(port)/v1/segments")
             let report = try await UploadPass(spool, options: UploadOptions(destination: destination)).run()
-            #expect(report.stopReason == nil && report.remaining == 3)
+            #expect(report.stopReason == nil)
+            #expect(report.remaining == 3)
             #expect(report.sent.segments == 0)
             for name in names {
                 let error = try #require(try spool.sidecars.read(of: name)).lastError

@@ -102,7 +102,10 @@ struct SoundLinesTests {
                 let isSound = verdict == .event || verdict == .blank
                 #expect((found != nil) == isSound, "\(String(decoding: line, as: UTF8.self)) behind \(length) bytes")
                 let events = Int64((length > 1 ? 1 : 0) + (verdict == .event ? 1 : 0))
-                if let found { #expect(found.events == events && found.lines == (length == 0 ? 1 : 2)) }
+                if let found {
+                    #expect(found.events == events)
+                    #expect(found.lines == (length == 0 ? 1 : 2))
+                }
             }
             var checker = JSONLineChecker()
             #expect(line.withUnsafeBufferPointer { checker.check($0) } == verdict)

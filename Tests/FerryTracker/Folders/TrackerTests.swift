@@ -45,7 +45,8 @@ struct TrackerTests {
         #expect(try journals.joined().split(separator: "\n").map(object).map { number($0) } == [1])
         #expect(try spool().pending().isEmpty)
         try tracker.close()
-        #expect(try names(published()) == ["opened"] && journals.isEmpty)
+        #expect(try names(published()) == ["opened"])
+        #expect(try journals.isEmpty)
         #expect(throws: TrackerError.closed) { try tracker.track("late") }
         try tracker.close()
     }
@@ -69,7 +70,8 @@ struct TrackerTests {
         _ = try Spool.open(folder("spool"), access: .create)
         let tracker = try folder.tracker { $0.makesSpool = false }
         try tracker.track("before")
-        #expect(rename(folder("spool"), folder("away")) == 0 && mkdir(folder("spool"), 0o755) == 0)
+        #expect(rename(folder("spool"), folder("away")) == 0)
+        #expect(mkdir(folder("spool"), 0o755) == 0)
         try? await tracker.flush()
         try? tracker.track("after")
         try? tracker.close()
@@ -125,7 +127,8 @@ struct TrackerTests {
         try tracker.track("normal")
         try tracker.track("crash", priority: .critical)
         try await eventually("both are published") { try spool().pending().count == 2 }
-        #expect(try spool().pending().map { $0.prefix(2) } == ["0-", "5-"] && names(published()) == ["crash", "normal"])
+        #expect(try spool().pending().map { $0.prefix(2) } == ["0-", "5-"])
+        #expect(try names(published()) == ["crash", "normal"])
     }
 
     @Test("Changing the interval flushes, or is refused after the start, as the profile has it")
@@ -216,7 +219,8 @@ struct TrackerTests {
         try await tracker.flush()
         try await eventually("the oldest bulk segment goes") { try !spool().pending().contains(old[0]) }
         let left = try spool().pending()
-        #expect(left.filter { $0.hasPrefix("0-") }.count == 5 && left.contains(old[2]))
+        #expect(left.filter { $0.hasPrefix("0-") }.count == 5)
+        #expect(left.contains(old[2]))
         #expect(left.contains { $0.hasPrefix("5-") })
         #expect(try spool().ledger.totals()[.evicted].segments >= 1)
         try await eventually("it is told") { warnings.withLock { $0.contains { $0.contains("for room") } } }
@@ -292,7 +296,8 @@ struct TrackerTests {
         let unset = SegmentName(priority: .normal, created: Timestamp(milliseconds: 0), id: .random())
         try spool().put(Segments.gzip("{}\n"), as: unset)
         try next.setEnabled(false, deletingStored: true)
-        #expect(try spool().pending().isEmpty && spool().ledger.totals()[.expired].segments == 3)
+        #expect(try spool().pending().isEmpty)
+        #expect(try spool().ledger.totals()[.expired].segments == 3)
         _ = try spool().control.change(at: .now()) { $0.isDisabled = false }
         try await eventually("another's word is obeyed") { (try? next.track("again")) != nil }
     }
@@ -301,14 +306,16 @@ struct TrackerTests {
     func identity() throws {
         var first = try folder.tracker()
         let anonymous = first.anonymousID
-        #expect(UUID(uuidString: anonymous) != nil && first.userID == nil)
+        #expect(UUID(uuidString: anonymous) != nil)
+        #expect(first.userID == nil)
         try first.login("ada")
         try first.track("a")
         #expect(throws: TrackerError.userID(length: 257, maximum: 256)) { try first.login(String(repeating: "x", count: 257)) }
         #expect(throws: TrackerError.userID(length: 0, maximum: 256)) { try first.login("") }
         try first.close()
         first = try folder.tracker { $0.appVersion = "2.0" }
-        #expect(first.anonymousID == anonymous && first.userID == "ada")
+        #expect(first.anonymousID == anonymous)
+        #expect(first.userID == "ada")
         try first.setCountryCode("br")
         for wrong in ["DEU", "", "1", "D", "D1", "é", "ÄÖ", "D E"] {
             #expect(throws: TrackerError.country(wrong)) { try first.setCountryCode(wrong) }
@@ -321,10 +328,11 @@ struct TrackerTests {
         #expect(events.map { $0["user"] as? String } == ["ada", nil])
         let devices = events.compactMap { $0["device"] as? [String: Any] }
         #expect(devices.map { $0["id"] as? String } == [anonymous, anonymous])
-        #expect(devices[1]["country"] as? String == "BR" && devices[1]["appVersion"] as? String == "2.0")
-        #expect(
-            devices[0]["sdk"] as? String == "ferry.swift" && devices[0]["kernel"] is String && devices[0]["timeZoneOffset"] is Int
-        )
+        #expect(devices[1]["country"] as? String == "BR")
+        #expect(devices[1]["appVersion"] as? String == "2.0")
+        #expect(devices[0]["sdk"] as? String == "ferry.swift")
+        #expect(devices[0]["kernel"] is String)
+        #expect(devices[0]["timeZoneOffset"] is Int)
         #expect(events.allSatisfy { $0["v"] as? Int == 1 && UUID(uuidString: $0["id"] as? String ?? "") != nil })
     }
 
@@ -375,7 +383,8 @@ struct TrackerTests {
         try tracker.close()
         let events = try published()
         #expect(names(events) == ["$AppStart", "$AppEnd", "$AppStart", "job", "$AppEnd"])
-        #expect(events.map { $0["session"] as? String } == [first, first, second, second, second] && first != second)
+        #expect(events.map { $0["session"] as? String } == [first, first, second, second, second])
+        #expect(first != second)
         let properties = events.compactMap { $0["properties"] as? [String: Any] }
         let start = ["$is_first_time": true, "$resume_from_background": false, "$is_new_session": true]
         #expect(properties[0] as NSDictionary == start as NSDictionary)
@@ -552,8 +561,10 @@ struct TrackerTests {
             #expect(!FileManager.default.fileExists(atPath: path))
         }
         let events = try published()
-        #expect(names(events) == ["$AppCrashed", "$AppCrashed"] && events.allSatisfy { $0["id"] as? String == id })
-        #expect(events[0]["time"] as? String == "2025-11-21T04:40:00.123Z" && events[0]["session"] as? String == "s-1")
+        #expect(names(events) == ["$AppCrashed", "$AppCrashed"])
+        #expect(events.allSatisfy { $0["id"] as? String == id })
+        #expect(events[0]["time"] as? String == "2025-11-21T04:40:00.123Z")
+        #expect(events[0]["session"] as? String == "s-1")
         #expect(try spool().pending().allSatisfy { $0.hasPrefix("0-") })
         let left = try FileManager.default.contentsOfDirectory(atPath: folder("spool/.ferry"))
         #expect(!left.contains { $0.hasPrefix("crash-") })
@@ -568,7 +579,8 @@ struct TrackerTests {
         }
         try one.close()
         try two.close()
-        #expect(try published().count == 120 && spool().pending().allSatisfy { $0.contains(".one.") || $0.contains(".two.") })
+        #expect(try published().count == 120)
+        #expect(try spool().pending().allSatisfy { $0.contains(".one.") || $0.contains(".two.") })
     }
 
     @Test("A critical journal is published before a backlog of others; of equals the oldest goes first")

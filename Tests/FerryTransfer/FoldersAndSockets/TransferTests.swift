@@ -70,7 +70,8 @@ struct TransferTests {
                 options.recipient = center.publicKeys
             }
         }
-        #expect(report.segments == 5 && report.left == 0)
+        #expect(report.segments == 5)
+        #expect(report.left == 0)
         #expect(try bytes(of: spool, .pending) == before, "they stay pending")
         let result = try take(stick(), into: hub) { options in
             if isSecret {
@@ -79,12 +80,16 @@ struct TransferTests {
             }
         }
         let taken = try #require(result.first).get()
-        #expect(taken.stored == 5 && taken.isComplete)
+        #expect(taken.stored == 5)
+        #expect(taken.isComplete)
         #expect(try bytes(of: hub, .pending) == before)
         let done = try spool.exports.acknowledge(taken.receiptBytes, from: isSecret ? center.publicKeys : nil, at: Self.moment)
-        #expect(done.sent == 5 && done.missing == 0)
-        #expect(try bytes(of: spool, .sent) == before && spool.pending().isEmpty)
-        #expect(try spool.exports.marks().isEmpty && spool.ledger.totals()[.sent].segments == 5)
+        #expect(done.sent == 5)
+        #expect(done.missing == 0)
+        #expect(try bytes(of: spool, .sent) == before)
+        #expect(try spool.pending().isEmpty)
+        #expect(try spool.exports.marks().isEmpty)
+        #expect(try spool.ledger.totals()[.sent].segments == 5)
     }
 
     @Test("What travels is neither sent nor exported again; forgotten, it is due")
@@ -99,7 +104,8 @@ struct TransferTests {
         }
         let options = UploadOptions(destination: try DestinationURL(server.url))
         let held = try await UploadPass(spool, options: options).run()
-        #expect(seen.withLock { $0 } == 0 && held.remaining == 0)
+        #expect(seen.withLock { $0 } == 0)
+        #expect(held.remaining == 0)
         try spool.exports.unmark(first.bundle)
         #expect(try await UploadPass(spool, options: options).run().sent.segments == 5)
     }
@@ -109,7 +115,8 @@ struct TransferTests {
         let spool = try source("source", 30)
         let order = try spool.pending()
         let first = try export(spool, to: stick()) { $0.maxBytes = ByteCount(60_000) }
-        #expect(first.segments > 3 && first.left > 3)
+        #expect(first.segments > 3)
+        #expect(first.left > 3)
         let bundle = try #require(first.path)
         // Small files take whole blocks of the stick.
         let size = try (FileManager.default.contentsOfDirectory(atPath: bundle) + ["."]).reduce(0) { sum, name in
@@ -158,7 +165,9 @@ struct TransferTests {
         let late = try #require(try take(stick("b"), into: hub).first).get()
         #expect(late.stored == 5)
         let crossed = try #require(try take(stick("a"), into: hub).first).get()
-        #expect(crossed.stored == 0 && crossed.known == 5 && crossed.isComplete)
+        #expect(crossed.stored == 0)
+        #expect(crossed.known == 5)
+        #expect(crossed.isComplete)
         #expect(try take(stick("a"), into: hub).first?.get().known == 5)
         #expect(try hub.pending().count == 5)
         #expect(throws: ReceiptError.self, "it was given up") {
@@ -182,9 +191,11 @@ struct TransferTests {
         try FileManager.default.removeItem(atPath: path + ".part/000005.gz")
         let lacking = try spool.exports.marks()[0].segments.suffix(2).map(\.name)
         let report = try #require(try take(stick(), into: hub).first).get()
-        #expect(report.stored == 3 && report.missing == lacking)
+        #expect(report.stored == 3)
+        #expect(report.missing == lacking)
         let done = try spool.exports.acknowledge(report.receiptBytes, from: nil, at: Self.moment)
-        #expect(done.sent == 3 && done.missing == 2)
+        #expect(done.sent == 3)
+        #expect(done.missing == 2)
         #expect(try spool.pending() == lacking)
         #expect(try export(spool, to: stick("again")).segments == 2)
     }
@@ -390,9 +401,11 @@ struct TransferTests {
         try FileManager.default.removeItem(atPath: spool.path + "/" + half)
         try OpenFile.creating(spool.path + "/" + half).write(Array(whole.dropLast(9)))
         let report = try Export(spool, options: ExportOptions(), now: .now() + .seconds(60)).run(to: stick())
-        #expect(report.segments == 5 && report.damaged == 2)
+        #expect(report.segments == 5)
+        #expect(report.damaged == 2)
         let marked = try spool.exports.segments()
-        #expect(!marked.contains(half) && !marked.contains("copied.jsonl.gz"))
+        #expect(!marked.contains(half))
+        #expect(!marked.contains("copied.jsonl.gz"))
     }
 
     @Test("A segment whose checksum is none is refused, and the others are taken")

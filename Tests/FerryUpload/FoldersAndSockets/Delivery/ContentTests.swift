@@ -51,7 +51,9 @@ struct ContentTests {
         let requests = Requests()
         let server = server(requests, status: status) { try? OpenFile.creating(path).write(new) }
         let first = try await UploadPass(spool, options: try options(server), now: Self.later).run()
-        #expect(first.sent.segments == 0 && first.rejected == 0 && first.remaining == 1)
+        #expect(first.sent.segments == 0)
+        #expect(first.rejected == 0)
+        #expect(first.remaining == 1)
         #expect(try spool.pending() == ["export.jsonl.gz"])
         #expect(try spool.ledger.totals().counts.isEmpty)
         let second = try await UploadPass(spool, options: try options(server), now: Self.later).run()
@@ -89,7 +91,8 @@ struct ContentTests {
             chmod(path, 0o640)
         }
         let report = try await UploadPass(spool, options: try options(server), now: Self.later).run()
-        #expect(report.sent.segments == 1 && report.remaining == 0)
+        #expect(report.sent.segments == 1)
+        #expect(report.remaining == 0)
     }
 
     @Test(
@@ -139,7 +142,9 @@ struct ContentTests {
         let requests = Requests()
         let server = server(requests)
         let first = try await UploadPass(spool, options: try options(server), now: Self.later).run()
-        #expect(first.sent.segments == 0 && first.rejected == 0 && first.remaining == 1)
+        #expect(first.sent.segments == 0)
+        #expect(first.rejected == 0)
+        #expect(first.remaining == 1)
         try write(Array(bytes[half...]), to: path, appending: true)
         let second = try await UploadPass(spool, options: try options(server), now: Self.later).run()
         #expect(second.sent.segments == 1)
@@ -171,7 +176,8 @@ struct ContentTests {
             try write(Segments.gzip("{\"n\":\(number)}\n") + Segments.gzip(""), to: spool.directory.pathOf("bgzip.jsonl.gz"))
             _ = try await UploadPass(spool, options: try options(server), now: Self.later).run()
         }
-        #expect(requests.bodies.count == 2 && requests.bodies[0].count == requests.bodies[1].count)
+        try #require(requests.bodies.count == 2)
+        #expect(requests.bodies[0].count == requests.bodies[1].count)
         #expect(Set(requests.keys).count == 2)
     }
 }
@@ -221,10 +227,13 @@ struct ForeignSplitTests {
         let server = ScriptedServer.answering { _ in ScriptedServer.answer(200) }
         let options = UploadOptions(destination: try DestinationURL(server.url))
         let report = try await UploadPass(spool, options: options, now: { .now() + .seconds(60) }).run()
-        #expect(report.sent.segments == 2 && report.remaining == 0)
+        #expect(report.sent.segments == 2)
+        #expect(report.remaining == 0)
         #expect(try spool.events(in: [.sent]).sorted() == (0..<50).map { "{\"n\":\($0)}" }.sorted())
         let totals = try spool.ledger.totals()
-        #expect(totals[.renamed].segments == 1 && totals[.split].segments == 1 && totals[.sent].segments == 2)
+        #expect(totals[.renamed].segments == 1)
+        #expect(totals[.split].segments == 1)
+        #expect(totals[.sent].segments == 2)
     }
 
     @Test("Halves come through as many receivers as their parent did")
@@ -262,12 +271,15 @@ struct ForeignSplitTests {
                 if case .warning(let text) = event { warnings.withLock { $0.append(text) } }
             })
         let report = try await pass.run()
-        #expect(report.sent.segments == 1 && report.stopReason == nil)
+        #expect(report.sent.segments == 1)
+        #expect(report.stopReason == nil)
         #expect(try spool.pending().contains(parent.fileName))
         let after = try spool.sidecars.read(of: parent.fileName)
         #expect(after?.lastError.kind == "split")
         // What was learnt of its tries stays.
-        #expect(after?.broken == 1 && after?.attempts == 4 && after?.failures == 2)
+        #expect(after?.broken == 1)
+        #expect(after?.attempts == 4)
+        #expect(after?.failures == 2)
         #expect(warnings.withLock { $0 }.contains { $0.contains(parent.fileName) })
     }
 }

@@ -48,7 +48,8 @@ struct DeliveryTests {
         var options = try options(server.url)
         options.headers = [.init(name: "X-Site", value: "lab 7", isSecret: false)]
         let report = try await UploadPass(spool, options: options).run()
-        #expect(report.sent.segments == 1 && report.remaining == 0)
+        #expect(report.sent.segments == 1)
+        #expect(report.remaining == 0)
         let request = try #require(seen.withLock { $0.first })
         #expect(request.line == "POST /v1/segments HTTP/1.1")
         #expect(request["content-type"] == "application/x-ndjson")
@@ -83,23 +84,33 @@ struct DeliveryTests {
         let sidecar = try spool.sidecars.read(of: name)
         let isPending = try spool.pending() == [name]
         switch fate {
-        case .sent: #expect(try spool.files(in: [.sent]).count == 1 && !isPending)
+        case .sent:
+            #expect(try spool.files(in: [.sent]).count == 1)
+            #expect(!isPending)
         case .rejected:
             let reason = try #require(try spool.rejected.segments().first?.reason)
-            #expect(reason.status == status && !isPending && report.rejected == 1)
+            #expect(reason.status == status)
+            #expect(!isPending)
+            #expect(report.rejected == 1)
             #expect(try spool.ledger.totals()[.rejected].segments == 1)
         case .untouched:
-            #expect(isPending && sidecar == nil)
+            #expect(isPending)
+            #expect(sidecar == nil)
             guard case .misconfigured(let reason) = report.stopReason else {
                 Issue.record("\(status) did not stop the pass")
                 return
             }
             #expect(reason.status == status)
         case .waitsForDestination:
-            #expect(isPending && sidecar?.attempts == 1 && sidecar?.lastError.scope == .destination)
+            #expect(isPending)
+            #expect(sidecar?.attempts == 1)
+            #expect(sidecar?.lastError.scope == .destination)
             #expect(report.destinationWaitsUntil != nil)
         case .undetermined:
-            #expect(isPending && sidecar?.attempts == 1 && sidecar?.failures == 0 && sidecar?.lastError.status == status)
+            #expect(isPending)
+            #expect(sidecar?.attempts == 1)
+            #expect(sidecar?.failures == 0)
+            #expect(sidecar?.lastError.status == status)
         }
     }
 
@@ -121,7 +132,8 @@ struct DeliveryTests {
         }
         var options = try options(server.url)
         let report = try await UploadPass(spool, options: options, now: Self.stopped).run()
-        #expect(report.sent.segments == 2 && report.remaining == 1)
+        #expect(report.sent.segments == 2)
+        #expect(report.remaining == 1)
         #expect(try spool.sidecars.read(of: names[0])?.failures == 1)
         #expect(try spool.sidecars.read(of: names[0])?.lastError.scope == .segment)
 
@@ -137,7 +149,8 @@ struct DeliveryTests {
         }
         #expect(try spool.pending().isEmpty)
         let reason = try #require(try spool.rejected.segments().first?.reason)
-        #expect(reason.kind == "exhausted" && reason.attempts == 10)
+        #expect(reason.kind == "exhausted")
+        #expect(reason.attempts == 10)
     }
 
     @Test("Two poisoned segments at the head do not hold up the others for ever")
@@ -178,7 +191,8 @@ struct DeliveryTests {
         #expect(try spool.sidecars.read(of: names[0])?.lastError.scope == .destination)
 
         let next = try await UploadPass(spool, options: options, now: Self.stopped).run()
-        #expect(next.destinationWaitsUntil != nil && next.remaining == 5)
+        #expect(next.destinationWaitsUntil != nil)
+        #expect(next.remaining == 5)
         #expect(count.withLock { $0 } == 2)
 
         isWell.withLock { $0 = true }
@@ -239,7 +253,8 @@ struct DeliveryTests {
         }
         #expect(try spool.pending() == [names[0]])
         let sidecar = try #require(try spool.sidecars.read(of: names[0]))
-        #expect(sidecar.lastError.scope == .segment && sidecar.failures == 0)
+        #expect(sidecar.lastError.scope == .segment)
+        #expect(sidecar.failures == 0)
         #expect(sidecar.attempts == 2)
         for _ in 0..<12 {
             try spool.put(Segments.gzip("{}\n"), as: Segments.name(second: Int.random(in: 100..<10_000)))
@@ -278,7 +293,8 @@ struct DeliveryTests {
             Issue.record("went on")
             return
         }
-        #expect(reason.kind == "connect" && reason.message.contains("refused"))
+        #expect(reason.kind == "connect")
+        #expect(reason.message.contains("refused"))
         for name in names { #expect(try spool.sidecars.read(of: name) == nil) }
     }
 
@@ -308,10 +324,13 @@ struct DeliveryTests {
             return ScriptedServer.answer(200)
         }
         let report = try await UploadPass(spool, options: try options(server.url), now: Self.stopped).run()
-        #expect(report.split > 0 && report.rejected == 1 && report.remaining == 0)
+        #expect(report.split > 0)
+        #expect(report.rejected == 1)
+        #expect(report.remaining == 0)
         #expect(try spool.rejected.segments().first?.reason?.kind == "too-large")
         let lines = try spool.events(in: [.sent])
-        #expect(Set(lines) == Set((0..<60).map { "{\"n\":\($0)}" }) && lines.count == 60)
+        #expect(Set(lines) == Set((0..<60).map { "{\"n\":\($0)}" }))
+        #expect(lines.count == 60)
     }
 
     @Test("A half-done split is completed by the next pass, not doubled")
@@ -324,7 +343,8 @@ struct DeliveryTests {
         }
         let server = ScriptedServer.answering { _ in ScriptedServer.answer(200) }
         let report = try await UploadPass(spool, options: try options(server.url), now: Self.stopped).run()
-        #expect(report.sent.segments == 2 && report.remaining == 0)
+        #expect(report.sent.segments == 2)
+        #expect(report.remaining == 0)
         #expect(try spool.events(in: [.sent]).count == 10)
     }
 
@@ -426,7 +446,8 @@ struct DeliveryTests {
         options.order = order
         options.parallel = 1
         let report = try await UploadPass(spool, options: options, now: { .now() + .seconds(4) }).run()
-        #expect(report.remaining == 0 && report.stopReason == nil)
+        #expect(report.remaining == 0)
+        #expect(report.stopReason == nil)
         let sent = seen.withLock { $0 }
         // On a busy machine the second one may be ready when it is looked at, and the first one was not: only strict order waits then.
         #expect((order == .strict ? sent : sent.sorted()) == names)
@@ -451,7 +472,9 @@ struct DeliveryTests {
         options.verification = .always
         // It may be still on its way (rsync --inplace), until nobody has gone on with it for ten minutes.
         let first = try await UploadPass(spool, options: options).run()
-        #expect(first.sent.segments == 1 && first.rejected == 0 && first.remaining == 1)
+        #expect(first.sent.segments == 1)
+        #expect(first.rejected == 0)
+        #expect(first.remaining == 1)
         let report = try await UploadPass(spool, options: options, now: { .now() + .seconds(601) }).run()
         #expect(report.rejected == 1)
         #expect(try spool.rejected.segments().first?.reason?.kind == "truncated")
@@ -476,7 +499,8 @@ struct DeliveryTests {
             #expect(report.sent.segments == 1)
         }
         let seen = keys.withLock { $0 }
-        #expect(seen.count == 2 && seen[0] != seen[1])
+        try #require(seen.count == 2)
+        #expect(seen[0] != seen[1])
         #expect(seen.allSatisfy { $0.hasPrefix("\"day%20export.jsonl.gz~\(spool.id)~") })
     }
 
@@ -522,7 +546,8 @@ struct DeliveryTests {
         try await eventually("the first is under way") { seen.withLock { $0.count } == 1 }
         let report = try await second.run()
         #expect(report.stopReason == .headWaits)
-        #expect(report.sent.segments == 0 && report.remaining == 4)
+        #expect(report.sent.segments == 0)
+        #expect(report.remaining == 4)
         gate.signal()
         #expect(try await sent.sent.segments == 4)
         #expect(seen.withLock { $0 } == names)

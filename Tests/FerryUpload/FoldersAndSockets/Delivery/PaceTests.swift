@@ -49,7 +49,8 @@ struct PaceTests {
         var options = try options(hub)
         options.coalesce = .upTo(.mebibytes(1))
         let report = try await UploadPass(spool, options: options).run()
-        #expect(report.sent.segments == 155 && report.remaining == 0)
+        #expect(report.sent.segments == 155)
+        #expect(report.remaining == 0)
         #expect(hub.requests.count < 8)
         let listed = hub.names.flatMap { $0.split(separator: ", ").map { String($0.split(separator: ";")[0]) } }
         #expect(listed == names)
@@ -57,7 +58,8 @@ struct PaceTests {
         for request in hub.requests {
             let segments = request["ferry-segment"]!.split(separator: ", ")
             #expect(Set(segments.map { $0.first! }).count == 1, "one priority")
-            #expect(request["ferry-events"] != nil && request["ferry-segment"]!.utf8.count < 8000)
+            #expect(request["ferry-events"] != nil)
+            #expect(request["ferry-segment"]!.utf8.count < 8000)
             let sizes = segments.compactMap { Int($0.split(separator: "=")[1]) }
             #expect(sizes.reduce(0, +) == request.body.count)
         }
@@ -77,7 +79,9 @@ struct PaceTests {
         var options = try options(hub)
         options.coalesce = .upTo(.mebibytes(1))
         let report = try await UploadPass(spool, options: options).run()
-        #expect(report.sent.segments == 9 && report.rejected == 1 && report.remaining == 0)
+        #expect(report.sent.segments == 9)
+        #expect(report.rejected == 1)
+        #expect(report.remaining == 0)
         // What may have arrived is asked for once more as it was.
         #expect(hub.names.filter { $0.contains(",") }.count == (status == 500 ? 2 : 1))
         #expect(try spool.rejected.segments().map(\.name) == [bad])
@@ -91,7 +95,8 @@ struct PaceTests {
         var options = try options(hub)
         options.coalesce = .upTo(.mebibytes(1))
         let report = try await UploadPass(spool, options: options).run()
-        #expect(report.remaining == 20 && hub.requests.count <= 4)
+        #expect(report.remaining == 20)
+        #expect(hub.requests.count <= 4)
         guard case .unavailable = report.stopReason else { throw Missing() }
     }
 
@@ -133,10 +138,12 @@ struct PaceTests {
                 #expect(hub.names == [names[2], names[3], names[0], names[1]])
                 #expect(late0 == [false, false, true, true])
             case .hold:
-                #expect(hub.names == [names[2], names[3]] && report.remaining == 2)
+                #expect(hub.names == [names[2], names[3]])
+                #expect(report.remaining == 2)
                 #expect(try spool.pending() == [names[0], names[1]])
             case .drop:
-                #expect(hub.names == [names[2], names[3]] && report.retention.expired.segments == 2)
+                #expect(hub.names == [names[2], names[3]])
+                #expect(report.retention.expired.segments == 2)
                 #expect(try spool.pending().isEmpty)
                 #expect(try spool.ledger.totals()[.expired].segments == 2)
             }
@@ -173,8 +180,10 @@ struct PaceTests {
             return 200
         }
         let report = try await UploadPass(spool, options: self.options(hub)).run()
-        #expect(report.stopReason == .paused && report.control.isPaused)
-        #expect(report.remaining > 0 && report.remaining == 50 - Int(report.sent.segments))
+        #expect(report.stopReason == .paused)
+        #expect(report.control.isPaused)
+        #expect(report.remaining > 0)
+        #expect(report.remaining == 50 - Int(report.sent.segments))
     }
 
     @Test("File work is done even in a task that is cancelled")
@@ -199,7 +208,8 @@ struct PaceTests {
                 change(&$0)
             }
             let report = try await UploadPass(spool, options: options).run()
-            #expect(report.control.stopsSending && report.remaining == 2)
+            #expect(report.control.stopsSending)
+            #expect(report.remaining == 2)
         }
         #expect(hub.requests.isEmpty)
         _ = try spool.control.change(at: .now()) { $0.isDisabled = false }

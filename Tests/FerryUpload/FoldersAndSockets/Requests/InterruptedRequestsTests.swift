@@ -182,7 +182,8 @@ struct InterruptedRequestsTests: InterruptedRequests {
         let original = server.requests.requests.withLock { $0[0] }
         let again = server.requests.requests.withLock { Array($0.dropFirst(count)) }
         let same = again.filter { $0.key == original.key }
-        #expect(same.count == 1 && same.first?.body == original.body, "\(way) \(isOne): \(original.key), \(again.map(\.key))")
+        #expect(same.count == 1, "\(way) \(isOne): \(original.key), \(again.map(\.key))")
+        #expect(same.first?.body == original.body, "\(way) \(isOne): \(original.key), \(again.map(\.key))")
         #expect(try copy.pending().isEmpty)
     }
 
@@ -443,7 +444,8 @@ struct InterruptedRequestsTests: InterruptedRequests {
         var options = try Way.joinedStrict.options(to: listener.url)
         options.body = .jsonArray
         _ = try await UploadPass(spool, options: options).run()
-        #expect(requests.keys.count == 2 && !requests.keys.contains { $0.contains(key) }, "\(requests.keys)")
+        #expect(requests.keys.count == 2, "\(requests.keys)")
+        #expect(!requests.keys.contains { $0.contains(key) }, "\(requests.keys)")
         #expect(try spool.pending().isEmpty)
     }
 
@@ -474,7 +476,8 @@ struct InterruptedRequestsTests: InterruptedRequests {
         for _ in 0..<4 { _ = try await UploadPass(spool, options: way.options(to: listener.url)).run() }
         let keys = requests.keys
         let delivered = keys.dropFirst(2)
-        #expect(delivered.contains { $0.contains(key) } && delivered.count == 1 + others, "\(keys)")
+        #expect(delivered.contains { $0.contains(key) }, "\(keys)")
+        #expect(delivered.count == 1 + others, "\(keys)")
         #expect(try spool.pending().isEmpty)
     }
 }

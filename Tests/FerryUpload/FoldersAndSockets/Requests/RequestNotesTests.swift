@@ -84,7 +84,8 @@ struct RequestNotesTests: InterruptedRequests {
         #expect(try spool.sidecars.read(of: names[0]) == tried)
         #expect(try spool.sidecars.read(of: names[1]) == nil)
         let restored = try #require(try spool.sidecars.read(of: names[3]))
-        #expect(restored.request == "k+3-x" && restored.attempts == 1)
+        #expect(restored.request == "k+3-x")
+        #expect(restored.attempts == 1)
         #expect(restored.interruptedRequest == "k+3-x")
         #expect(notes(in: spool.path).isEmpty)
     }

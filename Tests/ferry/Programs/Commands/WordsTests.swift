@@ -77,7 +77,8 @@ struct WordsTests {
         try spool.put(Segments.gzip("{}\n"), as: Segments.name())
         for text in ["-abc", "-", "-inf", "nan"] {
             let wrong = try await ferry.run("config", "check", "--set", "interval=\(text)")
-            #expect(wrong.status == 78 && wrong.errors.contains("must be a duration"), "\(text): \(wrong.errors)")
+            #expect(wrong.status == 78, "\(text): \(wrong.errors)")
+            #expect(wrong.errors.contains("must be a duration"), "\(text): \(wrong.errors)")
         }
         let running = try ferry.start(["run", "--spool", spool.path, "--to", "http://127.0.0.1:9/", "--set", "interval=-1s"])
         try await eventually("it says so") {

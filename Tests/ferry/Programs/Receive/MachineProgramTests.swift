@@ -51,7 +51,8 @@ struct MachineProgramTests {
         for place in [">/dev/null", ">&-"] {
             for command in ["rotate press", "add other"] {
                 let result = try await shell.run("-c", "\"$FERRY\" machine \(command) --machines \"$HUB\" \(place)")
-                #expect(result.status == 64 && result.errors.contains("nothing is changed"), "\(result.errors)")
+                #expect(result.status == 64, "\(result.errors)")
+                #expect(result.errors.contains("nothing is changed"), "\(result.errors)")
             }
         }
         let press = try String(contentsOfFile: folder("hub/.machines.jsonl"), encoding: .utf8)
@@ -88,7 +89,8 @@ struct MachineProgramTests {
     func life() async throws {
         let token = try await add("press-7", "--max-bytes", "2GiB")
         let text = try String(contentsOfFile: token, encoding: .utf8)
-        #expect(text.hasPrefix("ferry_") && text.utf8.count == 50)
+        #expect(text.hasPrefix("ferry_"))
+        #expect(text.utf8.count == 50)
         let list = try String(contentsOfFile: folder("hub/.machines.jsonl"), encoding: .utf8)
         #expect(!list.contains(text.dropLast(1)))
         let mode = try FileManager.default.attributesOfItem(atPath: folder("hub/.machines.jsonl"))[.posixPermissions] as? Int
@@ -100,22 +102,27 @@ struct MachineProgramTests {
         let sent = try await upload(source, port, token)
         #expect(sent.status == 0, "\(sent.errors)")
         let rotated = try await machine("rotate", "press-7")
-        #expect(rotated.status == 0 && rotated.output.hasPrefix("ferry_"))
+        #expect(rotated.status == 0)
+        #expect(rotated.output.hasPrefix("ferry_"))
         try source.put(Segments.gzip("2\n"), as: Segments.name(second: 2))
         #expect(try await upload(source, port, token).status == 77)
         try Data(rotated.output.utf8).write(to: URL(filePath: token))
         #expect(try await upload(source, port, token).status == 0)
         #expect(try await machine("limit", "press-7", "--rate", "500KB/s", "--priority", "3", "--max-bytes", "off").status == 0)
         let table = try await machine("list")
-        #expect(table.output.contains("press-7") && table.output.contains("500 kB/s") && table.output.contains("1 token"))
+        #expect(table.output.contains("press-7"))
+        #expect(table.output.contains("500 kB/s"))
+        #expect(table.output.contains("1 token"))
         let json = try await machine("list", "--json")
-        #expect(json.output.contains("\"bytesPerSecond\":500000") && json.output.contains("\"pendingSegments\":2"))
+        #expect(json.output.contains("\"bytesPerSecond\":500000"))
+        #expect(json.output.contains("\"pendingSegments\":2"))
         #expect(try await machine("revoke", "press-7").status == 0)
         try source.put(Segments.gzip("3\n"), as: Segments.name(second: 3))
         #expect(try await upload(source, port, token).status == 77)
         #expect(try await machine("list").output.contains("revoked"))
         let unrotated = try await machine("rotate", "press-7")
-        #expect(unrotated.status == 78 && unrotated.output.isEmpty)
+        #expect(unrotated.status == 78)
+        #expect(unrotated.output.isEmpty)
         #expect(unrotated.errors.contains("ferry machine add press-7"), "\(unrotated.errors)")
         let again = try await add("press-7")
         #expect(try await upload(source, port, again).status == 0)
@@ -146,7 +153,8 @@ struct MachineProgramTests {
         _ = try await add("press-7")
         try FileManager.default.removeItem(atPath: folder("hub/.machines.jsonl"))
         let refused = try await machine("add", "press-8")
-        #expect(refused.status == 78 && refused.output.isEmpty)
+        #expect(refused.status == 78)
+        #expect(refused.output.isEmpty)
         #expect(refused.errors.contains(".machines.jsonl is gone"), "\(refused.errors)")
         #expect(!FileManager.default.fileExists(atPath: folder("hub/press-8")))
         try Data().write(to: URL(filePath: folder("hub/.machines.jsonl")))
@@ -166,7 +174,8 @@ struct MachineProgramTests {
         for address in ["0.0.0.0:0", "[::]:0"] {
             let refused = try await Program().start(["receive", "--listen", address] + place + more).end()
             #expect(refused.status == 64)
-            #expect(refused.errors.contains(words) && refused.errors.contains("--insecure"), "\(refused.errors)")
+            #expect(refused.errors.contains(words), "\(refused.errors)")
+            #expect(refused.errors.contains("--insecure"), "\(refused.errors)")
         }
         let allowed = try Program().start(["receive", "--listen", "0.0.0.0:0", "--insecure"] + place + more)
         _ = try await allowed.waitFor("listening on ")
@@ -179,7 +188,8 @@ struct MachineProgramTests {
         let refused = try await Program().run(
             "receive", "--listen", "0.0.0.0:0", "--spool", folder("spool"), "--tls-cert", "any.pem", "--tls-key", "any.key")
         #expect(refused.status == 64)
-        #expect(refused.errors.contains("--machines, --token-file") && !refused.errors.contains("--tls-cert"))
+        #expect(refused.errors.contains("--machines, --token-file"))
+        #expect(!refused.errors.contains("--tls-cert"))
         #expect(!FileManager.default.fileExists(atPath: folder("spool")))
         for address in ["127.0.0.1:0", "127.0.0.9:0", "localhost:0"] {
             let allowed = try Program().start(["receive", "--listen", address, "--spool", folder("spool")])
@@ -199,9 +209,11 @@ struct MachineProgramTests {
             #expect(made.status == 0, "\(made.errors)")
         }
         let made = try await machine("add", "press-7", "--certificate", folder("client.pem"))
-        #expect(made.status == 0 && made.output.isEmpty, "\(made.errors)")
+        #expect(made.status == 0, "\(made.errors)")
+        #expect(made.output.isEmpty, "\(made.errors)")
         let again = try await machine("add", "press-9", "--certificate", folder("client.pem"))
-        #expect(again.status == 78 && again.errors.contains("press-7 is known by this certificate already"), "\(again.errors)")
+        #expect(again.status == 78, "\(again.errors)")
+        #expect(again.errors.contains("press-7 is known by this certificate already"), "\(again.errors)")
         #expect(!FileManager.default.fileExists(atPath: folder("hub/press-9")))
         let token = try await add("press-8")
         let (hub, port) = try await start("--tls-cert", folder("server.pem"), "--tls-key", folder("server.key"))
@@ -251,8 +263,8 @@ struct MachineProgramTests {
         _ = try await add("a")
         let options = ["receive", "--machines", folder("hub"), "--listen", "127.0.0.1:0", "--metrics", "0.0.0.0:0"]
         let refused = try await Program().start(options).end()
-        #expect(
-            refused.status == 64 && refused.errors.contains("--metrics 0.0.0.0:0 is beyond this machine"), "\(refused.errors)")
+        #expect(refused.status == 64, "\(refused.errors)")
+        #expect(refused.errors.contains("--metrics 0.0.0.0:0 is beyond this machine"), "\(refused.errors)")
         let allowed = try Program().start(options + ["--insecure"])
         _ = try await allowed.waitFor("metrics at ")
         allowed.send(SIGTERM)
@@ -316,7 +328,8 @@ struct MachineProgramTests {
             ])
         }
         let refused = try await start(64).end()
-        #expect(refused.status == 74 && refused.errors.contains("only 64 files may be open"), "\(refused.errors)")
+        #expect(refused.status == 74, "\(refused.errors)")
+        #expect(refused.errors.contains("only 64 files may be open"), "\(refused.errors)")
         let receiver = try start(200)
         _ = try await receiver.waitFor("listening on ")
         receiver.send(SIGTERM)

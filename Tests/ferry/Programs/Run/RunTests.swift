@@ -45,7 +45,8 @@ struct RunTests {
             """)
         for command in [["config", "check"], ["run"]] {
             let result = try await Program(environment: ["FERRY_INTERVALL": "3"]).start(command + ["--config", file]).end()
-            #expect(result.status == 78 && result.output.isEmpty)
+            #expect(result.status == 78)
+            #expect(result.output.isEmpty)
             let lines = result.errors.split(separator: "\n")
             for (place, text) in [
                 (":1:", "'profil' is no setting; did you mean 'profile'?"), (":3:", "nowhere"), (":5:", "are one folder"),
@@ -61,7 +62,8 @@ struct RunTests {
             #expect(lines.count == (command == ["run"] ? 11 : 14), "\(result.errors)")
         }
         let broken = try await ferry.run("config", "check", "--config", try config("a: [\n"))
-        #expect(broken.status == 78 && broken.errors.contains(":2: no YAML"))
+        #expect(broken.status == 78)
+        #expect(broken.errors.contains(":2: no YAML"))
     }
 
     @Test("A configuration through a pipe is read whole, and a pipe that holds nothing is refused; the old one stays")
@@ -83,10 +85,12 @@ struct RunTests {
         #expect(shown.output.contains("http://127.0.0.1:9/"), "\(shown.errors)")
         put("")
         let empty = try await ferry.run("config", "check", "--config", pipe)
-        #expect(empty.status == 78 && empty.errors.contains("nothing comes from \(pipe)"), "\(empty.errors)")
+        #expect(empty.status == 78, "\(empty.errors)")
+        #expect(empty.errors.contains("nothing comes from \(pipe)"), "\(empty.errors)")
         let large = try await ferry.run(
             "config", "check", "--config", config("#" + String(repeating: "x", count: 1 << 20) + "\n"))
-        #expect(large.status == 78 && large.errors.contains("is larger than"), "\(large.errors)")
+        #expect(large.status == 78, "\(large.errors)")
+        #expect(large.errors.contains("is larger than"), "\(large.errors)")
         put(text)
         let running = try ferry.start(["run", "--config", pipe])
         _ = try await running.waitFor("0 segments pending")
@@ -101,9 +105,11 @@ struct RunTests {
     func growing() async throws {
         let doubled = "a: &a0 {x: 1, y: 2}\n" + (0..<40).map { "b\($0): &a\($0 + 1) {p: *a\($0), q: *a\($0)}\n" }.joined()
         let aliases = try await ferry.run("config", "check", "--config", try config(doubled))
-        #expect(aliases.status == 78 && aliases.errors.contains("too many aliases"), "\(aliases.errors)")
+        #expect(aliases.status == 78, "\(aliases.errors)")
+        #expect(aliases.errors.contains("too many aliases"), "\(aliases.errors)")
         let keys = try await ferry.run("config", "check", "--config", try config((0..<30_000).map { "k\($0): 1\n" }.joined()))
-        #expect(keys.status == 78 && keys.errors.contains("more than 1000 keys"), "\(keys.errors.prefix(500))")
+        #expect(keys.status == 78, "\(keys.errors.prefix(500))")
+        #expect(keys.errors.contains("more than 1000 keys"), "\(keys.errors.prefix(500))")
         let few = "to: http://127.0.0.1:1/?a=b&c=d\nspools: &s [\(folder("spool")), \"hub/*\"]\ninterfaces: {deny: [\"*\"]}\n"
         let shown = try await ferry.run("config", "show", "--config", try config(few))
         #expect(!shown.errors.contains("aliases"), "\(shown.errors)")
@@ -127,9 +133,11 @@ struct RunTests {
         let long = try await ferry.run(
             "config", "check", "--config",
             config(text + "headers: [" + (0..<1001).map { "\"X-\($0): 1\"" }.joined(separator: ", ") + "]\n"))
-        #expect(long.status == 78 && long.errors.contains("1000 values at most"), "\(long.errors.prefix(500))")
+        #expect(long.status == 78, "\(long.errors.prefix(500))")
+        #expect(long.errors.contains("1000 values at most"), "\(long.errors.prefix(500))")
         let two = try await ferry.run("config", "check", "--config", try config("\(text)---\ninterval: 5m\n"))
-        #expect(two.status == 78 && two.errors.contains("ferry.yaml"), "\(two.output)\(two.errors)")
+        #expect(two.status == 78, "\(two.output)\(two.errors)")
+        #expect(two.errors.contains("ferry.yaml"), "\(two.output)\(two.errors)")
         let good = try await ferry.run("config", "check", "--config", try config("# nothing yet\n"))
         #expect(good.errors.contains("'to' is missing"), "\(good.errors)")
     }
@@ -143,13 +151,19 @@ struct RunTests {
         func line(_ key: String) -> String {
             lines.first { $0.first.map(String.init) == key }?.dropFirst().joined(separator: " ") ?? ""
         }
-        #expect(line("interval") == "9s flag" && line("threshold.events") == "10 environment")
-        #expect(line("parallel") == "2 file" && line("order") == "strict profile" && line("timeout") == "30s default")
+        #expect(line("interval") == "9s flag")
+        #expect(line("threshold.events") == "10 environment")
+        #expect(line("parallel") == "2 file")
+        #expect(line("order") == "strict profile")
+        #expect(line("timeout") == "30s default")
         #expect(line("spools") == "a, b file")
         let alone = try await ferry.run("config", "show", "--explain")
-        #expect(alone.status == 0 && alone.errors.isEmpty && alone.output.contains("Which SDK's numbers to begin with."))
+        #expect(alone.status == 0)
+        #expect(alone.errors.isEmpty)
+        #expect(alone.output.contains("Which SDK's numbers to begin with."))
         let nothing = try await ferry.run("run")
-        #expect(nothing.status == 78 && nothing.errors.split(separator: "\n").count == 2, "\(nothing.errors)")
+        #expect(nothing.status == 78, "\(nothing.errors)")
+        #expect(nothing.errors.split(separator: "\n").count == 2, "\(nothing.errors)")
         for (profile, interval, events, order) in [
             ("appcenter", "6s", "50", "priority"), ("google-analytics", "120s", "off", "strict"),
             ("sensors", "15s", "100", "strict"),
@@ -157,8 +171,8 @@ struct RunTests {
         ] {
             let json = try await ferry.run("config", "show", "--json", "--profile", profile).output
             for (key, value) in [("interval", interval), ("threshold.events", events), ("order", order)] {
-                #expect(
-                    json.contains("\"setting\":\"\(key)\"") && json.contains("\"values\":[\"\(value)\"]"), "\(profile) \(key)")
+                #expect(json.contains("\"setting\":\"\(key)\""), "\(profile) \(key)")
+                #expect(json.contains("\"values\":[\"\(value)\"]"), "\(profile) \(key)")
             }
         }
     }
@@ -185,10 +199,13 @@ struct RunTests {
         let start = ContinuousClock.now
         run.send(SIGTERM)
         let end = await run.end()
-        #expect(end.status == 0 && ContinuousClock.now - start < .seconds(15))
+        #expect(end.status == 0)
+        #expect(ContinuousClock.now - start < .seconds(15))
         for line in end.errors.split(separator: "\n") where !line.hasPrefix("ferry:") {
             let object = try JSONSerialization.jsonObject(with: Data(line.utf8)) as? [String: Any]
-            #expect(object?["at"] != nil && object?["level"] != nil && object?["message"] != nil, "\(line)")
+            #expect(object?["at"] != nil, "\(line)")
+            #expect(object?["level"] != nil, "\(line)")
+            #expect(object?["message"] != nil, "\(line)")
         }
         await hub.stop()
     }
@@ -287,7 +304,8 @@ struct RunTests {
             told += manager.received()
             return told.filter { $0 == "WATCHDOG=1" }.count >= 3
         }
-        #expect(told.contains("READY=1") && told.contains { $0.hasPrefix("STATUS=sent ") })
+        #expect(told.contains("READY=1"))
+        #expect(told.contains { $0.hasPrefix("STATUS=sent ") })
         run.send(SIGTERM)
         #expect(await run.end().status == 0)
         #expect(manager.received().contains("STOPPING=1"))
@@ -319,10 +337,12 @@ struct RunTests {
         let file = try String(contentsOfFile: folder("ferry.prom"), encoding: .utf8)
         for text in [text, file] {
             let check = try await Program(promtool).run("check", "metrics", input: text)
-            #expect(check.status == 0 && check.errors.isEmpty, "\(check.errors)\(check.output)")
+            #expect(check.status == 0, "\(check.errors)\(check.output)")
+            #expect(check.errors.isEmpty, "\(check.errors)\(check.output)")
         }
         let open = try await Program(curl).run("-sSi", "-H", "Accept: application/openmetrics-text", url).output
-        #expect(open.contains("application/openmetrics-text; version=1.0.0") && open.hasSuffix("# EOF\n"))
+        #expect(open.contains("application/openmetrics-text; version=1.0.0"))
+        #expect(open.hasSuffix("# EOF\n"))
         run.send(SIGTERM)
         _ = await run.end()
         await hub.stop()
@@ -379,10 +399,12 @@ struct RunTests {
         }
         for unit in ["ferry.service", "ferry-upload.service", "ferry-upload.timer"] {
             let check = try await Program(analyze).run("verify", folder("units/\(unit)"))
-            #expect(check.status == 0 && !check.errors.contains(unit), "\(check.errors)")
+            #expect(check.status == 0, "\(check.errors)")
+            #expect(!check.errors.contains(unit), "\(check.errors)")
         }
         let again = try await ferry.run("service", "install", "--directory", folder("units"), "--user", "somebody")
-        #expect(again.status == 74 && again.errors.contains("--force"))
+        #expect(again.status == 74)
+        #expect(again.errors.contains("--force"))
     }
 
     @Test("While disabled, writers store nothing, say so, and what was stored stays; status tells")
@@ -390,9 +412,12 @@ struct RunTests {
         try await write("spool", "{\"n\":1}")
         #expect(try await ferry.run("disable", "--spool", folder("spool")).status == 0)
         let refused = try await ferry.run("write", "--create", "--spool", folder("spool"), input: "{\"n\":2}\n")
-        #expect(refused.status == 69 && refused.errors.contains("disabled") && refused.errors.contains("line 1"))
+        #expect(refused.status == 69)
+        #expect(refused.errors.contains("disabled"))
+        #expect(refused.errors.contains("line 1"))
         let upload = try await ferry.run("upload", "--spool", folder("spool"), "--to", "http://127.0.0.1:1/")
-        #expect(upload.status == 75 && upload.errors.contains("disabled"))
+        #expect(upload.status == 75)
+        #expect(upload.errors.contains("disabled"))
         #expect(
             try await ferry.run("status", "--spool", folder("spool")).output.contains("disabled: it stores and sends nothing"))
         #expect(try await ferry.run("enable", "--spool", folder("spool")).status == 0)
@@ -423,12 +448,13 @@ struct RunTests {
         }
         let status = try await ferry.run(
             "status", "--spool", folder("spool"), "--due", "04:00", "--timezone", "America/Sao_Paulo")
-        #expect(status.output.contains("late      1 segment") && status.output.contains("(04:00 in America/Sao_Paulo)"))
+        #expect(status.output.contains("late      1 segment"))
+        #expect(status.output.contains("(04:00 in America/Sao_Paulo)"))
         // Today's or yesterday's there: it leaves by the next deadline or the one after.
         let due = status.output.split(separator: "\n").filter { $0.hasPrefix("due ") }
-        #expect(
-            due.count == 2 && due.filter { $0.contains("1 segment,") }.count == 1
-                && due.filter { $0.contains("0 segments,") }.count == 1)
+        #expect(due.count == 2)
+        #expect(due.filter { $0.contains("1 segment,") }.count == 1)
+        #expect(due.filter { $0.contains("0 segments,") }.count == 1)
     }
 }
 

@@ -67,7 +67,8 @@ struct ExampleTests {
             #expect(log["timestamp"] is String)
             let device = try #require(log["device"] as? NSDictionary)
             #expect(device["appVersion"] as? String == "1.2.0")
-            #expect(device["osName"] is String && device["sdkName"] is String)
+            #expect(device["osName"] is String)
+            #expect(device["sdkName"] is String)
         }
         #expect((clicked["device"] as? NSDictionary)?["carrierCountry"] as? String == "PT")
         for (request, _) in requests {
@@ -86,9 +87,15 @@ struct ExampleTests {
         let values = try hits.joined().map { hit in
             let fields = try #require(URLComponents(string: "http://x/?\(hit)")?.queryItems)
             let field = Dictionary(fields.map { ($0.name, $0.value ?? "") }) { $1 }
-            #expect(field["v"] == "1" && field["tid"] == "UA-XXXX-Y" && field["t"] == "event")
-            #expect(field["cid"]?.count == 36 && field["uid"] == "ada")
-            #expect(field["ec"] == "video" && field["ea"] == "play" && field["el"] == "favorite.avi" && field["cd1"] == "premium")
+            #expect(field["v"] == "1")
+            #expect(field["tid"] == "UA-XXXX-Y")
+            #expect(field["t"] == "event")
+            #expect(field["cid"]?.count == 36)
+            #expect(field["uid"] == "ada")
+            #expect(field["ec"] == "video")
+            #expect(field["ea"] == "play")
+            #expect(field["el"] == "favorite.avi")
+            #expect(field["cd1"] == "premium")
             // The time since the event, in milliseconds.
             #expect((field["qt"].flatMap { Int($0) } ?? -1) >= 0)
             return field["ev"].flatMap { Int($0) }
@@ -119,13 +126,16 @@ struct ExampleTests {
         #expect(viewed.properties["IsAddedToFav"] as? Bool == false)
         #expect(viewed.properties["Channel"] as? String == "kiosk")
         #expect(viewed.properties["$app_state"] as? String == "background")
-        #expect(viewed.properties["$lib"] is String && viewed.properties["$os"] is String)
+        #expect(viewed.properties["$lib"] is String)
+        #expect(viewed.properties["$os"] is String)
         let signUp = try record("$SignUp").record
         #expect(signUp["type"] as? String == "track_signup")
-        #expect(signUp["distinct_id"] as? String == "ada" && signUp["original_id"] as? String == anonymous)
+        #expect(signUp["distinct_id"] as? String == "ada")
+        #expect(signUp["original_id"] as? String == anonymous)
         let checkout = try record("Checkout")
         #expect(checkout.record["distinct_id"] as? String == "ada")
-        #expect(checkout.properties["event_duration"] is NSNumber && checkout.properties["$app_state"] == nil)
+        #expect(checkout.properties["event_duration"] is NSNumber)
+        #expect(checkout.properties["$app_state"] == nil)
         // 13 digits until the year 2286.
         #expect(records.allSatisfy { ($0["time"] as? Int64).map { "\($0)".count } == 13 })
         let times = records.compactMap { $0["time"] as? Int64 }

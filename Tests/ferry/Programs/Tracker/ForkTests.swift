@@ -34,7 +34,8 @@ struct ForkTests {
     @Test("Workers of a prefork server have trackers of their own; the parent's events are whole", .needs("cc"))
     func prefork() async throws {
         let result = try await run("prefork")
-        #expect(result.status == 0 && result.output == "", "\(result.output)\(result.errors)")
+        #expect(result.status == 0, "\(result.output)\(result.errors)")
+        #expect(result.output == "", "\(result.output)\(result.errors)")
         #expect(
             try counts() == ["parent": 600, "worker 0": 200, "worker 1": 200, "worker 2": 200, "worker 3": 200])
     }
@@ -44,7 +45,8 @@ struct ForkTests {
         .needs("cc"))
     func early() async throws {
         let result = try await run("early")
-        #expect(result.status == 0 && result.output == "", "\(result.output)\(result.errors)")
+        #expect(result.status == 0, "\(result.output)\(result.errors)")
+        #expect(result.output == "", "\(result.output)\(result.errors)")
         #expect(try counts() == ["parent": 150, "child": 30])
     }
 
@@ -53,7 +55,8 @@ struct ForkTests {
         .needs("cc"))
     func turns() async throws {
         let result = try await run("turns")
-        #expect(result.status == 0 && result.output == "", "\(result.output)\(result.errors)")
+        #expect(result.status == 0, "\(result.output)\(result.errors)")
+        #expect(result.output == "", "\(result.output)\(result.errors)")
     }
 
     @Test(
@@ -61,14 +64,16 @@ struct ForkTests {
         .needs("cc"))
     func daemonise() async throws {
         let result = try await run("daemonise")
-        #expect(result.status == 0 && result.output == "", "\(result.output)\(result.errors)")
+        #expect(result.status == 0, "\(result.output)\(result.errors)")
+        #expect(result.output == "", "\(result.output)\(result.errors)")
         #expect(try counts() == ["before": 10, "daemon": 100])
     }
 
     @Test("SIGTERM ends the child that it was sent to, and not the parent; a child's own tracker publishes first", .needs("cc"))
     func terminate() async throws {
         let result = try await run("terminate")
-        #expect(result.status == 0 && result.output == "", "\(result.output)\(result.errors)")
+        #expect(result.status == 0, "\(result.output)\(result.errors)")
+        #expect(result.output == "", "\(result.output)\(result.errors)")
         #expect(try counts() == ["parent": 30, "child": 10])
     }
 
@@ -77,7 +82,8 @@ struct ForkTests {
         let result = try await run("orphan")
         let child = try #require(pid_t(result.output.trimmingCharacters(in: .whitespacesAndNewlines)))
         defer { kill(child, SIGKILL) }
-        #expect(result.status == SIGKILL && kill(child, 0) == 0)
+        #expect(result.status == SIGKILL)
+        #expect(kill(child, 0) == 0)
         // The child may have had no turn yet since the fork.
         try await eventually("the events are published") { try counts() == ["parent": 10] }
     }
@@ -87,14 +93,16 @@ struct ForkTests {
         .needs("cc"))
     func raw() async throws {
         let result = try await run("raw")
-        #expect(result.status == 0 && result.output == "", "\(result.output)\(result.errors)")
+        #expect(result.status == 0, "\(result.output)\(result.errors)")
+        #expect(result.output == "", "\(result.output)\(result.errors)")
         #expect(try counts() == ["parent": 20])
     }
 
     @Test("Forty generations of forks, each with a tracker, keep no file of those before open", .needs("cc"))
     func generations() async throws {
         let result = try await run("generations")
-        #expect(result.status == 0 && result.output == "", "\(result.output)\(result.errors)")
+        #expect(result.status == 0, "\(result.output)\(result.errors)")
+        #expect(result.output == "", "\(result.output)\(result.errors)")
         #expect(try counts() == ["generation": 40])
     }
 
@@ -104,7 +112,8 @@ struct ForkTests {
     )
     func closeAll() async throws {
         let result = try await run("close_all")
-        #expect(result.status == SIGTERM && result.output == "", "\(result.output)\(result.errors)")
+        #expect(result.status == SIGTERM, "\(result.output)\(result.errors)")
+        #expect(result.output == "", "\(result.output)\(result.errors)")
         #expect(try counts() == ["before": 10, "after": 20])
     }
 
@@ -128,7 +137,8 @@ struct ForkTests {
     @Test("Forked while four threads track, no child waits for a lock of theirs", .needs("cc"))
     func race() async throws {
         let result = try await run("race")
-        #expect(result.status == 0 && result.output == "", "\(result.output)\(result.errors)")
+        #expect(result.status == 0, "\(result.output)\(result.errors)")
+        #expect(result.output == "", "\(result.output)\(result.errors)")
         #expect(try counts() == ["thread": 8000])
     }
 
@@ -137,7 +147,8 @@ struct ForkTests {
         .needs("cc"))
     func crash() async throws {
         let result = try await run("crash")
-        #expect(result.status == SIGSEGV && result.output == "", "\(result.output)\(result.errors)")
+        #expect(result.status == SIGSEGV, "\(result.output)\(result.errors)")
+        #expect(result.output == "", "\(result.output)\(result.errors)")
         var crashes: [Int] = []
         for name in ["first", "second", "third"] {
             let state = folder("spool/\(name)/.ferry")
@@ -157,7 +168,8 @@ struct ForkTests {
     func multiprocessing() async throws {
         let script = "\(Program.checkout)/Examples/Python/workers.py"
         let result = try await Program("/usr/bin/env").run("python3", script, Self.library, folder("spool"))
-        #expect(result.status == 0 && result.output == "{(6, 0, 0)}\n0\n", "\(result.output)\(result.errors)")
+        #expect(result.status == 0, "\(result.output)\(result.errors)")
+        #expect(result.output == "{(6, 0, 0)}\n0\n", "\(result.output)\(result.errors)")
         var wanted = ["parent": 100]
         for worker in 0..<6 { wanted["worker \(worker)"] = 50 }
         #expect(try counts() == wanted)
