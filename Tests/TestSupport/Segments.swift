@@ -29,6 +29,15 @@ public enum Segments {
     /// Bytes that do not compress, so that a body is as large on the wire as a test wants.
     public static func noise(_ count: Int) throws -> [UInt8] { try OpenFile.reading("/dev/urandom").readBytes(count, at: 0) }
 
+    /// As many lines, each a number below 256 by chance, that compress to less than half.
+    public static func noiseLines(_ count: Int) throws -> String {
+        let lines = (0..<256).map { Array("\($0)\n".utf8) }
+        var text: [UInt8] = []
+        text.reserveCapacity(4 * count)
+        for byte in try noise(count) { text += lines[Int(byte)] }
+        return String(decoding: text, as: UTF8.self)
+    }
+
     /// Lines `{"n":0}`, `{"n":1}`, …
     public static func lines(_ range: Range<Int>) -> String { range.map { "{\"n\":\($0)}\n" }.joined() }
 

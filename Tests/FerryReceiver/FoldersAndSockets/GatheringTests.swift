@@ -58,7 +58,7 @@ struct GatheringTests {
         let large = Segments.name(second: 9)
         try spool.put(Segments.gzip(try Segments.noise(600).map { "{\"n\":\($0)}\n" }.joined()), as: large)
         for second in 0..<9 {
-            try spool.put(Segments.gzip(try Segments.noise(90).map { "\($0)\n" }.joined()), as: Segments.name(second: second))
+            try spool.put(Segments.gzip(try Segments.noiseLines(90)), as: Segments.name(second: second))
         }
         try await whileReceiving(into: hub) {
             $0.gathering = GatherRules(size: .kibibytes(1), patience: .milliseconds(50))

@@ -174,7 +174,7 @@ struct HubTests {
         "What has no room in an empty spool either is too large, and not for later; a quota below an event's size rejects nothing"
     )
     func neverFits() async throws {
-        let noise = try Segments.noise(1_200_000).map { "\($0)\n" }.joined()
+        let noise = try Segments.noiseLines(1_200_000)
         let size = Int64(Segments.gzip(noise).count)
         try #require(size > 1 << 20)
         let (large, small) = (try add("a") { $0.bytes = ByteCount(size - 1) }, try add("b") { $0.bytes = ByteCount(1000) })
@@ -197,7 +197,7 @@ struct HubTests {
         "What is here, or was, and is too large to be taken is not split by its sender: not while it leaves, comes or was sent on"
     )
     func tooLargeAndHere() async throws {
-        let noise = try Segments.noise(1_200_000).map { "\($0)\n" }.joined()
+        let noise = try Segments.noiseLines(1_200_000)
         let bytes = Segments.gzip(noise)
         let token = try add("a") { $0.bytes = ByteCount(Int64(bytes.count) - 1) }
         try await whileReceiving(machines) { port in
@@ -239,7 +239,7 @@ struct HubTests {
 
     @Test("A spool that holds as much as its machine may takes no more, answers for what it has, and goes on when there is room")
     func quota() async throws {
-        let noise = try Segments.noise(20_000).map { "\($0)\n" }.joined()
+        let noise = try Segments.noiseLines(20_000)
         let size = Int64(Segments.gzip(noise).count)
         let names = (0..<2).map { Segments.name(second: $0) }
         let token = try add("a") { $0.bytes = ByteCount(size + 100) }
@@ -366,7 +366,7 @@ struct HubTests {
 
     @Test("Requests that are under way at once get no more together than their machine may have")
     func quotaAtOnce() async throws {
-        let noise = try Segments.noise(20_000).map { "\($0)\n" }.joined()
+        let noise = try Segments.noiseLines(20_000)
         let body = Segments.gzip(noise)
         let token = try add("a") { $0.bytes = ByteCount(Int64(body.count * 2)) }
         try await whileReceiving(machines) { port in
@@ -396,7 +396,7 @@ struct HubTests {
     @Test("More machines than spools may be open at once are served, again and again, and their limits go on counting")
     func manyMachines() async throws {
         let tokens = try (0..<7).map { try add("m\($0)") { $0.rate = ByteCount(100) } }
-        let noise = try Segments.noise(20_000).map { "\($0)\n" }.joined()
+        let noise = try Segments.noiseLines(20_000)
         try await whileReceiving(machines, mostOpenSpools: 2) { port in
             for token in tokens { #expect(try await Self.post(Segments.name(second: 1), token, port, body: noise).status == 200) }
             for token in tokens { #expect(try await Self.post(Segments.name(second: 2), token, port).status == 429) }
@@ -409,7 +409,7 @@ struct HubTests {
     @Test("A machine that sends more than its rate is told to wait, and others are not")
     func rate() async throws {
         let (slow, fast) = (try add("slow") { $0.rate = ByteCount(100) }, try add("fast"))
-        let noise = try Segments.noise(20_000).map { "\($0)\n" }.joined()
+        let noise = try Segments.noiseLines(20_000)
         try await whileReceiving(machines) { port in
             // The first may be as large as it is.
             #expect(try await Self.post(Segments.name(second: 1), slow, port, body: noise).status == 200)

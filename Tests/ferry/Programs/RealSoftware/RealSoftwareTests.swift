@@ -100,7 +100,7 @@ struct RealSoftwareTests {
         ])
         let port = try await receiver.waitFor("listening on https://127.0.0.1:").prefix { $0.isNumber }
         let spool = try folder.spool()
-        try spool.put(Segments.gzip(Segments.noise(300_000).map { "\($0)\n" }.joined()))
+        try spool.put(Segments.gzip(Segments.noiseLines(300_000)))
         let url = "https://localhost:\(port)/v1/segments"
         let unknown = try await Program().run("upload", "--spool", spool.path, "--to", url)
         #expect(unknown.status == 77, "\(unknown.errors)")
