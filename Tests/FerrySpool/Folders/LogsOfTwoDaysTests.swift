@@ -150,7 +150,7 @@ struct LogsOfTwoDaysTests {
         let spool = try folder.spool()
         let state = try #require(spool.stateDirectory)
         let (first, second) = (try Process(spool), try Process(Spool.open(spool.path, access: .write)))
-        let name = try { try #require(try spool.received.names().first) }
+        let name = { try #require(try spool.received.names().first) }
         #expect(try second.take(entry("key-1", at: .now())))
         #expect(try first.take(entry("key-2", at: .now())))
         let before = try #require(try state.contents(of: name()))
