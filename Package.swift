@@ -238,7 +238,11 @@ let package = Package(
         tests(of: "FerryReplay", .foldersAndSockets, ["FerryReplay", "FerryUpload", "FerrySpool"]),
         tests(
             of: "FerryReceiver", .decisions,
-            ["FerryReceiver", "FerryIntake", "FerrySpool", .product(name: "HTTPTypes", package: "swift-http-types")]),
+            [
+                "FerryReceiver", "FerryIntake", "FerrySpool", .product(name: "HTTPTypes", package: "swift-http-types"),
+                .product(name: "NIOCore", package: "swift-nio"), .product(name: "NIOEmbedded", package: "swift-nio"),
+                .product(name: "NIOHTTPTypes", package: "swift-nio-extras"),
+            ]),
         tests(
             of: "FerryReceiver", .foldersAndSockets,
             ["FerryReceiver", "FerryIntake", "FerryTransfer", "FerryUpload", "FerrySpool", "ServiceSupport"]),

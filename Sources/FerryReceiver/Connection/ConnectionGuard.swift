@@ -4,8 +4,8 @@ import NIOHTTP1
 import NIOHTTPTypes
 import NIOSSL
 
-/// Keeps a connection from being held for nothing: refuses one too many, and ends one whose answer is there while its body still drips in, whose
-/// body does not end when the receiver does, or that sends many requests and waits for no answer.
+/// Keeps a connection from being held for nothing: refuses one too many, and ends one whose client sends nothing of what it owes, whose answer is
+/// there while its body still drips in, whose body does not end when the receiver does, or that sends many requests and waits for no answer.
 final class ConnectionGuard: ChannelDuplexHandler, RemovableChannelHandler {
     typealias InboundIn = HTTPRequestPart
     typealias InboundOut = HTTPRequestPart
@@ -25,6 +25,10 @@ final class ConnectionGuard: ChannelDuplexHandler, RemovableChannelHandler {
     /// Requests that have begun, and whose answers have not ended.
     private var unanswered = 0
     private var closing: Scheduled<Void>?
+    /// Since when the receiver waits for the next part of a request. `nil` while it reads nothing: a body that it is slow to take is not the
+    /// client's fault.
+    private var waitingSince: NIODeadline?
+    private var idling: Scheduled<Void>?
     /// When the receiver ends: no body may go on for longer.
     private var end: NIODeadline?
     private var ending: Scheduled<Void>?
@@ -32,7 +36,8 @@ final class ConnectionGuard: ChannelDuplexHandler, RemovableChannelHandler {
     /// Creates the handler of one connection.
     ///
     /// - Parameters:
-    ///   - patience: How long a body may go on that nothing reads: a sender that does not stop for the answer would never see it.
+    ///   - patience: How long the client may send nothing where it is its turn; and how long a body may go on that nothing reads: a sender that
+    ///     does not stop for the answer would never see it.
     ///   - endPatience: How long a body may go on when the receiver ends.
     ///   - onRefused: Told of what is refused before it is a request that can be handled, with the other side's address.
     init(
@@ -65,7 +70,7 @@ final class ConnectionGuard: ChannelDuplexHandler, RemovableChannelHandler {
         self.address = address
         fate = connections.begin(from: address)
         switch fate {
-        case .served: break
+        case .served: watchIdling(context, until: context.eventLoop.now + patience)
         case .refused:
             closing = context.eventLoop.assumeIsolated().scheduleTask(in: Self.headPatience) { context.close(promise: nil) }
         case .dropped:
@@ -77,7 +82,26 @@ final class ConnectionGuard: ChannelDuplexHandler, RemovableChannelHandler {
     /// How long one too many may take to send a request that can be answered.
     private static let headPatience = TimeAmount.seconds(5)
 
+    func read(context: ChannelHandlerContext) {
+        // Bytes that make no part of a request yet are not what is waited for.
+        waitingSince = waitingSince ?? context.eventLoop.now
+        context.read()
+    }
+
+    /// Looks at a time whether the client has sent nothing for too long, and otherwise when that can be so.
+    private func watchIdling(_ context: ChannelHandlerContext, until deadline: NIODeadline) {
+        idling = context.eventLoop.assumeIsolated().scheduleTask(deadline: deadline) { [self] in
+            let now = context.eventLoop.now
+            // Between the end of a request and its answer the client owes nothing.
+            guard let waitingSince, isReading || unanswered == 0 else { return watchIdling(context, until: now + patience) }
+            if waitingSince + patience > now { return watchIdling(context, until: waitingSince + patience) }
+            context.close(promise: nil)
+        }
+    }
+
     private func leave() {
+        idling?.cancel()
+        idling = nil
         stopClosing()
         stopEnding()
         guard let address else { return }
@@ -86,6 +110,7 @@ final class ConnectionGuard: ChannelDuplexHandler, RemovableChannelHandler {
     }
 
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+        waitingSince = nil
         if unanswered > Self.mostUnanswered { return }
         switch unwrapInboundIn(data) {
         case .head:
@@ -140,7 +165,11 @@ final class ConnectionGuard: ChannelDuplexHandler, RemovableChannelHandler {
     func write(context: ChannelHandlerContext, data: NIOAny, promise: EventLoopPromise<Void>?) {
         let isEnd = if case .end = unwrapOutboundIn(data) { true } else { false }
         context.write(data, promise: promise)
-        if isEnd { unanswered -= 1 }
+        if isEnd {
+            unanswered -= 1
+            // From here on the client may send its next request.
+            if waitingSince != nil { waitingSince = context.eventLoop.now }
+        }
         if isEnd, isReading { closeSoon(context) }
     }
 
