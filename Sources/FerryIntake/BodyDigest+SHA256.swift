@@ -1,7 +1,7 @@
-public import Crypto
-public import FerrySpool
+package import Crypto
+package import FerrySpool
 
 extension BodyDigest {
     /// Takes the 32 bytes of a SHA-256.
-    public init(_ digest: SHA256.Digest) { self = digest.withUnsafeBytes { BodyDigest($0) } }
+    package init(_ digest: SHA256.Digest) { self = digest.withUnsafeBytes { BodyDigest($0) } }
 }

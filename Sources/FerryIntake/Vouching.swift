@@ -1,11 +1,11 @@
-public import FerrySpool
+package import FerrySpool
 
 /// Whether a spool may vouch for a segment that came before: its sender ends the copy that it has.
 ///
 /// Relays that send to each other, or in a circle, could each vouch with what the other one holds. So a spool vouches with what it holds and
 /// nothing carries away, with what was taken from it for good, and to the sender of the very copy that came, which came only once. What it
 /// has sent on to another spool may be what comes back: that it takes again, and the next one that has it says so.
-public enum Vouching: Equatable, Sendable {
+package enum Vouching: Equatable, Sendable {
     case vouched
     /// It is being sent, or travels in a bundle: perhaps to where it would come from.
     case underWay
@@ -13,7 +13,7 @@ public enum Vouching: Equatable, Sendable {
     case takenAgain
 
     /// What became of a segment that came before.
-    public enum Fate: Sendable {
+    package enum Fate: Sendable {
         /// It is here, or was taken by the programs that the spool is for, or by a server that is no spool.
         case kept
         case underWay
@@ -29,7 +29,7 @@ public enum Vouching: Equatable, Sendable {
     ///   - way: The way that the segment comes now, with the spool that sends it.
     ///   - isOriginal: Whether it was made in the spool that sends it, as far as that spool can tell.
     ///   - arrivals: What came before.
-    public init?(way: Trail, isOriginal: Bool, arrivals: [KnownArrival]) {
+    package init?(way: Trail, isOriginal: Bool, arrivals: [KnownArrival]) {
         let isOld = arrivals.allSatisfy { arrival in
             // A note is no promise: what other tools brought they may have taken away.
             if arrival.noted != nil { return false }
@@ -41,7 +41,7 @@ public enum Vouching: Equatable, Sendable {
     }
 
     /// Decides by what became of the segments that came before.
-    public init(_ fates: [Fate]) {
+    package init(_ fates: [Fate]) {
         if fates.contains(.underWay) {
             self = .underWay
         } else {

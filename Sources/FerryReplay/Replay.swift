@@ -32,7 +32,7 @@ public final class Replay: Sendable {
     /// Sees that there is something at every path.
     ///
     /// - Throws: `FileError` for the first where there is nothing.
-    public func requirePaths() throws(FileError) { for path in options.paths { _ = try FileStatus(of: path) } }
+    package func requirePaths() throws(FileError) { for path in options.paths { _ = try FileStatus(of: path) } }
 
     /// Returns the sources, in the order in which they are sent, and what is none.
     func files() throws(FileError) -> (files: [ReplayFile], problems: [(path: String, reason: String)]) {

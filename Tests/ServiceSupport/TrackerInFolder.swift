@@ -1,10 +1,10 @@
 import FerrySpool
-public import FerryTracker
-public import TestSupport
+package import FerryTracker
+package import TestSupport
 
 extension TemporaryFolder {
     /// Returns a tracker of the folder's spool that watches nothing, takes no signals and warns of nothing.
-    public func tracker(
+    package func tracker(
         _ profile: TrackerProfile? = nil, _ change: (inout TrackerConfiguration) -> Void = { _ in }
     ) throws -> EventTracker {
         var configuration = profile.map { TrackerConfiguration($0) } ?? TrackerConfiguration()

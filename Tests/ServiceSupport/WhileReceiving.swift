@@ -1,5 +1,5 @@
-public import FerryReceiver
-public import FerrySpool
+package import FerryReceiver
+package import FerrySpool
 
 /// Runs a receiver into a spool meanwhile.
 ///
@@ -7,7 +7,7 @@ public import FerrySpool
 ///   - change: Changes the receiver's options.
 ///   - onEvent: Told what the receiver tells.
 ///   - body: Called with its port.
-public func whileReceiving<Value: Sendable>(
+package func whileReceiving<Value: Sendable>(
     into spool: Spool, _ change: (inout ReceiverOptions) -> Void = { _ in },
     onEvent: @escaping @Sendable (ReceiverEvent) -> Void = { _ in },
     _ body: @escaping @Sendable (Int) async throws -> Value

@@ -1,10 +1,10 @@
-public import FerrySpool
-public import FerryUpload
+package import FerrySpool
+package import FerryUpload
 import TestSupport
 
 extension Runner {
     /// Runs the uploader while `body` does.
-    public func whileRunning(_ body: @escaping @Sendable (Runner) async throws -> Void) async throws {
+    package func whileRunning(_ body: @escaping @Sendable (Runner) async throws -> Void) async throws {
         try await withThrowingTaskGroup(of: Void.self) { group in
             group.addTask { await self.run() }
             group.addTask {
@@ -17,7 +17,7 @@ extension Runner {
 }
 
 /// Runs a long-running uploader until nothing waits in a spool.
-public func runUntilAllIsSent(_ spool: Spool, _ options: UploadOptions) async throws {
+package func runUntilAllIsSent(_ spool: Spool, _ options: UploadOptions) async throws {
     let options = RunOptions(upload: options, schedule: SchedulePolicy(interval: .seconds(1), events: 1))
     try await Runner([SpoolPattern(spool.path)], options: options).whileRunning { _ in
         try await eventually("all is sent") { try spool.pending().isEmpty }

@@ -1,17 +1,17 @@
 import Foundation
 
 /// A link to a server that is slow, stands still now and then, or breaks.
-public enum Bottleneck {
+package enum Bottleneck {
     /// What the link is like on the way to the server.
-    public struct Link: Sendable {
+    package struct Link: Sendable {
         /// Bytes a second.
-        public var rate: Int?
+        package var rate: Int?
         /// Stands still for a while each time so many bytes have passed.
-        public var stall: (every: Int, seconds: Double)?
+        package var stall: (every: Int, seconds: Double)?
         /// Breaks each connection with a reset when so many bytes have passed.
-        public var cutAfter: Int?
+        package var cutAfter: Int?
 
-        public init(rate: Int? = nil, stall: (every: Int, seconds: Double)? = nil, cutAfter: Int? = nil) {
+        package init(rate: Int? = nil, stall: (every: Int, seconds: Double)? = nil, cutAfter: Int? = nil) {
             self.rate = rate
             self.stall = stall
             self.cutAfter = cutAfter
@@ -19,7 +19,7 @@ public enum Bottleneck {
     }
 
     /// - Parameter link: Asked for each connection.
-    public static func leading(to port: Int, _ link: @escaping @Sendable () -> Link) -> ScriptedServer {
+    package static func leading(to port: Int, _ link: @escaping @Sendable () -> Link) -> ScriptedServer {
         // A small buffer: what is not read stays with the sender.
         ScriptedServer(receiveBuffer: 16_384) { peer in
             guard let far = try? RawClient(port: port) else { return }

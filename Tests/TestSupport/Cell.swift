@@ -1,7 +1,7 @@
 /// A value that expectations may change: `#expect` takes its operands as constants.
-public final class Cell<Value> {
-    public var value: Value
-    public init(_ value: Value) { self.value = value }
+package final class Cell<Value> {
+    package var value: Value
+    package init(_ value: Value) { self.value = value }
 
-    public func callAsFunction<Result>(_ body: (inout Value) -> Result) -> Result { body(&value) }
+    package func callAsFunction<Result>(_ body: (inout Value) -> Result) -> Result { body(&value) }
 }

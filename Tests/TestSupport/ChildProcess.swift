@@ -5,8 +5,8 @@ import Synchronization
 ///
 /// Not Foundation's `Process`: that copies 256 bytes of each name that `readdir` gives it (`findMaximumOpenFromProcSelfFD`, Foundation 6.3),
 /// also where the memory ends sooner, and then ends the tests.
-public final class ChildProcess: Sendable {
-    public let processIdentifier: Int32
+package final class ChildProcess: Sendable {
+    package let processIdentifier: Int32
     /// The status with which it ended; a signal's number if one ended it.
     private let status: AsyncStream<Int32>
     private let isRunning = Mutex(true)
@@ -20,7 +20,7 @@ public final class ChildProcess: Sendable {
     ///   - output: The path of the file that it writes.
     ///   - errors: The path of the file for its errors.
     /// - Throws: `POSIXError` if it cannot be begun.
-    public init(
+    package init(
         _ path: String, _ arguments: [String], environment: [String: String]? = nil,
         input: String = "/dev/null", output: String = "/dev/null", errors: String = "/dev/null"
     ) throws {
@@ -84,12 +84,12 @@ public final class ChildProcess: Sendable {
     }
 
     /// Sends it a signal if it still runs.
-    public func send(_ signal: Int32) { isRunning.withLock { if $0 { kill(processIdentifier, signal) } } }
+    package func send(_ signal: Int32) { isRunning.withLock { if $0 { kill(processIdentifier, signal) } } }
 
     /// Waits for the end, once.
     ///
     /// - Returns: The status with which it ended; a signal's number if one ended it.
-    public func end() async -> Int32 {
+    package func end() async -> Int32 {
         for await status in status { return status }
         return -1
     }

@@ -1,11 +1,11 @@
 /// What happens in a simulation, by virtual time. Events of one moment come in the order in which they were added.
-public struct EventQueue<Event> {
+package struct EventQueue<Event> {
     private var heap: [(time: Duration, order: Int, event: Event)] = []
     private var added = 0
 
-    public init() {}
+    package init() {}
 
-    public mutating func add(_ event: Event, at time: Duration) {
+    package mutating func add(_ event: Event, at time: Duration) {
         added += 1
         heap.append((time, added, event))
         var index = heap.count - 1
@@ -15,7 +15,7 @@ public struct EventQueue<Event> {
         }
     }
 
-    public mutating func next() -> (time: Duration, event: Event)? {
+    package mutating func next() -> (time: Duration, event: Event)? {
         guard !heap.isEmpty else { return nil }
         heap.swapAt(0, heap.count - 1)
         let first = heap.removeLast()

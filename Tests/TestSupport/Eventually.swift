@@ -1,7 +1,7 @@
 /// Waits until a condition holds, for a minute at most: a busy machine may have many tests.
 ///
 /// - Throws: ``InVain`` when it never did.
-public func eventually(_ what: @autoclosure () -> String, _ condition: () async throws -> Bool) async throws {
+package func eventually(_ what: @autoclosure () -> String, _ condition: () async throws -> Bool) async throws {
     let end = ContinuousClock.now + .seconds(60)
     while true {
         // Seen before the condition is: this task may have had no turn for long.
@@ -12,8 +12,8 @@ public func eventually(_ what: @autoclosure () -> String, _ condition: () async 
     }
 }
 
-public struct InVain: Error {
+package struct InVain: Error {
     let what: String
 
-    public init(what: String) { self.what = what }
+    package init(what: String) { self.what = what }
 }

@@ -5,13 +5,13 @@ import Synchronization
 ///
 /// The kernel gives a free port to whichever program asks for any, another test's server too: what is meant for a server that ended would be
 /// taken by that one.
-public enum LoopbackPort {
+package enum LoopbackPort {
     /// Below the first port that Linux gives out by itself, 32768 (`ip_local_port_range`).
     private static let range = 20_000..<32_000
     private static let next = Atomic(Int.random(in: range))
 
     /// Returns a port that no other call of this process returns, and on which nothing listens.
-    public static func own() -> Int {
+    package static func own() -> Int {
         while true {
             let number = next.add(1, ordering: .relaxed).oldValue
             let port = range.lowerBound + number % range.count

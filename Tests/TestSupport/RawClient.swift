@@ -2,11 +2,11 @@ import Foundation
 import Glibc
 
 /// A client that sends what a test wants, byte by byte.
-public final class RawClient: Sendable {
+package final class RawClient: Sendable {
     private let descriptor: Int32
 
     /// - Parameter source: The address of this end, of 127.0.0.0/8.
-    public init(port: Int, from source: String = "127.0.0.1") throws {
+    package init(port: Int, from source: String = "127.0.0.1") throws {
         let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
         self.descriptor = descriptor
         func with(_ host: in_addr_t, _ port: Int, _ body: (Int32, UnsafePointer<sockaddr>, socklen_t) -> Int32) throws {
@@ -27,10 +27,10 @@ public final class RawClient: Sendable {
 
     deinit { close(descriptor) }
 
-    public func send(_ text: String) { send(Array(text.utf8)) }
+    package func send(_ text: String) { send(Array(text.utf8)) }
 
     /// Posts a body to the receiver's path on a connection of its own.
-    public static func post(
+    package static func post(
         _ body: [UInt8], port: Int, headers: [String: String] = [:], from source: String = "127.0.0.1"
     ) async throws -> (status: Int, body: String) {
         let answer = try await wholeAnswer(to: body, port: port, headers: headers, from: source)
@@ -39,7 +39,7 @@ public final class RawClient: Sendable {
     }
 
     /// Posts a body, and returns the answer with its head.
-    public static func wholeAnswer(
+    package static func wholeAnswer(
         to body: [UInt8], port: Int, headers: [String: String] = [:], from source: String = "127.0.0.1"
     ) async throws -> String {
         let client = try RawClient(port: port, from: source)
@@ -53,13 +53,13 @@ public final class RawClient: Sendable {
         }
     }
 
-    public func read() -> [UInt8]? {
+    package func read() -> [UInt8]? {
         var buffer = [UInt8](repeating: 0, count: 1 << 16)
         let count = recv(descriptor, &buffer, buffer.count, 0)
         return count < 0 ? nil : Array(buffer[..<count])
     }
 
-    public func send(_ bytes: [UInt8]) {
+    package func send(_ bytes: [UInt8]) {
         var rest = bytes[...]
         while !rest.isEmpty {
             let count = rest.withUnsafeBytes { Glibc.send(descriptor, $0.baseAddress, $0.count, Int32(MSG_NOSIGNAL)) }
@@ -69,26 +69,26 @@ public final class RawClient: Sendable {
     }
 
     /// Ends both directions, so that a thread that reads wakes up.
-    public func shutDown() { shutdown(descriptor, Int32(SHUT_RDWR)) }
+    package func shutDown() { shutdown(descriptor, Int32(SHUT_RDWR)) }
 
     /// Ends the direction to the server.
-    public func endSending() { shutdown(descriptor, Int32(SHUT_WR)) }
+    package func endSending() { shutdown(descriptor, Int32(SHUT_WR)) }
 
     /// Waits for what comes next on a thread of its own.
-    public func nextAnswer() async -> String {
+    package func nextAnswer() async -> String {
         await withCheckedContinuation { continuation in
             Thread.detachNewThread { [self] in continuation.resume(returning: String(decoding: read() ?? [], as: UTF8.self)) }
         }
     }
 
     /// Waits for the other side's end on a thread of its own.
-    public func answer() async -> String {
+    package func answer() async -> String {
         await withCheckedContinuation { continuation in
             Thread.detachNewThread { continuation.resume(returning: String(decoding: self.readToEnd(), as: UTF8.self)) }
         }
     }
 
-    public func readToEnd() -> [UInt8] {
+    package func readToEnd() -> [UInt8] {
         var bytes: [UInt8] = []
         var buffer = [UInt8](repeating: 0, count: 1 << 16)
         while true {
@@ -99,7 +99,7 @@ public final class RawClient: Sendable {
     }
 
     /// Waits for the other side's close, which a timeout of the socket bounds.
-    public func isClosedByPeer(within limit: Duration) async -> Bool {
+    package func isClosedByPeer(within limit: Duration) async -> Bool {
         let descriptor = descriptor
         return await withCheckedContinuation { continuation in
             Thread.detachNewThread {

@@ -2,14 +2,14 @@ import Foundation
 import Glibc
 
 /// A server on a loopback port that behaves as a test wants, well or badly: it speaks in bytes.
-public final class ScriptedServer: Sendable {
-    public let port: Int
+package final class ScriptedServer: Sendable {
+    package let port: Int
     private let listener: Int32
 
     /// - Parameters:
     ///   - receiveBuffer: How much the kernel takes in before the script reads it.
     ///   - script: Called for every connection, on a thread of its own; the connection is closed when it returns.
-    public init(port: Int = 0, receiveBuffer: Int32? = nil, _ script: @escaping @Sendable (Peer) -> Void) {
+    package init(port: Int = 0, receiveBuffer: Int32? = nil, _ script: @escaping @Sendable (Peer) -> Void) {
         let listener = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
         self.listener = listener
         var on: Int32 = 1
@@ -52,10 +52,10 @@ public final class ScriptedServer: Sendable {
 
     deinit { shutdown(listener, Int32(SHUT_RDWR)) }
 
-    public var url: String { "http://127.0.0.1:\(port)/v1/segments" }
+    package var url: String { "http://127.0.0.1:\(port)/v1/segments" }
 
     /// Answers every request on every connection.
-    public static func answering(
+    package static func answering(
         port: Int = 0, _ answer: @escaping @Sendable (ReceivedRequest) -> String
     ) -> ScriptedServer {
         ScriptedServer(port: port) { peer in
@@ -64,29 +64,29 @@ public final class ScriptedServer: Sendable {
     }
 
     /// A whole answer without further headers.
-    public static func answer(_ status: Int, _ headers: String = "", body: String = "") -> String {
+    package static func answer(_ status: Int, _ headers: String = "", body: String = "") -> String {
         "HTTP/1.1 \(status) X\r\n\(headers)Content-Length: \(body.utf8.count)\r\n\r\n\(body)"
     }
 }
 
 /// A request as it came.
-public struct ReceivedRequest: Sendable {
-    public let line: String
-    public let headers: [String: String]
-    public let body: [UInt8]
+package struct ReceivedRequest: Sendable {
+    package let line: String
+    package let headers: [String: String]
+    package let body: [UInt8]
 
-    public init(line: String, headers: [String: String], body: [UInt8]) {
+    package init(line: String, headers: [String: String], body: [UInt8]) {
         self.line = line
         self.headers = headers
         self.body = body
     }
 
     /// A header, by its name in lower case.
-    public subscript(name: String) -> String? { headers[name] }
+    package subscript(name: String) -> String? { headers[name] }
 }
 
 /// The other end of one connection.
-public struct Peer: Sendable {
+package struct Peer: Sendable {
     private let descriptor: Int32
 
     init(_ descriptor: Int32) {
@@ -96,7 +96,7 @@ public struct Peer: Sendable {
     }
 
     /// Reads a request's head only.
-    public func head() -> (line: String, headers: [String: String], rest: [UInt8])? {
+    package func head() -> (line: String, headers: [String: String], rest: [UInt8])? {
         var bytes: [UInt8] = []
         while true {
             guard let more = read(), !more.isEmpty else { return nil }
@@ -115,7 +115,7 @@ public struct Peer: Sendable {
     }
 
     /// Reads a whole request; `nil` when the other side has closed.
-    public func request() -> ReceivedRequest? {
+    package func request() -> ReceivedRequest? {
         guard let (line, headers, rest) = head() else { return nil }
         var body = rest
         let length = headers["content-length"].flatMap { Int($0) } ?? 0
@@ -126,37 +126,37 @@ public struct Peer: Sendable {
         return ReceivedRequest(line: line, headers: headers, body: body)
     }
 
-    public func read(upTo limit: Int = 1 << 16) -> [UInt8]? {
+    package func read(upTo limit: Int = 1 << 16) -> [UInt8]? {
         var buffer = [UInt8](repeating: 0, count: limit)
         let count = recv(descriptor, &buffer, buffer.count, 0)
         return count < 0 ? nil : Array(buffer[..<count])
     }
 
     /// Waits until the other side closes.
-    public func waitForClose() { while let more = read(), !more.isEmpty {} }
+    package func waitForClose() { while let more = read(), !more.isEmpty {} }
 
     /// `POLLRDHUP`, which Glibc's module lacks.
     private static let endOfPeer: Int16 = 0x2000
 
     /// Waits, without reading anything, until the other side ends the connection: orderly, or with a reset.
-    public func waitForEnd() {
+    package func waitForEnd() {
         var poll = pollfd(fd: descriptor, events: Self.endOfPeer, revents: 0)
         while Glibc.poll(&poll, 1, -1) < 0, errno == EINTR {}
     }
 
     @discardableResult
-    public func send(_ text: String) -> Bool { send(Array(text.utf8)) }
+    package func send(_ text: String) -> Bool { send(Array(text.utf8)) }
 
     @discardableResult
-    public func send(_ bytes: [UInt8]) -> Bool {
+    package func send(_ bytes: [UInt8]) -> Bool {
         bytes.withUnsafeBytes { Glibc.send(descriptor, $0.baseAddress, $0.count, Int32(MSG_NOSIGNAL)) == $0.count }
     }
 
     /// Ends both directions, so that a thread that reads wakes up.
-    public func shutDown() { shutdown(descriptor, Int32(SHUT_RDWR)) }
+    package func shutDown() { shutdown(descriptor, Int32(SHUT_RDWR)) }
 
     /// Closes with a reset instead of an orderly end.
-    public func reset() {
+    package func reset() {
         var linger = linger(l_onoff: 1, l_linger: 0)
         setsockopt(descriptor, SOL_SOCKET, SO_LINGER, &linger, socklen_t(MemoryLayout<Glibc.linger>.size))
     }

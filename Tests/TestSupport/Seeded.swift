@@ -1,10 +1,10 @@
 /// A random source that gives the same numbers in every run (SplitMix64), so that a failure can be repeated.
-public struct Seeded: RandomNumberGenerator {
+package struct Seeded: RandomNumberGenerator {
     private var state: UInt64
 
-    public init(seed: UInt64) { state = seed }
+    package init(seed: UInt64) { state = seed }
 
-    public mutating func next() -> UInt64 {
+    package mutating func next() -> UInt64 {
         state &+= 0x9e37_79b9_7f4a_7c15
         var mixed = state
         mixed = (mixed ^ (mixed >> 30)) &* 0xbf58_476d_1ce4_e5b9

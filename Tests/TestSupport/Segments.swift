@@ -1,13 +1,13 @@
 import CZlib
-public import FerrySpool
+package import FerrySpool
 import Glibc
 
 /// Segments for tests.
-public enum Segments {
+package enum Segments {
     /// A gzip member as any tool makes it: no note of Ferry's.
-    public static func gzip(_ text: String) -> [UInt8] { gzip(Array(text.utf8)) }
+    package static func gzip(_ text: String) -> [UInt8] { gzip(Array(text.utf8)) }
 
-    public static func gzip(_ bytes: [UInt8]) -> [UInt8] {
+    package static func gzip(_ bytes: [UInt8]) -> [UInt8] {
         var stream = z_stream()
         deflateInit2_(&stream, 6, Z_DEFLATED, 31, 8, Z_DEFAULT_STRATEGY, ZLIB_VERSION, Int32(MemoryLayout<z_stream>.size))
         defer { deflateEnd(&stream) }
@@ -27,10 +27,10 @@ public enum Segments {
     }
 
     /// Bytes that do not compress, so that a body is as large on the wire as a test wants.
-    public static func noise(_ count: Int) throws -> [UInt8] { try OpenFile.reading("/dev/urandom").readBytes(count, at: 0) }
+    package static func noise(_ count: Int) throws -> [UInt8] { try OpenFile.reading("/dev/urandom").readBytes(count, at: 0) }
 
     /// As many lines, each a number below 256 by chance, that compress to less than half.
-    public static func noiseLines(_ count: Int) throws -> String {
+    package static func noiseLines(_ count: Int) throws -> String {
         let lines = (0..<256).map { Array("\($0)\n".utf8) }
         var text: [UInt8] = []
         text.reserveCapacity(4 * count)
@@ -39,17 +39,17 @@ public enum Segments {
     }
 
     /// Lines `{"n":0}`, `{"n":1}`, …
-    public static func lines(_ range: Range<Int>) -> String { range.map { "{\"n\":\($0)}\n" }.joined() }
+    package static func lines(_ range: Range<Int>) -> String { range.map { "{\"n\":\($0)}\n" }.joined() }
 
     /// The lines that a file holds after inflating.
-    public static func lines(of file: OpenFile) throws -> [String] {
+    package static func lines(of file: OpenFile) throws -> [String] {
         var bytes: [UInt8] = []
         try file.inflate(limit: .mebibytes(1024)) { bytes += $0 }
         return String(decoding: bytes, as: UTF8.self).split(separator: "\n").map(String.init)
     }
 
     /// A segment name for the given second.
-    public static func name(_ priority: Int = 5, second: Int = 0, id: String? = nil, stream: String? = nil) -> SegmentName {
+    package static func name(_ priority: Int = 5, second: Int = 0, id: String? = nil, stream: String? = nil) -> SegmentName {
         SegmentName(
             priority: Priority(priority)!, created: Timestamp(rfc3339: "2026-11-21T03:00:00Z")! + .seconds(second),
             id: id ?? SegmentID.random().text, stream: stream)!
@@ -59,7 +59,7 @@ public enum Segments {
 extension Spool {
     /// Publishes a segment of these bytes.
     @discardableResult
-    public func put(_ bytes: [UInt8], as name: SegmentName = Segments.name()) throws -> String {
+    package func put(_ bytes: [UInt8], as name: SegmentName = Segments.name()) throws -> String {
         let publication = try publication()
         try publication.file.write(bytes)
         publication.file.endWriting()
@@ -68,7 +68,7 @@ extension Spool {
     }
 
     /// The names of the pending segments, in upload order.
-    public func pending() throws -> [String] {
+    package func pending() throws -> [String] {
         let listing = try scan()
         return listing.entries.map { listing.name(of: $0) }
     }
@@ -77,7 +77,7 @@ extension Spool {
     ///
     /// - Returns: The last look.
     @discardableResult
-    public func settleClock(at wall: Timestamp, boot: String = "a") -> ClockJumpDetector.Reading {
+    package func settleClock(at wall: Timestamp, boot: String = "a") -> ClockJumpDetector.Reading {
         try? directory.remove(".ferry/clock.json")
         _ = clock.watch(.init(bootID: boot, sinceBoot: 0, wall: wall - .seconds(7200)))
         let last = ClockJumpDetector.Reading(bootID: boot, sinceBoot: 7_200_000, wall: wall)
@@ -86,17 +86,17 @@ extension Spool {
     }
 
     /// All events in some places.
-    public func events(in places: Set<SegmentPlace>) throws -> [String] {
+    package func events(in places: Set<SegmentPlace>) throws -> [String] {
         try files(in: places).flatMap { try $0.open().map(Segments.lines(of:)) ?? [] }
     }
 }
 
 extension OpenFile {
     /// Dates the last write back, so that what names the file next is seen to have come after it, however fast it comes.
-    public func endWriting() { setModified(time(nil) - 1) }
+    package func endWriting() { setModified(time(nil) - 1) }
 
     /// - Parameter seconds: Since 1970.
-    public func setModified(_ seconds: Int) {
+    package func setModified(_ seconds: Int) {
         // As words: access and modification, each in seconds and nanoseconds.
         [seconds, 0, seconds, 0].withUnsafeBytes {
             _ = futimens(descriptor, $0.assumingMemoryBound(to: timespec.self).baseAddress)
@@ -105,6 +105,6 @@ extension OpenFile {
 }
 
 /// Lets what was just received, and has no notes of its writer's, count as written out: on a fast disk the clock may not have ticked since.
-public func endWriting(in spool: Spool) throws {
+package func endWriting(in spool: Spool) throws {
     for name in try spool.pending() { try spool.directory.open(name)?.endWriting() }
 }

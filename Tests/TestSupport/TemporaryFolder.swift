@@ -1,12 +1,12 @@
-public import FerrySpool
+package import FerrySpool
 import Foundation
 import Glibc
 
 /// A folder of a test's own, removed with everything in it when the test ends.
-public final class TemporaryFolder: Sendable {
-    public let path: String
+package final class TemporaryFolder: Sendable {
+    package let path: String
 
-    public init() {
+    package init() {
         var template = Array("/tmp/ferry-test-XXXXXX".utf8CString)
         precondition(mkdtemp(&template) != nil, "cannot create a folder in /tmp")
         path = String(decoding: template.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
@@ -17,13 +17,13 @@ public final class TemporaryFolder: Sendable {
         Self.remove(path)
     }
 
-    public func callAsFunction(_ name: String) -> String { path + "/" + name }
+    package func callAsFunction(_ name: String) -> String { path + "/" + name }
 
     /// A spool in it.
-    public func spool(_ name: String = "spool") throws -> Spool { try Spool.open(self(name), access: .create) }
+    package func spool(_ name: String = "spool") throws -> Spool { try Spool.open(self(name), access: .create) }
 
     /// Mounts a small tmpfs in it, until the test ends, and returns whether that is allowed here.
-    public func mount(_ options: String, at name: String = "m") -> Bool {
+    package func mount(_ options: String, at name: String = "m") -> Bool {
         mkdir(self(name), 0o755)
         if Glibc.mount("none", self(name), "tmpfs", 0, options) == 0 { return true }
         print("NOT TESTED: mounting a tmpfs is not allowed here: \(String(cString: strerror(errno)))")
@@ -31,7 +31,7 @@ public final class TemporaryFolder: Sendable {
     }
 
     /// Takes away what is mounted there, also while a program that another test begins in this moment has a file of it open.
-    public func unmount(_ name: String = "m") { umount2(self(name), Int32(MNT_DETACH)) }
+    package func unmount(_ name: String = "m") { umount2(self(name), Int32(MNT_DETACH)) }
 
     /// Whatever the test has mounted, by whatever program.
     private func unmountAll() {

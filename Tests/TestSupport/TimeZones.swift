@@ -1,4 +1,4 @@
 import Foundation
 
 /// Whether the machine has time zones (Debian: tzdata).
-public let hasTimeZones = FileManager.default.fileExists(atPath: "/usr/share/zoneinfo/Europe/Berlin")
+package let hasTimeZones = FileManager.default.fileExists(atPath: "/usr/share/zoneinfo/Europe/Berlin")

@@ -1,8 +1,8 @@
-public import FerrySpool
+package import FerrySpool
 
 /// Which keys came, with which bodies, how many events they held and which way they came: what came lately in memory, what came before in
 /// ``KeyRuns``.
-public struct KeyIndex: Sendable {
+package struct KeyIndex: Sendable {
     private var recent = KeyMemory()
     /// What is being made a run of, or could not be.
     private var leaving: [KeyMemory] = []
@@ -16,17 +16,17 @@ public struct KeyIndex: Sendable {
     /// Creates an index.
     ///
     /// - Parameter older: What is known besides what will be added.
-    public init(older: KeyRuns? = nil) { self.older = older }
+    package init(older: KeyRuns? = nil) { self.older = older }
 
     /// Adds a line of the log, in memory.
-    public mutating func add(_ entry: ReceivedEntry) { recent.add(entry) }
+    package mutating func add(_ entry: ReceivedEntry) { recent.add(entry) }
 
     /// Returns the runs, to be taken further while what is in memory now leaves it; `nil` where there are none, or where few keys came lately.
     ///
     /// Until ``endLeaving(_:)`` is called, nothing of it is forgotten.
     ///
     /// - Parameter count: The number up to which keys count as few.
-    public mutating func beginLeaving(moreThan count: Int) -> KeyRuns? {
+    package mutating func beginLeaving(moreThan count: Int) -> KeyRuns? {
         guard let older, recent.count > count else { return nil }
         leaving.append(recent)
         recent = KeyMemory()
@@ -36,7 +36,7 @@ public struct KeyIndex: Sendable {
     /// Forgets what has left the memory.
     ///
     /// - Parameter runs: Those that tell about it.
-    public mutating func endLeaving(_ runs: KeyRuns) {
+    package mutating func endLeaving(_ runs: KeyRuns) {
         // All was read anew meanwhile: these may tell about less.
         if leaving.isEmpty { return }
         leaving = []
@@ -44,10 +44,10 @@ public struct KeyIndex: Sendable {
     }
 
     /// Forgets what the runs of logs tell that are gone. What of it is in memory stays until the index is made anew.
-    public mutating func forget(_ logs: Set<String>) { older?.forget(logs) }
+    package mutating func forget(_ logs: Set<String>) { older?.forget(logs) }
 
     /// The same without what is but noted, and may be gone.
-    public var withoutNotes: KeyIndex {
+    package var withoutNotes: KeyIndex {
         var index = self
         index.ignoresNotes = true
         return index
@@ -74,7 +74,7 @@ public struct KeyIndex: Sendable {
     }
 
     /// Returns what is known of a key by itself; `nil` when it never came.
-    public func known(_ key: String, segment: SegmentName?) throws(KeyRunError) -> KnownSegment? {
+    package func known(_ key: String, segment: SegmentName?) throws(KeyRunError) -> KnownSegment? {
         guard let arrival = try arrival(of: key, segment) else { return nil }
         return KnownSegment(key: .came(arrival.digest), arrivals: [arrival.known(as: nil)])
     }
@@ -87,7 +87,7 @@ public struct KeyIndex: Sendable {
     /// - Parameters:
     ///   - segment: The segment's name, as its sender gave it; `nil` where that gave none, or another tool's.
     ///   - events: How many it holds.
-    public func known(_ key: String, segment: SegmentName?, events: Int64) throws(KeyRunError) -> KnownSegment? {
+    package func known(_ key: String, segment: SegmentName?, events: Int64) throws(KeyRunError) -> KnownSegment? {
         if let known = try known(key, segment: segment) { return known }
         // An ID made from a key is that key's alone, at any time in the name.
         guard let id = SegmentID(key) else { return try knownInHalves(ReceivedID(key).id, nil, events) }

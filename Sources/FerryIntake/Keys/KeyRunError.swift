@@ -1,8 +1,8 @@
-public import FerrySpool
+package import FerrySpool
 import Glibc
 
 /// What went wrong with a run: it is of no use, or the disk failed.
-public enum KeyRunError: Error {
+package enum KeyRunError: Error {
     /// It is damaged, gone, or of another log: what it covered is in the log itself.
     case unusable(name: String)
     case file(FileError)

@@ -1,9 +1,9 @@
-public import FerrySpool
+package import FerrySpool
 
 /// The runs of a spool's logs of received keys: which keys came, however many, in little memory and without reading the logs.
 ///
 /// The logs decide. A run that is damaged, gone or of another log is left out, and the lines that it covered count as not read yet.
-public struct KeyRuns: Sendable {
+package struct KeyRuns: Sendable {
     private let folder: Directory?
     /// By the names of the logs, in the order of what they tell about, without gaps from the log's beginning.
     private var runs: [(log: String, runs: [KeyRun])] = []
@@ -25,7 +25,7 @@ public struct KeyRuns: Sendable {
     /// - Parameters:
     ///   - end: They tell about nothing behind it; `nil`: about whole logs.
     ///   - unusable: Files that are left out.
-    public init(of spool: Spool, upTo end: ReceivedLogPlace? = nil, leavingOut unusable: Set<String> = []) throws(FileError) {
+    package init(of spool: Spool, upTo end: ReceivedLogPlace? = nil, leavingOut unusable: Set<String> = []) throws(FileError) {
         try self.init(of: spool, Sizes(), upTo: end, leavingOut: unusable)
     }
 
@@ -51,16 +51,16 @@ public struct KeyRuns: Sendable {
     }
 
     /// Removes a run that turned out to be of no use, so that it is made again.
-    public static func remove(_ name: String, of spool: Spool) { try? spool.stateDirectory?.remove(name) }
+    package static func remove(_ name: String, of spool: Spool) { try? spool.stateDirectory?.remove(name) }
 
     /// Removes the runs of logs that are gone.
-    public mutating func forget(_ logs: Set<String>) {
+    package mutating func forget(_ logs: Set<String>) {
         for (log, runs) in runs where logs.contains(log) { for run in runs { try? folder?.remove(run.name.fileName) } }
         runs.removeAll { logs.contains($0.log) }
     }
 
     /// How far the runs tell about the logs.
-    public var place: ReceivedLogPlace {
+    package var place: ReceivedLogPlace {
         ReceivedLogPlace(offsets: Dictionary(runs.map { ($0.log, end(of: $0.log)) }) { first, _ in first })
     }
 
@@ -89,7 +89,7 @@ public struct KeyRuns: Sendable {
 
     /// Returns what the logs say of some keys, and of what may be halves of their segments, in the order of the logs. An ID that is made from a key
     /// finds that key's line.
-    public func entries(of keys: some Sequence<String>) throws(KeyRunError) -> [ReceivedEntry] {
+    package func entries(of keys: some Sequence<String>) throws(KeyRunError) -> [ReceivedEntry] {
         guard let folder else { return [] }
         let hashes = Set(keys.flatMap { key in [KeyHash(key)] + (SegmentID(key)?.number.map { [KeyHash($0)] } ?? []) })
         var entries: [ReceivedEntry] = []
@@ -158,7 +158,7 @@ public struct KeyRuns: Sendable {
     /// Makes runs of what the logs have up to a place, then fewer and larger ones of many small ones.
     ///
     /// - Parameter place: Ends of lines. What is not in it is left as it is.
-    public mutating func cover(to place: ReceivedLogPlace) throws(KeyRunError) {
+    package mutating func cover(to place: ReceivedLogPlace) throws(KeyRunError) {
         guard let folder else { return }
         for (log, end) in place.offsets.sorted(by: { $0.key < $1.key }) {
             let start = self.end(of: log)

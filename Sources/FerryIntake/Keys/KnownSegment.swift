@@ -1,7 +1,7 @@
-public import FerrySpool
+package import FerrySpool
 
 /// What is known of a key that came before.
-public enum KnownKey: Equatable, Sendable {
+package enum KnownKey: Equatable, Sendable {
     /// It came, with a body of this digest.
     case came(BodyDigest)
     /// It is the key of a half of a segment that came whole, or of a segment that came in halves: its events are there.
@@ -10,7 +10,7 @@ public enum KnownKey: Equatable, Sendable {
     case cameInPart
 
     /// Returns whether a body under this key holds what came before. The bytes themselves were never seen of what came in other parts.
-    public func agrees(with digest: BodyDigest?) -> Bool {
+    package func agrees(with digest: BodyDigest?) -> Bool {
         switch self {
         case .came(let known): known == digest
         case .cameInParent: true
@@ -20,14 +20,14 @@ public enum KnownKey: Equatable, Sendable {
 }
 
 /// What is known of a segment, and by what.
-public struct KnownSegment: Equatable, Sendable {
+package struct KnownSegment: Equatable, Sendable {
     /// What is known of its key.
-    public let key: KnownKey
+    package let key: KnownKey
     /// What came before: the segment itself, its whole, or its halves.
-    public let arrivals: [KnownArrival]
+    package let arrivals: [KnownArrival]
 
     /// Creates what is known of a segment.
-    public init(key: KnownKey, arrivals: [KnownArrival]) {
+    package init(key: KnownKey, arrivals: [KnownArrival]) {
         self.key = key
         self.arrivals = arrivals
     }
@@ -36,7 +36,7 @@ public struct KnownSegment: Equatable, Sendable {
     /// sender asked about, and no more: for a half, where the whole lies here.
     ///
     /// - Parameter asked: What the sender asked about; without events where it does not say how many.
-    public func answer(to asked: ReceivedEntry) -> ReceivedEntry? {
+    package func answer(to asked: ReceivedEntry) -> ReceivedEntry? {
         guard let arrival = arrivals.first(where: { $0.noted != nil }), let noted = arrival.noted else { return nil }
         var answer = asked
         if answer.events == 0 {
@@ -51,18 +51,18 @@ public struct KnownSegment: Equatable, Sendable {
 }
 
 /// A segment that came before: the one that is asked for, the whole of it, or one of its halves.
-public struct KnownArrival: Equatable, Sendable {
+package struct KnownArrival: Equatable, Sendable {
     /// `nil`: that of the segment that is asked for.
-    public let id: SegmentID?
+    package let id: SegmentID?
     /// The way that it came, with the spool that sent it; `nil` where that was not noted.
-    public let way: Trail?
+    package let way: Trail?
     /// What was in it, where it came another way than over a receiver or in a bundle, by rsync say, and no sender got the answer yet that it is here.
-    public let noted: CopiedContent?
+    package let noted: CopiedContent?
     /// The name that it was noted under, where the index has it.
-    public let segment: SegmentName?
+    package let segment: SegmentName?
 
     /// Creates a segment that came before.
-    public init(id: SegmentID?, way: Trail?, noted: CopiedContent? = nil, segment: SegmentName? = nil) {
+    package init(id: SegmentID?, way: Trail?, noted: CopiedContent? = nil, segment: SegmentName? = nil) {
         self.id = id
         self.way = way
         self.noted = noted

@@ -1,18 +1,18 @@
 import Crypto
 import FerryIntake
-public import FerrySpool
+package import FerrySpool
 import NIOSSL
 
 /// The certificate that a client shows, by which a machine may be known: this very one, whichever authority signed it.
-public enum ClientCertificate {
+package enum ClientCertificate {
     /// Why a certificate cannot be used.
-    public struct UnusableError: Error, CustomStringConvertible {
+    package struct UnusableError: Error, CustomStringConvertible {
         /// The reason, for people.
-        public let description: String
+        package let description: String
     }
 
     /// Returns the SHA-256 of the first certificate of a PEM file, in its binary form (DER).
-    public static func digest(_ path: String) throws(UnusableError) -> BodyDigest {
+    package static func digest(_ path: String) throws(UnusableError) -> BodyDigest {
         let text: [UInt8]
         do throws(GivenFileError) { text = try GivenFile.bytes(path, limit: .mebibytes(1)) } catch {
             throw UnusableError(description: error.description)

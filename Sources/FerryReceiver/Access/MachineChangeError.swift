@@ -1,14 +1,14 @@
-public import FerrySpool
+package import FerrySpool
 
 /// Why a list of machines cannot be changed.
-public enum MachineChangeError: Error, CustomStringConvertible {
+package enum MachineChangeError: Error, CustomStringConvertible {
     case file(FileError)
     /// Lines of the file are no machines, and would be lost.
     case unreadable([String])
     case refused(String)
 
     /// The reason, for people.
-    public var description: String {
+    package var description: String {
         switch self {
         case .file(let error): error.description
         case .unreadable(let problems): "\(problems.joined(separator: "; ")); mend or delete the line"

@@ -1,4 +1,4 @@
-public import FerrySpool
+package import FerrySpool
 import Glibc
 
 /// The folder of a hub: each machine's spool under its name, and the file that says which machines may send.
@@ -10,24 +10,24 @@ public struct MachineFolder: Sendable {
     public init(_ path: String) { self.path = path }
 
     /// The path of the file that says which machines may send.
-    public var listPath: String { "\(path)/\(MachineList.fileName)" }
+    package var listPath: String { "\(path)/\(MachineList.fileName)" }
 
     /// Returns the path of a machine's spool.
-    public func spoolPath(of name: MachineName) -> String { "\(path)/\(name.text)" }
+    package func spoolPath(of name: MachineName) -> String { "\(path)/\(name.text)" }
 
     /// Makes the folder, for its owner alone, unless it is there.
-    public func make() throws(FileError) {
+    package func make() throws(FileError) {
         guard mkdir(path, 0o700) == 0 || errno == EEXIST else { throw FileError("make", path) }
     }
 
     /// Reads the list; empty where there is no file yet.
-    public func list() throws(FileError) -> MachineList {
+    package func list() throws(FileError) -> MachineList {
         guard let file = try Directory.open(path).open(MachineList.fileName) else { return MachineList() }
         return MachineList(try Self.read(file, listPath), path: listPath)
     }
 
     /// Returns whether there is no list, although machines have spools here: what they were known by is lost.
-    public func hasLostList() throws(FileError) -> Bool {
+    package func hasLostList() throws(FileError) -> Bool {
         let directory = try Directory.open(path)
         guard try !directory.contains(MachineList.fileName) else { return false }
         for name in try directory.names() where MachineName(name) != nil {
@@ -45,7 +45,8 @@ public struct MachineFolder: Sendable {
     /// Changes the list in one step, under a lock: of two changes at once both count.
     ///
     /// - Returns: What `body` returns.
-    public func change<Value>(_ body: (inout MachineList) throws(MachineChangeError) -> Value) throws(MachineChangeError) -> Value
+    package func change<Value>(_ body: (inout MachineList) throws(MachineChangeError) -> Value) throws(MachineChangeError)
+        -> Value
     {
         let directory: Directory
         let lock: OpenFile

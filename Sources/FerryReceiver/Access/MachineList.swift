@@ -1,18 +1,18 @@
 import FerrySpool
 
 /// The machines of a hub, as its file has them: `HUB/.machines.jsonl`, one a line.
-public struct MachineList: Sendable {
+package struct MachineList: Sendable {
     /// In the order of the file.
-    public internal(set) var machines: [Machine] = []
+    package internal(set) var machines: [Machine] = []
     /// Lines that are no machine, each with its place: the machines that they are for are refused until they are mended.
-    public internal(set) var problems: [String] = []
+    package internal(set) var problems: [String] = []
 
     static let fileName = ".machines.jsonl"
     /// A hundred thousand machines.
     static let longest = ByteCount.mebibytes(64)
 
     /// Creates a list without machines.
-    public init() {}
+    package init() {}
 
     /// Reads a list.
     ///
@@ -44,7 +44,7 @@ public struct MachineList: Sendable {
     }
 
     /// Accesses the machine of a name; setting it puts it in its place, or at the end.
-    public subscript(_ name: MachineName) -> Machine? {
+    package subscript(_ name: MachineName) -> Machine? {
         get { machines.first { $0.name == name } }
         set {
             if let place = machines.firstIndex(where: { $0.name == name }) {

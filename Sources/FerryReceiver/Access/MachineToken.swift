@@ -1,16 +1,16 @@
 import Crypto
 import FerryIntake
-public import FerrySpool
+package import FerrySpool
 
 /// The secret that a machine shows: `ferry_` and 256 random bits, as 43 characters of base64url (RFC 4648, section 5).
 ///
 /// The prefix lets secret scanners find one that was published by mistake. Only its SHA-256 is stored: 256 random bits need no salt and no slow hash.
-public struct MachineToken: Sendable {
+package struct MachineToken: Sendable {
     /// The token as the machine shows it.
-    public let text: String
+    package let text: String
 
     /// Makes a new token.
-    public init(using generator: inout some RandomNumberGenerator) {
+    package init(using generator: inout some RandomNumberGenerator) {
         var text = "ferry_"
         // 43 characters of 6 bits have two more than 256.
         for _ in 0..<43 { text.unicodeScalars.append(Self.alphabet[Int(generator.next(upperBound: UInt8(64)))]) }
@@ -18,7 +18,7 @@ public struct MachineToken: Sendable {
     }
 
     /// What is stored of it.
-    public var digest: BodyDigest { Self.digest(of: text) }
+    package var digest: BodyDigest { Self.digest(of: text) }
 
     static func digest(of text: some StringProtocol) -> BodyDigest { BodyDigest(SHA256.hash(data: Array(text.utf8))) }
 

@@ -1,4 +1,4 @@
-public import FerrySpool
+import FerrySpool
 import HTTPTypes
 import Hummingbird
 import Logging

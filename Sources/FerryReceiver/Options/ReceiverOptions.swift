@@ -35,7 +35,7 @@ public struct ReceiverOptions: Sendable {
     /// The most connections at once.
     public var mostConnections = 2048
     /// The most connections from one address at once: half of ``mostConnections``, so that no address takes all, and at least one.
-    public var mostConnectionsPerAddress: Int { max(1, mostConnections / 2) }
+    package var mostConnectionsPerAddress: Int { max(1, mostConnections / 2) }
 
     /// How many spools are open at once where machines have a spool each: two descriptors each.
     public var mostOpenSpools = 8192

@@ -10,7 +10,7 @@ public struct EventFilter: Sendable {
     private let settings: SettingTree
     private let shiftsTime: Bool
     /// Added to the time of every event: fixed before the first one is staged, so that every try sends the same bytes.
-    public var shift: Duration?
+    package var shift: Duration?
 
     /// What an event needs to pass, and what becomes of it.
     public struct Options: Sendable {
@@ -32,7 +32,7 @@ public struct EventFilter: Sendable {
     }
 
     /// Reads the options; throws for the first condition, field or setting that cannot be read.
-    public init(_ options: Options) throws(ConditionError) {
+    package init(_ options: Options) throws(ConditionError) {
         var paths: [FieldPath] = []
         func add(_ path: FieldPath) -> Int {
             if let index = paths.firstIndex(of: path) { return index }
@@ -68,7 +68,7 @@ public struct EventFilter: Sendable {
     }
 
     /// Whether lines have to be looked at; otherwise whole segments pass as they are.
-    public var looksIntoEvents: Bool { !extractor.paths.isEmpty }
+    package var looksIntoEvents: Bool { !extractor.paths.isEmpty }
     /// Whether what passes is changed.
     var rewrites: Bool { !settings.isEmpty || shiftsTime }
     var knowsTimes: Bool { timeField != nil }

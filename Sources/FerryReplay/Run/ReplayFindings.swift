@@ -1,31 +1,31 @@
 /// What a run has left out of its sources, in all of its processes: a part of its position, so that the last process tells what the earlier
 /// ones found, although they were killed before they could.
-public struct ReplayFindings: Codable, Equatable, Sendable {
+package struct ReplayFindings: Codable, Equatable, Sendable {
     /// A source that cannot be read.
-    public struct Damage: Codable, Equatable, Sendable {
+    package struct Damage: Codable, Equatable, Sendable {
         /// The source's path.
-        public var path: String
+        package var path: String
         /// Why it cannot be read, for people.
-        public var reason: String
+        package var reason: String
     }
 
     /// Events that the filter left out.
-    public var leftOut: Int64 = 0
+    package var leftOut: Int64 = 0
     /// Lines that are no JSON objects, or have no readable time where one is asked for.
-    public var unreadable: Int64 = 0
+    package var unreadable: Int64 = 0
     /// How many sources cannot be read.
-    public var damaged: Int64 = 0
+    package var damaged: Int64 = 0
     /// The first sources that cannot be read, each with the reason.
-    public var firstDamaged: [Damage] = []
+    package var firstDamaged: [Damage] = []
     /// How many sources were longer than when the replay began; absent where an earlier version wrote.
-    public var grown: Int64?
+    package var grown: Int64?
 
     /// The position is written often.
     static let mostNamed = 20
     private static let longestReason = 500
 
     /// Creates findings of nothing left out.
-    public init() {}
+    package init() {}
 
     init(_ report: ReplayReport) {
         leftOut = report.leftOut

@@ -6,32 +6,32 @@ public struct ReplayRun: Sendable {
     /// The run's ID.
     public let id: String
     /// The run's own spool.
-    public let spool: Spool
+    package let spool: Spool
 
     /// What is needed to go on: the content of `.ferry/replay.json`.
-    public struct Position: Codable, Equatable, Sendable {
+    package struct Position: Codable, Equatable, Sendable {
         /// The format's version.
-        public var version = 1
+        package var version = 1
         /// The command's arguments.
-        public var arguments: [String]
+        package var arguments: [String]
         /// Source files that are done.
-        public var sources = 0
+        package var sources = 0
         /// Lines of the next one that are done.
-        public var lines: Int64 = 0
+        package var lines: Int64 = 0
         /// What comes next of that one, when its name and extent are fixed already.
-        public var part: Part?
+        package var part: Part?
         /// Places in the list of sources that could not be read, and are tried again when the replay goes on.
-        public var unread: [Int]?
+        package var unread: [Int]?
         /// What was left out of the sources that are done; absent where an earlier version began the run.
-        public var findings: ReplayFindings?
+        package var findings: ReplayFindings?
         /// Where the command was started: its relative paths begin there.
-        public var folder: String?
+        package var folder: String?
         /// How often something staged was forced to the disk and noted here.
-        public var chunks: Int?
+        package var chunks: Int?
         /// What the times are shifted by, in milliseconds.
-        public var shift: Int64?
+        package var shift: Int64?
         /// When the replay began.
-        public var startedAt: Timestamp
+        package var startedAt: Timestamp
 
         init(arguments: [String], startedAt: Timestamp) {
             self.arguments = arguments
@@ -50,27 +50,27 @@ public struct ReplayRun: Sendable {
     }
 
     /// A part of a source that is just being staged. It is made again as it was, with the same name and bytes, when the replay goes on.
-    public struct Part: Codable, Equatable, Sendable {
+    package struct Part: Codable, Equatable, Sendable {
         /// How many events the part holds.
-        public var events: Int64
+        package var events: Int64
         /// The time in its name.
-        public var created: Timestamp
+        package var created: Timestamp
         /// The source as it was; absent where an earlier version began it.
-        public var source: Source?
+        package var source: Source?
     }
 
     /// What a source was when its first part was staged: the parts are named after it, even if it changed since.
-    public struct Source: Codable, Equatable, Sendable {
+    package struct Source: Codable, Equatable, Sendable {
         /// The size of the source, in bytes.
-        public var size: Int64
+        package var size: Int64
         /// When the source was modified.
-        public var modified: Timestamp
+        package var modified: Timestamp
         /// Of the source's events up to the end of the part: the process that goes on must find the same.
-        public var digest: Int64
+        package var digest: Int64
     }
 
     /// How far the sources were gone through.
-    public private(set) var position: Position
+    package private(set) var position: Position
     /// Held while a process sends the run.
     private var lock: OpenFile?
 

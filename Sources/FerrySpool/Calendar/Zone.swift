@@ -45,7 +45,7 @@ public struct Zone: Equatable, Sendable {
     public static let utc = Zone(name: "UTC", file: .utc)
 
     /// Returns the zone's time at a moment.
-    public func local(at moment: Timestamp) -> LocalTime {
+    package func local(at moment: Timestamp) -> LocalTime {
         let second = moment.milliseconds.floored(by: 1000)
         let local = second + file.offset(at: second)
         return LocalTime(day: local.floored(by: 86_400), second: local - local.floored(by: 86_400) * 86_400)
@@ -53,7 +53,7 @@ public struct Zone: Equatable, Sendable {
 
     /// Returns the moment at which the zone's clocks show a time. Skipped by a change to daylight-saving time, it is the moment of that change; shown
     /// twice, it is the first of the two.
-    public func moment(of local: LocalTime) -> Timestamp {
+    package func moment(of local: LocalTime) -> Timestamp {
         let wanted = local.day * 86_400 + local.second
         let before = file.offset(at: wanted - 86_400 - file.offset(at: wanted - 86_400))
         let after = file.offset(at: wanted + 86_400 - file.offset(at: wanted + 86_400))
@@ -66,7 +66,7 @@ public struct Zone: Equatable, Sendable {
     }
 
     /// Returns when a day begins.
-    public func start(ofDay day: Int64) -> Timestamp { moment(of: LocalTime(day: day, second: 0)) }
+    package func start(ofDay day: Int64) -> Timestamp { moment(of: LocalTime(day: day, second: 0)) }
 }
 
 extension Int64 {

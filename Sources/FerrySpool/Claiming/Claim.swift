@@ -3,15 +3,15 @@ import Synchronization
 /// A segment that this process alone may send, reject or evict, for as long as the claim lives.
 ///
 /// It is the kernel's advisory lock on the segment's file, so a killed process leaves no claim behind.
-public final class Claim: Sendable {
+package final class Claim: Sendable {
     /// The segment's file name.
-    public let name: String
+    package let name: String
     /// The segment's open file, which holds the lock.
-    public let file: OpenFile
+    package let file: OpenFile
     /// As it was when it was claimed.
-    public let status: FileStatus
+    package let status: FileStatus
     /// The segment's name, when it has the form of the format.
-    public let segmentName: SegmentName?
+    package let segmentName: SegmentName?
     /// What was read of the content.
     private let mark: Mutex<ContentMark?>
     /// The request that it goes out in: noted until its outcome is written down.

@@ -1,5 +1,5 @@
 /// What came of trying to claim a segment.
-public enum ClaimResult: Sendable {
+package enum ClaimResult: Sendable {
     case claimed(Claim)
     /// Another process has it: another uploader, a writer that is just publishing it, or a split that is under way.
     case busy

@@ -1,14 +1,14 @@
 import Glibc
 
 /// The locks under which one process at a time works on a segment.
-public struct Claims: Sendable {
+package struct Claims: Sendable {
     /// The spool that it belongs to.
     package let spool: Spool
 
     /// Claims a segment.
     ///
     /// - Parameter mayBeUnfinished: `false` when a scan that listed the segment saw no journal: then none can be left of it.
-    public func take(_ name: String, mayBeUnfinished: Bool = true) -> ClaimResult {
+    package func take(_ name: String, mayBeUnfinished: Bool = true) -> ClaimResult {
         do throws(FileError) {
             let file: OpenFile
             switch try spool.directory.openLocked(name) {
@@ -72,5 +72,5 @@ public struct Claims: Sendable {
 
 extension Spool {
     /// The locks under which one process at a time works on a segment.
-    public var claims: Claims { Claims(spool: self) }
+    package var claims: Claims { Claims(spool: self) }
 }

@@ -10,7 +10,7 @@ extension Claim {
     /// Whether the segment still has the content that it had when it was claimed.
     ///
     /// A request whose segment was written into meanwhile has delivered neither the old content nor the new one.
-    public var isUnchanged: Bool {
+    package var isUnchanged: Bool {
         guard let status = try? file.status() else { return false }
         return (try? hasContent(status)) ?? false
     }
@@ -31,10 +31,10 @@ extension Claim {
 
     /// Returns what tells a segment's content from another's, on every machine that it is copied to: its size, and the checksum and the length that
     /// end it.
-    public func contentMark() throws(FileError) -> String { try file.contentMark(size: status.size.bytes) }
+    package func contentMark() throws(FileError) -> String { try file.contentMark(size: status.size.bytes) }
 
     /// Returns the SHA-256 of the content: as it was examined, or else as it is.
-    public func digest() throws(FileError) -> BodyDigest {
+    package func digest() throws(FileError) -> BodyDigest {
         if case .whole(let digest) = remembered { return digest }
         let digest = try file.digest().digest
         remember(.whole(digest))

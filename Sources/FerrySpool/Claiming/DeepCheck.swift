@@ -2,7 +2,7 @@ extension OpenFile {
     /// Inflates a segment whole, checks every line, and compares the writer's notes.
     ///
     /// - Returns: How many events it holds.
-    public func checkDeeply(inflateLimit: ByteCount) throws -> Int64 {
+    package func checkDeeply(inflateLimit: ByteCount) throws -> Int64 {
         var lines = JSONLinesCounter()
         do {
             try inflate(limit: inflateLimit, strictly: true) { try lines.feed($0) }

@@ -1,9 +1,9 @@
 /// What an examination of a segment found.
-public struct Examination: Equatable, Sendable {
+package struct Examination: Equatable, Sendable {
     /// `nil` when their writer did not note them and the segment was not inflated.
-    public var events: Int64?
+    package var events: Int64?
     /// What is wrong with the gzip data; `nil` when no damage was found.
-    public var damage: GzipError?
+    package var damage: GzipError?
     /// A member's writer noted nothing, so that only inflating shows whether the file is whole.
-    public var lacksNotes = false
+    package var lacksNotes = false
 }

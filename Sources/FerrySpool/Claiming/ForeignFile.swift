@@ -1,12 +1,12 @@
 /// Whether a file with a name from another tool is complete. It was not published in one step: it may be still being copied.
-public enum ForeignFile {
+package enum ForeignFile {
     /// cp, scp and rsync never pause for this long while a file is written on one machine.
-    public static let quietPeriod = Duration.seconds(5)
+    package static let quietPeriod = Duration.seconds(5)
     /// A copy that stood still for this long, and is no whole gzip file, was given up.
-    public static let patience = Duration.seconds(600)
+    package static let patience = Duration.seconds(600)
 
     /// Whether a file may be taken, and if not, what is to be done.
-    public enum Readiness: Equatable, Sendable {
+    package enum Readiness: Equatable, Sendable {
         case ready
         /// Left alone until then.
         case settling(until: Timestamp)
@@ -17,13 +17,13 @@ public enum ForeignFile {
     /// Returns whether it makes sense to look into the file.
     ///
     /// - Parameter changed: The kernel's time of the last change, which no tool can set.
-    public static func isQuiet(changed: Timestamp, now: Timestamp) -> Bool {
+    package static func isQuiet(changed: Timestamp, now: Timestamp) -> Bool {
         // A change far in the future shows a clock that was set back since: how long ago it was is unknown.
         abs((now - changed).wholeMilliseconds) >= quietPeriod.wholeMilliseconds
     }
 
     /// Returns whether a file may be taken now.
-    public static func readiness(changed: Timestamp, isWhole: Bool, now: Timestamp) -> Readiness {
+    package static func readiness(changed: Timestamp, isWhole: Bool, now: Timestamp) -> Readiness {
         guard isQuiet(changed: changed, now: now) else { return .settling(until: changed + quietPeriod) }
         if isWhole { return .ready }
         return now - changed >= patience ? .givenUp : .settling(until: max(changed, now) + patience)
@@ -33,7 +33,7 @@ public enum ForeignFile {
     /// just came to a member's end.
     ///
     /// - Parameter isFinished: Whether its times show that something else than a write happened last, as publishing by a new name does.
-    public static func mayGrow(isFinished: Bool, changed: Timestamp, now: Timestamp) -> Timestamp? {
+    package static func mayGrow(isFinished: Bool, changed: Timestamp, now: Timestamp) -> Timestamp? {
         isFinished || isQuiet(changed: changed, now: now) ? nil : changed + quietPeriod
     }
 
@@ -41,7 +41,7 @@ public enum ForeignFile {
     /// do not: so it is damaged only when it is quiet, and cut off only when no process went on with it for long.
     ///
     /// - Returns: `nil` when it will never be whole.
-    public static func mayBecomeWhole(_ damage: GzipError.Kind, changed: Timestamp, now: Timestamp) -> Timestamp? {
+    package static func mayBecomeWhole(_ damage: GzipError.Kind, changed: Timestamp, now: Timestamp) -> Timestamp? {
         guard isQuiet(changed: changed, now: now) else { return changed + quietPeriod }
         switch damage {
         case .truncated, .empty: return now - changed >= patience ? nil : changed + patience
@@ -53,7 +53,7 @@ public enum ForeignFile {
 extension Spool {
     /// Returns when to look again at a pending segment that may be still being written, as far as that can be seen without claiming it; `nil` when
     /// it may leave now.
-    public func settles(_ name: String, _ status: FileStatus, now: Timestamp) throws(FileError) -> Timestamp? {
+    package func settles(_ name: String, _ status: FileStatus, now: Timestamp) throws(FileError) -> Timestamp? {
         guard !ForeignFile.isQuiet(changed: status.changed, now: now) else { return nil }
         let settled = status.changed + ForeignFile.quietPeriod
         guard SegmentName(name) != nil else { return settled }
@@ -65,7 +65,7 @@ extension Spool {
 
 extension Claim {
     /// Returns when to look again at a segment that was found sound and may be still being written; `nil` when it may leave now.
-    public func mayGrow(_ examination: Examination, now: Timestamp) -> Timestamp? {
+    package func mayGrow(_ examination: Examination, now: Timestamp) -> Timestamp? {
         if segmentName == nil {
             return ForeignFile.isQuiet(changed: status.changed, now: now) ? nil : status.changed + ForeignFile.quietPeriod
         }
@@ -76,7 +76,7 @@ extension Claim {
 
 extension Spool {
     /// Returns what is wrong with a pending file, found by inflating it, without a claim; `nil` when it is sound, or gone.
-    public func damage(of name: String, inflateLimit: ByteCount = .mebibytes(1024)) throws(FileError) -> GzipError? {
+    package func damage(of name: String, inflateLimit: ByteCount = .mebibytes(1024)) throws(FileError) -> GzipError? {
         guard let file = try directory.open(name) else { return nil }
         do {
             try file.inflate(limit: inflateLimit, strictly: true) { _ in }

@@ -55,7 +55,7 @@ extension OpenFile {
     }
 
     /// Returns the number of events that the file's writer noted; `nil` when it noted none.
-    public func notedEvents() throws(FileError) -> Int64? { try walkMembers(length: status().size.bytes).events }
+    package func notedEvents() throws(FileError) -> Int64? { try walkMembers(length: status().size.bytes).events }
 
     /// No writer of segments has a header near this length.
     private static let longestHeader = 512
@@ -63,12 +63,12 @@ extension OpenFile {
 
 extension Spool {
     /// Returns the number of events that a pending segment's writer noted; `nil` when it noted none, or when there is no such segment.
-    public func notedEvents(of name: String) throws(FileError) -> Int64? {
+    package func notedEvents(of name: String) throws(FileError) -> Int64? {
         try notes(of: name)?.events
     }
 
     /// Returns what a pending segment's header and notes tell; `nil` when there is no such segment.
-    public func notes(of name: String) throws(FileError) -> Examination? {
+    package func notes(of name: String) throws(FileError) -> Examination? {
         guard let file = try directory.open(name) else { return nil }
         return try file.walkMembers(length: file.status().size.bytes)
     }

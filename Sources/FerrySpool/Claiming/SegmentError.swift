@@ -1,12 +1,12 @@
 /// Everything that can be wrong inside a segment.
-public enum SegmentError: Error, Equatable, Sendable, CustomStringConvertible {
+package enum SegmentError: Error, Equatable, Sendable, CustomStringConvertible {
     case damaged(GzipError)
     case notJSONLines(JSONLineError)
     /// The writer's note says something else than the content.
     case wrongNote(noted: Int64, found: Int64)
 
     /// What is wrong, for people.
-    public var description: String {
+    package var description: String {
         switch self {
         case .damaged(let damage): damage.description
         case .notJSONLines(let problem): problem.description

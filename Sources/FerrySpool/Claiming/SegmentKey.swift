@@ -1,10 +1,10 @@
 /// What makes a segment the same one at every try, by every way, and never the same as another: its idempotency key.
-public enum SegmentKey {
+package enum SegmentKey {
     /// Returns the ID in a segment's own name. A name from another tool is not unique: many machines, and one machine every day, export a
     /// file of the same name. Its key also says which spool and which content.
     ///
     /// - Parameter content: Asked for SHA-256 of the whole file when the name is another tool's.
-    public static func key(
+    package static func key(
         of name: String, spoolID: String, content: () throws(FileError) -> BodyDigest
     ) throws(FileError) -> String {
         if let segment = SegmentName(name) { return segment.id }

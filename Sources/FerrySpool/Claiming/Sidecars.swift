@@ -1,10 +1,10 @@
 /// The retry states of segments, each in a file beside its segment.
-public struct Sidecars: Sendable {
+package struct Sidecars: Sendable {
     /// The spool that it belongs to.
     package let spool: Spool
 
     /// Returns the retry state of a segment, `nil` when it has none that can be read.
-    public func read(
+    package func read(
         of segment: String, warn: (UnreadableState) -> Void = { _ in }
     ) throws(FileError) -> RetryState? {
         let state = try spool.directory.readStateOfAnyKind(RetryState.self, from: Spool.sidecarName(of: segment), warn: warn)
@@ -13,7 +13,7 @@ public struct Sidecars: Sendable {
     }
 
     /// Returns the retry state of a claimed segment. That of another content, which a file from another tool had under its name, is removed.
-    public func read(of claim: Claim, warn: (UnreadableState) -> Void = { _ in }) throws(FileError) -> RetryState? {
+    package func read(of claim: Claim, warn: (UnreadableState) -> Void = { _ in }) throws(FileError) -> RetryState? {
         let name = Spool.sidecarName(of: claim.name)
         guard let state = try spool.directory.readStateOfAnyKind(RetryState.self, from: name, warn: warn) else { return nil }
         if try claim.has(state.content) { return state }
@@ -22,7 +22,7 @@ public struct Sidecars: Sendable {
     }
 
     /// Where a sidecar's block comes from on a full disk.
-    public enum Room: Sendable {
+    package enum Room: Sendable {
         /// A part of the reserve.
         case reserve
         /// A part of the reserve that splits can do without: for a sidecar that can be done without. Where all segments are too large for the
@@ -34,7 +34,7 @@ public struct Sidecars: Sendable {
 
     /// Writes the retry state. Only the holder of the segment's claim may write it. On a full disk it takes a part of the reserve, or is written
     /// where it lies.
-    public func write(
+    package func write(
         _ state: RetryState, of claim: Claim, with room: Room = .reserve
     ) throws(FileError) {
         var state = state
@@ -71,7 +71,7 @@ public struct Sidecars: Sendable {
 
 extension Spool {
     /// The retry states of segments.
-    public var sidecars: Sidecars { Sidecars(spool: self) }
+    package var sidecars: Sidecars { Sidecars(spool: self) }
 }
 
 extension Claim {

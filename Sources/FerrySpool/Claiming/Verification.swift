@@ -15,7 +15,7 @@ extension Claim {
     /// - Parameters:
     ///   - inflateLimit: The most that it may inflate to.
     ///   - content: The whole file, if the caller has read it already.
-    public func examine(
+    package func examine(
         _ verification: Verification, inflateLimit: ByteCount, content: [UInt8]? = nil
     ) throws(FileError) -> Examination {
         if let examination = try examineQuickly(verification, content: content) { return examination }
@@ -23,7 +23,7 @@ extension Claim {
     }
 
     /// Returns what can be found out without inflating the segment; `nil` when it is to be inflated.
-    public func examineQuickly(_ verification: Verification, content: [UInt8]? = nil) throws(FileError) -> Examination? {
+    package func examineQuickly(_ verification: Verification, content: [UInt8]? = nil) throws(FileError) -> Examination? {
         if segmentName == nil || verification == .always { return nil }
         var trailers = TrailerMark.Builder()
         var walk = try file.walkMembers(length: status.size.bytes, content: content) { trailers.add($0) }

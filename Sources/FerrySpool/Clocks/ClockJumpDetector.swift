@@ -7,27 +7,27 @@
 ///
 /// What bears out a time is an hour of looks in its own boot, or the looks of the boots after it that agree for three days, where the time
 /// between two boots counts for a day at most. A clock that is ahead by up to three days at each start then makes nothing too old.
-public struct ClockJumpDetector: Codable, Equatable, Sendable {
+package struct ClockJumpDetector: Codable, Equatable, Sendable {
     /// Which boot of the machine this was written in.
-    public var bootID: String
+    package var bootID: String
     /// Time since that boot, in milliseconds, with time asleep.
-    public var sinceBoot: Int64
+    package var sinceBoot: Int64
     /// What the wall clock showed.
-    public var wall: Timestamp
+    package var wall: Timestamp
     /// Since when, in time since boot, the clock is steady; `nil`: it has settled.
-    public var steadySince: Int64?
+    package var steadySince: Int64?
     /// A time of an earlier boot that is borne out: it is later than that by at least the time since this boot's first look.
-    public var borneOut: Timestamp?
+    package var borneOut: Timestamp?
     /// The first look of a row of boots that agree: in none of them the clock jumped, and none showed an earlier time than the one before.
-    public var agreedSince: Timestamp?
+    package var agreedSince: Timestamp?
     /// How long that row is, in milliseconds.
-    public var agreedFor: Int64?
+    package var agreedFor: Int64?
 
     /// Times that a clock showed which was behind, and was then set right. The last ones.
-    public var misdated: [Misdated]?
+    package var misdated: [Misdated]?
 
     /// What a boot's clock showed before it jumped ahead: what is dated so is younger than it looks.
-    public struct Misdated: Codable, Equatable, Sendable {
+    package struct Misdated: Codable, Equatable, Sendable {
         var bootID: String
         /// The clock's time when the machine booted, and before it jumped.
         var from: Timestamp
@@ -42,7 +42,7 @@ public struct ClockJumpDetector: Codable, Equatable, Sendable {
         }
 
         /// Decodes a jump; throws `DecodingError` when its size is out of bounds.
-        public init(from decoder: any Decoder) throws {
+        package init(from decoder: any Decoder) throws {
             let container = try decoder.container(keyedBy: CodingKeys.self)
             bootID = try container.decode(String.self, forKey: .bootID)
             from = try container.decode(Timestamp.self, forKey: .from)
@@ -52,16 +52,16 @@ public struct ClockJumpDetector: Codable, Equatable, Sendable {
     }
 
     /// Two clocks at one moment.
-    public struct Reading: Equatable, Sendable {
+    package struct Reading: Equatable, Sendable {
         /// The ID of the machine's boot.
-        public var bootID: String
+        package var bootID: String
         /// Time since that boot, in milliseconds, with time asleep.
-        public var sinceBoot: Int64
+        package var sinceBoot: Int64
         /// What the wall clock shows.
-        public var wall: Timestamp
+        package var wall: Timestamp
 
         /// Creates a reading.
-        public init(bootID: String, sinceBoot: Int64, wall: Timestamp) {
+        package init(bootID: String, sinceBoot: Int64, wall: Timestamp) {
             self.bootID = bootID
             self.sinceBoot = sinceBoot
             self.wall = wall
@@ -73,7 +73,7 @@ public struct ClockJumpDetector: Codable, Equatable, Sendable {
     }
 
     /// Decodes the watch; throws `DecodingError` when one of its times is out of bounds.
-    public init(from decoder: any Decoder) throws {
+    package init(from decoder: any Decoder) throws {
         let container = try decoder.container(keyedBy: CodingKeys.self)
         // No machine has been up since the year 0.
         let uptimes = 0...Timestamp.distantFuture.milliseconds
@@ -91,7 +91,7 @@ public struct ClockJumpDetector: Codable, Equatable, Sendable {
     /// What NTP may step, and a leap second, many times over.
     static let tolerance = Duration.seconds(300)
     /// How long a clock must go steadily after a jump, or the first look, before an age limit trusts it.
-    public static let settlingTime = Duration.seconds(3600)
+    package static let settlingTime = Duration.seconds(3600)
     /// For how long boots must agree to bear out the time of the first of them.
     private static let agreeingTime = Duration.seconds(3 * 86_400)
     /// What a step between two boots counts for at most: how long the machine was off cannot be known.
@@ -100,7 +100,7 @@ public struct ClockJumpDetector: Codable, Equatable, Sendable {
     /// Creates the watch after a look at the clocks.
     ///
     /// - Parameter previous: From the last look, in this process or an earlier one; `nil` when there was none.
-    public init(previous: ClockJumpDetector?, reading: Reading) {
+    package init(previous: ClockJumpDetector?, reading: Reading) {
         bootID = reading.bootID
         sinceBoot = reading.sinceBoot
         wall = reading.wall
@@ -151,7 +151,7 @@ public struct ClockJumpDetector: Codable, Equatable, Sendable {
 
     /// Returns the best time known for something that is dated by this machine's clock: later than it says if the clock was behind then, or may have
     /// been.
-    public func best(_ date: Timestamp) -> Timestamp {
+    package func best(_ date: Timestamp) -> Timestamp {
         let shifts = (misdated ?? []).filter { ($0.from...max($0.from, $0.to)).contains(date) }.map(\.by)
         return date + .milliseconds(max(0, shifts.max() ?? 0))
     }
@@ -178,7 +178,7 @@ public struct ClockJumpDetector: Codable, Equatable, Sendable {
     }
 
     /// The time that age limits may go by; `nil` while the clock is settling.
-    public var trustedNow: Timestamp? {
+    package var trustedNow: Timestamp? {
         if steadyFor >= Self.settlingTime { return wall }
         return borneOut.map { min(wall, $0 + steadyFor) }
     }
@@ -187,6 +187,6 @@ public struct ClockJumpDetector: Codable, Equatable, Sendable {
     private var steadyFor: Duration { steadySince.map { .milliseconds(sinceBoot - $0) } ?? Self.settlingTime }
 
     /// Why nothing goes by age while ``trustedNow`` is `nil`: for people.
-    public static let settling =
+    package static let settling =
         "the clock jumped, or this is the first look at it, so nothing goes by age until it has gone steadily for \(settlingTime.forPeople)"
 }

@@ -9,7 +9,7 @@ extension SpoolClock {
     /// - Parameters:
     ///   - reading: What the wall clock says.
     ///   - own: The time of the caller's last segment: where the file cannot be kept, a writer's own order holds.
-    public func dateSegment(_ reading: Timestamp, after own: Timestamp? = nil) -> CreationTime {
+    package func dateSegment(_ reading: Timestamp, after own: Timestamp? = nil) -> CreationTime {
         var earlier = own.map { [$0] } ?? []
         guard let file = (try? spool.stateDirectory?.openOrCreate(Self.creationName, flags: O_RDWR)) ?? nil,
             (try? file.status())?.isRegular == true

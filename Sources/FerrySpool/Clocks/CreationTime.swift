@@ -2,14 +2,14 @@
 ///
 /// The order of names is the order of upload. So a new segment is never dated before what its spool's writers dated earlier, though machines
 /// without a battery clock boot in 1970, and NTP sets clocks back.
-public struct CreationTime: Equatable, Sendable {
+package struct CreationTime: Equatable, Sendable {
     /// The time for the segment's name.
-    public let created: Timestamp
+    package let created: Timestamp
     /// The clock's own reading, when it differs by more than two segments of one moment do.
-    public let clock: Timestamp?
+    package let clock: Timestamp?
 
     /// A time that is further ahead of a credible clock comes from a clock that was wrong: it is mended, and not followed.
-    public static let longestLead = Duration.seconds(86_400)
+    package static let longestLead = Duration.seconds(86_400)
     /// Several segments in one millisecond get the following ones. That says nothing of the clock.
     private static let tolerance = Duration.seconds(1)
 
@@ -18,7 +18,7 @@ public struct CreationTime: Equatable, Sendable {
     /// - Parameters:
     ///   - reading: What the wall clock says.
     ///   - earlier: Times of earlier segments, in any order.
-    public init(reading: Timestamp, after earlier: some Sequence<Timestamp>) {
+    package init(reading: Timestamp, after earlier: some Sequence<Timestamp>) {
         let latest = earlier.lazy.filter { Self.isFollowed($0, reading: reading) }.max()
         created = max(reading, latest.map { $0 + .milliseconds(1) } ?? reading)
         clock = created - reading >= Self.tolerance ? reading : nil

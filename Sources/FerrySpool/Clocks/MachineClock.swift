@@ -2,7 +2,7 @@ import Glibc
 
 extension ClockJumpDetector.Reading {
     /// Reads the machine's clocks as they are now.
-    public static func now() -> ClockJumpDetector.Reading {
+    package static func now() -> ClockJumpDetector.Reading {
         .init(
             bootID: BootID.current ?? "", sinceBoot: KernelClock.nanoseconds(CLOCK_BOOTTIME) / 1_000_000, wall: .now())
     }
@@ -15,7 +15,7 @@ extension SpoolClock {
     ///
     /// Where they cannot be remembered, or the last look not be read, there is a warning, and no last look to compare with: then nothing
     /// goes by age, but everything is stored and sent.
-    public func watch(
+    package func watch(
         _ reading: ClockJumpDetector.Reading = .now(), warn: (UnreadableState) -> Void = { _ in }
     ) -> ClockJumpDetector {
         var (watch, failure) = look(reading, warn: warn)
@@ -55,7 +55,7 @@ extension SpoolClock {
     }
 
     /// Returns a moment as an age limit may take it: no later than the clock, as far as that can be trusted; `nil` while it cannot.
-    public func trusted(_ now: Timestamp, by clock: ClockJumpDetector.Reading = .now()) -> Timestamp? {
+    package func trusted(_ now: Timestamp, by clock: ClockJumpDetector.Reading = .now()) -> Timestamp? {
         watch(clock).trustedNow.map { min($0, now) }
     }
 }

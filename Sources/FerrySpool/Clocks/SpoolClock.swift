@@ -1,10 +1,10 @@
 /// What a spool knows of the machine's clock, and of the times of its segments.
-public struct SpoolClock: Sendable {
+package struct SpoolClock: Sendable {
     /// The spool that it belongs to.
     package let spool: Spool
 }
 
 extension Spool {
     /// What the spool knows of the machine's clock.
-    public var clock: SpoolClock { SpoolClock(spool: self) }
+    package var clock: SpoolClock { SpoolClock(spool: self) }
 }

@@ -4,13 +4,13 @@ public struct ControlFile: Sendable {
     package let spool: Spool
 
     /// The file's name in ``Spool/stateFolderName``.
-    public static let fileName = "control.json"
+    package static let fileName = "control.json"
 
     /// For messages.
-    public var path: String { "\(spool.path)/\(Spool.stateFolderName)/\(Self.fileName)" }
+    package var path: String { "\(spool.path)/\(Spool.stateFolderName)/\(Self.fileName)" }
 
     /// Returns when the file was last changed; `nil` when there is none.
-    public func changed() throws(FileError) -> Timestamp? { try spool.stateDirectory?.status(Self.fileName)?.changed }
+    package func changed() throws(FileError) -> Timestamp? { try spool.stateDirectory?.status(Self.fileName)?.changed }
 
     /// Returns the content of the control file; everything is allowed when there is no file. One that is there and says nothing that can be
     /// understood counts as a pause, with a warning: nothing is sent that was to wait, and producers still store.

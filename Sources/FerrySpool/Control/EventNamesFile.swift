@@ -1,12 +1,12 @@
 /// The names that a spool's events had so far: the file `.ferry/names.json`.
-public struct EventNamesFile: Sendable {
+package struct EventNamesFile: Sendable {
     /// The spool that it belongs to.
     package let spool: Spool
 
     private static let fileName = "names.json"
 
     /// Returns the names that events had, in the order in which they came; none where that cannot be read.
-    public func all() -> [String] { content().names }
+    package func all() -> [String] { content().names }
 
     private func content() -> EventNames {
         ((try? spool.stateDirectory?.readStateOfAnyKind(EventNames.self, from: Self.fileName) { _ in }) ?? nil) ?? EventNames()
@@ -16,7 +16,7 @@ public struct EventNamesFile: Sendable {
     ///
     /// - Parameter limit: The most names that there may be.
     /// - Returns: Whether it is one of them now.
-    public func note(_ name: String, limit: Int) throws(FileError) -> Bool {
+    package func note(_ name: String, limit: Int) throws(FileError) -> Bool {
         try spool.whileLocked { state throws(FileError) in
             var known = content()
             let before = known
@@ -29,5 +29,5 @@ public struct EventNamesFile: Sendable {
 
 extension Spool {
     /// The names that events had so far.
-    public var eventNames: EventNamesFile { EventNamesFile(spool: self) }
+    package var eventNames: EventNamesFile { EventNamesFile(spool: self) }
 }

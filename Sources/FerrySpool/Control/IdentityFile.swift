@@ -1,5 +1,5 @@
 /// Who the events of a spool's trackers come from: the file `.ferry/identity.json`.
-public struct IdentityFile: Sendable {
+package struct IdentityFile: Sendable {
     /// The spool that it belongs to.
     package let spool: Spool
 
@@ -9,7 +9,7 @@ public struct IdentityFile: Sendable {
     /// (`identity.json~1`).
     ///
     /// - Returns: Also whether it was made just now: the first start.
-    public func read(
+    package func read(
         orNew fresh: SpoolIdentity, warn: (UnreadableState) -> Void = { _ in }
     ) throws(FileError) -> (identity: SpoolIdentity, isNew: Bool) {
         guard let stateDirectory = spool.stateDirectory else { return (fresh, true) }
@@ -35,12 +35,12 @@ public struct IdentityFile: Sendable {
     }
 
     /// Writes the spool's identity, durably.
-    public func write(_ identity: SpoolIdentity) throws(FileError) {
+    package func write(_ identity: SpoolIdentity) throws(FileError) {
         try spool.stateDirectory?.writeState(identity, to: Self.fileName, durable: true)
     }
 }
 
 extension Spool {
     /// Who the events of the spool's trackers come from.
-    public var identity: IdentityFile { IdentityFile(spool: self) }
+    package var identity: IdentityFile { IdentityFile(spool: self) }
 }

@@ -1,15 +1,15 @@
 /// State files in `.ferry/` of a program that keeps a spool for its own purpose.
-public struct OwnStateFiles: Sendable {
+package struct OwnStateFiles: Sendable {
     /// The spool that it belongs to.
     package let spool: Spool
 
     /// Reads a state file of a program that keeps a spool for its own purpose; `nil` when there is none that can be read.
-    public func read<State: Decodable>(_ type: State.Type, named name: String) throws(FileError) -> State? {
+    package func read<State: Decodable>(_ type: State.Type, named name: String) throws(FileError) -> State? {
         try spool.stateDirectory?.readState(type, from: name, warn: { _ in })
     }
 
     /// Writes such a file; where the disk is full, with a part of the reserve: what is noted may be what frees it.
-    public func write(_ state: some Encodable, named name: String, isDurable: Bool) throws(FileError) {
+    package func write(_ state: some Encodable, named name: String, isDurable: Bool) throws(FileError) {
         try spool.room.lendingReserve { () throws(FileError) in
             try spool.stateDirectory?.writeState(state, to: name, durable: isDurable)
         }
@@ -28,5 +28,5 @@ public struct OwnStateFiles: Sendable {
 
 extension Spool {
     /// State files of a program that keeps the spool for its own purpose.
-    public var ownState: OwnStateFiles { OwnStateFiles(spool: self) }
+    package var ownState: OwnStateFiles { OwnStateFiles(spool: self) }
 }

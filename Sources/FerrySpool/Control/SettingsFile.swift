@@ -1,13 +1,13 @@
 /// The limits that a person set for a spool: the file `.ferry/settings.json`.
-public struct SettingsFile: Sendable {
+package struct SettingsFile: Sendable {
     /// The spool that it belongs to.
     package let spool: Spool
 
     /// The file's name in ``Spool/stateFolderName``.
-    public static let fileName = "settings.json"
+    package static let fileName = "settings.json"
 
     /// Returns the limits that a person set; `nil` when there are none that can be read.
-    public func read(warn: (UnreadableState) -> Void = { _ in }) throws(FileError) -> SpoolSettings? {
+    package func read(warn: (UnreadableState) -> Void = { _ in }) throws(FileError) -> SpoolSettings? {
         try spool.stateDirectory?.readStateOfAnyKind(SpoolSettings.self, from: Self.fileName, warn: warn)
     }
 
@@ -17,7 +17,7 @@ public struct SettingsFile: Sendable {
     ///   - standard: Those of the program that asks, for a spool that has none of its own. Settings that cannot be understood limit nothing: what
     ///     they said may be more than any standard.
     /// - Throws: ``FileError`` when they cannot be read now: what they are is not known then.
-    public func limits(
+    package func limits(
         or standard: RetentionLimits, warn: (UnreadableState) -> Void = { _ in }
     ) throws(FileError) -> RetentionLimits {
         var isUnreadable = false
@@ -31,7 +31,7 @@ public struct SettingsFile: Sendable {
     /// Makes the limits that were set for a program the spool's, when the program starts to keep limits.
     ///
     /// - Returns: The limits that hold from now on. Settings that cannot be written, on a full disk, hold for this program alone.
-    public func adopt(_ configured: ConfiguredLimits, at now: Timestamp, warn: (UnreadableState) -> Void = { _ in })
+    package func adopt(_ configured: ConfiguredLimits, at now: Timestamp, warn: (UnreadableState) -> Void = { _ in })
         -> RetentionLimits
     {
         do throws(FileError) {
@@ -66,5 +66,5 @@ public struct SettingsFile: Sendable {
 
 extension Spool {
     /// The limits that a person set for the spool.
-    public var settings: SettingsFile { SettingsFile(spool: self) }
+    package var settings: SettingsFile { SettingsFile(spool: self) }
 }

@@ -17,7 +17,7 @@ public struct SpoolControl: Codable, Equatable, Sendable {
     public internal(set) var isUnreadable = false
 
     /// What holds while the file is there and cannot be read.
-    public static let unreadable: SpoolControl = {
+    package static let unreadable: SpoolControl = {
         var control = SpoolControl()
         control.isPaused = true
         control.isUnreadable = true

@@ -1,13 +1,13 @@
 /// Who the events of a spool's trackers come from: the content of `.ferry/identity.json`.
-public struct SpoolIdentity: Codable, Equatable, Sendable {
+package struct SpoolIdentity: Codable, Equatable, Sendable {
     /// The format's version.
-    public var version = 1
+    package var version = 1
     /// A random UUID, made once for the spool.
-    public var anonymousID: String
+    package var anonymousID: String
     /// The ID of the user who is logged in; `nil` when none is.
-    public var userID: String?
+    package var userID: String?
     /// When the identity was made.
-    public var createdAt: Timestamp
+    package var createdAt: Timestamp
 
     enum CodingKeys: String, CodingKey {
         case version, createdAt
@@ -16,13 +16,13 @@ public struct SpoolIdentity: Codable, Equatable, Sendable {
     }
 
     /// Creates an identity without a user.
-    public init(anonymousID: String, createdAt: Timestamp) {
+    package init(anonymousID: String, createdAt: Timestamp) {
         self.anonymousID = anonymousID
         self.createdAt = createdAt
     }
 
     /// Decodes an identity; throws `DecodingError` when an ID is empty, too long, or has a zero byte.
-    public init(from decoder: any Decoder) throws {
+    package init(from decoder: any Decoder) throws {
         let container = try decoder.container(keyedBy: CodingKeys.self)
         version = try container.decode(Int.self, forKey: .version)
         anonymousID = try container.decode(String.self, forKey: .anonymousID)
@@ -35,7 +35,7 @@ public struct SpoolIdentity: Codable, Equatable, Sendable {
     }
 
     /// Of a user's ID, as in App Center's SDK, and of any other: C's texts end at a zero byte.
-    public static let longest = 256
+    package static let longest = 256
 
     private static func isID(_ text: String) -> Bool {
         !text.isEmpty && text.utf16.count <= longest && !text.utf8.contains(0)

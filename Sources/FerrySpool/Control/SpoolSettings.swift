@@ -1,14 +1,14 @@
 /// The limits that a person set for a spool: the content of `.ferry/settings.json`. Every program that keeps limits on its own, `ferry run` and
 /// trackers, goes by them, so that none undoes another's.
-public struct SpoolSettings: Codable, Equatable, Sendable {
+package struct SpoolSettings: Codable, Equatable, Sendable {
     /// The format's version.
-    public var version = 1
+    package var version = 1
     /// What holds; what is missing in the file is not limited.
-    public let retention: RetentionLimits
+    package let retention: RetentionLimits
     /// When the limits were set; 1970-01-01 where a file does not say.
-    public let setAt: Timestamp
+    package let setAt: Timestamp
     /// The program that was configured last.
-    public let setBy: String
+    package let setBy: String
 
     enum CodingKeys: String, CodingKey { case version, maxBytes, maxAgeMs, setAt, setBy }
 
@@ -19,7 +19,7 @@ public struct SpoolSettings: Codable, Equatable, Sendable {
     static func name(of program: String) -> String { String(program.printable().unicodeScalars.prefix(128)) }
 
     /// Creates settings; an age is cut to whole milliseconds, at least 1 and at most a century.
-    public init(retention: RetentionLimits, setAt: Timestamp, setBy: String) {
+    package init(retention: RetentionLimits, setAt: Timestamp, setBy: String) {
         // As the file will have it, so that what was set and what is read are equal.
         self.retention = RetentionLimits(
             maxBytes: retention.maxBytes,
@@ -29,7 +29,7 @@ public struct SpoolSettings: Codable, Equatable, Sendable {
     }
 
     /// Decodes settings; throws `DecodingError` when a limit is below 1, or an age above a century.
-    public init(from decoder: any Decoder) throws {
+    package init(from decoder: any Decoder) throws {
         let container = try decoder.container(keyedBy: CodingKeys.self)
         version = try container.decodeIfPresent(Int.self, forKey: .version) ?? 1
         let bytes = try container.decodeIfPresent(.maxBytes, in: 1...Int64.max)
@@ -41,7 +41,7 @@ public struct SpoolSettings: Codable, Equatable, Sendable {
     }
 
     /// Encodes the settings, with ages in milliseconds.
-    public func encode(to encoder: any Encoder) throws {
+    package func encode(to encoder: any Encoder) throws {
         var container = encoder.container(keyedBy: CodingKeys.self)
         try container.encode(version, forKey: .version)
         try container.encodeIfPresent(retention.maxBytes?.bytes, forKey: .maxBytes)

@@ -1,7 +1,7 @@
 import Glibc
 
 /// What came of trying to be the only process that does something with a spool.
-public enum StateLocking: Sendable {
+package enum StateLocking: Sendable {
     /// For as long as the file stays open.
     case locked(OpenFile)
     /// - Parameter process: The number of the process that holds it, where that can be read.
@@ -10,7 +10,7 @@ public enum StateLocking: Sendable {
 
 extension OwnStateFiles {
     /// Takes the lock of a file in ``Spool/stateFolderName``, which is made if need be and tells the process.
-    public func lock(named name: String) throws(FileError) -> StateLocking {
+    package func lock(named name: String) throws(FileError) -> StateLocking {
         guard let stateDirectory = spool.stateDirectory else {
             throw spool.stateFailure ?? FileError("write into", spool.path, code: EROFS)
         }

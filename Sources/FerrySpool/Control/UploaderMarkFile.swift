@@ -1,5 +1,5 @@
 /// Which uploader runs over a spool: the file `.ferry/uploader.json`.
-public struct UploaderMarkFile: Sendable {
+package struct UploaderMarkFile: Sendable {
     /// The spool that it belongs to.
     package let spool: Spool
 
@@ -8,7 +8,7 @@ public struct UploaderMarkFile: Sendable {
     /// Leaves a mark for as long as the returned holder lives. Of several uploaders the last one's counts.
     ///
     /// - Returns: Also the mark of another uploader that uses the spool.
-    public func leave(_ mark: UploaderMark) throws(FileError) -> (holder: UploaderMarkHolder, other: UploaderMark?)? {
+    package func leave(_ mark: UploaderMark) throws(FileError) -> (holder: UploaderMarkHolder, other: UploaderMark?)? {
         guard let stateDirectory = spool.stateDirectory else { return nil }
         var other: UploaderMark?
         if let known = try read(), known.isRunning, known.mark.process != mark.process { other = known.mark }
@@ -30,7 +30,7 @@ public struct UploaderMarkFile: Sendable {
     package func changed() throws(FileError) -> Timestamp? { try spool.stateDirectory?.status(Self.fileName)?.changed }
 
     /// Returns the mark of the uploader that runs, or ran last; whether it runs is known for this machine alone. `nil` when none ever did.
-    public func read(_ locks: @autoclosure () -> HeldLocks = HeldLocks()) throws(FileError) -> (
+    package func read(_ locks: @autoclosure () -> HeldLocks = HeldLocks()) throws(FileError) -> (
         mark: UploaderMark, isRunning: Bool
     )? {
         guard let stateDirectory = spool.stateDirectory,
@@ -43,5 +43,5 @@ public struct UploaderMarkFile: Sendable {
 
 extension Spool {
     /// Which uploader runs over the spool.
-    public var uploaderMark: UploaderMarkFile { UploaderMarkFile(spool: self) }
+    package var uploaderMark: UploaderMarkFile { UploaderMarkFile(spool: self) }
 }

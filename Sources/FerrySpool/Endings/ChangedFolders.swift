@@ -1,10 +1,10 @@
 /// The folders that endings have changed: their names are forced to the disk once for all of them.
-public struct ChangedFolders: Sendable {
+package struct ChangedFolders: Sendable {
     private let spool: Directory
     private var sent: (day: String, folder: Directory)?
     var rejected: Directory?
     /// The delivered segments that the last call deleted, since there was no room for them in `sent/`.
-    public internal(set) var deleted = LedgerTotals.Count()
+    package internal(set) var deleted = LedgerTotals.Count()
 
     init(_ spool: Directory) { self.spool = spool }
 
@@ -26,7 +26,7 @@ public struct ChangedFolders: Sendable {
     }
 
     /// Forces the moves to the disk: where they went first.
-    public func sync() throws(FileError) {
+    package func sync() throws(FileError) {
         try sent?.folder.sync()
         try rejected?.sync()
         try spool.sync()

@@ -1,7 +1,7 @@
 /// How a claimed segment ends.
-public struct Ending: Sendable {
+package struct Ending: Sendable {
     /// What becomes of the segment's file.
-    public enum Disposal: Sendable {
+    package enum Disposal: Sendable {
         /// Delivered: into `sent/`, or deleted.
         case sent(keep: Bool)
         /// Into `rejected/`, with its reason.
@@ -11,16 +11,16 @@ public struct Ending: Sendable {
     }
 
     /// The claim on the segment.
-    public let claim: Claim
+    package let claim: Claim
     /// What becomes of the segment's file.
-    public let disposal: Disposal
+    package let disposal: Disposal
     /// The line that the ledger gets.
-    public var entry: LedgerEntry
+    package var entry: LedgerEntry
     /// Whether there is a sidecar to remove.
     let hasSidecar: Bool
 
     /// Creates the ending of a claimed segment.
-    public init(_ claim: Claim, _ disposal: Disposal, _ entry: LedgerEntry, hasSidecar: Bool = true) {
+    package init(_ claim: Claim, _ disposal: Disposal, _ entry: LedgerEntry, hasSidecar: Bool = true) {
         self.hasSidecar = hasSidecar
         self.claim = claim
         self.disposal = disposal

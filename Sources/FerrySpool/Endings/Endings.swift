@@ -1,14 +1,14 @@
 import Glibc
 
 /// Ends segments: their lines in the ledger first, then their files.
-public struct Endings: Sendable {
+package struct Endings: Sendable {
     /// The spool that it belongs to.
     package let spool: Spool
 
     /// Ends segments: first all lines of the ledger, durably, then the files. A crash in between repeats a line and loses none.
     ///
     /// Many at once cost one forced write to the ledger, and one to each folder.
-    public func settle(_ endings: [Ending]) throws(FileError) {
+    package func settle(_ endings: [Ending]) throws(FileError) {
         guard !endings.isEmpty else { return }
         try record(endings)
         try carryOut(endings).sync()
@@ -19,7 +19,7 @@ public struct Endings: Sendable {
     /// - Parameter sentGivesWay: Where the disk is full, the oldest delivered segments are deleted for the lines.
     /// - Returns: What was deleted.
     @discardableResult
-    public func record(_ endings: [Ending], sentGivesWay: Bool = false) throws(FileError) -> LedgerTotals.Count {
+    package func record(_ endings: [Ending], sentGivesWay: Bool = false) throws(FileError) -> LedgerTotals.Count {
         try spool.room.making(sentGivesWay: sentGivesWay) { () throws(FileError) in try spool.ledger.append(endings.map(\.entry))
         }
     }
@@ -31,7 +31,7 @@ public struct Endings: Sendable {
     ///   - sentGivesWay: Where there is no room in `sent/` for a delivered segment, it is deleted.
     /// - Returns: The folders that changed, for the third part.
     /// - Throws: The first failure, when everything else is done.
-    public func carryOut(
+    package func carryOut(
         _ endings: [Ending], after earlier: ChangedFolders? = nil, sentGivesWay: Bool = false
     ) throws(FileError) -> ChangedFolders {
         var changed = earlier ?? ChangedFolders(spool.directory)
@@ -134,5 +134,5 @@ public struct Endings: Sendable {
 
 extension Spool {
     /// Ends segments.
-    public var endings: Endings { Endings(spool: self) }
+    package var endings: Endings { Endings(spool: self) }
 }

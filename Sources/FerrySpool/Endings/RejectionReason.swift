@@ -17,14 +17,14 @@ public struct RejectionReason: Codable, Equatable, Sendable {
     /// The first 4 KiB of what the destination answered.
     public var body: String?
     /// How much of it was delivered before, as its sidecar had it.
-    public var delivered: RetryState.Delivered?
+    package var delivered: RetryState.Delivered?
     /// The segment that its whole lines were published as.
-    public var salvagedAs: String?
+    package var salvagedAs: String?
     /// The segment that its whole lines were about to be published as. The folder and the ledger tell whether they were.
-    public var salvagingAs: String?
+    package var salvagingAs: String?
 
     /// Creates the reason of a rejection.
-    public init(
+    package init(
         at: Timestamp, kind: String, status: Int? = nil, message: String, attempts: Int, offset: Int64? = nil,
         body: String? = nil
     ) {

@@ -2,7 +2,7 @@ import Glibc
 
 extension ExportsFolder {
     /// The folder in ``Spool/stateFolderName`` that the marks lie in.
-    public static let folderName = "exports"
+    package static let folderName = "exports"
 
     static let markSuffix = ".jsonl"
     static let underWaySuffix = ".making"
@@ -19,12 +19,12 @@ extension ExportsFolder {
     }
 
     /// Marks the segments of a bundle that is whole, durably.
-    public func mark(_ mark: ExportMark) throws(FileError) {
+    package func mark(_ mark: ExportMark) throws(FileError) {
         try makeFolder().replace("\(mark.bundle)\(Self.markSuffix)", with: Self.lines(of: mark), durable: true)
     }
 
     /// Forgets a mark: what of its segments is still pending is sent and exported again.
-    public func unmark(_ bundle: String) throws(FileError) {
+    package func unmark(_ bundle: String) throws(FileError) {
         guard let folder = try folder() else { return }
         try folder.remove("\(bundle)\(Self.markSuffix)")
         try folder.remove("\(bundle)\(Self.underWaySuffix)")
@@ -32,13 +32,13 @@ extension ExportsFolder {
     }
 
     /// Returns the marks that count, oldest first.
-    public func marks(warn: (UnreadableState) -> Void = { _ in }) throws(FileError) -> [ExportMark] {
+    package func marks(warn: (UnreadableState) -> Void = { _ in }) throws(FileError) -> [ExportMark] {
         try allMarks(warn: warn).filter { $0.state != .void }
     }
 
     /// Returns all marks, those of dead exports included, oldest first. A file or line that cannot be read counts as absent, the file with a
     /// warning.
-    public func allMarks(warn: (UnreadableState) -> Void = { _ in }) throws(FileError) -> [ExportMark] {
+    package func allMarks(warn: (UnreadableState) -> Void = { _ in }) throws(FileError) -> [ExportMark] {
         guard let folder = try folder() else { return [] }
         var marks: [ExportMark] = []
         for name in try folder.names() where !name.hasPrefix(".") {
@@ -83,7 +83,7 @@ extension ExportsFolder {
     }
 
     /// Returns the bundles that pending segments travel in, oldest first.
-    public func travellingBundles(warn: (UnreadableState) -> Void = { _ in }) throws(FileError) -> [TravellingBundle] {
+    package func travellingBundles(warn: (UnreadableState) -> Void = { _ in }) throws(FileError) -> [TravellingBundle] {
         let marks = try marks(warn: warn)
         return zip(marks, try newNames(of: marks)).map { mark, newNames in
             TravellingBundle(
@@ -94,7 +94,7 @@ extension ExportsFolder {
     }
 
     /// Changes when marks do, and when an export dies; `nil` when there never were any.
-    public func stamp() throws(FileError) -> ExportsStamp? {
+    package func stamp() throws(FileError) -> ExportsStamp? {
         guard let folder = try folder() else { return nil }
         let names = try folder.names()
         let underWay = names.count { name in

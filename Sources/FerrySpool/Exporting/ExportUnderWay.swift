@@ -1,13 +1,13 @@
 /// An export that runs: `.ferry/exports/BUNDLE.making` names its segments, and is locked for as long as the process lives. So no
 /// uploader sends them meanwhile, and a process that dies leaves nothing that counts.
-public final class ExportUnderWay: Sendable {
+package final class ExportUnderWay: Sendable {
     /// The bundle's random ID.
-    public let bundle: String
+    package let bundle: String
     private let at: Timestamp
     /// As they were marked.
     private let segments: [ExportMark.Segment]
     /// The names of the segments that were marked.
-    public var names: [String] { segments.map(\.name) }
+    package var names: [String] { segments.map(\.name) }
     private let spool: Spool
     /// Holds the lock.
     private let file: OpenFile
@@ -27,7 +27,7 @@ public final class ExportUnderWay: Sendable {
     /// its last name: on a full disk too.
     ///
     /// - Parameter segments: Those that are in the bundle.
-    public func finish(_ segments: [ExportMark.Segment]) throws(FileError) {
+    package func finish(_ segments: [ExportMark.Segment]) throws(FileError) {
         guard let bytes = bytes(with: segments) else {
             try spool.exports.mark(ExportMark(bundle: bundle, at: at, segments: segments))
             try? spool.exports.makeFolder().remove("\(bundle)\(ExportsFolder.underWaySuffix)")
@@ -54,7 +54,7 @@ public final class ExportUnderWay: Sendable {
     }
 
     /// Takes the mark back: there will be no bundle, and the segments are due.
-    public func cancel() { try? spool.exports.unmark(bundle) }
+    package func cancel() { try? spool.exports.unmark(bundle) }
 }
 
 extension ExportsFolder {
@@ -63,7 +63,7 @@ extension ExportsFolder {
     /// Exports at the same time follow one another here: what another one has marked since the segments were chosen is left out.
     ///
     /// - Parameter includesTravelling: Also segments that travel in another bundle.
-    public func begin(
+    package func begin(
         of names: [String], at now: Timestamp, includesTravelling: Bool = false
     ) throws(FileError) -> ExportUnderWay {
         try spool.room.lendingMostOfReserve { () throws(FileError) in

@@ -1,11 +1,11 @@
 /// Which file an exported segment is, independently of its name: a rename changes none of it.
-public struct ExportedFile: Codable, Hashable, Sendable {
+package struct ExportedFile: Codable, Hashable, Sendable {
     private var inode: UInt
     private(set) var size: Int64
     private var modified: Timestamp
 
     /// Takes inode, size and modification time from a file's status.
-    public init(_ status: FileStatus) {
+    package init(_ status: FileStatus) {
         inode = status.identity.inode
         size = status.size.bytes
         modified = status.modified

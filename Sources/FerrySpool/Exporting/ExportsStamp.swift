@@ -1,5 +1,5 @@
 /// What the marks of a spool are known by: two equal stamps mean that nothing has changed.
-public struct ExportsStamp: Equatable, Sendable {
+package struct ExportsStamp: Equatable, Sendable {
     let changed: Timestamp
     /// On a file system that counts whole seconds, two changes have one time.
     let marks: [String]

@@ -1,12 +1,12 @@
 /// The segments that travel by hand, known by what they are: another priority or stream in its name makes no other segment, and what has
 /// got the name of one from another tool is another segment.
-public struct TravellingSegments: Sendable {
+package struct TravellingSegments: Sendable {
     /// What a mark says of a segment.
-    public struct Entry: Sendable {
+    package struct Entry: Sendable {
         /// The ID of the bundle that the segment travels in.
-        public let bundle: String
+        package let bundle: String
         /// The segment's name when it was exported.
-        public let name: String
+        package let name: String
         fileprivate let sha256: String
         fileprivate let file: ExportedFile?
 
@@ -34,7 +34,7 @@ public struct TravellingSegments: Sendable {
     private var moved: Set<FileName> = []
 
     /// Creates a set in which no segment travels.
-    public init() {}
+    package init() {}
 
     init(_ marks: [ExportMark]) {
         for mark in marks {
@@ -49,7 +49,7 @@ public struct TravellingSegments: Sendable {
     }
 
     /// Whether no segment travels.
-    public var isEmpty: Bool { byName.isEmpty }
+    package var isEmpty: Bool { byName.isEmpty }
 
     /// Returns what the marks say of a file.
     ///
@@ -94,10 +94,10 @@ public struct TravellingSegments: Sendable {
 
 extension ExportsFolder {
     /// Returns the segments that travel now.
-    public func travelling() throws(FileError) -> TravellingSegments { TravellingSegments(try marks()) }
+    package func travelling() throws(FileError) -> TravellingSegments { TravellingSegments(try marks()) }
 
     /// Returns the segments that travel now; where a listing shows that the name of one was used again, the new file does not.
-    public func travelling(in listing: SpoolListing) throws(FileError) -> TravellingSegments {
+    package func travelling(in listing: SpoolListing) throws(FileError) -> TravellingSegments {
         var travelling = try travelling()
         travelling.noteMoves(among: listing, file: exportedFile)
         return travelling
@@ -113,7 +113,7 @@ extension ExportsFolder {
     }
 
     /// Returns what a mark says of a pending segment; `nil` when it does not travel.
-    public func entry(of name: String, in travelling: TravellingSegments) -> TravellingSegments.Entry? {
+    package func entry(of name: String, in travelling: TravellingSegments) -> TravellingSegments.Entry? {
         travelling.entry(of: name, file: { exportedFile(name) }, digest: { exportedDigest(name, of: $0) })
     }
 
@@ -130,7 +130,7 @@ extension ExportsFolder {
     }
 
     /// Returns the names of the pending segments that travel.
-    public func names(in listing: SpoolListing, of travelling: TravellingSegments) -> Set<FileName> {
+    package func names(in listing: SpoolListing, of travelling: TravellingSegments) -> Set<FileName> {
         guard !travelling.isEmpty else { return [] }
         var names: Set<FileName> = []
         for name in listing.entries.lazy.map(listing.name) where entry(of: name, in: travelling) != nil { names.insert(name) }
@@ -138,13 +138,13 @@ extension ExportsFolder {
     }
 
     /// Returns the names of the pending segments that travel.
-    public func segments() throws(FileError) -> Set<FileName> {
+    package func segments() throws(FileError) -> Set<FileName> {
         let listing = try spool.scan()
         return names(in: listing, of: try travelling(in: listing))
     }
 
     /// Returns the names that exported segments have now, by the names that they were exported under, where the two differ: for each mark.
-    public func newNames(of marks: [ExportMark]) throws(FileError) -> [[FileName: String]] {
+    package func newNames(of marks: [ExportMark]) throws(FileError) -> [[FileName: String]] {
         var newNames = [[FileName: String]](repeating: [:], count: marks.count)
         var missing: [(mark: Int, segments: TravellingSegments, inPlace: Set<FileName>)] = []
         for (index, mark) in marks.enumerated() {
@@ -183,7 +183,7 @@ extension ExportsFolder {
 
 extension ExportsFolder {
     /// Returns whether a pending file is about to leave: a process has claimed it, or it travels in a bundle.
-    public func isLeaving(_ name: String) throws(FileError) -> Bool {
+    package func isLeaving(_ name: String) throws(FileError) -> Bool {
         do throws(FileError) {
             if let file = try spool.directory.open(name), file.isHeld { return true }
         } catch {

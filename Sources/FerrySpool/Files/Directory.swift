@@ -3,14 +3,14 @@ import CLinux
 import Glibc
 
 /// An open folder: every name below is resolved in it, so that moving or replacing the folder's path changes nothing.
-public final class Directory: Sendable {
+package final class Directory: Sendable {
     /// The path that the folder was opened by.
-    public let path: String
+    package let path: String
     /// The folder's file descriptor.
     package let descriptor: Int32
     private let forks = ferry_fork_count()
     /// Of what is made in the folder.
-    public let modes: FolderModes
+    package let modes: FolderModes
     /// Which folder was opened; `nil` when the kernel did not tell.
     private let opened: FileStatus.Identity?
 
@@ -45,14 +45,14 @@ public final class Directory: Sendable {
     /// Opens a folder.
     ///
     /// - Parameter isSpool: What root makes in it is its owner's.
-    public static func open(_ path: String, isSpool: Bool = false) throws(FileError) -> Directory {
+    package static func open(_ path: String, isSpool: Bool = false) throws(FileError) -> Directory {
         let descriptor = behindStandardStreams(Glibc.open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC))
         guard descriptor >= 0 else { throw FileError("open folder", path) }
         return Directory(descriptor: descriptor, path: path, isSpool: isSpool)
     }
 
     /// Opens a folder inside this one. A symbolic link is refused.
-    public func directory(_ name: String) throws(FileError) -> Directory {
+    package func directory(_ name: String) throws(FileError) -> Directory {
         let opened = behindStandardStreams(openat(descriptor, name, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW))
         guard opened >= 0 else { throw FileError("open folder", pathOf(name)) }
         return Directory(descriptor: opened, path: pathOf(name), isSpool: isSpool)
@@ -61,7 +61,7 @@ public final class Directory: Sendable {
     /// Opens a folder inside this one, and makes it first if need be, with the modes of this one.
     ///
     /// - Parameter isForced: What is in it counts after a power cut, too.
-    public func makeDirectory(_ name: String, isForced: Bool = true) throws(FileError) -> Directory {
+    package func makeDirectory(_ name: String, isForced: Bool = true) throws(FileError) -> Directory {
         guard mkdirat(descriptor, name, modes.folder) == 0 else {
             if errno != EEXIST { throw FileError("create folder", pathOf(name)) }
             return try directory(name)
@@ -74,10 +74,10 @@ public final class Directory: Sendable {
     }
 
     /// Returns the path of a name in the folder, for messages.
-    public func pathOf(_ name: String) -> String { path + "/" + name }
+    package func pathOf(_ name: String) -> String { path + "/" + name }
 
     /// Returns what the kernel knows of a name, without following a link; `nil` when there is no such name.
-    public func status(_ name: String) throws(FileError) -> FileStatus? {
+    package func status(_ name: String) throws(FileError) -> FileStatus? {
         var status = stat()
         if fstatat(descriptor, name, &status, AT_SYMLINK_NOFOLLOW) == 0 { return FileStatus(status) }
         if errno == ENOENT { return nil }
@@ -85,7 +85,7 @@ public final class Directory: Sendable {
     }
 
     /// Returns which folder it is, independently of its name.
-    public func identity() throws(FileError) -> FileStatus.Identity {
+    package func identity() throws(FileError) -> FileStatus.Identity {
         var status = stat()
         guard fstat(descriptor, &status) == 0 else { throw FileError("examine", path) }
         return FileStatus(status).identity
@@ -101,13 +101,13 @@ public final class Directory: Sendable {
     }
 
     /// Whether the folder has been removed: what is written into it goes with its descriptor.
-    public var isRemoved: Bool {
+    package var isRemoved: Bool {
         var status = stat()
         return fstat(descriptor, &status) == 0 && status.st_nlink == 0
     }
 
     /// Returns whether a name is a folder's. A link to one is none. What cannot be examined is not taken for something else.
-    public func isDirectory(_ name: String) throws(FileError) -> Bool {
+    package func isDirectory(_ name: String) throws(FileError) -> Bool {
         var status = stat()
         if fstatat(descriptor, name, &status, AT_SYMLINK_NOFOLLOW) == 0 { return status.st_mode & S_IFMT == S_IFDIR }
         if errno == ENOENT { return false }
@@ -115,7 +115,7 @@ public final class Directory: Sendable {
     }
 
     /// Whether the folder changes without this kernel's knowing: on NFS, SMB, CIFS, 9P, FUSE, AFS, Ceph and VirtualBox's shares.
-    public var isRemote: Bool {
+    package var isRemote: Bool {
         // By their numbers in linux/magic.h and statfs(2).
         [0x6969, 0x517b, 0xff53_4d42, 0xfe53_4d42, 0x0102_1997, 0x6573_5546, 0x5346_414f, 0x00c3_6400, 0x786f_4256]
             .contains(ferry_file_system(descriptor))
@@ -125,7 +125,7 @@ public final class Directory: Sendable {
     var hasDevicesOfItsOwn: Bool { [0x9123_683e, 0x794c_7630].contains(ferry_file_system(descriptor)) }
 
     /// Returns when a name was last added, removed or renamed.
-    public func changed() throws(FileError) -> Timestamp {
+    package func changed() throws(FileError) -> Timestamp {
         var status = stat()
         guard fstat(descriptor, &status) == 0 else { throw FileError("examine", path) }
         return FileStatus(status).modified
@@ -136,7 +136,7 @@ public final class Directory: Sendable {
 
     /// Returns whether the folder has that name. A name that cannot be looked up is not taken for one that is not there: what follows from "gone" is
     /// that something may be sent, sealed or removed.
-    public func contains(_ name: String) throws(FileError) -> Bool {
+    package func contains(_ name: String) throws(FileError) -> Bool {
         if faccessat(descriptor, name, F_OK, AT_SYMLINK_NOFOLLOW) == 0 { return true }
         if errno == ENOENT || errno == ENOTDIR || errno == ENAMETOOLONG { return false }
         throw FileError("look for", pathOf(name))
@@ -162,7 +162,7 @@ public final class Directory: Sendable {
     }
 
     /// Opens a regular file for reading; `nil` when there is none of that name. Links, pipes and devices are refused.
-    public func open(_ name: String) throws(FileError) -> OpenFile? {
+    package func open(_ name: String) throws(FileError) -> OpenFile? {
         let opened = behindStandardStreams(openat(descriptor, name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK))
         guard opened >= 0 else {
             if errno == ENOENT { return nil }
@@ -172,7 +172,7 @@ public final class Directory: Sendable {
     }
 
     /// Creates a file that must not exist yet, with the folder's modes, for reading and writing.
-    public func create(_ name: String) throws(FileError) -> OpenFile {
+    package func create(_ name: String) throws(FileError) -> OpenFile {
         let file = try open(name, flags: O_RDWR | O_CREAT | O_EXCL, verb: "create")
         modes.applyToFile(file.descriptor)
         return file
@@ -218,14 +218,14 @@ public final class Directory: Sendable {
     }
 
     /// Forces names that were added, renamed or removed to the disk.
-    public func sync() throws(FileError) {
+    package func sync() throws(FileError) {
         // Some file systems know no fsync of folders (EINVAL); they have nothing to force.
         guard fsync(descriptor) == 0 || errno == EINVAL else { throw FileError("sync folder", path) }
     }
 
     /// Forces everything that was written to the folder's file system to its medium: one call for many files, on sticks too, whose file
     /// system knows no fsync of folders.
-    public func syncFileSystem() throws(FileError) {
+    package func syncFileSystem() throws(FileError) {
         guard syncfs(descriptor) == 0 else { throw FileError("sync", path) }
     }
 
@@ -240,7 +240,7 @@ public final class Directory: Sendable {
     }
 
     /// Removes a file; does nothing when there is none of that name.
-    public func remove(_ name: String) throws(FileError) {
+    package func remove(_ name: String) throws(FileError) {
         guard unlinkat(descriptor, name, 0) == 0 || errno == ENOENT else { throw FileError("remove", pathOf(name)) }
     }
 }

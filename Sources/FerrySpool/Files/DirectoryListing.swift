@@ -64,7 +64,7 @@ extension Directory {
     }
 
     /// Returns the names in the folder, sorted by their bytes.
-    public func names() throws(FileError) -> [String] {
+    package func names() throws(FileError) -> [String] {
         var names: [String] = []
         try forEachName { names.append(String(decoding: $0, as: UTF8.self)) }
         return names.sorted { $0.utf8.lexicographicallyPrecedes($1.utf8) }

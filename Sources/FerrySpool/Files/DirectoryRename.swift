@@ -3,7 +3,7 @@ import Glibc
 
 extension Directory {
     /// Renames within the folder or into another one, and replaces what is there.
-    public func rename(_ name: String, to newName: String, in other: Directory? = nil) throws(FileError) {
+    package func rename(_ name: String, to newName: String, in other: Directory? = nil) throws(FileError) {
         let target = other ?? self
         guard renameat(descriptor, name, target.descriptor, newName) == 0 else {
             throw FileError("rename", "\(pathOf(name)) to \(target.pathOf(newName))")
@@ -11,7 +11,7 @@ extension Directory {
     }
 
     /// Renames unless the target exists. Returns whether it did.
-    public func renameWithoutReplacing(
+    package func renameWithoutReplacing(
         _ name: String, to newName: String, in other: Directory? = nil
     ) throws(FileError) -> Bool {
         let target = other ?? self

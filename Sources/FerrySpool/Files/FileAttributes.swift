@@ -3,31 +3,31 @@ import Glibc
 
 extension OpenFile {
     /// All that is noted of the segment. Most have nothing, which one call of the kernel tells.
-    public var notes: SegmentNotes {
+    package var notes: SegmentNotes {
         guard flistxattr(descriptor, nil, 0) > 0 else { return SegmentNotes() }
         return SegmentNotes(trail: trail, clockReading: clockReading, dated: dated)
     }
 
     /// The way that the segment came; ``Trail/none`` where that is not noted.
-    public var trail: Trail { attribute(Self.trailName, longest: Trail.longestText).flatMap { Trail($0) } ?? .none }
+    package var trail: Trail { attribute(Self.trailName, longest: Trail.longestText).flatMap { Trail($0) } ?? .none }
 
     /// - Returns: Whether it is noted: not on a file system without extended attributes, nor in another user's file.
     @discardableResult
-    public func setTrail(_ trail: Trail) -> Bool { setAttribute(Self.trailName, trail.text) }
+    package func setTrail(_ trail: Trail) -> Bool { setAttribute(Self.trailName, trail.text) }
 
     /// What the clock said when the segment was opened, where that is not the time in its name.
-    public var clockReading: Timestamp? {
+    package var clockReading: Timestamp? {
         attribute(Self.clockName, longest: Self.longestTime).flatMap { Timestamp(rfc3339: $0) }
     }
 
     /// Notes what the clock said, if the file system can.
-    public func setClockReading(_ reading: Timestamp) { _ = setAttribute(Self.clockName, reading.rfc3339) }
+    package func setClockReading(_ reading: Timestamp) { _ = setAttribute(Self.clockName, reading.rfc3339) }
 
     /// When the segment was opened, as far as that is known, where the clock that dated it was behind.
-    public var dated: Timestamp? { attribute(Self.datedName, longest: Self.longestTime).flatMap { Timestamp(rfc3339: $0) } }
+    package var dated: Timestamp? { attribute(Self.datedName, longest: Self.longestTime).flatMap { Timestamp(rfc3339: $0) } }
 
     /// Notes when the segment was opened, if the file system can.
-    public func setDated(_ dated: Timestamp) { _ = setAttribute(Self.datedName, dated.rfc3339) }
+    package func setDated(_ dated: Timestamp) { _ = setAttribute(Self.datedName, dated.rfc3339) }
 
     /// Takes over what another file's segment has noted.
     func inheritAttributes(of other: OpenFile) {

@@ -2,7 +2,7 @@ extension OpenFile {
     /// Returns the SHA-256 of some of its bytes, in constant memory, and how many there were.
     ///
     /// - Parameter size: Less is counted where the file ends before.
-    public func digest(from offset: Int64 = 0, size: Int64 = .max) throws(FileError) -> (digest: BodyDigest, bytes: Int64) {
+    package func digest(from offset: Int64 = 0, size: Int64 = .max) throws(FileError) -> (digest: BodyDigest, bytes: Int64) {
         var hash = ContentHash()
         var total: Int64 = 0
         let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: 1 << 18, alignment: 16)

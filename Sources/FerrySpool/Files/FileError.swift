@@ -1,4 +1,4 @@
-public import Glibc
+import Glibc
 
 /// A file operation that the kernel refused: which, on what, and why.
 public struct FileError: Error, Equatable, CustomStringConvertible {
@@ -12,7 +12,7 @@ public struct FileError: Error, Equatable, CustomStringConvertible {
     let lacksFiles: Bool
 
     /// Creates an error; without `code`, that of the system call that just failed.
-    public init(_ operation: String, _ path: String, code: Int32 = errno) {
+    package init(_ operation: String, _ path: String, code: Int32 = errno) {
         self.operation = operation
         self.path = path
         self.code = code
@@ -37,7 +37,7 @@ public struct FileError: Error, Equatable, CustomStringConvertible {
     package var isDiskFull: Bool { code == ENOSPC || code == EDQUOT }
 
     /// The process, or the system, has as many files open as it may.
-    public var isOutOfFiles: Bool { code == EMFILE || code == ENFILE }
+    package var isOutOfFiles: Bool { code == EMFILE || code == ENFILE }
 
     /// A folder, a link or a socket lies where a file should be.
     var isAboutKind: Bool { code == EISDIR || code == ELOOP || code == ENXIO || code == ENODEV }

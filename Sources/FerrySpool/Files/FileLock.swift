@@ -3,7 +3,7 @@ import Glibc
 
 extension OpenFile {
     /// Takes the exclusive advisory lock unless another process holds it. The kernel gives it back when the process dies.
-    public func tryLocking() -> Locking {
+    package func tryLocking() -> Locking {
         ferry_own_descriptor(descriptor)
         while flock(descriptor, LOCK_EX | LOCK_NB) != 0 {
             if errno == EWOULDBLOCK { return .heldByAnother }
@@ -13,10 +13,10 @@ extension OpenFile {
     }
 
     /// Returns whether the exclusive advisory lock could be taken.
-    public func tryLock() -> Bool { tryLocking() == .locked }
+    package func tryLock() -> Bool { tryLocking() == .locked }
 
     /// How long a process waits for what another one holds for no longer than a write.
-    public static let patience = Duration.seconds(10)
+    package static let patience = Duration.seconds(10)
 
     /// Waits for the exclusive advisory lock, for a bounded time. Only for files that a process holds for no longer than a write.
     func lock(within patience: Duration = patience) throws(FileError) {
@@ -95,7 +95,7 @@ extension Directory {
 
 extension FileError {
     /// The file system gave no lock. Without locks a segment would be sent by two processes at once.
-    public var isLocking: Bool { operation == "lock" }
+    package var isLocking: Bool { operation == "lock" }
 }
 
 extension OpenFile {

@@ -1,19 +1,19 @@
 import Glibc
 
 /// What the kernel knows of a file.
-public struct FileStatus: Sendable {
+package struct FileStatus: Sendable {
     /// The length of its content.
-    public let size: ByteCount
+    package let size: ByteCount
     /// What it takes of the disk: less than ``size`` where it has holes.
     package let allocated: ByteCount
     /// The time of the last modification, which copying tools may set.
-    public let modified: Timestamp
+    package let modified: Timestamp
     /// The last change of content, name or mode: unlike `modified`, no copying tool can set it.
-    public let changed: Timestamp
+    package let changed: Timestamp
     /// Whether it is a regular file.
-    public let isRegular: Bool
+    package let isRegular: Bool
     /// Which file it is, independently of its name.
-    public let identity: Identity
+    package let identity: Identity
     /// What a write changes.
     package let content: Content
     /// ``changed``, exactly.
@@ -22,7 +22,7 @@ public struct FileStatus: Sendable {
     package let owner: UInt32
 
     /// What tells a file from every other file of the machine.
-    public struct Identity: Hashable, Sendable {
+    package struct Identity: Hashable, Sendable {
         let device: UInt
         let inode: UInt
     }

@@ -1,9 +1,9 @@
 import Glibc
 
 /// The owner and the modes of what is made in a folder: they follow the folder's own, independently of the process's umask.
-public struct FolderModes: Equatable, Sendable {
+package struct FolderModes: Equatable, Sendable {
     /// The group may write into the folder, and not every user, as in `/tmp`: several users share it.
-    public let isShared: Bool
+    package let isShared: Bool
     /// The folder's owner and group.
     let owner: uid_t
     let group: gid_t

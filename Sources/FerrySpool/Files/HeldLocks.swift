@@ -1,12 +1,12 @@
 /// Which files processes of this machine hold locks on, as the kernel lists them. Unlike trying a lock, looking disturbs no process.
-public struct HeldLocks: Sendable {
+package struct HeldLocks: Sendable {
     private var devices: [UInt64: Set<String>] = [:]
 
     /// A machine with more has other sorrows; what is not read counts as not held.
     private static let largestList = 1 << 22
 
     /// Reads `/proc/locks`; without it nothing counts as held.
-    public init() {
+    package init() {
         let bytes = (try? OpenFile.reading("/proc/locks").readBytes(Self.largestList, at: 0)) ?? []
         self.init(String(decoding: bytes, as: UTF8.self))
     }

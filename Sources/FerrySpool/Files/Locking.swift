@@ -1,5 +1,5 @@
 /// What came of trying to lock a file.
-public enum Locking: Equatable, Sendable {
+package enum Locking: Equatable, Sendable {
     case locked
     case heldByAnother
     /// The file system has no locks, or gives none to a descriptor that may not write.

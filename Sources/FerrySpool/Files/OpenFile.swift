@@ -3,13 +3,13 @@ import CLinux
 import Glibc
 
 /// An open file. Closed when the last reference goes, which also gives back its lock.
-public final class OpenFile: Sendable {
+package final class OpenFile: Sendable {
     /// The file descriptor.
-    public let descriptor: Int32
+    package let descriptor: Int32
     /// When it was opened: in a fork's child it may not be there any more.
     private let forks = ferry_fork_count()
     /// For messages.
-    public let path: String
+    package let path: String
 
     init(descriptor: Int32, path: String) {
         self.descriptor = descriptor
@@ -33,10 +33,10 @@ public final class OpenFile: Sendable {
     }
 
     /// Takes over standard input; it is closed like any other file.
-    public static func standardInput() -> OpenFile { OpenFile(descriptor: fcntl(0, F_DUPFD_CLOEXEC, 3), path: "standard input") }
+    package static func standardInput() -> OpenFile { OpenFile(descriptor: fcntl(0, F_DUPFD_CLOEXEC, 3), path: "standard input") }
 
     /// Opens a file anywhere, for reading.
-    public static func reading(_ path: String) throws(FileError) -> OpenFile {
+    package static func reading(_ path: String) throws(FileError) -> OpenFile {
         let descriptor = behindStandardStreams(open(path, O_RDONLY | O_CLOEXEC))
         guard descriptor >= 0 else { throw FileError("open", path) }
         return OpenFile(descriptor: descriptor, path: path)
@@ -45,13 +45,13 @@ public final class OpenFile: Sendable {
     /// Opens a regular file anywhere, for reading; never waits, as opening a pipe does.
     ///
     /// - Returns: `nil` when there is something else at the path.
-    public static func readingRegular(_ path: String) throws(FileError) -> OpenFile? {
+    package static func readingRegular(_ path: String) throws(FileError) -> OpenFile? {
         let file = try readingAnything(path)
         return try file.status().isRegular ? file : nil
     }
 
     /// Opens a file of any kind at any path, for reading; never waits, as opening a pipe does.
-    public static func readingAnything(_ path: String) throws(FileError) -> OpenFile {
+    package static func readingAnything(_ path: String) throws(FileError) -> OpenFile {
         let descriptor = behindStandardStreams(open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK))
         guard descriptor >= 0 else { throw FileError("open", path) }
         return OpenFile(descriptor: descriptor, path: path)
@@ -60,7 +60,7 @@ public final class OpenFile: Sendable {
     /// Waits until there is something to read, or its end.
     ///
     /// - Returns: `false` when there was not in time.
-    public func isReadable(before end: ContinuousClock.Instant) -> Bool {
+    package func isReadable(before end: ContinuousClock.Instant) -> Bool {
         while true {
             let left = max((end - .now).inSeconds, 0)
             var poll = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
@@ -72,14 +72,14 @@ public final class OpenFile: Sendable {
     }
 
     /// Reads the next bytes, up to `count`; returns none at the end.
-    public func nextBytes(_ count: Int) throws(FileError) -> [UInt8] {
+    package func nextBytes(_ count: Int) throws(FileError) -> [UInt8] {
         let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: count, alignment: 16)
         defer { buffer.deallocate() }
         return Array(buffer[..<(try read(into: buffer))])
     }
 
     /// Creates or empties a file anywhere, for writing, with mode 0600.
-    public static func creating(_ path: String, appending: Bool = false) throws(FileError) -> OpenFile {
+    package static func creating(_ path: String, appending: Bool = false) throws(FileError) -> OpenFile {
         let flags = O_WRONLY | O_CREAT | O_CLOEXEC | (appending ? O_APPEND : O_TRUNC)
         let descriptor = behindStandardStreams(open(path, flags, 0o600))
         guard descriptor >= 0 else { throw FileError("create", path) }
@@ -87,21 +87,21 @@ public final class OpenFile: Sendable {
     }
 
     /// Creates a file anywhere that must not exist yet, for writing, with mode 0600.
-    public static func creatingNew(_ path: String) throws(FileError) -> OpenFile {
+    package static func creatingNew(_ path: String) throws(FileError) -> OpenFile {
         let descriptor = behindStandardStreams(open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600))
         guard descriptor >= 0 else { throw FileError("create", path) }
         return OpenFile(descriptor: descriptor, path: path)
     }
 
     /// Reads the file's status: fstat(2).
-    public func status() throws(FileError) -> FileStatus {
+    package func status() throws(FileError) -> FileStatus {
         var status = stat()
         guard fstat(descriptor, &status) == 0 else { throw FileError("examine", path) }
         return FileStatus(status)
     }
 
     /// Reads what is there, up to the buffer's size; 0 at the end.
-    public func read(into buffer: UnsafeMutableRawBufferPointer) throws(FileError) -> Int {
+    package func read(into buffer: UnsafeMutableRawBufferPointer) throws(FileError) -> Int {
         while true {
             let count = Glibc.read(descriptor, buffer.baseAddress, buffer.count)
             if count >= 0 { return count }
@@ -110,7 +110,7 @@ public final class OpenFile: Sendable {
     }
 
     /// Reads up to the buffer's size from an offset, less only at the end of the file.
-    public func read(into buffer: UnsafeMutableRawBufferPointer, at offset: Int64) throws(FileError) -> Int {
+    package func read(into buffer: UnsafeMutableRawBufferPointer, at offset: Int64) throws(FileError) -> Int {
         var total = 0
         // A buffer with room, and bytes that are left to write, lie somewhere: their address is never nil.
         while total < buffer.count {
@@ -122,7 +122,7 @@ public final class OpenFile: Sendable {
     }
 
     /// Reads up to `count` bytes from an offset, fewer only at the end of the file.
-    public func readBytes(_ count: Int, at offset: Int64) throws(FileError) -> [UInt8] {
+    package func readBytes(_ count: Int, at offset: Int64) throws(FileError) -> [UInt8] {
         var failure: FileError?
         let bytes = [UInt8](unsafeUninitializedCapacity: count) { buffer, filled in
             do throws(FileError) {
@@ -136,7 +136,7 @@ public final class OpenFile: Sendable {
     }
 
     /// Writes all of it.
-    public func write(_ bytes: UnsafeRawBufferPointer) throws(FileError) {
+    package func write(_ bytes: UnsafeRawBufferPointer) throws(FileError) {
         var written = 0
         try write(bytes, written: &written)
     }
@@ -151,7 +151,7 @@ public final class OpenFile: Sendable {
     }
 
     /// Writes all of the bytes at the file's position.
-    public func write(_ bytes: [UInt8]) throws(FileError) {
+    package func write(_ bytes: [UInt8]) throws(FileError) {
         var written = 0
         while written < bytes.count {
             let count = bytes.withUnsafeBytes { Glibc.write(descriptor, $0.baseAddress! + written, $0.count - written) }
@@ -184,7 +184,7 @@ public final class OpenFile: Sendable {
     }
 
     /// Forces data and size to the disk.
-    public func sync() throws(FileError) {
+    package func sync() throws(FileError) {
         guard fdatasync(descriptor) == 0 else { throw FileError("sync", path) }
     }
 }

@@ -1,16 +1,16 @@
 import Glibc
 
 /// What a file system gives its room out in.
-public struct RoomUnits: Sendable {
+package struct RoomUnits: Sendable {
     /// The size of a block in bytes: a file takes whole blocks.
-    public let block: Int64
+    package let block: Int64
     /// How many more files there is room for; `nil` where that is decided as they come.
-    public let files: Int64?
+    package let files: Int64?
 }
 
 extension Directory {
     /// Of the folder's file system.
-    public var roomUnits: RoomUnits {
+    package var roomUnits: RoomUnits {
         var status = statvfs()
         guard fstatvfs(descriptor, &status) == 0 else { return RoomUnits(block: 4096, files: nil) }
         return RoomUnits(

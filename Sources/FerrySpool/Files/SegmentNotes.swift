@@ -1,9 +1,9 @@
 /// What goes along with a segment in extended attributes: a copy by other tools may lose it, and a file system without them keeps none.
-public struct SegmentNotes: Sendable {
+package struct SegmentNotes: Sendable {
     /// The way that the segment came.
-    public var trail = Trail.none
+    package var trail = Trail.none
     /// What the clock said when the segment was opened, where that is not the time in its name.
-    public var clockReading: Timestamp?
+    package var clockReading: Timestamp?
     /// When the segment was opened, as far as that is known, where the clock that dated it was behind.
-    public var dated: Timestamp?
+    package var dated: Timestamp?
 }

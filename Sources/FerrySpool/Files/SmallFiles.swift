@@ -4,7 +4,7 @@ extension Directory {
     /// Reads the whole content of a small file; `nil` when there is none of that name.
     ///
     /// - Parameter limit: A file larger than this is cut off there: state files are small, and a wrong one must not fill the memory.
-    public func contents(of name: String, limit: ByteCount = .mebibytes(1)) throws(FileError) -> [UInt8]? {
+    package func contents(of name: String, limit: ByteCount = .mebibytes(1)) throws(FileError) -> [UInt8]? {
         guard let file = try open(name) else { return nil }
         return try file.readBytes(Int(min(file.status().size, limit).bytes), at: 0)
     }
@@ -13,7 +13,7 @@ extension Directory {
     /// replace, is moved aside.
     ///
     /// - Parameter durable: Also force it to the disk before the old content goes.
-    public func replace(_ name: String, with bytes: [UInt8], durable: Bool) throws(FileError) {
+    package func replace(_ name: String, with bytes: [UInt8], durable: Bool) throws(FileError) {
         let temporary = EntryKind.temporaryName()
         do throws(FileError) {
             let file = try create(temporary)

@@ -2,7 +2,7 @@
 ///
 /// A member with a ``GzipMemberCounts`` that says that it is small is gathered and inflated whole (``MemberInflater``). Every other one, and one
 /// that turns out not to be what its note says, goes through zlib, which alone tells damage and its place.
-public struct GzipReader: ~Copyable {
+package struct GzipReader: ~Copyable {
     private var stream: GzipStream
     /// The start of a member that is inflated whole when it is complete.
     private var gathered: [UInt8] = []
@@ -31,7 +31,7 @@ public struct GzipReader: ~Copyable {
     ///   - limit: The most that the whole may inflate to, against gzip bombs.
     ///   - strictly: By zlib alone, for a verdict that others rely on: libdeflate takes codes that RFC 1951 leaves without a meaning (3.2.6), which
     ///     other readers refuse.
-    public init(limit: ByteCount, strictly: Bool = false) {
+    package init(limit: ByteCount, strictly: Bool = false) {
         self.init(limit: limit, strictly: strictly, wholeUpTo: .oneOfMany)
     }
 
@@ -47,7 +47,7 @@ public struct GzipReader: ~Copyable {
     /// Inflates a piece of the file and hands on what comes out, in pieces no larger than the largest member that is inflated whole.
     ///
     /// - Throws: ``GzipError``, or the error that `body` throws.
-    public mutating func feed(
+    package mutating func feed(
         _ bytes: UnsafeRawBufferPointer, _ body: (UnsafeRawBufferPointer) throws -> Void
     ) throws {
         var rest = bytes
@@ -65,7 +65,7 @@ public struct GzipReader: ~Copyable {
     }
 
     /// Ends the input, with `body` for the rest of what can be inflated of it. To be called at the end of the file.
-    public mutating func finish(_ body: (UnsafeRawBufferPointer) throws -> Void) throws {
+    package mutating func finish(_ body: (UnsafeRawBufferPointer) throws -> Void) throws {
         try giveUp(body)
         try stream.finish()
     }

@@ -5,7 +5,7 @@
 ///
 /// Equal lines at an equal level give equal bytes, in whichever pieces they come, so that a segment that is sealed or split a second time after a
 /// crash is the same segment to a receiver.
-public struct GzipWriter: ~Copyable {
+package struct GzipWriter: ~Copyable {
     /// Text that is compressed at once where its length is not known beforehand.
     static let mostHeld = MemberInflater.longestText
     /// The same where it is known: what segments hold at most by default.
@@ -27,7 +27,7 @@ public struct GzipWriter: ~Copyable {
     ///   - file: Open for reading and writing, and positioned at its end.
     ///   - start: The file's length: 0 for a new one.
     ///   - length: The length of the text, where that is known.
-    public init(file: OpenFile, level: CompressionLevel, at start: Int64 = 0, length: Int64? = nil) throws(FileError) {
+    package init(file: OpenFile, level: CompressionLevel, at start: Int64 = 0, length: Int64? = nil) throws(FileError) {
         self.file = file
         self.level = level
         self.start = start
@@ -37,10 +37,10 @@ public struct GzipWriter: ~Copyable {
     }
 
     /// Lines so far that are not blank and have a line feed.
-    public var events: Int64 { counter.total }
+    package var events: Int64 { counter.total }
 
     /// Adds text: lines, or parts of lines.
-    public mutating func write(_ bytes: UnsafeRawBufferPointer) throws(FileError) {
+    package mutating func write(_ bytes: UnsafeRawBufferPointer) throws(FileError) {
         let events = counter.count(bytes)
         if stream == nil {
             if let room = text?.room.count, let held = text?.count, bytes.count <= room - held {
@@ -63,7 +63,7 @@ public struct GzipWriter: ~Copyable {
     /// Ends the member. The file is complete then, not yet on the disk.
     ///
     /// - Parameter countsRest: A last line without line feed is an event.
-    public mutating func finish(countsRest: Bool = false) throws(FileError) {
+    package mutating func finish(countsRest: Bool = false) throws(FileError) {
         let rest: Int64 = countsRest && counter.hasRest ? 1 : 0
         if stream == nil, try !writeWhole(events: counter.total + rest) { try beginStream(events: counter.total) }
         guard stream != nil else { return }

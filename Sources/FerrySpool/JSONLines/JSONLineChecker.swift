@@ -1,5 +1,5 @@
 /// Checks one whole line at a time.
-public struct JSONLineChecker {
+package struct JSONLineChecker {
     /// The longest event, without its line feed, that Ferry writes, and that its receiver takes by default.
     package static let longestLine = ByteCount.mebibytes(1)
     /// How deep objects and arrays of an event may lie in one another.
@@ -10,7 +10,7 @@ public struct JSONLineChecker {
     private var copy: [UInt8] = []
 
     /// What a line is.
-    public enum Verdict: Equatable, Sendable {
+    package enum Verdict: Equatable, Sendable {
         case event
         case blank
         /// The column counts bytes from 1.
@@ -18,12 +18,12 @@ public struct JSONLineChecker {
     }
 
     /// Creates a checker, which can be used for any number of lines.
-    public init() {}
+    package init() {}
 
     /// Returns what a line is.
     ///
     /// - Parameter line: Without its line feed.
-    public mutating func check(_ line: UnsafeBufferPointer<UInt8>) -> Verdict {
+    package mutating func check(_ line: UnsafeBufferPointer<UInt8>) -> Verdict {
         copy.removeAll(keepingCapacity: true)
         copy += line
         copy.append(UInt8(ascii: "\n"))

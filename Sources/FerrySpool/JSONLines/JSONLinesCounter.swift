@@ -1,24 +1,24 @@
 /// Counts and checks JSON lines, fed in any pieces, in constant memory.
 ///
 /// Lines end with `\n` or `\r\n`, the last one may lack its end; blank lines are allowed and not counted.
-public struct JSONLinesCounter {
+package struct JSONLinesCounter {
     /// Whole events so far.
-    public private(set) var events: Int64 = 0
+    package private(set) var events: Int64 = 0
     private var scanner = JSONScanner()
     private var line: Int64 = 1
     private var column = 0
     private let longestLine: Int64
 
     /// Whether what was fed so far ends with the end of a line, so that others may follow it; also of nothing.
-    public var isAtLineStart: Bool { column == 0 }
+    package var isAtLineStart: Bool { column == 0 }
 
     /// Creates a counter.
     ///
     /// - Parameter longestLine: Longer ones are no events.
-    public init(longestLine: ByteCount = ByteCount(.max)) { self.longestLine = longestLine.bytes }
+    package init(longestLine: ByteCount = ByteCount(.max)) { self.longestLine = longestLine.bytes }
 
     /// Counts the events in the next piece; throws at the first line that is not an event and not blank.
-    public mutating func feed(_ bytes: UnsafeRawBufferPointer) throws(JSONLineError) {
+    package mutating func feed(_ bytes: UnsafeRawBufferPointer) throws(JSONLineError) {
         var rest = bytes.asText
         while !rest.isEmpty {
             // Whole lines in a block that no line is too long for; or else the rest of a line, or the start of one.
@@ -55,7 +55,7 @@ public struct JSONLinesCounter {
     }
 
     /// Ends the input. To be called at the end.
-    public mutating func finish() throws(JSONLineError) {
+    package mutating func finish() throws(JSONLineError) {
         try endLine()
     }
 

@@ -1,6 +1,6 @@
 extension String {
     /// The string as a JSON string with its quotes (RFC 8259, section 7).
-    public var jsonQuoted: String {
+    package var jsonQuoted: String {
         if utf8.allSatisfy(Self.isPlainInJSON) { return "\"" + self + "\"" }
         var quoted = "\""
         for scalar in unicodeScalars {

@@ -3,7 +3,7 @@ import Glibc
 
 extension UnsafeBufferPointer<UInt8> {
     /// The index of the first line feed.
-    public var firstNewline: Int? {
+    package var firstNewline: Int? {
         guard let baseAddress, let found = memchr(baseAddress, 0x0a, count) else { return nil }
         return UnsafeRawPointer(found) - UnsafeRawPointer(baseAddress)
     }
@@ -29,7 +29,7 @@ extension UnsafeBufferPointer<UInt8> {
     }
 
     /// The index of the last line feed.
-    public var lastNewline: Int? {
+    package var lastNewline: Int? {
         guard let baseAddress, let found = memrchr(baseAddress, 0x0a, count) else { return nil }
         return UnsafeRawPointer(found) - UnsafeRawPointer(baseAddress)
     }

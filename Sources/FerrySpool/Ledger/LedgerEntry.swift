@@ -42,7 +42,7 @@ public struct LedgerEntry: Equatable, Sendable {
     public var detail: String?
 
     /// Creates a line of the ledger.
-    public init(
+    package init(
         at: Timestamp, segment: String, outcome: Outcome, bytes: ByteCount, events: Int64? = nil, status: Int? = nil,
         attempts: Int? = nil, destination: String? = nil, receiver: String? = nil, detail: String? = nil
     ) {
@@ -59,10 +59,10 @@ public struct LedgerEntry: Equatable, Sendable {
     }
 
     /// The ``receiver`` of a segment that a server took which is no receiver of Ferry's.
-    public static let noSpool = ""
+    package static let noSpool = ""
 
     /// The ``detail`` of a segment that the destination knew already, and answered for without taking it again.
-    public static let duplicate = "duplicate"
+    package static let duplicate = "duplicate"
 
     /// Whether the destination knew the segment already.
     public var isDuplicate: Bool { outcome == .sent && detail == Self.duplicate }
@@ -108,5 +108,5 @@ extension [UInt8] {
 
 extension LedgerEntry {
     /// Returns what the ledger says of a segment that a hub's receipt vouches for.
-    public static func received(by hub: String) -> String { "received by the spool \(hub) at " }
+    package static func received(by hub: String) -> String { "received by the spool \(hub) at " }
 }

@@ -40,7 +40,7 @@ extension Ledger {
     }
 
     /// Returns the names of the segments that a spool took: by hand, as its receipts say, or over HTTP, as its answers say.
-    public func segmentsReceived(by hub: String) throws(FileError) -> Set<String> {
+    package func segmentsReceived(by hub: String) throws(FileError) -> Set<String> {
         let marks = [LedgerEntry.received(by: hub), "\"receiver\":\(hub.jsonQuoted)"].map { Array($0.utf8) }
         return try segments { line in
             guard let start = line.baseAddress else { return false }
@@ -49,7 +49,7 @@ extension Ledger {
     }
 
     /// Returns the names of all segments that the ledger has a line of; those of the format, which need no escapes.
-    public func endedSegments() throws(FileError) -> Set<String> { try segments { _ in true } }
+    package func endedSegments() throws(FileError) -> Set<String> { try segments { _ in true } }
 
     /// Returns the names of the segments that the ledger has a line of with one of these outcomes.
     public func segments(thatWere outcomes: Set<LedgerEntry.Outcome>) throws(FileError) -> Set<String> {

@@ -4,7 +4,7 @@ import Synchronization
 ///
 /// From a server that is no spool nothing comes back. Only what surely went to one is distinguished (``LedgerEntry/noSpool``): headers of an answer
 /// may get lost on its way, and earlier versions noted nothing.
-public final class SentOn: Sendable {
+package final class SentOn: Sendable {
     private struct State {
         var places = LogPlaces()
         var ids: Set<SegmentID> = []
@@ -14,10 +14,10 @@ public final class SentOn: Sendable {
     private let state = Mutex(State())
 
     /// Creates an index that has read nothing yet.
-    public init() {}
+    package init() {}
 
     /// Returns whether a segment was sent on, or a half of it.
-    public func contains(_ id: SegmentID, in spool: Spool) throws(FileError) -> Bool {
+    package func contains(_ id: SegmentID, in spool: Spool) throws(FileError) -> Bool {
         try state.withLock { state throws(FileError) in
             try Self.catchUp(&state, spool)
             return state.ids.contains(id)

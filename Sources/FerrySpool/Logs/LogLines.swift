@@ -5,7 +5,7 @@ extension OpenFile {
     /// Calls `body` with the lines without their line feeds, in constant memory; a line longer than 1 MiB comes in pieces.
     ///
     /// - Parameter start: Where the first line begins.
-    public func forEachLine(
+    package func forEachLine(
         from start: Int64 = 0, _ body: (UnsafeBufferPointer<UInt8>) -> Void
     ) throws(FileError) {
         try forEachPiece(from: start) { piece in

@@ -1,16 +1,16 @@
 /// A file's name or path as the file system knows it: by its bytes. `String` takes two spellings of one text, `é` and `e` with U+0301, for the same.
-public struct FileName: Hashable, Sendable {
+package struct FileName: Hashable, Sendable {
     /// The name or path.
-    public let text: String
+    package let text: String
 
     /// Takes a name or path as it is.
-    public init(_ text: String) { self.text = text }
+    package init(_ text: String) { self.text = text }
 
     /// Returns whether the two have the same bytes.
-    public static func == (left: FileName, right: FileName) -> Bool { left.text.utf8.elementsEqual(right.text.utf8) }
+    package static func == (left: FileName, right: FileName) -> Bool { left.text.utf8.elementsEqual(right.text.utf8) }
 
     /// Hashes the bytes.
-    public func hash(into hasher: inout Hasher) {
+    package func hash(into hasher: inout Hasher) {
         var text = text
         text.withUTF8 { hasher.combine(bytes: UnsafeRawBufferPointer($0)) }
     }
@@ -18,26 +18,26 @@ public struct FileName: Hashable, Sendable {
 
 extension Set where Element == FileName {
     /// Returns whether the set has a name, compared by its bytes.
-    public func contains(_ name: String) -> Bool { contains(FileName(name)) }
+    package func contains(_ name: String) -> Bool { contains(FileName(name)) }
 
     /// Inserts a name, compared by its bytes.
     @discardableResult
-    public mutating func insert(_ name: String) -> (inserted: Bool, memberAfterInsert: FileName) { insert(FileName(name)) }
+    package mutating func insert(_ name: String) -> (inserted: Bool, memberAfterInsert: FileName) { insert(FileName(name)) }
 
     /// Removes a name, compared by its bytes, and returns it; `nil` when it was not there.
     @discardableResult
-    public mutating func remove(_ name: String) -> FileName? { remove(FileName(name)) }
+    package mutating func remove(_ name: String) -> FileName? { remove(FileName(name)) }
 }
 
 extension Dictionary where Key == FileName {
     /// Accesses the value of a name, compared by its bytes.
-    public subscript(_ name: String) -> Value? {
+    package subscript(_ name: String) -> Value? {
         get { self[FileName(name)] }
         set { self[FileName(name)] = newValue }
     }
 
     /// Accesses the value of a name, compared by its bytes, or a default.
-    public subscript(_ name: String, default value: @autoclosure () -> Value) -> Value {
+    package subscript(_ name: String, default value: @autoclosure () -> Value) -> Value {
         get { self[FileName(name), default: value()] }
         _modify { yield &self[FileName(name), default: value()] }
     }

@@ -1,5 +1,5 @@
 /// File names of segments that other tools gave: `*.jsonl.gz`, `*.ndjson.gz`, `*.json.gz`.
-public enum ForeignName {
+package enum ForeignName {
     /// What such a name ends with.
     package static let endings = [".jsonl.gz", ".ndjson.gz", ".json.gz"]
     private static let endingBytes = endings.map { Array($0.utf8) }
@@ -8,7 +8,7 @@ public enum ForeignName {
     static let longest = 255
 
     /// Returns whether a text from elsewhere can be a segment's file name: one visible component of a path, with a segment's ending.
-    public static func isLegal(_ name: String) -> Bool {
+    package static func isLegal(_ name: String) -> Bool {
         (1...longest).contains(name.utf8.count) && name.utf8.first != UInt8(ascii: ".")
             && name.utf8.allSatisfy { $0 >= 0x20 && $0 != 0x7f && $0 != UInt8(ascii: "/") } && ending(of: name) != nil
     }
@@ -27,7 +27,7 @@ public enum ForeignName {
     }
 
     /// How many bytes an idempotency key may have: the longest name, percent-encoded, and what makes it unique have fewer than 1024.
-    public static let keyLengths = 1...1024
+    package static let keyLengths = 1...1024
 
     /// The longest name that has room for `.reason.json` and its like behind it, in bytes.
     static let longestOwnStem = 170

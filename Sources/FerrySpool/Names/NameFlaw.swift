@@ -1,7 +1,7 @@
 /// What keeps a name that looks like one of the format from being one.
 ///
 /// Such a file is sent as one of another tool's: with priority 5, in the order of its modification, under another key. Its maker hardly meant that.
-public enum NameFlaw: Equatable, Sendable, CustomStringConvertible {
+package enum NameFlaw: Equatable, Sendable, CustomStringConvertible {
     /// RFC 3339's form instead of `YYYYMMDDTHHMMSS.mmmZ`.
     case timeForm
     /// Another number of digits than three behind the second's point.
@@ -16,7 +16,7 @@ public enum NameFlaw: Equatable, Sendable, CustomStringConvertible {
     case ending
 
     /// What the name would have to be, for people.
-    public var description: String {
+    package var description: String {
         switch self {
         case .timeForm: "its time must be written like 20261121T031502.123Z"
         case .fraction(let digits): "its time must have 3 digits behind the point, not \(digits)"
@@ -31,7 +31,7 @@ public enum NameFlaw: Equatable, Sendable, CustomStringConvertible {
     }
 
     /// Finds the flaw of a name; `nil` for a name of the format, and for one that does not look like it.
-    public init?(_ name: String) {
+    package init?(_ name: String) {
         guard let ending = ForeignName.endings.first(where: name.hasSuffix) else { return nil }
         var reader = Reader(rest: Array(name.utf8.dropLast(ending.utf8.count))[...])
         guard reader.digits(1).count == 1, reader.take("-") else { return nil }

@@ -15,7 +15,7 @@ public struct Priority: Hashable, Comparable, Sendable {
     init(clamping level: Int) { self.init(unchecked: UInt8(min(max(level, 0), 9))) }
 
     /// How many there are.
-    public static let levels = 10
+    package static let levels = 10
 
     /// Leaves first: crashes, purchases.
     public static let critical = Priority(unchecked: 0)

@@ -20,10 +20,10 @@ public struct SegmentID: Hashable, Sendable, CustomStringConvertible {
 
     /// The length of a random ID. 16 characters of base 36 are 82 bits, so that IDs of different machines never meet (RFC 4086 asks for the
     /// same care).
-    public static let length = 16
+    package static let length = 16
 
     /// Returns a random ID of ``length`` characters.
-    public static func random(using generator: inout some RandomNumberGenerator) -> SegmentID {
+    package static func random(using generator: inout some RandomNumberGenerator) -> SegmentID {
         // Half of the digits at once: the system's generator asks the kernel for each number.
         var halves = (0..<2).map { _ in UInt64.random(in: 0..<numbersOfHalf, using: &generator) }
         let text = String(unsafeUninitializedCapacity: length) { buffer in
@@ -40,7 +40,7 @@ public struct SegmentID: Hashable, Sendable, CustomStringConvertible {
     private static let numbersOfHalf: UInt64 = 2_821_109_907_456
 
     /// Returns a random ID of ``length`` characters, from the system's generator.
-    public static func random() -> SegmentID {
+    package static func random() -> SegmentID {
         var generator = SystemRandomNumberGenerator()
         return random(using: &generator)
     }
@@ -66,7 +66,7 @@ public struct SegmentID: Hashable, Sendable, CustomStringConvertible {
 
     /// Returns the IDs of the segments that one with this key may be a half of, or a half of a half, nearest first. Empty for most keys: a new ID is
     /// as short as an ID may be.
-    public static func ancestors(of key: String) -> [SegmentID] {
+    package static func ancestors(of key: String) -> [SegmentID] {
         var ancestors: [SegmentID] = []
         var rest = Substring(key)
         guard SegmentID(key) != nil else { return [] }
@@ -78,7 +78,7 @@ public struct SegmentID: Hashable, Sendable, CustomStringConvertible {
     }
 
     /// The number that the ID stands for, when it has the length of an ID made from a number.
-    public var number: UInt128? { text.utf8.count == Self.numberLength ? UInt128(text, radix: 36) : nil }
+    package var number: UInt128? { text.utf8.count == Self.numberLength ? UInt128(text, radix: 36) : nil }
 
     static let numberLength = 25
 }

@@ -52,7 +52,7 @@ public struct SegmentName: Hashable, Sendable {
     }
 
     /// The part before `.jsonl.gz`, shared with the journal that the segment is sealed from.
-    public var stem: String {
+    package var stem: String {
         "\(priority.level)-\(created.compact)-\(id)" + (stream.map { "." + $0 } ?? "")
     }
 
@@ -60,7 +60,7 @@ public struct SegmentName: Hashable, Sendable {
     public var fileName: String { stem + ".jsonl.gz" }
 
     /// The name of the open journal that becomes this segment.
-    public var journalName: String { "." + stem + ".open" }
+    package var journalName: String { "." + stem + ".open" }
 
     /// The name of the file that the journal becomes piece by piece, where the disk has no room for both.
     var sealingName: String { ".\(stem)\(EntryKind.sealingSuffix)" }
@@ -69,7 +69,7 @@ public struct SegmentName: Hashable, Sendable {
     package func with(_ priority: Priority) -> SegmentName { SegmentName(priority, created, id, stream) }
 
     /// Returns the same name with another ID, and another time if one is given.
-    public func with(id: SegmentID, created: Timestamp? = nil) -> SegmentName {
+    package func with(id: SegmentID, created: Timestamp? = nil) -> SegmentName {
         SegmentName(priority, created ?? self.created, id.text, stream)
     }
 }

@@ -2,17 +2,17 @@
 ///
 /// A receiver that finds its own spool in it has sent the segment on already. By its key the segment would be a duplicate there, and that
 /// answer would end the only copy.
-public struct Trail: Equatable, Sendable {
+package struct Trail: Equatable, Sendable {
     /// Mail servers allow 25 to 100 hops (RFC 5321, section 6.3), and relays of events are few.
-    public static let longest = 16
+    package static let longest = 16
 
     /// Through how many receivers it came.
-    public let hops: Int
+    package let hops: Int
     /// The IDs of the spools that it was sent from, the oldest first. Of a longer way the last ones.
-    public let spools: [String]
+    package let spools: [String]
 
     /// The trail of what was made here.
-    public static let none = Trail(unchecked: 0, [])
+    package static let none = Trail(unchecked: 0, [])
 
     private init(unchecked hops: Int, _ spools: [String]) {
         self.hops = hops
@@ -22,7 +22,7 @@ public struct Trail: Equatable, Sendable {
     /// Creates a trail.
     ///
     /// - Returns: `nil` when the numbers are out of bounds, or a text can be no spool's ID.
-    public init?(hops: Int, spools: [String] = []) {
+    package init?(hops: Int, spools: [String] = []) {
         guard (0...Self.mostHops).contains(hops), spools.count <= Self.longest, spools.allSatisfy(SpoolID.isValid) else {
             return nil
         }
@@ -30,25 +30,25 @@ public struct Trail: Equatable, Sendable {
     }
 
     /// Reads what ``text`` gives: the number of hops, and what earlier versions did not note, the IDs.
-    public init?(_ text: some StringProtocol) {
+    package init?(_ text: some StringProtocol) {
         let words = text.split(separator: " ", omittingEmptySubsequences: false)
         guard let hops = words.first.flatMap({ Int($0) }) else { return nil }
         self.init(hops: hops, spools: words[1...].map { String($0) })
     }
 
     /// The number of hops and the spools' IDs, separated by spaces.
-    public var text: String { spools.reduce("\(hops)") { "\($0) \($1)" } }
+    package var text: String { spools.reduce("\(hops)") { "\($0) \($1)" } }
 
     /// Returns the trail of what a receiver takes.
     ///
     /// - Parameter spool: The ID of the spool that it was sent from; `nil` where that is not known.
-    public func adding(_ spool: String?) -> Trail {
+    package func adding(_ spool: String?) -> Trail {
         let spool = spool.flatMap { SpoolID.isValid($0) ? $0 : nil }
         return Trail(unchecked: min(hops + 1, Self.mostHops), (spools + [spool].compactMap(\.self)).suffix(Self.longest))
     }
 
     /// Returns the trail of a segment that came two ways: it must go back on neither.
-    public func merging(_ other: Trail) -> Trail {
+    package func merging(_ other: Trail) -> Trail {
         let more = other.spools.filter { !spools.contains($0) }
         // The same way once more is no longer one: a second name of one file (ln) would be sent round until it came too far.
         if more.isEmpty, !other.spools.isEmpty { return self }

@@ -1,5 +1,5 @@
 /// What became of an arrival.
-public enum Admitted: Equatable, Sendable {
+package enum Admitted: Equatable, Sendable {
     /// It is a segment.
     case stored
     /// There is a segment of its name already; the arrival is removed, and its key is not logged with this call.

@@ -11,7 +11,7 @@ extension Arrivals {
     ///
     /// - Parameter follower: Learns what other processes have logged before `isKnown` is asked.
     /// - Parameter isKnown: Asked for each under the lock of the log, which no other process can add to until the keys are logged.
-    public func admit(
+    package func admit(
         _ arrivals: [(arrival: Arrival, entry: ReceivedEntry)], forcing: Forcing = .files,
         following follower: ReceivedLogFollower? = nil,
         isKnown: (ReceivedEntry) throws(FileError) -> Bool = { _ throws(FileError) -> Bool in false }
@@ -78,7 +78,7 @@ extension Arrivals {
     }
 
     /// Gives an arrival whose key is logged its name, and lets others claim it.
-    public func finish(_ arrival: Arrival, as segment: String) -> Admitted {
+    package func finish(_ arrival: Arrival, as segment: String) -> Admitted {
         let result = name(arrival, as: segment)
         if result == .stored { arrival.file.unlock() }
         return result

@@ -11,7 +11,7 @@ extension ReceivedLog {
     ///   - ways: Tell how the files came that do not.
     ///   - isLogged: Whether the key of a segment is known.
     /// - Returns: Whether keys were noted.
-    public func adoptKin(
+    package func adoptKin(
         of segment: SegmentName, _ ways: Ways, unless isLogged: (SegmentName) throws(FileError) -> Bool
     ) throws(FileError) -> Adoption {
         var entries: [ReceivedEntry] = []
@@ -125,7 +125,7 @@ extension Directory {
 }
 
 /// What a look for copies that are in no log came to.
-public enum Adoption: Equatable, Sendable {
+package enum Adoption: Equatable, Sendable {
     case nothingNew
     case logged
     /// One of them is not whole, and was written into of late: it may be just being copied in.

@@ -1,10 +1,10 @@
 /// Segments that are being received, in hidden files until their keys are logged.
-public struct Arrivals: Sendable {
+package struct Arrivals: Sendable {
     /// The spool that it belongs to.
     package let spool: Spool
 
     /// Begins a hidden file for what comes in, where the disk has room besides what the ledger needs.
-    public func begin() throws(FileError) -> Arrival {
+    package func begin() throws(FileError) -> Arrival {
         try spool.room.requireReserve()
         while true {
             let name = ".\(SegmentID.random())\(EntryKind.arrivalSuffix)"
@@ -13,10 +13,10 @@ public struct Arrivals: Sendable {
     }
 
     /// Removes an arrival whose key was never logged.
-    public func discard(_ arrival: Arrival) { try? spool.directory.remove(arrival.fileName) }
+    package func discard(_ arrival: Arrival) { try? spool.directory.remove(arrival.fileName) }
 }
 
 extension Spool {
     /// Segments that are being received.
-    public var arrivals: Arrivals { Arrivals(spool: self) }
+    package var arrivals: Arrivals { Arrivals(spool: self) }
 }

@@ -1,14 +1,14 @@
 /// What was in a segment that was noted.
-public struct CopiedContent: Equatable, Sendable {
+package struct CopiedContent: Equatable, Sendable {
     /// SHA-256 of the file's bytes.
-    public let digest: BodyDigest
+    package let digest: BodyDigest
     /// The size of the file, in bytes.
-    public let bytes: Int64
+    package let bytes: Int64
     /// How many events it held.
-    public let events: Int64
+    package let events: Int64
 
     /// Creates what is noted of a segment's content.
-    public init(digest: BodyDigest, bytes: Int64, events: Int64) {
+    package init(digest: BodyDigest, bytes: Int64, events: Int64) {
         self.digest = digest
         self.bytes = bytes
         self.events = events

@@ -1,5 +1,5 @@
 /// What the admission of arrivals forces to the disk before it logs their keys.
-public enum Forcing: Sendable {
+package enum Forcing: Sendable {
     /// Each file.
     case files
     /// The whole file system, in one call, the folder with it.

@@ -1,6 +1,6 @@
 extension ReceivedLog {
     /// The shortest time that keys may be remembered for: a sender that gets an answer to come back later does so within a day.
-    public static let shortestMemory = Duration.seconds(86_400)
+    package static let shortestMemory = Duration.seconds(86_400)
 
     /// Removes the logs of received keys whose days ended longer ago than an age, each in one step.
     ///
@@ -11,7 +11,7 @@ extension ReceivedLog {
     ///   - age: No less than ``shortestMemory``.
     ///   - clock: Looked at when a day is over the age: while it cannot be trusted, all stays. Days before 2020 are of a clock that was not set,
     ///     and stay too.
-    public func forget(
+    package func forget(
         olderThan age: Duration, now: Timestamp, clock: ClockJumpDetector.Reading = .now()
     ) -> KeysForgotten {
         var forgotten = KeysForgotten()

@@ -3,15 +3,15 @@ import Glibc
 /// A segment in the making that small ones are gathered in, by appending their gzip members: an arrival of several keys.
 ///
 /// The log has for each of them how far the file reaches with it. After a crash the file is cut back to the last of these, and becomes a segment.
-public struct Gathering: Sendable {
+package struct Gathering: Sendable {
     /// The hidden file that they are gathered in.
-    public let arrival: Arrival
+    package let arrival: Arrival
     /// The segment that it will be.
-    public let segment: SegmentName
+    package let segment: SegmentName
     /// How much of the file is logged.
-    public fileprivate(set) var length = ByteCount.zero
+    package fileprivate(set) var length = ByteCount.zero
     /// A write to the log failed, and could not be read back: what is behind ``length`` may be logged. The next process that opens the spool goes on.
-    public fileprivate(set) var isUnsure = false
+    package fileprivate(set) var isUnsure = false
 
     /// Appends a file, which is not logged yet.
     ///
@@ -34,7 +34,7 @@ extension Arrivals {
     /// Begins a segment in the making, with the priority, the stream and the time of the first one that is to be gathered in it.
     ///
     /// - Parameter arrival: The first one's, whose way and clock it takes over.
-    public func beginGathering(like first: SegmentName, _ arrival: Arrival) throws(FileError) -> Gathering {
+    package func beginGathering(like first: SegmentName, _ arrival: Arrival) throws(FileError) -> Gathering {
         let segment = first.with(id: .random())
         let gathering = Gathering(arrival: try begin(), segment: segment)
         gathering.arrival.file.inheritAttributes(of: arrival.file)
@@ -56,7 +56,7 @@ extension Arrivals {
     ///   - isKnown: Asked for each under the lock of the log, which no other process can add to until the keys are logged.
     /// - Returns: Which of them were taken; the others are known.
     /// - Throws: ``FileError``; then what was logged of them all the same stays, and its senders find it known.
-    public func gather(
+    package func gather(
         _ arrivals: [(arrival: Arrival, entry: ReceivedEntry, place: Int)], in gatherings: inout [Gathering],
         following follower: ReceivedLogFollower? = nil, isKnown: (ReceivedEntry) throws(FileError) -> Bool
     ) throws(FileError) -> [Bool] {

@@ -6,5 +6,5 @@ public struct KeysForgotten: Sendable {
     public var problems: [FileError] = []
 
     /// Creates the result of a run that removed nothing.
-    public init() {}
+    package init() {}
 }

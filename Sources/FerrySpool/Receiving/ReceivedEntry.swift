@@ -1,32 +1,32 @@
 /// One line of `.ferry/received-YYYYMMDD.jsonl`: a key that a receiver has accepted, and what came with it.
-public struct ReceivedEntry: Codable, Equatable, Sendable {
+package struct ReceivedEntry: Codable, Equatable, Sendable {
     /// When it came.
-    public var at: Timestamp
+    package var at: Timestamp
     /// The idempotency key.
-    public var key: String
+    package var key: String
     /// SHA-256 of the body as it came, in hexadecimal.
-    public var sha256: String
+    package var sha256: String
     /// The segment's name in this spool.
-    public var segment: String
+    package var segment: String
     /// The size of the body as it came, in bytes.
-    public var bytes: Int64
+    package var bytes: Int64
     /// How many events it held.
-    public var events: Int64
+    package var events: Int64
     /// The hidden file that became the segment.
-    public var file: String?
+    package var file: String?
     /// The segment that it was gathered in with others, by appending it to ``file``.
-    public var gathered: String?
+    package var gathered: String?
     /// How far ``file`` reaches with it, in bytes.
-    public var end: Int64?
+    package var end: Int64?
     /// The bundle that brought it, if one did.
-    public var bundle: String?
+    package var bundle: String?
     /// The way that it came, as ``Trail/text``, with the spool that sent it.
-    public var trail: String?
+    package var trail: String?
     /// Of what came another way than over a receiver or in a bundle: a sender got the answer that it is here.
-    public var answered: Bool?
+    package var answered: Bool?
 
     /// Creates a line of the log.
-    public init(
+    package init(
         at: Timestamp, key: String, sha256: String, segment: String, bytes: Int64, events: Int64, file: String? = nil,
         bundle: String? = nil, trail: Trail? = nil, answered: Bool? = nil
     ) {
@@ -46,7 +46,7 @@ public struct ReceivedEntry: Codable, Equatable, Sendable {
 extension ReceivedEntry {
     /// It came another way than over a receiver or in a bundle, and no sender got the answer that it is here: the line is no promise. What a receiver
     /// or an import takes has a hidden file first; earlier versions noted neither that nor a way.
-    public var isMereNote: Bool { file == nil && trail != nil && answered != true }
+    package var isMereNote: Bool { file == nil && trail != nil && answered != true }
 
     /// The name of the file that has the segment: what it was gathered in, or its own. What an earlier version took in under a name that no file
     /// can have gets one made from its key.

@@ -1,12 +1,12 @@
 import Glibc
 
 /// The keys of all segments that came from elsewhere: the files `.ferry/received-YYYYMMDD.jsonl`.
-public struct ReceivedLog: Sendable {
+package struct ReceivedLog: Sendable {
     /// The spool that it belongs to.
     package let spool: Spool
 
     /// Notes keys, durably.
-    public func log(_ entries: [ReceivedEntry]) throws(FileError) {
+    package func log(_ entries: [ReceivedEntry]) throws(FileError) {
         try log(entries) { _ throws(FileError) -> Bool in true }
     }
 
@@ -30,7 +30,7 @@ public struct ReceivedLog: Sendable {
     /// Has a follower learn what other processes have logged, and forces it to the disk: it can be counted on then.
     ///
     /// - Parameter patience: So long it waits for the turn of others.
-    public func follow(
+    package func follow(
         _ follower: ReceivedLogFollower, at now: Timestamp, within patience: Duration = OpenFile.patience
     ) throws(FileError) {
         try append(on: now, following: follower, within: patience) { () throws(FileError) -> [UInt8] in [] }
@@ -104,7 +104,7 @@ public struct ReceivedLog: Sendable {
     private static func name(_ day: String) -> String { "\(prefix)\(day).jsonl" }
 
     /// Calls `body` with every key ever accepted, oldest first. Torn lines are passed over: their arrivals were not answered.
-    public func forEach(_ body: (ReceivedEntry) -> Void) throws(FileError) {
+    package func forEach(_ body: (ReceivedEntry) -> Void) throws(FileError) {
         var place = ReceivedLogPlace()
         try forEach(after: &place, body)
     }
@@ -126,5 +126,5 @@ public struct ReceivedLog: Sendable {
 
 extension Spool {
     /// The keys of all segments that came from elsewhere.
-    public var received: ReceivedLog { ReceivedLog(spool: self) }
+    package var received: ReceivedLog { ReceivedLog(spool: self) }
 }

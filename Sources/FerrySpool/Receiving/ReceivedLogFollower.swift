@@ -1,7 +1,7 @@
 import Synchronization
 
 /// Learns what other processes log of received keys, for one that keeps them in memory.
-public final class ReceivedLogFollower: Sendable {
+package final class ReceivedLogFollower: Sendable {
     /// Changed under the lock of the logs alone, which one thread at a time has.
     private let place: Mutex<ReceivedLogPlace>
     /// The number of the turn whose logs it knows.
@@ -10,7 +10,7 @@ public final class ReceivedLogFollower: Sendable {
     private let readAll: (@Sendable (ReceivedLogPlace) throws(FileError) -> ReadAnew)?
 
     /// What was read anew from the logs' beginnings.
-    public struct ReadAnew {
+    package struct ReadAnew {
         let place: ReceivedLogPlace
         let use: () -> Void
 
@@ -19,7 +19,7 @@ public final class ReceivedLogFollower: Sendable {
         /// - Parameters:
         ///   - place: How far the logs were read.
         ///   - use: Called under the lock of the logs: what was read takes the place of what was known.
-        public init(to place: ReceivedLogPlace, use: @escaping () -> Void) {
+        package init(to place: ReceivedLogPlace, use: @escaping () -> Void) {
             self.place = place
             self.use = use
         }
@@ -36,7 +36,7 @@ public final class ReceivedLogFollower: Sendable {
     ///     logs up to there may be taken out of the memory at any time.
     ///   - readAll: Reads the logs anew, where much was logged, up to a place: what is behind it may be cut off again. Called without the lock of the
     ///     logs: the others go on meanwhile. `nil`: all is learned.
-    public init(
+    package init(
         after place: ReceivedLogPlace, mostLearned: Int64 = 2 << 20, learn: @escaping @Sendable ([ReceivedEntry]) -> Void,
         readAll: (@Sendable (ReceivedLogPlace) throws(FileError) -> ReadAnew)? = nil
     ) {
@@ -47,7 +47,7 @@ public final class ReceivedLogFollower: Sendable {
     }
 
     /// How far it has learned what the logs say.
-    public var read: ReceivedLogPlace { place.withLock { $0 } }
+    package var read: ReceivedLogPlace { place.withLock { $0 } }
 
     func readAnew(upTo end: ReceivedLogPlace) throws(FileError) -> ReadAnew? { try readAll?(end) }
 

@@ -1,7 +1,7 @@
 import FoundationEssentials
 
 /// How far the logs of received keys were read.
-public struct ReceivedLogPlace: Sendable {
+package struct ReceivedLogPlace: Sendable {
     /// By the logs' names the offsets where the next line begins.
     package fileprivate(set) var offsets: [String: Int64] = [:]
     /// What is before them, of some last lines: another log that took the place of one, from a backup say, has other keys and times there.
@@ -21,7 +21,7 @@ public struct ReceivedLogPlace: Sendable {
     }
 
     /// Creates the place before everything that is logged.
-    public init() {}
+    package init() {}
 
     /// Creates a place from an offset in bytes for each log, by its name.
     package init(offsets: [String: Int64]) { self.offsets = offsets }
@@ -51,7 +51,7 @@ extension ReceivedLog {
     /// Calls `body` with every key that was logged behind a place, which moves to the end of the last whole line.
     ///
     /// - Parameter end: Where to stop; `nil`: at the ends of the logs.
-    public func forEach(
+    package func forEach(
         after place: inout ReceivedLogPlace, upTo end: ReceivedLogPlace? = nil, _ body: (ReceivedEntry) -> Void
     ) throws(FileError) {
         for name in try names() {

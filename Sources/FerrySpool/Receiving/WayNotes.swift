@@ -1,7 +1,7 @@
 import Glibc
 
 /// By which ways segments came that came more than once: the files `.ferry/ways-YYYYMMDD.jsonl`.
-public struct WayNotes: Sendable {
+package struct WayNotes: Sendable {
     /// The spool that it belongs to.
     package let spool: Spool
 
@@ -54,7 +54,7 @@ public struct WayNotes: Sendable {
 
 extension Spool {
     /// By which ways segments came that came more than once.
-    public var wayNotes: WayNotes { WayNotes(spool: self) }
+    package var wayNotes: WayNotes { WayNotes(spool: self) }
 }
 
 extension WayNotes {
@@ -63,7 +63,7 @@ extension WayNotes {
     ///
     /// - Parameter ways: Tell how it came before, where its file does not.
     /// - Parameter forms: The names that it may have, where they were looked for already.
-    public func note(
+    package func note(
         _ trail: Trail, of segment: SegmentName, besides ways: Ways, forms: SegmentForms? = nil
     ) throws(FileError) {
         var (isNoted, isNew) = (true, false)

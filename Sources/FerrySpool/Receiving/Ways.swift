@@ -5,7 +5,7 @@ import Synchronization
 ///
 /// The log of received keys has the way of each segment that came; what came another way too, and could not be noted in its file, is in
 /// `ways-YYYYMMDD.jsonl`. Each is read when it is first asked for, and from there on what is new.
-public final class Ways: Sendable {
+package final class Ways: Sendable {
     fileprivate struct State {
         var names = WayLogs()
         var places = LogPlaces()
@@ -20,21 +20,21 @@ public final class Ways: Sendable {
     private let state = Mutex(State())
 
     /// Creates an index that has read nothing yet.
-    public init() {}
+    package init() {}
 
     /// Returns the way that a segment came; ``Trail/none`` for what was made here, and for another tool's file.
     ///
     /// Where a log cannot be read, all that may have come counts as come, from wherever: it can be sent, and no spool ends its own copy on its word.
     ///
     /// - Parameter segment: The file's name as that of a segment; `nil` for another tool's.
-    public func trail(of file: OpenFile, _ segment: SegmentName?, in spool: Spool) -> Trail {
+    package func trail(of file: OpenFile, _ segment: SegmentName?, in spool: Spool) -> Trail {
         trail(file.trail, segment, in: spool)
     }
 
     /// Returns the same, of a segment with this note in its file.
     ///
     /// - Parameter stateChanges: Two equal numbers mean that no name came into the state folder in between; `nil`: that is not known.
-    public func trail(_ noted: Trail, _ segment: SegmentName?, in spool: Spool, stateChanges: Int? = nil) -> Trail {
+    package func trail(_ noted: Trail, _ segment: SegmentName?, in spool: Spool, stateChanges: Int? = nil) -> Trail {
         guard let folder = spool.stateDirectory, let segment, let id = SegmentID(segment.id) else { return noted }
         return state.withLock { state in
             var isWhole = state.names.look(into: spool, folder, stateChanges: stateChanges)

@@ -4,7 +4,7 @@ extension Journals {
     /// Seals the journals that no process holds: their writers died.
     ///
     /// - Returns: The segments that were published, with their events.
-    public func sealAbandoned(level: CompressionLevel = .standard) throws(FileError) -> [SealedJournal] {
+    package func sealAbandoned(level: CompressionLevel = .standard) throws(FileError) -> [SealedJournal] {
         var recovery = Recovery()
         sealAbandoned(among: try spool.directory.hiddenNames(), level: level, &recovery)
         if let problem = recovery.problems.first { throw problem.error }

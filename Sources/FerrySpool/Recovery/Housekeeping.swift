@@ -9,7 +9,7 @@ public struct Housekeeping: Sendable {
     /// segments that have ended. What cannot be removed stays.
     ///
     /// - Returns: How many files were removed.
-    public func cleanUp(_ listing: SpoolListing, now: Timestamp = .now()) -> Int {
+    package func cleanUp(_ listing: SpoolListing, now: Timestamp = .now()) -> Int {
         var removed = 0
         let rejected = try? spool.rejectedFolder()
         // One may tell what was delivered of a rejected segment, where a full disk had no room for a reason.
@@ -63,7 +63,7 @@ extension Spool {
 
 extension Housekeeping {
     /// Deletes a spool of no further use, unless it still holds segments, rejected ones included.
-    public func removeIfEmpty() throws(FileError) {
+    package func removeIfEmpty() throws(FileError) {
         guard try spool.scan().entries.isEmpty, try spool.rejected.segments().isEmpty else { return }
         do {
             try FileManager.default.removeItem(atPath: spool.path)

@@ -4,7 +4,7 @@ extension Arrivals {
     /// Completes or removes the arrivals that a killed receiver left, one by one.
     ///
     /// - Returns: The segments that were published, and the arrivals that had to stay.
-    public func finishLeft() throws(FileError) -> Recovery {
+    package func finishLeft() throws(FileError) -> Recovery {
         var recovery = Recovery()
         finishLeft(among: try spool.directory.hiddenNames(), &recovery)
         return recovery

@@ -72,7 +72,7 @@ extension Housekeeping {
 
 extension SentFolder {
     /// Deletes delivered segments for journals that found no room to be sealed. A segment is no larger than its journal.
-    public func free(forFinishing problems: [RecoveryError]) -> LedgerTotals.Count? {
+    package func free(forFinishing problems: [RecoveryError]) -> LedgerTotals.Count? {
         let journals = problems.lazy.filter(\.error.isDiskFull).map {
             ((try? spool.directory.status($0.name)) ?? nil)?.size ?? .zero
         }

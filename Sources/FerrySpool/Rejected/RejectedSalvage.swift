@@ -5,7 +5,7 @@ extension RejectedFolder {
     /// takes one of the two. Another tool's file gets a name made from its content. Once: the reason file remembers it.
     ///
     /// - Parameter takesUnverified: Take what comes from a gzip member whose checksum is wrong too: it may be altered.
-    public func salvage(
+    package func salvage(
         _ name: String, at now: Timestamp, inflateLimit: ByteCount, takesUnverified: Bool = false
     ) throws(FileError) -> SalvageResult {
         guard let folder = try spool.rejectedFolder() else { return .notFound }

@@ -1,5 +1,5 @@
 /// What came of salvaging a rejected segment.
-public enum SalvageResult: Equatable, Sendable {
+package enum SalvageResult: Equatable, Sendable {
     /// - Parameters:
     ///   - tooLong: Lines that are longer than 1 MiB and were left out.
     ///   - unverified: Whole lines of a gzip member whose checksum is wrong: left out, or among the events where that was asked for.

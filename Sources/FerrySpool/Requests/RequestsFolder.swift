@@ -1,7 +1,7 @@
 import Glibc
 
 /// Which segments went in one request: the folder `.ferry/requests/`.
-public struct RequestsFolder: Sendable {
+package struct RequestsFolder: Sendable {
     /// The spool that it belongs to.
     package let spool: Spool
 
@@ -26,5 +26,5 @@ public struct RequestsFolder: Sendable {
 
 extension Spool {
     /// Which segments went in one request.
-    public var requests: RequestsFolder { RequestsFolder(spool: self) }
+    package var requests: RequestsFolder { RequestsFolder(spool: self) }
 }

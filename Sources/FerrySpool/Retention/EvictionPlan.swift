@@ -1,16 +1,16 @@
 /// Which segments a limit drops: the decision, without touching a file.
-public struct EvictionPlan: Equatable, Sendable {
+package struct EvictionPlan: Equatable, Sendable {
     /// What the plan knows of a pending segment.
-    public struct Candidate: Equatable, Sendable {
+    package struct Candidate: Equatable, Sendable {
         /// The segment's priority.
-        public var priority: Priority
+        package var priority: Priority
         /// When it was created, as far as the clocks are known to have been right.
-        public var created: Timestamp
+        package var created: Timestamp
         /// The size of its file.
-        public var size: ByteCount
+        package var size: ByteCount
 
         /// Creates a candidate.
-        public init(priority: Priority, created: Timestamp, size: ByteCount) {
+        package init(priority: Priority, created: Timestamp, size: ByteCount) {
             self.priority = priority
             self.created = created
             self.size = size
@@ -18,13 +18,13 @@ public struct EvictionPlan: Equatable, Sendable {
     }
 
     /// Indexes of candidates over the age limit, in upload order.
-    public private(set) var expired: [Int] = []
+    package private(set) var expired: [Int] = []
     /// Indexes of candidates to drop for room, in the order of dropping. A sweep that finds one claimed goes on with the next.
-    public private(set) var evicted: [Int] = []
+    package private(set) var evicted: [Int] = []
     /// How many of the first of ``evicted`` are larger than the limit by themselves. No other gives way to one of these.
-    public private(set) var oversized = 0
+    package private(set) var oversized = 0
     /// What the spool holds when the expired ones are gone.
-    public private(set) var remaining: ByteCount
+    package private(set) var remaining: ByteCount
 
     /// Decides which segments the limits drop.
     ///
@@ -33,7 +33,7 @@ public struct EvictionPlan: Equatable, Sendable {
     ///   - overhead: What counts to the size besides the candidates: sidecars, and what a producer wants to add.
     ///   - now: `nil` when the clock cannot be trusted: nothing expires then.
     ///   - atMost: The most urgent priority that may be evicted: a producer makes room only at the cost of what is not above its own.
-    public init(
+    package init(
         candidates: some RandomAccessCollection<Candidate>, limits: RetentionLimits, overhead: ByteCount = .zero,
         now: Timestamp?, atMost: Priority = .critical
     ) {

@@ -1,5 +1,5 @@
 /// Drops pending segments that the limits of a spool, or a person, give up.
-public struct RetentionSweep: Sendable {
+package struct RetentionSweep: Sendable {
     /// The spool that it belongs to.
     package let spool: Spool
 
@@ -9,7 +9,7 @@ public struct RetentionSweep: Sendable {
     ///   - room: What the caller wants to add.
     ///   - atMost: The most urgent priority that may be evicted.
     ///   - inVain: Whether to evict also what makes too little room. A writer that would have to refuse its event drops nothing for it.
-    public func apply(
+    package func apply(
         _ limits: RetentionLimits, room: ByteCount = .zero, atMost: Priority = .critical, inVain: Bool = true,
         clock: ClockJumpDetector.Reading = .now(), warn: (UnreadableState) -> Void = { _ in }
     ) throws(FileError) -> RetentionReport {
@@ -76,7 +76,7 @@ public struct RetentionSweep: Sendable {
     }
 
     /// Drops the pending segments whose time of creation is picked out. Claimed ones stay, and those that are still being written.
-    public func dropAll(
+    package func dropAll(
         at now: Timestamp, why: String, among names: Set<String>? = nil, where isDropped: (_ created: Timestamp) -> Bool
     ) throws(FileError) -> LedgerTotals.Count {
         var dropped = LedgerTotals.Count()
@@ -94,5 +94,5 @@ public struct RetentionSweep: Sendable {
 
 extension Spool {
     /// Drops pending segments that the limits, or a person, give up.
-    public var retention: RetentionSweep { RetentionSweep(spool: self) }
+    package var retention: RetentionSweep { RetentionSweep(spool: self) }
 }

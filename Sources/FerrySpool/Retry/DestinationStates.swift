@@ -1,19 +1,19 @@
 /// The retry states of destinations: the files `.ferry/destination-ID.json`.
-public struct DestinationStates: Sendable {
+package struct DestinationStates: Sendable {
     /// The spool that it belongs to.
     package let spool: Spool
 
     /// Returns what is known of a destination's health, `nil` when it is well or was never tried.
     ///
     /// - Parameter id: A name for the destination that is the same in every process, of characters that file names may have.
-    public func state(
+    package func state(
         _ id: String, warn: (UnreadableState) -> Void = { _ in }
     ) throws(FileError) -> RetryState? {
         try spool.stateDirectory?.readStateOfAnyKind(RetryState.self, from: "destination-\(id).json", warn: warn)
     }
 
     /// Writes what is known of a destination's health. `nil` forgets it: the destination is well.
-    public func setState(_ state: RetryState?, _ id: String) throws(FileError) {
+    package func setState(_ state: RetryState?, _ id: String) throws(FileError) {
         guard let stateDirectory = spool.stateDirectory else { return }
         let name = "destination-\(id).json"
         guard let state else { return try stateDirectory.remove(name) }
@@ -28,7 +28,7 @@ public struct DestinationStates: Sendable {
     /// Returns every destination that is not well, by the ID in its file's name.
     ///
     /// - Parameter note: Called with what cannot be read; it counts as well.
-    public func states(note: (FileError) -> Void) -> [(id: String, state: RetryState)] {
+    package func states(note: (FileError) -> Void) -> [(id: String, state: RetryState)] {
         guard let stateDirectory = spool.stateDirectory else { return [] }
         var states: [(id: String, state: RetryState)] = []
         do throws(FileError) {
@@ -47,7 +47,7 @@ public struct DestinationStates: Sendable {
     }
 
     /// Returns every destination that is not well, by the ID in its file's name.
-    public func states() throws(FileError) -> [(id: String, state: RetryState)] {
+    package func states() throws(FileError) -> [(id: String, state: RetryState)] {
         var failure: FileError?
         let states = states { failure = failure ?? $0 }
         if let failure { throw failure }
@@ -57,5 +57,5 @@ public struct DestinationStates: Sendable {
 
 extension Spool {
     /// The retry states of destinations.
-    public var destinations: DestinationStates { DestinationStates(spool: self) }
+    package var destinations: DestinationStates { DestinationStates(spool: self) }
 }

@@ -1,66 +1,66 @@
 /// What a sidecar or a destination file holds: how often something was tried, when it is due again, and why it failed.
-public struct RetryState: Codable, Equatable, Sendable {
+package struct RetryState: Codable, Equatable, Sendable {
     /// The format's version.
-    public var version = 1
+    package var version = 1
     /// All tries.
-    public var attempts: Int
+    package var attempts: Int
     /// Tries that failed while the destination was proven well. A segment with too many of them is rejected.
-    public var failures: Int
+    package var failures: Int
     /// When it was tried first.
-    public var firstAttemptAt: Timestamp
+    package var firstAttemptAt: Timestamp
     /// When it was tried last.
-    public var lastAttemptAt: Timestamp
+    package var lastAttemptAt: Timestamp
     /// When it is due again.
-    public var nextAttemptAt: Timestamp
+    package var nextAttemptAt: Timestamp
     /// Why the last try failed.
-    public var lastError: LastError
+    package var lastError: LastError
     /// How many tries broke off before the body was whole. Absent once a try may have arrived whole, and in sidecars of older versions.
-    public var broken: Int?
+    package var broken: Int?
     /// Whether the destination said itself when to come back (`Retry-After`). Absent when it did not, and in sidecars.
-    public var retryAfter: Bool?
+    package var retryAfter: Bool?
     /// Whether a request came as far as the destination since it took anything last. Absent when none did, in sidecars, and in files of older
     /// versions.
-    public var reached: Bool?
+    package var reached: Bool?
     /// What was tried, where the name does not tell: the file of another tool may be replaced by one of its name. Absent otherwise, and in sidecars
     /// of older versions.
-    public var content: Content?
+    package var content: Content?
 
     /// The key of the request that it was last tried in, where others went out with it: they are repeated together. Absent otherwise, and in
     /// sidecars of older versions.
-    public var request: String?
+    package var request: String?
 
     /// How many events that request carried, where it was cut shorter than usual because a longer one was too large, or was interrupted: it is
     /// repeated so. Absent otherwise, and in sidecars of older versions.
-    public var requestEvents: Int64?
+    package var requestEvents: Int64?
 
     /// Whether nothing tells the outcome of that request, which is to be made again as it was, by any sender: its process died, or its answer
     /// was lost where requests are repeated. Absent otherwise.
-    public var interrupted: Bool?
+    package var interrupted: Bool?
 
     /// How often the destination has answered that request since with no more than that it takes nothing now. Absent otherwise.
-    public var putOff: Int?
+    package var putOff: Int?
 
     /// How much of the segment was delivered, where it goes out in parts. Absent until the first part has arrived.
-    public var delivered: Delivered?
+    package var delivered: Delivered?
 
     /// The first part of a segment that need not be sent again.
-    public struct Delivered: Codable, Equatable, Sendable {
+    package struct Delivered: Codable, Equatable, Sendable {
         /// How many lines there are, from the first one on.
-        public var lines: Int64
+        package var lines: Int64
         /// The destination, as its state file is named: another one has nothing of it.
-        public var destination: String
+        package var destination: String
         /// What these lines were read of (``Claim/contentMark()``): another segment may get the name. Absent in what was written by hand.
-        public var content: String?
+        package var content: String?
 
         /// Creates the part that was delivered.
-        public init(lines: Int64, destination: String, content: String?) {
+        package init(lines: Int64, destination: String, content: String?) {
             self.lines = lines
             self.destination = destination
             self.content = content
         }
 
         /// Decodes the part; throws `DecodingError` when the number of lines is out of bounds.
-        public init(from decoder: any Decoder) throws {
+        package init(from decoder: any Decoder) throws {
             let container = try decoder.container(keyedBy: CodingKeys.self)
             lines = try container.decode(Int64.self, forKey: .lines)
             destination = try container.decode(String.self, forKey: .destination)
@@ -76,31 +76,31 @@ public struct RetryState: Codable, Equatable, Sendable {
     }
 
     /// What a file from another tool is known by.
-    public struct Content: Codable, Equatable, Sendable {
+    package struct Content: Codable, Equatable, Sendable {
         /// The size of the file, in bytes.
-        public var bytes: Int64
+        package var bytes: Int64
         /// When the file was modified.
-        public var modified: Timestamp
+        package var modified: Timestamp
         /// In hexadecimal.
-        public var sha256: String
+        package var sha256: String
     }
 
     /// Why the last try failed.
-    public struct LastError: Codable, Equatable, Sendable {
+    package struct LastError: Codable, Equatable, Sendable {
         /// Whose fault it was.
-        public enum Scope: String, Codable, Sendable { case segment, destination }
+        package enum Scope: String, Codable, Sendable { case segment, destination }
 
         /// Whether the segment or the destination is at fault.
-        public var scope: Scope
+        package var scope: Scope
         /// The kind of failure, as a word for programs: `connect`, `timeout`, `status`.
-        public var kind: String
+        package var kind: String
         /// The HTTP status, when there was an answer.
-        public var status: Int?
+        package var status: Int?
         /// The failure for people.
-        public var message: String
+        package var message: String
 
         /// Creates an error.
-        public init(scope: Scope, kind: String, status: Int? = nil, message: String) {
+        package init(scope: Scope, kind: String, status: Int? = nil, message: String) {
             self.scope = scope
             self.kind = kind
             self.status = status
@@ -113,7 +113,7 @@ public struct RetryState: Codable, Equatable, Sendable {
     }
 
     /// Creates a state.
-    public init(
+    package init(
         attempts: Int, failures: Int, firstAttemptAt: Timestamp, lastAttemptAt: Timestamp, nextAttemptAt: Timestamp,
         lastError: LastError, broken: Int? = nil
     ) {
@@ -127,7 +127,7 @@ public struct RetryState: Codable, Equatable, Sendable {
     }
 
     /// Creates the state of a segment that was never tried as a whole.
-    public static func inParts(at time: Timestamp) -> RetryState {
+    package static func inParts(at time: Timestamp) -> RetryState {
         RetryState(
             attempts: 0, failures: 0, firstAttemptAt: time, lastAttemptAt: time, nextAttemptAt: time,
             lastError: .init(scope: .destination, kind: inPartsKind, message: "it goes out in parts"))
@@ -177,10 +177,10 @@ public struct RetryState: Codable, Equatable, Sendable {
     }
 
     /// What is left of the segment has not been tried.
-    public var isInParts: Bool { lastError.kind == Self.inPartsKind }
+    package var isInParts: Bool { lastError.kind == Self.inPartsKind }
 
     /// Returns it with how much was delivered before.
-    public func with(delivered: Delivered?) -> RetryState {
+    package func with(delivered: Delivered?) -> RetryState {
         var state = self
         state.delivered = delivered
         return state
@@ -195,7 +195,7 @@ public struct RetryState: Codable, Equatable, Sendable {
     static let most = 1_000_000_000
 
     /// Decodes a state; throws `DecodingError` when a required field is missing or out of bounds.
-    public init(from decoder: any Decoder) throws {
+    package init(from decoder: any Decoder) throws {
         let container = try decoder.container(keyedBy: CodingKeys.self)
         version = try container.decode(Int.self, forKey: .version)
         attempts = try container.decode(.attempts, in: 0...Self.most)
@@ -219,7 +219,7 @@ public struct RetryState: Codable, Equatable, Sendable {
     /// Returns when the wait is over, `nil` when it is over now, or the clock was set back since.
     ///
     /// - Parameter longestWait: The largest back-off that can have been meant.
-    public func wait(at now: Timestamp, longestWait: Duration) -> Timestamp? {
+    package func wait(at now: Timestamp, longestWait: Duration) -> Timestamp? {
         Wait(since: lastAttemptAt, until: nextAttemptAt).end(at: now, longest: longestWait)
     }
 }

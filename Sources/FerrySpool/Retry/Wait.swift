@@ -1,12 +1,12 @@
 /// A wait as the wall clock measures it, which may be set meanwhile.
-public struct Wait: Equatable, Sendable {
+package struct Wait: Equatable, Sendable {
     /// When it began.
-    public let since: Timestamp
+    package let since: Timestamp
     /// When it is to end.
-    public let until: Timestamp
+    package let until: Timestamp
 
     /// Creates a wait.
-    public init(since: Timestamp, until: Timestamp) {
+    package init(since: Timestamp, until: Timestamp) {
         self.since = since
         self.until = until
     }
@@ -17,12 +17,12 @@ public struct Wait: Equatable, Sendable {
     /// ahead, or its end further away than any wait.
     ///
     /// - Parameter longest: The longest that can have been meant.
-    public func end(at now: Timestamp, longest: Duration) -> Timestamp? {
+    package func end(at now: Timestamp, longest: Duration) -> Timestamp? {
         since <= now + Self.clockStep && until > now && until <= now + longest ? until : nil
     }
 
     /// Returns whether the wait is over, as ``end(at:longest:)`` has it.
-    public func isOver(at now: Timestamp, longest: Duration) -> Bool { end(at: now, longest: longest) == nil }
+    package func isOver(at now: Timestamp, longest: Duration) -> Bool { end(at: now, longest: longest) == nil }
 
     /// What NTP may step a clock back by. A wait gets longer by no more than that.
     private static let clockStep = Duration.seconds(60)

@@ -9,7 +9,7 @@ extension SpoolRoom {
     ///   - sentGivesWay: Where the disk is full, they are deleted.
     /// - Throws: ``FileError``, where the disk is full only if there is no reserve either, or, with hardly any room for new files, if what an
     ///   ending needs cannot be made at once.
-    public func probe(
+    package func probe(
         isDurable: Bool = true, keepsSent: Bool = true, sentGivesWay: Bool = false, at now: Timestamp = .now()
     ) throws(FileError) {
         guard let stateDirectory = spool.stateDirectory else {
@@ -92,7 +92,7 @@ extension SpoolRoom {
     /// Sees whether a segment can be moved into `rejected/`, which is made if need be. What cannot be carried out is not written down.
     ///
     /// - Parameter leavesRoom: Where the disk is full, what is rejected waits: others may leave before it.
-    public func probeRejected(leavesRoom: Bool = true) throws(FileError) {
+    package func probeRejected(leavesRoom: Bool = true) throws(FileError) {
         let rejected = try lendingMostOfReserve { () throws(FileError) in try spool.directory.makeDirectory(Spool.rejectedName) }
         try spool.directory.requireMoves(into: rejected)
         guard leavesRoom else { return }

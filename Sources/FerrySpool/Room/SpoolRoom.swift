@@ -1,10 +1,10 @@
 /// The room on the disk for what must be noted: the reserve, and what gives way to it.
-public struct SpoolRoom: Sendable {
+package struct SpoolRoom: Sendable {
     /// The spool that it belongs to.
     package let spool: Spool
 }
 
 extension Spool {
     /// The room on the disk for what must be noted.
-    public var room: SpoolRoom { SpoolRoom(spool: self) }
+    package var room: SpoolRoom { SpoolRoom(spool: self) }
 }

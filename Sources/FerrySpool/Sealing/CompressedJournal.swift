@@ -1,8 +1,8 @@
 /// A journal's content as a finished gzip file that has no name yet.
-public struct CompressedJournal: ~Copyable, Sendable {
+package struct CompressedJournal: ~Copyable, Sendable {
     let publication: Publication
     /// How many events it holds.
-    public let events: Int64
+    package let events: Int64
 
     consuming func publish(as name: String) throws(FileError) -> Bool { try publication.publish(as: name) }
 }

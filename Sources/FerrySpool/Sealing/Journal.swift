@@ -1,9 +1,9 @@
 import Glibc
 
 /// An open journal: whole JSON lines that survive their writer's death and become a segment when it is sealed.
-public final class Journal: Sendable {
+package final class Journal: Sendable {
     /// The segment that it will be.
-    public let segment: SegmentName
+    package let segment: SegmentName
     let file: OpenFile
     private let identity: FileStatus.Identity
 
@@ -49,7 +49,7 @@ public final class Journal: Sendable {
     }
 
     /// Appends whole lines in one write. When the disk takes only a part, that part is cut off again: all or nothing.
-    public func append(_ lines: UnsafeRawBufferPointer) throws(FileError) {
+    package func append(_ lines: UnsafeRawBufferPointer) throws(FileError) {
         var written = 0
         do throws(FileError) {
             try file.write(lines, written: &written)
@@ -61,7 +61,7 @@ public final class Journal: Sendable {
     }
 
     /// Forces what was appended to the disk, from any thread.
-    public func sync() throws(FileError) { try file.sync() }
+    package func sync() throws(FileError) { try file.sync() }
 
     /// Returns the length of the whole lines at the start of the journal.
     func wholeLines(upTo length: Int64) throws(FileError) -> Int64 {

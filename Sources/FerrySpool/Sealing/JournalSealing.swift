@@ -6,7 +6,7 @@ extension Journals {
     /// Where the disk has no room for journal and segment together, the journal's space is freed as the segment grows.
     ///
     /// - Returns: `nil` when the journal holds no whole line.
-    public func compress(_ journal: Journal, level: CompressionLevel) throws(FileError) -> CompressedJournal? {
+    package func compress(_ journal: Journal, level: CompressionLevel) throws(FileError) -> CompressedJournal? {
         if try spool.directory.contains(journal.segment.sealingName) { return try compressInPlace(journal, level: level) }
         do throws(FileError) {
             return try compressAside(journal, level: level)
@@ -33,7 +33,7 @@ extension Journals {
     ///
     /// In this order a crash loses nothing; ``Claims/take(_:mayBeUnfinished:)`` lets no process send the segment before the journal is gone, so that it is
     /// not made and sent a second time either.
-    public func publish(
+    package func publish(
         _ compressed: consuming CompressedJournal?, of journal: Journal
     ) throws(FileError) -> SealedJournal {
         guard let compressed = consume compressed else {
@@ -52,7 +52,7 @@ extension Journals {
     }
 
     /// Turns a journal into a published segment.
-    public func seal(_ journal: Journal, level: CompressionLevel = .standard) throws(FileError) -> SealedJournal {
+    package func seal(_ journal: Journal, level: CompressionLevel = .standard) throws(FileError) -> SealedJournal {
         // A crash after the publication left the journal behind: the segment is there, whichever its level.
         if try spool.directory.contains(journal.segment.fileName) { return try publish(nil, of: journal) }
         return try publish(compress(journal, level: level), of: journal)

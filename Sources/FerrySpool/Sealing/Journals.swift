@@ -1,5 +1,5 @@
 /// The files that writers append events to until they are sealed into segments.
-public struct Journals: Sendable {
+package struct Journals: Sendable {
     /// The spool that it belongs to.
     package let spool: Spool
 
@@ -8,7 +8,7 @@ public struct Journals: Sendable {
     /// - Parameters:
     ///   - clock: What the clock says, where that is not the time in the segment's name.
     ///   - isDurable: Also force its name to the disk, so that what ``Journal/sync()`` forces there survives a power cut.
-    public func open(
+    package func open(
         _ segment: SegmentName, clock: Timestamp? = nil, isDurable: Bool = false
     ) throws(FileError) -> Journal {
         try spool.room.requireReserve()
@@ -21,5 +21,5 @@ public struct Journals: Sendable {
 
 extension Spool {
     /// The files that writers append events to.
-    public var journals: Journals { Journals(spool: self) }
+    package var journals: Journals { Journals(spool: self) }
 }

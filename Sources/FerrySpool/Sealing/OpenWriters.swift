@@ -3,7 +3,7 @@ import Glibc
 extension Spool {
     /// Returns whether a file was given its name when it was finished: it has another name besides, or bytes and no writer. `false` when the
     /// kernel does not tell.
-    public func isFinished(_ name: String) -> Bool {
+    package func isFinished(_ name: String) -> Bool {
         var status = stat()
         guard fstatat(directory.descriptor, name, &status, AT_SYMLINK_NOFOLLOW) == 0, status.st_mode & S_IFMT == S_IFREG,
             status.st_size > 0

@@ -1,8 +1,8 @@
 /// A segment in the making: a hidden file that becomes a segment in one step.
-public struct Publication: ~Copyable, Sendable {
+package struct Publication: ~Copyable, Sendable {
     private let directory: Directory
     /// The file to fill.
-    public let file: OpenFile
+    package let file: OpenFile
     private let temporaryName: String
     private var isPublished = false
     /// Whether the file stays when it is not published: it is gone on with.
@@ -37,7 +37,7 @@ public struct Publication: ~Copyable, Sendable {
     ///
     /// - Parameter isDurable: Otherwise nothing is forced: for what can be made again.
     /// - Returns: `false` when a segment of that name exists already; nothing is changed then.
-    public consuming func publish(as name: String, isDurable: Bool = true) throws(FileError) -> Bool {
+    package consuming func publish(as name: String, isDurable: Bool = true) throws(FileError) -> Bool {
         if isDurable { try file.sync() }
         isPublished = try directory.renameWithoutReplacing(temporaryName, to: name)
         if isPublished, isDurable { try directory.sync() }
@@ -47,5 +47,5 @@ public struct Publication: ~Copyable, Sendable {
 
 extension Spool {
     /// Begins a segment whose bytes the caller writes.
-    public func publication() throws(FileError) -> Publication { try Publication(in: directory) }
+    package func publication() throws(FileError) -> Publication { try Publication(in: directory) }
 }

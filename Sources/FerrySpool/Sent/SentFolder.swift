@@ -1,10 +1,10 @@
 /// The delivered segments that are kept: the folder `sent/`.
-public struct SentFolder: Sendable {
+package struct SentFolder: Sendable {
     /// The spool that it belongs to.
     package let spool: Spool
 }
 
 extension Spool {
     /// The delivered segments that are kept.
-    public var sent: SentFolder { SentFolder(spool: self) }
+    package var sent: SentFolder { SentFolder(spool: self) }
 }

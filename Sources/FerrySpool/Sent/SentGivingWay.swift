@@ -3,14 +3,14 @@ extension SentFolder {
     private static let givesWayName = "sent-gives-way"
 
     /// Whether the last uploader that kept delivered segments had no limit for how long.
-    public var givesWay: Bool { ((try? spool.stateDirectory?.status(Self.givesWayName)) ?? nil)?.isRegular == true }
+    package var givesWay: Bool { ((try? spool.stateDirectory?.status(Self.givesWayName)) ?? nil)?.isRegular == true }
 
     /// Notes for writers what an uploader's options say, before it keeps a segment.
     ///
     /// - Returns: What was deleted to make room for the note.
     /// - Throws: ``FileError`` when writers would go on deleting. Where a permission to delete cannot be noted, they delete nothing.
     @discardableResult
-    public func noteGivesWay(_ givesWay: Bool) throws(FileError) -> LedgerTotals.Count {
+    package func noteGivesWay(_ givesWay: Bool) throws(FileError) -> LedgerTotals.Count {
         guard let stateDirectory = spool.stateDirectory else { return .init() }
         guard givesWay else {
             guard try stateDirectory.contains(Self.givesWayName) else { return .init() }

@@ -1,12 +1,12 @@
 /// What pruning `sent/` did.
-public struct SentPruning: Sendable {
+package struct SentPruning: Sendable {
     /// Delivered segments that were deleted.
-    public var deleted = LedgerTotals.Count()
+    package var deleted = LedgerTotals.Count()
     /// What could not be looked at or deleted: it stays, and everything else went on.
-    public var problems: [FileError] = []
+    package var problems: [FileError] = []
     /// There were days over the age limit, and they stay, because the clock has not been steady for an hour.
-    public var isClockSettling = false
+    package var isClockSettling = false
 
     /// Creates the result of a run that deleted nothing.
-    public init() {}
+    package init() {}
 }

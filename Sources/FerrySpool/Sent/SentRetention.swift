@@ -6,7 +6,7 @@ extension SentFolder {
     ///
     /// - Parameter clock: Looked at when a day is over the age limit: while it cannot be trusted, the day stays. Days before 2020 are of a
     ///   clock that was not set, and stay too.
-    public func prune(
+    package func prune(
         _ limits: RetentionLimits, now: Timestamp, clock: ClockJumpDetector.Reading = .now()
     ) -> SentPruning {
         var pruning = SentPruning()
@@ -36,7 +36,7 @@ extension SentFolder {
     /// Deletes the oldest delivered segments until the needed bytes are free, and with the last of them `sent/`, which takes an inode.
     ///
     /// - Returns: What was deleted; `nil` when there was nothing that could make room.
-    public func free(atLeast wanted: ByteCount) -> LedgerTotals.Count? {
+    package func free(atLeast wanted: ByteCount) -> LedgerTotals.Count? {
         var pruning = SentPruning()
         for day in deliveryDays(&pruning) {
             for file in day.files(&pruning) {

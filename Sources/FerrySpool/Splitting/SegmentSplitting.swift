@@ -1,23 +1,23 @@
 import Glibc
 
 /// Divides segments that a server refuses for their size.
-public struct SegmentSplitting: Sendable {
+package struct SegmentSplitting: Sendable {
     /// The spool that it belongs to.
     package let spool: Spool
 
     /// Returns the names that a try of a segment may have left: its sidecar's, and the first half's.
-    public static func traces(of claim: Claim) -> [String] {
+    package static func traces(of claim: Claim) -> [String] {
         [Spool.sidecarName(of: claim.name)] + (claim.segmentName?.firstHalf(ofFile: claim.name).map { [$0] } ?? [])
     }
 
     /// Returns whether a segment lies here that has the name of the first half: the look that costs little.
-    public func mayBeHalfDone(_ claim: Claim) throws(FileError) -> Bool {
+    package func mayBeHalfDone(_ claim: Claim) throws(FileError) -> Bool {
         guard let half = claim.segmentName?.firstHalf(ofFile: claim.name) else { return false }
         return try spool.directory.contains(half)
     }
 
     /// Returns whether a split of the segment was begun and not ended. Inflates both files where it may be so.
-    public func isHalfDone(_ claim: Claim) throws(FileError) -> Bool {
+    package func isHalfDone(_ claim: Claim) throws(FileError) -> Bool {
         guard try mayBeHalfDone(claim), let half = claim.segmentName?.firstHalf(ofFile: claim.name) else { return false }
         // Names that end in a counter look like a whole and its halves. What is damaged, or cannot be read, is for the split to tell.
         guard let events = try claim.file.soundEvents(), let share = (try? spool.directory.open(half)?.soundEvents()) ?? nil
@@ -31,7 +31,7 @@ public struct SegmentSplitting: Sendable {
     /// as long as it is there, no process sends the halves.
     ///
     /// A split that a crash interrupted is completed by doing it again: the halves' names and lines are the same.
-    public func split(
+    package func split(
         _ claim: Claim, at now: Timestamp = .now(), inflateLimit: ByteCount, level: CompressionLevel = .standard
     ) throws(SplitError) -> Split {
         do {
@@ -118,7 +118,7 @@ public struct SegmentSplitting: Sendable {
 
 extension Spool {
     /// Divides segments that a server refuses for their size.
-    public var splitting: SegmentSplitting { SegmentSplitting(spool: self) }
+    package var splitting: SegmentSplitting { SegmentSplitting(spool: self) }
 }
 
 extension OpenFile {

@@ -1,5 +1,5 @@
 /// Why a segment could not be split.
-public enum SplitError: Error {
+package enum SplitError: Error {
     /// It holds one line, which is too large by itself.
     case singleLine
     /// Its ID is as long as an ID may be.

@@ -1,30 +1,30 @@
 /// Names in a spool that are nearly of the format: the first few, and how many there are.
-public struct FlawedNames: Encodable, Sendable {
+package struct FlawedNames: Encodable, Sendable {
     /// A name, and what is wrong with it.
-    public struct Name: Encodable, Equatable, Sendable {
+    package struct Name: Encodable, Equatable, Sendable {
         /// The file name.
-        public let segment: String
+        package let segment: String
         /// What is wrong with it, for people.
-        public let problem: String
+        package let problem: String
     }
 
     /// The first of them, three at most.
-    public private(set) var first: [Name] = []
+    package private(set) var first: [Name] = []
     /// How many there are.
-    public private(set) var count = 0
+    package private(set) var count = 0
     private static let shown = 3
 
     /// Creates a list of none.
-    public init() {}
+    package init() {}
 
     /// Counts a name, and keeps it if it is one of the first.
-    public mutating func add(_ name: String, _ flaw: NameFlaw) {
+    package mutating func add(_ name: String, _ flaw: NameFlaw) {
         count += 1
         if first.count < Self.shown { first.append(Name(segment: name, problem: "\(flaw)")) }
     }
 
     /// For people; empty when there are none.
-    public var lines: [String] {
+    package var lines: [String] {
         guard count > 0 else { return [] }
         let what = count == 1 ? "1 name is" : "\(count) names are"
         let more = count > first.count ? ["… and \(count - first.count) more"] : []
@@ -35,7 +35,7 @@ public struct FlawedNames: Encodable, Sendable {
 
 extension SpoolListing {
     /// Returns the names that are nearly of the format.
-    public func flawedNames() -> FlawedNames {
+    package func flawedNames() -> FlawedNames {
         var flawed = FlawedNames()
         for entry in entries where entry.isForeign {
             let name = name(of: entry)

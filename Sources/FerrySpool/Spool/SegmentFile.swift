@@ -1,12 +1,12 @@
 /// A segment's file, wherever in the spool it is.
-public struct SegmentFile: Sendable {
+package struct SegmentFile: Sendable {
     /// Whether it is pending, sent or rejected.
-    public let place: SegmentPlace
+    package let place: SegmentPlace
     /// The file's name.
-    public let name: String
+    package let name: String
     /// The folder that it lies in.
-    public let folder: Directory
+    package let folder: Directory
 
     /// Opens the file; `nil` when it has gone since.
-    public func open() throws(FileError) -> OpenFile? { try folder.open(name) }
+    package func open() throws(FileError) -> OpenFile? { try folder.open(name) }
 }

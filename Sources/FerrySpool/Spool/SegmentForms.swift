@@ -1,17 +1,17 @@
 import CLinux
 
 /// The names of the files that hold the events of some segments, by the segments' IDs.
-public struct SegmentForms: Sendable {
+package struct SegmentForms: Sendable {
     let pending: [String: [String]]
     let rejected: [String: [String]]
 }
 
 extension Spool {
     /// Returns the pending files that hold a segment's events: its own, or those of its halves, and of theirs.
-    public func pendingForms(of segment: SegmentName) throws(FileError) -> [String] { try directory.forms(of: segment) }
+    package func pendingForms(of segment: SegmentName) throws(FileError) -> [String] { try directory.forms(of: segment) }
 
     /// Looks for the forms of many segments at once: a large folder is listed once for all of them.
-    public func forms(of segments: [SegmentName]) throws(FileError) -> SegmentForms {
+    package func forms(of segments: [SegmentName]) throws(FileError) -> SegmentForms {
         let ids = Set(segments.map(\.id))
         return SegmentForms(
             pending: try directory.forms(of: ids), rejected: try rejectedFolder()?.forms(of: ids) ?? [:])

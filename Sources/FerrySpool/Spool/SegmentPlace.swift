@@ -1,4 +1,4 @@
 /// Where in a spool a segment lies.
-public enum SegmentPlace: String, CaseIterable, Sendable {
+package enum SegmentPlace: String, CaseIterable, Sendable {
     case pending, sent, rejected
 }

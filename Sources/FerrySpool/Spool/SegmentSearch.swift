@@ -1,6 +1,6 @@
 extension Spool {
     /// Returns the segments in some places, in upload order in each.
-    public func files(in places: Set<SegmentPlace>) throws(FileError) -> [SegmentFile] {
+    package func files(in places: Set<SegmentPlace>) throws(FileError) -> [SegmentFile] {
         var failure: FileError?
         let files = try files(in: places) { failure = failure ?? $0 }
         if let failure { throw failure }
@@ -11,7 +11,7 @@ extension Spool {
     ///
     /// - Parameter note: Called with each folder of `sent/`, and `rejected/`, that cannot be read.
     /// - Throws: ``FileError`` when the spool's own folder cannot be listed.
-    public func files(in places: Set<SegmentPlace>, note: (FileError) -> Void) throws(FileError) -> [SegmentFile] {
+    package func files(in places: Set<SegmentPlace>, note: (FileError) -> Void) throws(FileError) -> [SegmentFile] {
         var files: [SegmentFile] = []
         if places.contains(.pending) {
             let listing = try scan()
@@ -46,7 +46,7 @@ extension Spool {
     /// Returns the file of a name: pending, sent or rejected. `nil` when it is nowhere.
     ///
     /// - Throws: ``FileError`` when it was not found, and not everywhere could be looked.
-    public func file(named name: String) throws(FileError) -> SegmentFile? {
+    package func file(named name: String) throws(FileError) -> SegmentFile? {
         var failure: FileError?
         func has(_ folder: Directory) -> Bool {
             do throws(FileError) {

@@ -4,7 +4,7 @@ extension Spool {
     /// Makes a spool that a group shares: one user of it writes, another sends, a third looks. What is there already becomes the group's as well.
     ///
     /// - Throws: ``FileError`` when the folder may not be given to the group.
-    public static func share(_ path: String, with group: UInt32) throws(FileError) -> Spool {
+    package static func share(_ path: String, with group: UInt32) throws(FileError) -> Spool {
         let directory = try Directory.make(path)
         try directory.share(with: group)
         // Opened anew: what is made in it from here on follows its new mode.
@@ -14,7 +14,7 @@ extension Spool {
     }
 
     /// Returns the number of a group, by its name or as it is; `nil` when there is no such group.
-    public static func group(named name: String) -> UInt32? {
+    package static func group(named name: String) -> UInt32? {
         if let number = UInt32(name) { return number }
         var entry = Glibc.group()
         var found: UnsafeMutablePointer<Glibc.group>?

@@ -13,11 +13,11 @@ public final class Spool: Sendable {
     }
 
     /// The spool's folder.
-    public let directory: Directory
+    package let directory: Directory
     /// `.ferry/`; `nil` when the spool was opened for reading and has none yet.
     package let stateDirectory: Directory?
     /// Why ``stateDirectory`` cannot be read, where it is there.
-    public let stateFailure: FileError?
+    package let stateFailure: FileError?
     /// Random, made when the spool is: part of the idempotency keys of files whose names are not unique by themselves.
     public let id: String
 
@@ -40,7 +40,7 @@ public final class Spool: Sendable {
     package var isStillOpen: Bool { folders.allSatisfy(\.isStillOpen) }
 
     /// Whether its path leads to it: the folder may have been moved away or made anew, or its file system unmounted.
-    public var isAtItsPath: Bool {
+    package var isAtItsPath: Bool {
         do throws(FileError) {
             guard try directory.isAtItsPath else { return false }
             return try stateDirectory?.isAtItsPath ?? true

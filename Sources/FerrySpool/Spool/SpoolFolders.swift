@@ -2,10 +2,10 @@ import Glibc
 
 extension Spool {
     /// Opens `sent/`; `nil` when nothing was ever sent.
-    public func sentFolder() throws(FileError) -> Directory? { try folder(Self.sentName) }
+    package func sentFolder() throws(FileError) -> Directory? { try folder(Self.sentName) }
 
     /// Opens `rejected/`; `nil` when nothing was ever rejected.
-    public func rejectedFolder() throws(FileError) -> Directory? { try folder(Self.rejectedName) }
+    package func rejectedFolder() throws(FileError) -> Directory? { try folder(Self.rejectedName) }
 
     private func folder(_ name: String) throws(FileError) -> Directory? {
         guard try directory.contains(name) else { return nil }
@@ -21,7 +21,7 @@ extension Spool {
     }
 
     /// Why no delivered segment can be kept: what is in the place of `sent/`.
-    public var sentFailure: FileError? {
+    package var sentFailure: FileError? {
         do throws(FileError) {
             _ = try sentFolder()
             return nil
@@ -31,7 +31,7 @@ extension Spool {
     }
 
     /// Returns the folders of `sent/`, one a UTC day, oldest first.
-    public func sentDays() throws(FileError) -> [Directory] {
+    package func sentDays() throws(FileError) -> [Directory] {
         var failure: FileError?
         let days = sentDays { failure = failure ?? $0 }
         if let failure { throw failure }
@@ -41,7 +41,7 @@ extension Spool {
     /// Returns the folders of `sent/` that can be opened. Links and files beside them are passed over.
     ///
     /// - Parameter note: Called with each folder that cannot.
-    public func sentDays(note: (FileError) -> Void) -> [Directory] {
+    package func sentDays(note: (FileError) -> Void) -> [Directory] {
         var days: [Directory] = []
         do throws(FileError) {
             guard let sent = try sentFolder() else { return [] }

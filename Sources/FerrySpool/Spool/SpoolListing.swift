@@ -1,28 +1,30 @@
 /// The segments of a spool at one moment, in upload order.
 ///
 /// Compact, because a spool may hold a million: the names lie back to back in one buffer, an entry is 32 bytes.
-public struct SpoolListing: Sendable {
+package struct SpoolListing: Sendable {
     /// One segment.
-    public struct Entry: Sendable {
+    package struct Entry: Sendable {
         /// Priority and time in one number, so that sorting compares numbers and only ties compare names.
         var key: UInt64
         var nameStart: UInt32
         var nameLength: UInt16
         /// A name from another tool.
-        public internal(set) var isForeign: Bool
+        package internal(set) var isForeign: Bool
         /// Whether there was a sidecar.
-        public package(set) var hasSidecar: Bool
+        package var hasSidecar: Bool
         /// `nil` when the listing was made without sizes, or the file could not be examined.
-        public package(set) var size: ByteCount?
+        package var size: ByteCount?
         /// For the caller that works through the listing.
-        public var isTaken = false
+        package var isTaken = false
         /// It was there when the folder was listed; the others were added later.
         var isScanned = false
 
         /// The priority in the segment's name.
-        public var priority: Priority { Priority(clamping: Int(key >> 56)) }
+        package var priority: Priority { Priority(clamping: Int(key >> 56)) }
         /// The time that the segment is sorted by.
-        public var created: Timestamp { Timestamp(milliseconds: Int64(key & Self.timeMask) + Timestamp.distantPast.milliseconds) }
+        package var created: Timestamp {
+            Timestamp(milliseconds: Int64(key & Self.timeMask) + Timestamp.distantPast.milliseconds)
+        }
 
         private static let timeMask: UInt64 = (1 << 56) - 1
 
@@ -39,11 +41,11 @@ public struct SpoolListing: Sendable {
     }
 
     /// In upload order.
-    public var entries: [Entry] = []
+    package var entries: [Entry] = []
     /// Files that are no segments.
-    public internal(set) var others = OtherFiles()
+    package internal(set) var others = OtherFiles()
     /// Why names could not be examined, for the first of them. Their segments are listed without sizes.
-    public private(set) var problems: [FileError] = []
+    package private(set) var problems: [FileError] = []
     /// Sidecars whose segment was not there, by what their names begin with.
     var orphanSidecars: [String] = []
     var journals: [String] = []
@@ -51,25 +53,25 @@ public struct SpoolListing: Sendable {
     var arrivals: [String] = []
     var temporaries: [String] = []
     /// Bytes of the sidecars, when the listing was made with sizes.
-    public internal(set) var sidecarBytes = ByteCount.zero
+    package internal(set) var sidecarBytes = ByteCount.zero
     private(set) var names: [UInt8] = []
     /// Entries were dropped.
     private var isPart = false
 
     /// Creates an empty listing.
-    public init() {}
+    package init() {}
 
     /// Returns the file name of an entry.
-    public func name(of entry: Entry) -> String {
+    package func name(of entry: Entry) -> String {
         let start = Int(entry.nameStart)
         return String(decoding: names[start..<start + Int(entry.nameLength)], as: UTF8.self)
     }
 
     /// The bytes of all entries; zero when the listing was made without sizes.
-    public var segmentBytes: ByteCount { entries.reduce(.zero) { $0 + ($1.size ?? .zero) } }
+    package var segmentBytes: ByteCount { entries.reduce(.zero) { $0 + ($1.size ?? .zero) } }
 
     /// Segments that are being written: open journals.
-    public var openJournals: Int { journals.count }
+    package var openJournals: Int { journals.count }
 
     /// Notes a name that could not be examined.
     mutating func note(_ error: FileError) { if problems.count < Self.mostProblems { problems.append(error) } }
@@ -120,13 +122,13 @@ public struct SpoolListing: Sendable {
     }
 
     /// Returns the first index from `start` on whose entry has this priority or a lower one, and in this priority this time or a later one.
-    public func index(of priority: Priority, from time: Timestamp, after start: Int) -> Int {
+    package func index(of priority: Priority, from time: Timestamp, after start: Int) -> Int {
         let wanted = Entry(priority: priority, created: time, nameStart: 0, nameLength: 0, isForeign: false, size: nil).key
         return (start..<entries.count).partitioningIndex { entries[$0].key >= wanted }
     }
 
     /// Forgets the entries that are taken, and their names.
-    public mutating func dropTaken() {
+    package mutating func dropTaken() {
         isPart = true
         entries.removeAll(where: \.isTaken)
         var kept: [UInt8] = []
@@ -157,7 +159,7 @@ public struct SpoolListing: Sendable {
     }
 
     /// Returns whether a segment was there when the folder was listed, and neither a sidecar nor a half of it.
-    public func isPlain(at index: Int) -> Bool {
+    package func isPlain(at index: Int) -> Bool {
         let entry = entries[index]
         guard entry.isScanned, !entry.hasSidecar, !isPart else { return false }
         // A half has its parent's priority and time, and a longer name.

@@ -1,13 +1,13 @@
 /// The names of a spool's folders, and of the files beside a segment.
 extension Spool {
     /// The folder in a spool for what is no segment.
-    public static let stateFolderName = ".ferry"
+    package static let stateFolderName = ".ferry"
 
     /// The folder in a spool for delivered segments.
-    public static let sentName = "sent"
+    package static let sentName = "sent"
 
     /// The folder in a spool for rejected segments.
-    public static let rejectedName = "rejected"
+    package static let rejectedName = "rejected"
 
     static func sidecarName(of segment: String) -> String { "\(ForeignName.stem(of: segment))\(EntryKind.sidecarSuffix)" }
 

@@ -2,7 +2,7 @@ extension Spool {
     /// Lists the segments in upload order.
     ///
     /// - Parameter sizes: Also ask the kernel for every size: about as long again as listing and sorting.
-    public func scan(sizes: Bool = false) throws(FileError) -> SpoolListing {
+    package func scan(sizes: Bool = false) throws(FileError) -> SpoolListing {
         var listing = SpoolListing()
         var sidecars: [String] = []
         let directory = directory
@@ -40,7 +40,7 @@ extension Spool {
     }
 
     /// Returns the names of the pending segments of a priority, in no order. Other tools' files have none.
-    public func names(of priority: Priority) throws(FileError) -> [String] {
+    package func names(of priority: Priority) throws(FileError) -> [String] {
         var names: [String] = []
         try directory.forEachName { name in
             guard name.first == UInt8(ascii: "0") + priority.level, EntryKind(name) == .segment else { return }
@@ -55,7 +55,7 @@ extension Spool {
     ///   - hasSidecar: Whether it has been tried before.
     ///   - start: Entries before this index are not looked at.
     /// - Returns: Its index; `nil` when the name is no segment's, or the file is gone. One that cannot be examined is not gone.
-    public func add(_ name: String, to listing: inout SpoolListing, hasSidecar: Bool = false, after start: Int = 0) -> Int? {
+    package func add(_ name: String, to listing: inout SpoolListing, hasSidecar: Bool = false, after start: Int = 0) -> Int? {
         var terminated = name
         return terminated.withUTF8 { bytes in
             withUnsafeTemporaryAllocation(of: UInt8.self, capacity: bytes.count + 1) { buffer in

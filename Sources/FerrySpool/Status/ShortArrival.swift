@@ -1,14 +1,14 @@
 /// A file that a receiver gathered segments in, which is shorter than the log of received keys says.
-public struct ShortArrival: Equatable, Sendable, CustomStringConvertible {
+package struct ShortArrival: Equatable, Sendable, CustomStringConvertible {
     /// The hidden file's name.
-    public let name: String
+    package let name: String
     /// How long the file is.
-    public let size: ByteCount
+    package let size: ByteCount
     /// How far it is logged.
-    public let logged: ByteCount
+    package let logged: ByteCount
 
     /// The file and the two lengths, for people.
-    public var description: String {
+    package var description: String {
         "\(name) has \(size.bytes) of \(logged.bytes) bytes that the log of received keys says, as in a copy that was made while a receiver ran"
     }
 }
@@ -17,7 +17,7 @@ extension Arrivals {
     /// Returns which of some arrivals are shorter than they are logged.
     ///
     /// - Parameter names: Those that no process holds.
-    public func short(among names: [String]) throws(FileError) -> [ShortArrival] {
+    package func short(among names: [String]) throws(FileError) -> [ShortArrival] {
         if names.isEmpty { return [] }
         var ends = Dictionary(names.map { ($0, Int64(0)) }) { first, _ in first }
         try spool.received.forEach { entry in

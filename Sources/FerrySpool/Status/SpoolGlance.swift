@@ -1,31 +1,31 @@
 import Glibc
 
 /// What can be seen of a spool by its path alone: nothing stays open, so nothing keeps its file system from being unmounted.
-public struct SpoolGlance: Equatable, Sendable {
+package struct SpoolGlance: Equatable, Sendable {
     /// Which folder lies there.
-    public let folder: FileStatus.Identity
+    package let folder: FileStatus.Identity
     /// Which `.ferry/` lies in it; `nil` when there is none.
-    public let state: FileStatus.Identity?
+    package let state: FileStatus.Identity?
     /// When a name in the folder was last added, removed or renamed.
-    public let changed: Timestamp
+    package let changed: Timestamp
     /// When the files that say what to do were last written.
-    public let told: Told
+    package let told: Told
     /// Which segments travel by hand; `nil` when none ever did.
-    public let exports: ExportsStamp?
+    package let exports: ExportsStamp?
 
     /// When the files were last written that say what to do, each by itself: one may be taken away while the other is younger, and clocks are set
     /// back. `nil` for one that is not there.
-    public struct Told: Equatable, Sendable {
+    package struct Told: Equatable, Sendable {
         /// When the control file was last written.
-        public let control: Timestamp?
+        package let control: Timestamp?
         /// When the settings file was last written.
-        public let settings: Timestamp?
+        package let settings: Timestamp?
     }
 
     /// Looks at the spool at a path.
     ///
     /// - Throws: ``FileError`` when there is no folder of that path.
-    public init(_ path: String) throws(FileError) {
+    package init(_ path: String) throws(FileError) {
         let status = try Self.status(path)
         guard status.isDirectory else { throw FileError("open folder", path, code: ENOTDIR) }
         folder = status.file.identity
@@ -52,24 +52,24 @@ public struct SpoolGlance: Equatable, Sendable {
 
 extension Spool {
     /// What tells a spool's folder from every other, as long as both are on one machine.
-    public struct Identity: Equatable, Sendable {
+    package struct Identity: Equatable, Sendable {
         /// The spool's folder.
-        public let folder: FileStatus.Identity
+        package let folder: FileStatus.Identity
         /// Its `.ferry/`; `nil` when there is none.
-        public let state: FileStatus.Identity?
+        package let state: FileStatus.Identity?
         /// The spool's own ID.
-        public let id: String
+        package let id: String
     }
 
     /// Returns what tells this spool's folder from every other.
-    public func folderIdentity() throws(FileError) -> Identity {
+    package func folderIdentity() throws(FileError) -> Identity {
         Identity(folder: try directory.identity(), state: try stateDirectory?.identity(), id: id)
     }
 
     /// Opens the spool that was open before at this path. Nothing is made.
     ///
     /// - Throws: ``FileError`` also when another folder lies there now.
-    public static func reopen(_ path: String, _ identity: Identity) throws(FileError) -> Spool {
+    package static func reopen(_ path: String, _ identity: Identity) throws(FileError) -> Spool {
         let directory = try Directory.open(path, isSpool: true)
         guard try directory.identity() == identity.folder else { throw FileError("find the spool in", path, code: ENOENT) }
         let state = try directory.directory(stateFolderName)
@@ -78,7 +78,7 @@ extension Spool {
     }
 
     /// Opens a spool for writing, and makes none where none is: not of an empty folder either.
-    public static func openExisting(_ path: String) throws(FileError) -> Spool {
+    package static func openExisting(_ path: String) throws(FileError) -> Spool {
         try requireSpool(at: path)
         return try open(path, access: .write)
     }
@@ -87,7 +87,7 @@ extension Spool {
     ///
     /// - Throws: ``FileError`` when a path leads to no spool: nothing is there, an empty folder (`ENOMEDIUM`), or one that holds other files
     ///   alone (`ENODATA`).
-    public static func requireSpool(at path: String) throws(FileError) {
+    package static func requireSpool(at path: String) throws(FileError) {
         guard try !exists(at: path) else { return }
         let isEmpty = try !Directory.open(path).containsName { _, _ in true }
         throw FileError("find a spool in", path, code: isEmpty ? ENOMEDIUM : ENODATA)

@@ -1,17 +1,17 @@
 /// What processes left unfinished in a spool, seen without touching it.
-public struct Unfinished: Equatable, Sendable {
+package struct Unfinished: Equatable, Sendable {
     /// Journals that no process of this machine holds.
-    public internal(set) var journals: [String] = []
+    package internal(set) var journals: [String] = []
     /// Arrivals that no process of this machine holds.
-    public internal(set) var arrivals: [String] = []
+    package internal(set) var arrivals: [String] = []
 
     /// Whether nothing was left unfinished.
-    public var isEmpty: Bool { journals.isEmpty && arrivals.isEmpty }
+    package var isEmpty: Bool { journals.isEmpty && arrivals.isEmpty }
 }
 
 extension Housekeeping {
     /// Returns what the next process that writes or sends would finish.
-    public func unfinished(_ listing: SpoolListing, _ locks: HeldLocks = HeldLocks()) -> Unfinished {
+    package func unfinished(_ listing: SpoolListing, _ locks: HeldLocks = HeldLocks()) -> Unfinished {
         func isLeft(_ name: String) -> Bool {
             guard let status = (try? spool.directory.status(name)) ?? nil else { return false }
             return !locks.contains(status.identity, in: spool.directory)

@@ -1,5 +1,5 @@
 /// SHA-256 of a body.
-public struct BodyDigest: Hashable, Sendable {
+package struct BodyDigest: Hashable, Sendable {
     private var words: InlineArray<4, UInt64>
 
     /// Takes a hash as it is in memory.
@@ -10,7 +10,7 @@ public struct BodyDigest: Hashable, Sendable {
     }
 
     /// Reads a hash from text; `nil` unless it is 64 hexadecimal digits.
-    public init?(hexadecimal text: String) {
+    package init?(hexadecimal text: String) {
         // A sign, which numbers may have, is no digit.
         guard text.utf8.count == 64, text.utf8.allSatisfy({ $0 >= UInt8(ascii: "0") }) else { return nil }
         var words = InlineArray<4, UInt64>(repeating: 0)
@@ -22,12 +22,12 @@ public struct BodyDigest: Hashable, Sendable {
     }
 
     /// The hash as 64 lowercase hexadecimal digits.
-    public var hexadecimal: String {
+    package var hexadecimal: String {
         (0..<4).map { String(words[$0], radix: 16, width: 16) }.joined()
     }
 
     /// Returns whether the two are the same hash.
-    public static func == (left: BodyDigest, right: BodyDigest) -> Bool {
+    package static func == (left: BodyDigest, right: BodyDigest) -> Bool {
         (0..<4).allSatisfy { left.words[$0] == right.words[$0] }
     }
 
@@ -35,5 +35,5 @@ public struct BodyDigest: Hashable, Sendable {
     package var firstHalf: UInt128 { UInt128(words[0]) << 64 | UInt128(words[1]) }
 
     /// Hashes the first 64 bits, which are as good as any.
-    public func hash(into hasher: inout Hasher) { hasher.combine(words[0]) }
+    package func hash(into hasher: inout Hasher) { hasher.combine(words[0]) }
 }

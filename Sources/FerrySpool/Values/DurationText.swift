@@ -6,7 +6,7 @@ extension Duration {
     /// Reads `250ms`, `90s`, `3m`, `1.5h`, `25d`, `2w` and sums such as `1h30m`; also as ``forPeople`` writes them, `1 min 30 s`.
     /// `nil` for anything else; a bare number has no unit and is refused. So is what is longer than a century: every clock's unit can hold
     /// what passes here.
-    public init?(parsing text: String) {
+    package init?(parsing text: String) {
         var rest = text[...]
         var seconds = 0.0
         guard !rest.isEmpty else { return nil }
@@ -29,20 +29,20 @@ extension Duration {
     package static let century = Duration.seconds(3_155_760_000)
 
     /// Whole milliseconds, rounded toward zero; the nearest number that 64 bits hold.
-    public var wholeMilliseconds: Int64 {
+    package var wholeMilliseconds: Int64 {
         // `components` traps where its seconds do not fit.
         Int64(clamping: attoseconds / 1_000_000_000_000_000)
     }
 
     /// Seconds with their fraction.
-    public var inSeconds: Double {
+    package var inSeconds: Double {
         // Not by 128 bits, which take a hundred times as long to convert.
         let (seconds, attoseconds) = components
         return Double(seconds) + Double(attoseconds) / 1e18
     }
 
     /// For people, the two largest units: `250 ms`, `4.2 s`, `3 min 20 s`, `2 h 5 min`, `25 d 3 h`.
-    public var forPeople: String {
+    package var forPeople: String {
         let milliseconds = wholeMilliseconds
         if milliseconds < 0 { return "-" + Duration.milliseconds(Int64.zero.subtracting(milliseconds)).forPeople }
         if milliseconds < 1000 { return "\(milliseconds) ms" }

@@ -10,7 +10,7 @@ public enum FerryVersion {
     public static let current = "0.1.0"
 
     /// With what compresses and inflates in it.
-    public static var withCodecs: String {
+    package static var withCodecs: String {
         let zlib = zlibVersion().map { String(cString: $0) } ?? ""
         #if Libdeflate
             return "\(current) (libdeflate \(LIBDEFLATE_VERSION_STRING), zlib \(zlib))"

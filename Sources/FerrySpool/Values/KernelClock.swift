@@ -1,12 +1,12 @@
 import CClock
-public import Glibc
+package import Glibc
 
 /// The kernel's clocks.
-public enum KernelClock {
+package enum KernelClock {
     /// Reads a clock of the kernel, in nanoseconds.
     ///
     /// - Parameter clock: `CLOCK_REALTIME`, `CLOCK_MONOTONIC` or `CLOCK_BOOTTIME`.
-    public static func nanoseconds(_ clock: clockid_t) -> Int64 { ferry_clock(clock) }
+    package static func nanoseconds(_ clock: clockid_t) -> Int64 { ferry_clock(clock) }
 }
 
 extension timespec {

@@ -17,7 +17,7 @@ extension String {
     }
 
     /// Everything but RFC 3986's unreserved characters percent-encoded.
-    public var percentEncodedForURL: String {
+    package var percentEncodedForURL: String {
         let hex = Array("0123456789ABCDEF".unicodeScalars)
         var encoded = ""
         for byte in utf8 {

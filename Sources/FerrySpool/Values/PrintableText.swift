@@ -5,7 +5,7 @@ extension StringProtocol {
     /// the same JSON, and a text that has been through this stays as it is. A tab stays too.
     ///
     /// - Parameter limit: The most Unicode scalars that are kept; `…` stands for the rest.
-    public func printable(limit: Int = .max) -> String {
+    package func printable(limit: Int = .max) -> String {
         if utf8.count <= limit, utf8.allSatisfy({ $0 >= 0x20 && $0 < 0x7f || $0 == 0x09 }) { return String(self) }
         var text = String.UnicodeScalarView()
         for (index, scalar) in unicodeScalars.enumerated() {

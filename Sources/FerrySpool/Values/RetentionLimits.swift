@@ -13,7 +13,7 @@ public struct RetentionLimits: Equatable, Sendable {
     }
 
     /// Whether neither limit is set.
-    public var isUnlimited: Bool { maxBytes == nil && maxAge == nil }
+    package var isUnlimited: Bool { maxBytes == nil && maxAge == nil }
 
     /// Returns whether the age limit drops what was created then.
     ///
@@ -25,5 +25,5 @@ public struct RetentionLimits: Equatable, Sendable {
 
     /// Earlier names come from machines whose clock was not set yet (they boot in 1970 or 2000): Ferry is younger. Their real
     /// age is unknown, so the age limit leaves them alone.
-    public static let earliestCredibleTime = Timestamp(milliseconds: 1_577_836_800_000)  // 2020-01-01T00:00:00Z
+    package static let earliestCredibleTime = Timestamp(milliseconds: 1_577_836_800_000)  // 2020-01-01T00:00:00Z
 }

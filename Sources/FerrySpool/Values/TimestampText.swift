@@ -21,7 +21,7 @@ extension Timestamp {
     }
 
     /// The form in segment names: `20261121T031502.123Z`. Its byte order is time order.
-    public var compact: String {
+    package var compact: String {
         let time = CivilTime(self)
         return String(unsafeUninitializedCapacity: 20) { buffer in
             var text = DigitWriter(buffer: buffer)
@@ -34,10 +34,10 @@ extension Timestamp {
     }
 
     /// The UTC day, as in the folders of `sent/`: `2026-11-21`.
-    public var day: String { String(rfc3339.prefix(10)) }
+    package var day: String { String(rfc3339.prefix(10)) }
 
     /// The UTC day, as in the names of ledger files: `20261121`.
-    public var compactDay: String { String(compact.prefix(8)) }
+    package var compactDay: String { String(compact.prefix(8)) }
 
     /// Reads RFC 3339 with any fraction and any offset; `nil` for anything else, also when the offset leads out of the years 0000 to 9999.
     public init?(rfc3339 text: String) {

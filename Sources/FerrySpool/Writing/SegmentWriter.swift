@@ -34,7 +34,7 @@ public final class SegmentWriter {
     /// The number of an event that was not even taken into ``batch``.
     private var refused: Int64?
     /// The delivered segments that were deleted where the disk was full.
-    public private(set) var sentDeleted = LedgerTotals.Count()
+    package private(set) var sentDeleted = LedgerTotals.Count()
     /// What was dropped by the limits. The ledger names each segment.
     public private(set) var dropped = (expired: LedgerTotals.Count(), evicted: LedgerTotals.Count())
 
@@ -49,7 +49,7 @@ public final class SegmentWriter {
     }
 
     /// Notes how long the caller waited for events, and how long it then worked on them, for ``LevelChoice/auto``.
-    public func note(waited: Duration, worked: Duration) { pace.add(waited: waited, worked: worked) }
+    package func note(waited: Duration, worked: Duration) { pace.add(waited: waited, worked: worked) }
 
     /// Adds an event: a whole JSON line without its line feed. It must have been checked.
     ///

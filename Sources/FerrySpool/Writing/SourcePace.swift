@@ -2,16 +2,16 @@
 ///
 /// Where compression falls behind, the writer waits for it and not for the source; so a pace that asked for the standard level may ask for the
 /// fastest at the next segment, and the other way round.
-public struct SourcePace: Equatable, Sendable {
+package struct SourcePace: Equatable, Sendable {
     /// For the source.
     private var waited = Duration.zero
     private var worked = Duration.zero
 
     /// Creates a pace without any time.
-    public init() {}
+    package init() {}
 
     /// Adds how long the writer waited for the source, and how long it worked.
-    public mutating func add(waited: Duration, worked: Duration) {
+    package mutating func add(waited: Duration, worked: Duration) {
         self.waited += waited
         self.worked += worked
     }

@@ -22,7 +22,7 @@ public enum PropertyValue: Equatable, Sendable {
     case object(EventProperties)
 
     /// How many lists and objects a value may lie in, that of all properties included.
-    public static let deepest = EventLimits.deepest
+    package static let deepest = EventLimits.deepest
 }
 
 extension PropertyValue: ExpressibleByStringLiteral, ExpressibleByStringInterpolation, ExpressibleByBooleanLiteral,

@@ -11,9 +11,9 @@ public struct IntervalRule: Equatable, Sendable {
     }
 
     /// The shortest and the longest interval, and what becomes of another one.
-    public var bounds: IntervalBounds
+    package var bounds: IntervalBounds
     /// When the interval may be changed.
-    public var change: Change
+    package var change: Change
 
     /// Creates a rule from bounds and when the interval may be changed.
     public init(_ bounds: IntervalBounds, change: Change) {

@@ -18,7 +18,7 @@ public struct TrackerConfiguration: Sendable {
     /// profile hold only where the spool has none of its own.
     public var retention = RetentionLimits() { didSet { setsRetention = true } }
     /// The limits are not the profile's.
-    public internal(set) var setsRetention = false
+    package internal(set) var setsRetention = false
     /// Make a spool where none is: a missing folder, or an empty one. `false` where its file system may be missing: what is stored in the
     /// empty place of a mount is hidden by the mount later.
     public var makesSpool = true

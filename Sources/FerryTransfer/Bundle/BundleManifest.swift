@@ -1,51 +1,51 @@
 import Crypto
 import FerryIntake
-public import FerrySpool
+package import FerrySpool
 
 /// What a bundle holds: the first file in it, one JSON value a line.
-public struct BundleManifest: Equatable, Sendable {
+package struct BundleManifest: Equatable, Sendable {
     /// The first line.
-    public struct Head: Codable, Equatable, Sendable {
+    package struct Head: Codable, Equatable, Sendable {
         /// The format's version.
-        public var version = 1
+        package var version = 1
         /// The bundle's random ID.
-        public var bundle: String
+        package var bundle: String
         /// The ID of the spool that it comes from.
-        public var spool: String
+        package var spool: String
         /// When the bundle was made.
-        public var createdAt: Timestamp
+        package var createdAt: Timestamp
         /// How many segments the bundle holds.
-        public var segments: Int
+        package var segments: Int
         /// The size of the segments together, in bytes.
-        public var bytes: Int64
+        package var bytes: Int64
         /// The segments are encrypted; names, sizes and checksums are not.
-        public var isEncrypted: Bool
+        package var isEncrypted: Bool
     }
 
     /// A further line: one segment.
-    public struct Segment: Codable, Equatable, Sendable {
+    package struct Segment: Codable, Equatable, Sendable {
         /// Its file in the bundle. Numbered, so that no file system has trouble with the name.
-        public var file: String
+        package var file: String
         /// The segment's file name in the spool that it comes from.
-        public var name: String
+        package var name: String
         /// What makes it the same segment however it travels.
-        public var key: String
+        package var key: String
         /// The time in the segment's name, or of the modification of another tool's file.
-        public var created: Timestamp
+        package var created: Timestamp
         /// The size of the segment before any encryption, in bytes.
-        public var bytes: Int64
+        package var bytes: Int64
         /// Of the segment's bytes before any encryption, in hexadecimal.
-        public var sha256: String
+        package var sha256: String
         /// How many events it holds; `nil` where that is not noted.
-        public var events: Int64?
+        package var events: Int64?
         /// The way that it came to the bundle's spool, as `Trail.text`; `nil` in bundles of earlier versions.
-        public var trail: String?
+        package var trail: String?
     }
 
     /// The first line.
-    public var head: Head
+    package var head: Head
     /// The further lines, in the order of the file.
-    public var segments: [Segment]
+    package var segments: [Segment]
     /// Why segments are not taken, by their index. The others are.
     private(set) var flaws: [Int: String] = [:]
 

@@ -6,12 +6,12 @@
 ///
 /// A destination that says when to come back (`Retry-After`) is left alone until then. The next pass begins with a probe, so that one
 /// segment that is always answered so holds up no other; and so does one after several that failed, whose heads of the line may be to blame.
-public struct DeliveryPlan: Sendable {
+package struct DeliveryPlan: Sendable {
     /// A number that the caller gives to each request of the pass.
-    public typealias ID = Int
+    package typealias ID = Int
 
     /// What to do next.
-    public enum Step: Equatable, Sendable {
+    package enum Step: Equatable, Sendable {
         /// Send the next segment in order.
         case sendNext
         /// Send a segment that has been tried least, from anywhere in the line: its head, and what follows it, may be what is wrong.
@@ -23,7 +23,7 @@ public struct DeliveryPlan: Sendable {
     }
 
     /// What an outcome means for a segment that was under way.
-    public enum Judgement: Equatable, Sendable {
+    package enum Judgement: Equatable, Sendable {
         /// The destination took it.
         case delivered(ID)
         /// The destination refused it for good: it is rejected.
@@ -41,11 +41,11 @@ public struct DeliveryPlan: Sendable {
     }
 
     /// In which order segments leave.
-    public let order: SendOrder
+    package let order: SendOrder
     /// How failures are blamed on the destination or a segment.
-    public let blame: FailureBlame
+    package let blame: FailureBlame
     /// Why the pass ends; `nil` while it goes on.
-    public private(set) var stopReason: StopReason?
+    package private(set) var stopReason: StopReason?
     private var ramp: ConcurrencyRamp
     private var underWay: Set<ID> = []
     private var suspects: [(id: ID, reason: Verdict.Reason)] = []
@@ -57,7 +57,7 @@ public struct DeliveryPlan: Sendable {
     /// Until the destination is seen to work, what has been tried least goes out.
     private let beginsWithProbe: Bool
     /// Whether the destination has been seen to work in this pass.
-    public private(set) var isProvenWell = false
+    package private(set) var isProvenWell = false
     /// How many have gone out before a head of the line that was tried often.
     private var spared = 0
 
@@ -65,7 +65,7 @@ public struct DeliveryPlan: Sendable {
     ///   - isRecovering: The destination failed last time: begin with one at a time.
     ///   - failures: How many passes the destination ended before this one.
     ///   - sparesHead: The head of the line may be to blame for what the destination did. In strict order it is tried again all the same.
-    public init(
+    package init(
         order: SendOrder, parallel: Int, isRecovering: Bool, failures: Int = 0, sparesHead: Bool = false,
         blame: FailureBlame = .judged
     ) {
@@ -77,12 +77,12 @@ public struct DeliveryPlan: Sendable {
     }
 
     /// How many requests may be under way now.
-    public var window: Int { ramp.window }
+    package var window: Int { ramp.window }
     /// Whether something is under way.
-    public var isBusy: Bool { !underWay.isEmpty }
+    package var isBusy: Bool { !underWay.isEmpty }
 
     /// Returns what to do now.
-    public func next() -> Step {
+    package func next() -> Step {
         if stopReason != nil { return .stop }
         if suspects.isEmpty, isProvenWell || !beginsWithProbe { return underWay.count < window ? .sendNext : .wait }
         return underWay.isEmpty ? .sendProbe : .wait
@@ -92,7 +92,7 @@ public struct DeliveryPlan: Sendable {
     /// take what is more urgent, fail at this one, and be gone for all that is behind it: of that 1, 2, 4, at last 8 go first.
     ///
     /// - Parameter attempts: How often the next segment was tried.
-    public mutating func sparesNext(tried attempts: Int) -> Bool {
+    package mutating func sparesNext(tried attempts: Int) -> Bool {
         guard failures > 0, order != .strict, blame == .judged, attempts >= Self.triesOfSpared,
             spared < 1 << min(attempts - Self.triesOfSpared, Self.mostSparedDoublings)
         else { return false }
@@ -106,23 +106,23 @@ public struct DeliveryPlan: Sendable {
     /// Notes that a request was started.
     ///
     /// - Parameter isProbe: As ``Step/sendProbe`` asked for.
-    public mutating func start(_ id: ID, isProbe: Bool = false) {
+    package mutating func start(_ id: ID, isProbe: Bool = false) {
         underWay.insert(id)
         if isProbe { probe = id }
     }
 
     /// Notes that a segment was not sent after all: not due, claimed by another process, gone, or ended without the destination.
-    public mutating func skip(_ id: ID) { underWay.remove(id) }
+    package mutating func skip(_ id: ID) { underWay.remove(id) }
 
     /// Starts nothing more.
-    public mutating func stop(_ reason: StopReason) { stopReason = stopReason ?? reason }
+    package mutating func stop(_ reason: StopReason) { stopReason = stopReason ?? reason }
 
     /// Notes the outcome of a request. Returns what is certain now, of this request and of earlier ones.
     ///
     /// - Parameters:
     ///   - latency: From the last byte of the request to the answer.
     ///   - tries: How often it has been tried, with this time.
-    public mutating func finish(_ id: ID, _ verdict: Verdict, latency: Duration? = nil, tries: Int = 1) -> [Judgement] {
+    package mutating func finish(_ id: ID, _ verdict: Verdict, latency: Duration? = nil, tries: Int = 1) -> [Judgement] {
         underWay.remove(id)
         if case .eachRequest(let retries) = blame, let reason = verdict.retryableReason {
             ramp.failed()
@@ -158,7 +158,7 @@ public struct DeliveryPlan: Sendable {
 
     /// Judges what failed when no segment is left that could serve as a probe: several that failed show that it is the destination, a lone one stays
     /// undetermined.
-    public mutating func exhausted() -> [Judgement] {
+    package mutating func exhausted() -> [Judgement] {
         guard underWay.isEmpty else { return [] }
         return concludeIfOver(isExhausted: true) + blameDestination(as: Judgement.undetermined)
     }

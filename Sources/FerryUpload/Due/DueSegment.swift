@@ -1,6 +1,6 @@
 /// A pending segment, and whether a pass that begins now sends it.
-public struct DueSegment: Sendable {
-    public let segment: PendingSegment
+package struct DueSegment: Sendable {
+    package let segment: PendingSegment
     /// Why it is not sent; `nil` when it is.
-    public let reason: NotSentReason?
+    package let reason: NotSentReason?
 }

@@ -1,21 +1,21 @@
-public import FerrySpool
+package import FerrySpool
 
 /// The pending segments of a spool in the order in which a pass that begins now takes them, each with whether it is sent: looked at one by one, and
 /// nothing in the spool changes.
-public struct DueSegments: Sequence, IteratorProtocol {
+package struct DueSegments: Sequence, IteratorProtocol {
     private var segments: PendingSegments
     private var decision: DueDecision
     /// Why segments are deleted first, by their places in the listing.
     private let drops: [Int: String]
 
     /// Why nothing leaves; `nil` when nothing stands in the way.
-    public var standstill: Standstill? { decision.standstill }
+    package var standstill: Standstill? { decision.standstill }
 
     /// - Parameters:
     ///   - options: Of the pass.
     ///   - now: When the pass begins.
     /// - Throws: `FileError` when the folder cannot be listed.
-    public init(_ spool: Spool, options: UploadOptions, now: Timestamp) throws(FileError) {
+    package init(_ spool: Spool, options: UploadOptions, now: Timestamp) throws(FileError) {
         try self.init(spool, options: options, now: now, clock: .now())
     }
 
@@ -36,7 +36,7 @@ public struct DueSegments: Sequence, IteratorProtocol {
         segments = try PendingSegments(spool, listing, rules, longestWait: options.backOff.longestWait, now: now)
     }
 
-    public mutating func next() -> DueSegment? {
+    package mutating func next() -> DueSegment? {
         guard let (index, segment) = segments.nextWithIndex() else { return nil }
         return DueSegment(segment: segment, reason: decision.reason(for: segment, droppedAs: drops[index]))
     }

@@ -1,7 +1,7 @@
-public import FerrySpool
+package import FerrySpool
 
 /// Why a pass that begins now does not send a pending segment.
-public enum NotSentReason: Equatable, Sendable {
+package enum NotSentReason: Equatable, Sendable {
     /// Nothing at all leaves the spool.
     case standstill(Standstill)
     /// It is deleted first, for the reason that the ledger will have.

@@ -1,9 +1,9 @@
-public import FerrySpool
+package import FerrySpool
 
 /// A pending segment and what it waits for.
-public struct PendingSegment: Sendable {
+package struct PendingSegment: Sendable {
     /// What the segment waits for, as far as its own files tell.
-    public enum State: Equatable, Sendable {
+    package enum State: Equatable, Sendable {
         case due
         /// Its own back-off, or its destination's, is not over.
         case waits(until: Timestamp)
@@ -15,15 +15,15 @@ public struct PendingSegment: Sendable {
         case exported(bundle: String)
     }
 
-    public let name: String
-    public let priority: Priority
-    public let created: Timestamp
-    public let size: ByteCount
-    public let state: State
+    package let name: String
+    package let priority: Priority
+    package let created: Timestamp
+    package let size: ByteCount
+    package let state: State
     /// `nil` when it was never tried.
-    public let retry: RetryState?
+    package let retry: RetryState?
     /// Why its file cannot be examined.
-    public let failure: FileError?
+    package let failure: FileError?
     /// What its header and notes tell, where they were looked at.
-    public let notes: Examination?
+    package let notes: Examination?
 }

@@ -1,7 +1,7 @@
-public import FerrySpool
+package import FerrySpool
 
 /// The pending segments of a spool in upload order, looked at one by one: a spool may hold a million.
-public struct PendingSegments: Sequence, IteratorProtocol {
+package struct PendingSegments: Sequence, IteratorProtocol {
     private let spool: Spool
     private let now: Timestamp
     private let rules: SegmentQueue.Rules
@@ -14,7 +14,7 @@ public struct PendingSegments: Sequence, IteratorProtocol {
 
     /// - Parameter now: When they are looked at.
     /// - Throws: `FileError` when the folder cannot be listed.
-    public init(_ spool: Spool, now: Timestamp) throws(FileError) {
+    package init(_ spool: Spool, now: Timestamp) throws(FileError) {
         try self.init(spool, try spool.scan(), .everything, longestWait: BackOff.standard.longestWait, now: now)
     }
 
@@ -29,9 +29,9 @@ public struct PendingSegments: Sequence, IteratorProtocol {
         queue = SegmentQueue(listing)
     }
 
-    public var count: Int { queue.listing.entries.count }
+    package var count: Int { queue.listing.entries.count }
 
-    public mutating func next() -> PendingSegment? { nextWithIndex()?.segment }
+    package mutating func next() -> PendingSegment? { nextWithIndex()?.segment }
 
     /// Returns the next segment with its place in the listing.
     mutating func nextWithIndex() -> (index: Int, segment: PendingSegment)? {

@@ -1,20 +1,20 @@
-public import FerrySpool
+package import FerrySpool
 
 /// Why nothing leaves a spool now, as far as its folder tells: for commands that look at it from outside.
-public struct Standstill: Codable, Equatable, Sendable {
+package struct Standstill: Codable, Equatable, Sendable {
     /// As ``SendBlocker/kind``.
-    public let reason: String
+    package let reason: String
     /// For people.
-    public let text: String
+    package let text: String
     /// When it ends by itself, where that is known.
-    public let until: Timestamp?
+    package let until: Timestamp?
 
     /// - Parameters:
     ///   - uploader: The mark of the uploader that runs; `nil`: none does.
     ///   - destinations: Those that are not well, by ``DestinationID``. Without an uploader's mark the one counts that was tried last.
     ///   - longestWait: No wait that was meant is longer.
     /// - Returns: `nil` when nothing stands in the way.
-    public init?(
+    package init?(
         control: SpoolControl, uploader: UploaderMark?, destinations: [(id: String, state: RetryState)],
         longestWait: Duration = BackOff.standard.longestWait, at now: Timestamp
     ) {
@@ -48,7 +48,7 @@ public struct Standstill: Codable, Equatable, Sendable {
 
 extension Spool {
     /// Returns why nothing leaves it now; `nil` when nothing stands in the way, or when that cannot be read.
-    public func standstill(at now: Timestamp) -> Standstill? {
+    package func standstill(at now: Timestamp) -> Standstill? {
         var uploader: UploaderMark?
         if let known = (try? uploaderMark.read()) ?? nil, known.isRunning { uploader = known.mark }
         return Standstill(

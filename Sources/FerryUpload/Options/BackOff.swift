@@ -21,19 +21,19 @@ public struct BackOff: Equatable, Sendable {
         failuresAllowed: 10)
 
     /// Returns the wait after `failures` failures in a row (from 1).
-    public func wait(afterFailures failures: Int, using generator: inout some RandomNumberGenerator) -> Duration {
+    package func wait(afterFailures failures: Int, using generator: inout some RandomNumberGenerator) -> Duration {
         wait(afterFailures: failures, chance: .random(in: 0...1, using: &generator))
     }
 
     /// Returns the wait after `failures` failures in a row (from 1) for a chance that was drawn before.
     /// - Parameters:
     ///   - chance: 0 for the shortest wait that the jitter allows, 1 for the longest.
-    public func wait(afterFailures failures: Int, chance: Double) -> Duration {
+    package func wait(afterFailures failures: Int, chance: Double) -> Duration {
         let intervals = intervals.isEmpty ? Self.standard.intervals : intervals
         let interval = intervals[min(max(failures, 1), intervals.count) - 1]
         return interval * (jitter.lowerBound + (jitter.upperBound - jitter.lowerBound) * chance)
     }
 
     /// No wait that was meant is longer, so a moment further away shows a clock that was set back.
-    public var longestWait: Duration { max((intervals.max() ?? .seconds(3600)) * max(jitter.upperBound, 1), RetryAfter.longest) }
+    package var longestWait: Duration { max((intervals.max() ?? .seconds(3600)) * max(jitter.upperBound, 1), RetryAfter.longest) }
 }

@@ -39,14 +39,14 @@ public struct BandwidthTimetable: Equatable, Sendable {
     static let least = ByteCount(256)
 
     /// Bytes a second; `nil`: no limit.
-    public func limit(at now: Timestamp) -> ByteCount? {
+    package func limit(at now: Timestamp) -> ByteCount? {
         let second = zone.local(at: now).second
         // Before the first entry of a day the last one of the day before holds.
         return (entries.last { $0.from.seconds <= second } ?? entries[entries.count - 1]).limit
     }
 
     /// Returns when another entry begins to hold; `nil` when there is but one.
-    public func nextChange(after now: Timestamp) -> Timestamp? {
+    package func nextChange(after now: Timestamp) -> Timestamp? {
         guard entries.count > 1 else { return nil }
         let today = zone.local(at: now).day
         return (today...today + 1).flatMap { day in

@@ -10,14 +10,14 @@ public enum CoalescePolicy: Equatable, Sendable {
     case upTo(ByteCount)
 
     /// The largest request that segments are joined into: all of it is held in memory.
-    public static let most = ByteCount.mebibytes(16)
+    package static let most = ByteCount.mebibytes(16)
 
     /// The limit of `auto`. nginx refuses larger bodies by default (`client_max_body_size`), less than this is repeated when a request breaks off,
     /// and the time between two requests no longer counts.
     static let mostByItself = ByteCount.mebibytes(1)
 
     /// - Parameter text: `off`, `auto`, or a size of 1 B to 16 MiB.
-    public init?(parsing text: String) {
+    package init?(parsing text: String) {
         switch text {
         case "off": self = .off
         case "auto": self = .auto

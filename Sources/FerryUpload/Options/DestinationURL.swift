@@ -138,7 +138,7 @@ public struct DestinationURL: Hashable, Sendable, CustomStringConvertible {
     }
 
     /// Each segment has a place of its own there: a request carries one, whole.
-    public var namesSegment: Bool { has(.segment) || has(.id) }
+    package var namesSegment: Bool { has(.segment) || has(.id) }
 
     /// Segments of different days have different places there.
     var namesDay: Bool { has(.day) }

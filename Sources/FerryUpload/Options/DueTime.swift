@@ -29,22 +29,22 @@ public struct DueTime: Equatable, Sendable {
     }
 
     /// Returns when data created at a moment must have arrived.
-    public func moment(for created: Timestamp) -> Timestamp { deadline(ofDay: zone.local(at: created).day) }
+    package func moment(for created: Timestamp) -> Timestamp { deadline(ofDay: zone.local(at: created).day) }
 
     private func deadline(ofDay day: Int64) -> Timestamp { zone.moment(of: LocalTime(day: day + 1, second: time.seconds)) }
 
     /// How things stand at a moment.
-    public struct Standing: Equatable, Sendable {
+    package struct Standing: Equatable, Sendable {
         /// Data created before this moment is late.
-        public let lateBefore: Timestamp
+        package let lateBefore: Timestamp
         /// Data created before this moment, and not late, must arrive by the next deadline.
-        public let dueBefore: Timestamp
+        package let dueBefore: Timestamp
         /// The next deadline.
-        public let next: Timestamp
+        package let next: Timestamp
     }
 
     /// Returns which data is late at a moment, which must arrive by the next deadline, and when that is.
-    public func standing(at now: Timestamp) -> Standing {
+    package func standing(at now: Timestamp) -> Standing {
         let today = zone.local(at: now).day
         // The first day whose deadline is still to come: yesterday, or today. With 24:00 it can be the day before.
         let day = (today - 2...today).first { deadline(ofDay: $0) > now } ?? today

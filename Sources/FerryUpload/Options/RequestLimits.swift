@@ -26,7 +26,7 @@ public struct RequestLimits: Equatable, Sendable {
     }
 
     /// Whether a request may carry any number of events and bytes.
-    public var isUnlimited: Bool { events == nil && bytes == nil }
+    package var isUnlimited: Bool { events == nil && bytes == nil }
 
     /// Returns whether a request may carry a number of events and bytes.
     func allow(events count: Int64, bytes size: Int) -> Bool {

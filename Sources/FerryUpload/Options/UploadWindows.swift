@@ -43,13 +43,13 @@ public struct UploadWindows: Equatable, Sendable {
     }
 
     /// Returns whether sending is allowed at a moment.
-    public func isOpen(at now: Timestamp) -> Bool {
+    package func isOpen(at now: Timestamp) -> Bool {
         let today = zone.local(at: now).day
         return (today - 1...today).contains { day in spans(on: day).contains { $0.contains(now) } }
     }
 
     /// Returns when it opens or closes next; `nil` when it never does.
-    public func nextChange(after now: Timestamp) -> Timestamp? {
+    package func nextChange(after now: Timestamp) -> Timestamp? {
         let today = zone.local(at: now).day
         let isOpen = isOpen(at: now)
         return (today - 1...today + 8).flatMap(spans(on:)).flatMap { [$0.lowerBound, $0.upperBound] }.sorted()

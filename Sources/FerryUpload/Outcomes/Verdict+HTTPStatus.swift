@@ -31,7 +31,7 @@ extension Verdict {
     ///   - contentType: The `Content-Type` header.
     ///   - isToWholeRequest: Whether the answer came after the request's last byte had left. A 2xx to a part is no delivery: the other
     ///     side cannot have the rest.
-    public init(
+    package init(
         status: Int, retryAfter: Duration?, location: String?, body: String, contentType: String? = nil,
         isToWholeRequest: Bool = true
     ) {

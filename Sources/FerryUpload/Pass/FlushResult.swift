@@ -10,7 +10,7 @@ public enum FlushResult: Equatable, Sendable {
     case failed
 
     /// Creates the result of a pass from its report.
-    public init(_ report: UploadReport) { self.init(report, beside: false) }
+    package init(_ report: UploadReport) { self.init(report, beside: false) }
 
     /// - Parameter hasSent: Another sender of this process has delivered something meanwhile.
     package init(_ report: UploadReport, beside hasSent: Bool) {

@@ -59,7 +59,7 @@ public final class RunCounters: Sendable {
     private let totals = Mutex(Totals())
 
     /// Creates counters at zero.
-    public init() {}
+    package init() {}
 
     /// A copy of the counters at this moment.
     public var current: Totals { totals.withLock { $0 } }

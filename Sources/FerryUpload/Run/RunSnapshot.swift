@@ -14,7 +14,7 @@ public struct RunSnapshot: Sendable {
         public var late: Int64 = 0
 
         /// Creates the amount of nothing.
-        public init() {}
+        package init() {}
     }
 
     /// One spool of the uploader.

@@ -123,7 +123,7 @@ public final class Runner: Sendable {
     ///
     /// - Parameter end: Of the wait for what is under way.
     /// - Returns: `nil` where that took longer, or the task was cancelled before.
-    public func whileQuiet<Result: Sendable>(
+    package func whileQuiet<Result: Sendable>(
         until end: ContinuousClock.Instant?, _ body: () async -> Result
     ) async -> Result? {
         let isQuiet = await withTaskGroup(of: Bool.self) { group in
@@ -217,5 +217,5 @@ public final class Runner: Sendable {
     }
 
     /// How long ago the uploader last looked at everything: seconds at most, or it hangs.
-    public var sinceLastLook: Duration? { latest.withLock { $0.lookedAt.map { ContinuousClock.now - $0 } } }
+    package var sinceLastLook: Duration? { latest.withLock { $0.lookedAt.map { ContinuousClock.now - $0 } } }
 }

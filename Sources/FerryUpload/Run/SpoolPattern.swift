@@ -1,10 +1,10 @@
-public import FerrySpool
+package import FerrySpool
 
 /// Where spools are: a folder, or all folders in one (`hub/*`).
 public struct SpoolPattern: Hashable, Sendable, CustomStringConvertible {
     private let path: String
     /// Every folder in it is a spool.
-    public let isCollection: Bool
+    package let isCollection: Bool
 
     /// Reads `dir` or `dir/*`.
     public init(_ text: String) {
@@ -16,7 +16,7 @@ public struct SpoolPattern: Hashable, Sendable, CustomStringConvertible {
     public var description: String { isCollection ? path + "/*" : path }
 
     /// Returns the folders that are there now.
-    public func folders() throws(FileError) -> [String] { try listing().folders }
+    package func folders() throws(FileError) -> [String] { try listing().folders }
 
     struct Listing: Sendable {
         var folders: [String]

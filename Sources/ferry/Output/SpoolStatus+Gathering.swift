@@ -78,7 +78,8 @@ extension SpoolStatus {
                 priorities[last].events = priorities[last].events.flatMap { sum in events.map(sum.adding) }
             }
             if entry.hasSidecar,
-                let retry = look({ () throws(FileError) in try spool.sidecars.read(of: listing.name(of: entry), warn: warn) }) ?? nil
+                let retry = look({ () throws(FileError) in try spool.sidecars.read(of: listing.name(of: entry), warn: warn) })
+                    ?? nil
             {
                 waiting.append(
                     Waiting(
