@@ -21,8 +21,6 @@ struct DryRunOutput {
                 try StandardOutput.print(isJSON ? try json(due.segment) : "\(due.segment.name)\t\(due.segment.size)")
                 continue
             }
-            // All that follow are over it too.
-            if reason == .overLimit { break }
             notSent.add(due.segment.name, reason)
         }
         try StandardOutput.flush()

@@ -46,10 +46,10 @@ extension NotSentReason {
         case .travels(let bundle): ("travelling in the bundle \(bundle) until its receipt comes", nil)
         case .late: ("held back: past the deadline", nil)
         case .behind(let head): ("behind \(head) in strict order", nil)
-        case .overLimit: ("over the limit", nil)
+        case .overLimit: ("over --limit", nil)
         case .unusable(let error): ("\(error)", nil)
         case .waits(let until): ("backing off after a failure", until)
-        case .beingWritten(let until): ("perhaps still being written", until)
+        case .beingWritten(let until): ("perhaps still being written (a pass waits a few seconds for it)", until)
         case .unfinished(let until): ("no whole gzip file, and perhaps still being written", until)
         }
     }

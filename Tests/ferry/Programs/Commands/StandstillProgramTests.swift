@@ -81,4 +81,20 @@ struct StandstillProgramTests {
         #expect(paused.errors.contains("1 segment not sent, the spool is paused"), "\(paused.errors)")
         #expect(paused.errors.contains(": \(name)\n"), "\(paused.errors)")
     }
+
+    @Test("A dry run with a limit also says what would be deleted beyond it")
+    func dryRunWithLimit() async throws {
+        let spool = try Spool.open(folder("spool"), access: .create)
+        let bytes = Segments.gzip("{}\n")
+        for (second, priority) in [0, 0, 9, 9, 9].enumerated() {
+            try spool.put(bytes, as: Segments.name(priority, second: second))
+        }
+        let dryRun = try await run([
+            "upload", "--dry-run", "--spool", spool.path, "--to", "http://127.0.0.1:1/", "--limit", "1", "--max-spool-bytes",
+            "\(3 * bytes.count + 1)B",
+        ])
+        #expect(dryRun.output.split(separator: "\n").count == 1)
+        #expect(dryRun.errors.contains("2 segments not sent, but deleted first"), "\(dryRun.errors)")
+        #expect(dryRun.errors.contains("2 segments not sent, over --limit"), "\(dryRun.errors)")
+    }
 }
