@@ -47,7 +47,7 @@ extension NotSentReason {
         case .late: ("held back: past the deadline", nil)
         case .behind(let head): ("behind \(head) in strict order", nil)
         case .overLimit: ("over --limit", nil)
-        case .unusable(let error): ("\(error)", nil)
+        case .unusable(let error): ("cannot \(error.operation) it: \(error.reason)", nil)
         case .waits(let until): ("backing off after a failure", until)
         case .beingWritten(let until): ("perhaps still being written (a pass waits a few seconds for it)", until)
         case .unfinished(let until): ("no whole gzip file, and perhaps still being written", until)
