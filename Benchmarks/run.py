@@ -138,9 +138,7 @@ def main():
                 return result
             return name, run
         def written(program, *options):
-            # One of before takes no --create, and makes the spool by itself.
-            create = [] if program == old else ["--create"]
-            return lambda: measure([program, "write", *create, *options, *write], clean)
+            return lambda: measure([program, "write", "--create", *options, *write], clean)
         def gzipped(level):
             return lambda: measure(["sh", "-c", f"gzip -{level} -c {big} > {path('big.gz')}"])
         compare(

@@ -1,3 +1,5 @@
+import Glibc
+
 /// A file's name or path as the file system knows it: by its bytes. `String` takes two spellings of one text, `é` and `e` with U+0301, for the same.
 package struct FileName: Hashable, Sendable {
     /// The name or path.
@@ -7,7 +9,17 @@ package struct FileName: Hashable, Sendable {
     package init(_ text: String) { self.text = text }
 
     /// Returns whether the two have the same bytes.
-    package static func == (left: FileName, right: FileName) -> Bool { left.text.utf8.elementsEqual(right.text.utf8) }
+    package static func == (left: FileName, right: FileName) -> Bool {
+        var (left, right) = (left.text, right.text)
+        return left.withUTF8 { left in
+            right.withUTF8 { right in
+                guard left.count == right.count, let one = left.baseAddress, let other = right.baseAddress else {
+                    return left.count == right.count
+                }
+                return memcmp(one, other, left.count) == 0
+            }
+        }
+    }
 
     /// Hashes the bytes.
     package func hash(into hasher: inout Hasher) {

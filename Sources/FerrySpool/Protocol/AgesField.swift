@@ -2,7 +2,7 @@
 package enum AgesField {
     package static let header = FerryHeader.age
 
-    package static func text(_ ages: some Sequence<Duration>) -> String {
+    package static func text(_ ages: [Duration]) -> String {
         ages.map { "\($0.components.seconds)" }.joined(separator: ", ")
     }
 

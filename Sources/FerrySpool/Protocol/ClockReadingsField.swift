@@ -3,7 +3,7 @@ package enum ClockReadingsField {
     package static let header = FerryHeader.createdClock
 
     /// Returns the value; `nil` where the clock said each segment's time.
-    package static func text(_ readings: some Collection<Timestamp?>) -> String? {
+    package static func text(_ readings: [Timestamp?]) -> String? {
         guard readings.contains(where: { $0 != nil }) else { return nil }
         return readings.map { $0?.rfc3339 ?? "-" }.joined(separator: ", ")
     }

@@ -3,7 +3,7 @@ package enum HopsField {
     package static let header = FerryHeader.hops
 
     /// Returns the value; `nil` where all segments were made in the spool that sends them.
-    package static func text(_ trails: some Sequence<Trail>) -> String? {
+    package static func text(_ trails: [Trail]) -> String? {
         let hops = trails.reduce(0) { max($0, $1.hops) }
         return hops > 0 ? "\(hops)" : nil
     }

@@ -3,7 +3,7 @@ package enum IdempotencyKeyField {
     package static let header = FerryHeader.idempotencyKey
 
     /// Returns the value for a key without quotes.
-    package static func text(_ key: String) -> String { "\"\(key)\"" }
+    package static func text(_ key: String) -> String { "\"" + key + "\"" }
 
     /// Reads a value; a bare key is taken as it is. Returns `nil` for what can be no key, by its length or its bytes.
     package static func key(_ text: String) -> String? {

@@ -3,7 +3,7 @@ package enum ViaField {
     package static let header = FerryHeader.via
 
     /// Returns the value; `nil` where no segment came out of a spool that is known.
-    package static func text(_ trails: some Collection<Trail>) -> String? {
+    package static func text(_ trails: [Trail]) -> String? {
         guard trails.contains(where: { !$0.spools.isEmpty }) else { return nil }
         return trails.map { text(of: $0) }.joined(separator: ", ")
     }

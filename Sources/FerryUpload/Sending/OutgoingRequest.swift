@@ -29,17 +29,17 @@ struct OutgoingRequest: Sendable {
         var fields: [(header: FerryHeader, value: String)] = [
             (IdempotencyKeyField.header, IdempotencyKeyField.text(key)), segmentField, (.created, facts[0].created.rfc3339),
         ]
-        if let readings = ClockReadingsField.text(facts.lazy.map(\.clockReading)) {
+        if let readings = ClockReadingsField.text(facts.map(\.clockReading)) {
             fields.append((ClockReadingsField.header, readings))
         }
         if facts.contains(where: { $0.dated != nil }) {
-            fields.append((AgesField.header, AgesField.text(facts.lazy.map { $0.age(at: now) })))
+            fields.append((AgesField.header, AgesField.text(facts.map { $0.age(at: now) })))
         }
         fields.append((.sentAt, now.rfc3339))
         fields.append((.spool, facts[0].spoolID))
         fields.append((.attempt, "\(attempt)"))
         if let events = knownEvents { fields.append((.events, "\(events)")) }
-        let trails = facts.lazy.map(\.trail)
+        let trails = facts.map(\.trail)
         if let hops = HopsField.text(trails) { fields.append((HopsField.header, hops)) }
         if let via = ViaField.text(trails) { fields.append((ViaField.header, via)) }
         if facts[0].isLate { fields.append((.late, "true")) }

@@ -101,7 +101,12 @@ final class RequestHead: Sendable {
         head.writeString("Content-Length: ")
         head.writeString(String(outgoing.body.size.bytes))
         head.writeString("\r\n")
-        for (header, value) in outgoing.fields(at: now) { head.writeString("\(header.rawValue): \(value)\r\n") }
+        for (header, value) in outgoing.fields(at: now) {
+            head.writeString(header.rawValue)
+            head.writeString(": ")
+            head.writeString(value)
+            head.writeString("\r\n")
+        }
         if let authorization = connection.proxyAuthorization { head.writeString("Proxy-Authorization: \(authorization)\r\n") }
         head.writeString("\r\n")
         return head

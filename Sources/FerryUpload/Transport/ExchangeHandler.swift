@@ -29,7 +29,7 @@ final class ExchangeHandler: ChannelDuplexHandler {
     private var context: ChannelHandlerContext?
     private var job: Job?
     private var source: BodySource?
-    private var answer = Answer(status: 0, headers: [], body: [])
+    private var answer = Answer(status: 0, headers: [:], body: [])
     /// Whether the connection stays open after a complete answer, which is handed over when all that came with it was looked at; `nil` before.
     private var completion: Bool?
     /// Between a piece of input and the end of what came with it.
@@ -83,7 +83,7 @@ final class ExchangeHandler: ChannelDuplexHandler {
         self.job = job
         strays.expectsAnswer = true
         state.start()
-        answer = Answer(status: 0, headers: [], body: [])
+        answer = Answer(status: 0, headers: [:], body: [])
         headReceivedAt = nil
         lastWrite = .now()
         progress.start(at: lastWrite)
@@ -153,7 +153,7 @@ final class ExchangeHandler: ChannelDuplexHandler {
             headReceivedAt = .now()
             answer.latency = .nanoseconds((headReceivedAt! - lastWrite).nanoseconds)
             answer.status = Int(head.status.code)
-            answer.headers = head.headers.map { ($0.name, $0.value) }
+            answer.headers = head.headers
             // An answer's packet acknowledges the request. One that does not was sent before the request had come.
             answer.isToWholeRequest = state.requestSent && (!knowsAcknowledged || probe?.queued ?? 0 == 0)
             answer.departure = state.requestSent ? .whole : .beginning

@@ -1,6 +1,7 @@
 import FerrySpool
 import Glibc
 import NIOCore
+import NIOHTTP1
 
 /// What a request carries.
 enum RequestBody: Sendable {
@@ -62,7 +63,7 @@ struct Exchange: Sendable {
 /// What came back.
 struct Answer: Sendable {
     var status: Int
-    var headers: [(name: String, value: String)]
+    var headers: HTTPHeaders
     /// The first bytes.
     var body: [UInt8]
     /// From the request's last byte to the answer's head.
@@ -73,8 +74,5 @@ struct Answer: Sendable {
     var departure = Departure.nothing
 
     /// Returns the first header of that name, in any case.
-    func header(_ name: String) -> String? {
-        let name = name.lowercased()
-        return headers.first { $0.name.lowercased() == name }?.value
-    }
+    func header(_ name: String) -> String? { headers.first(name: name) }
 }
