@@ -40,4 +40,15 @@ package struct DueSegments: Sequence, IteratorProtocol {
         guard let (index, segment) = segments.nextWithIndex() else { return nil }
         return DueSegment(segment: segment, reason: decision.reason(for: segment, droppedAs: drops[index]))
     }
+
+    /// Returns those that are deleted first among the ones that were not returned yet, and how many others are left. Of a million over a limit, these
+    /// alone are looked at.
+    package mutating func rest() -> (dropped: [DueSegment], others: Int) {
+        let left = drops.keys.sorted().filter { segments.isLeft($0) }
+        let others = segments.left - left.count
+        let dropped = left.compactMap { index in
+            segments.take(index).map { DueSegment(segment: $0, reason: decision.reason(for: $0, droppedAs: drops[index])) }
+        }
+        return (dropped, others)
+    }
 }

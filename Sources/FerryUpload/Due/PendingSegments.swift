@@ -42,6 +42,18 @@ package struct PendingSegments: Sequence, IteratorProtocol {
         return nil
     }
 
+    /// How many were not taken yet.
+    var left: Int { queue.listing.entries.count { !$0.isTaken } }
+
+    /// Returns whether the segment at a place in the listing was not taken yet.
+    func isLeft(_ index: Int) -> Bool { !queue.listing.entries[index].isTaken }
+
+    /// Takes the segment at a place in the listing, and looks at it.
+    mutating func take(_ index: Int) -> PendingSegment? {
+        queue.take(index)
+        return segment(queue.listing.entries[index])
+    }
+
     private mutating func nextIndex() -> Int? {
         if heldBack == nil, let index = queue.next(rules) { return index }
         let entries = queue.listing.entries

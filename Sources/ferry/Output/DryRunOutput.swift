@@ -16,15 +16,24 @@ struct DryRunOutput {
             Log(isQuiet: false).note("nothing would be sent now: \(standstill.text)")
         }
         var notSent = NotSentSegments()
+        var overLimit = 0
         while let due = segments.next() {
             guard let reason = due.reason else {
                 try StandardOutput.print(isJSON ? try json(due.segment) : "\(due.segment.name)\t\(due.segment.size)")
                 continue
             }
-            notSent.add(due.segment.name, reason)
+            guard reason == .overLimit else {
+                notSent.add(due.segment.name, reason)
+                continue
+            }
+            let rest = segments.rest()
+            for due in rest.dropped { due.reason.map { notSent.add(due.segment.name, $0) } }
+            overLimit = rest.others + 1
+            break
         }
         try StandardOutput.flush()
         for line in notSent.lines { log.note(line) }
+        if overLimit > 0 { log.note("\(counted(overLimit, "segment")) over --limit, not looked at") }
     }
 
     private func json(_ segment: PendingSegment) throws -> String {

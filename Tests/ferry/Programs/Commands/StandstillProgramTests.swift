@@ -95,6 +95,6 @@ struct StandstillProgramTests {
         ])
         #expect(dryRun.output.split(separator: "\n").count == 1)
         #expect(dryRun.errors.contains("2 segments not sent, but deleted first"), "\(dryRun.errors)")
-        #expect(dryRun.errors.contains("2 segments not sent, over --limit"), "\(dryRun.errors)")
+        #expect(dryRun.errors.contains("2 segments over --limit"), "\(dryRun.errors)")
     }
 }
