@@ -148,10 +148,20 @@ public struct DestinationURL: Hashable, Sendable, CustomStringConvertible {
     /// Returns path and query for one segment.
     func target(_ values: (Placeholder) -> String) -> String {
         guard hasPlaceholders else { return target }
-        return Placeholder.allCases.reduce(target) { target, placeholder in
-            target.split(separator: placeholder.encodedText, omittingEmptySubsequences: false)
-                .joined(separator: values(placeholder).percentEncodedForURL)
+        // In one pass: what was put in is no placeholder, whatever it looks like.
+        var (text, rest) = ("", target[...])
+        while let start = rest.firstRange(of: "%7B") {
+            text += rest[..<start.lowerBound]
+            rest = rest[start.lowerBound...]
+            if let placeholder = Placeholder.allCases.first(where: { rest.hasPrefix($0.encodedText) }) {
+                text += values(placeholder).percentEncodedForURL
+                rest = rest.dropFirst(placeholder.encodedText.count)
+            } else {
+                text += rest.prefix(3)
+                rest = rest.dropFirst(3)
+            }
         }
+        return text + rest
     }
 }
 

@@ -35,6 +35,12 @@ struct DestinationTests {
         }
     }
 
+    @Test("A name that looks like a placeholder goes out as it is") func nameLikePlaceholder() throws {
+        let url = try DestinationURL("http://h/{segment}/{id}?day={day}&x=y")
+        let target = url.target { $0 == .segment ? "{id}{day}" : $0 == .id ? "{segment}" : "7" }
+        #expect(target == "/%7Bid%7D%7Bday%7D/%7Bsegment%7D?day=7&x=y")
+    }
+
     @Test("A query, which may hold a secret, is not shown")
     func hidesQuery() throws {
         #expect("\(try DestinationURL("https://h/v1?key=secret"))" == "https://h/v1")
