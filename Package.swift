@@ -14,7 +14,8 @@ let dependencies: [Package.Dependency] = [
     .package(url: "https://github.com/apple/swift-nio-extras.git", from: "1.35.2"),
     // Logs on stderr, replaceable by whoever links the libraries.
     .package(url: "https://github.com/apple/swift-log.git", from: "1.16.2"),
-    // SHA-256 of contents and received bodies; signatures (Ed25519) and encryption (HPKE) of bundles.
+    // SHA-256 of contents and received bodies; signatures (Ed25519) and encryption (HPKE) of bundles; the signatures of requests to object stores, as no SDK
+    // of AWS's resolves everywhere that Ferry is built.
     .package(url: "https://github.com/apple/swift-crypto.git", from: "4.5.2"),
     // The receiver's graceful end on SIGTERM; Hummingbird brings it anyway.
     .package(url: "https://github.com/swift-server/swift-service-lifecycle.git", from: "2.13.0"),
@@ -130,6 +131,7 @@ let package = Package(
                 .product(name: "NIOHTTP1", package: "swift-nio"),
                 .product(name: "NIOTLS", package: "swift-nio"),
                 .product(name: "NIOSSL", package: "swift-nio-ssl"),
+                .product(name: "Crypto", package: "swift-crypto"),
             ],
             swiftSettings: swiftSettings
         ),
@@ -225,7 +227,12 @@ let package = Package(
         tests(of: "FerrySpool", .decisions, ["FerrySpool"]),
         tests(of: "FerrySpool", .folders, ["FerrySpool"]),
         tests(of: "FerryUpload", .decisions, ["FerryUpload", "FerrySpool"]),
-        tests(of: "FerryUpload", .foldersAndSockets, ["FerryUpload", "FerryReceiver", "FerrySpool", "CForks", "ServiceSupport"]),
+        tests(
+            of: "FerryUpload", .foldersAndSockets,
+            [
+                "FerryUpload", "FerryReceiver", "FerrySpool", "CForks", "ServiceSupport",
+                .product(name: "Crypto", package: "swift-crypto"),
+            ]),
         tests(of: "FerryTracker", .decisions, ["FerryTracker", "FerrySpool"]),
         tests(of: "FerryTracker", .folders, ["FerryTracker", "FerrySpool", "ServiceSupport"]),
         tests(

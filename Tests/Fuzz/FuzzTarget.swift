@@ -21,7 +21,7 @@ struct FuzzTarget: Sendable {
         receipts, tar, keyFiles, sealedSegments, tzif, zoneRules, configuration, settings, conditions, replayLists, urls, proxies,
         tunnelAnswers, retryAfter, answers, receiverHeaders, machineLists, netlink, inotify, heldLocks, appCenter, jsonArray,
         measurement,
-        trackerProperties, crashReports,
+        trackerProperties, crashReports, buckets, storeAnswers,
     ]
 
     static func named(_ name: String) -> FuzzTarget? { all.first { $0.name == name } }

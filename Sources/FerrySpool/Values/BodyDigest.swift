@@ -26,6 +26,9 @@ package struct BodyDigest: Hashable, Sendable {
         (0..<4).map { String(words[$0], radix: 16, width: 16) }.joined()
     }
 
+    /// The 32 bytes of the hash.
+    package var bytes: [UInt8] { (0..<32).map { UInt8(truncatingIfNeeded: words[$0 / 8] >> (56 - $0 % 8 * 8)) } }
+
     /// Returns whether the two are the same hash.
     package static func == (left: BodyDigest, right: BodyDigest) -> Bool {
         (0..<4).allSatisfy { left.words[$0] == right.words[$0] }

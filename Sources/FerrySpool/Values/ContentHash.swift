@@ -3,7 +3,7 @@ import CLinux
 import Crypto
 
 /// SHA-256 of content that is read piece by piece.
-struct ContentHash {
+package struct ContentHash {
     private var hash = SHA256()
 
     mutating func add(_ bytes: UnsafeRawBufferPointer) { hash.update(bufferPointer: bytes) }
@@ -13,7 +13,7 @@ struct ContentHash {
     func finish() -> BodyDigest { hash.finalize().withUnsafeBytes { BodyDigest($0) } }
 
     /// Returns the SHA-256 of bytes that are in memory.
-    static func of(_ bytes: some Collection<UInt8>) -> BodyDigest {
+    package static func of(_ bytes: some Collection<UInt8>) -> BodyDigest {
         var hash = SHA256()
         hash.update(data: Array(bytes))
         return hash.finalize().withUnsafeBytes { BodyDigest($0) }

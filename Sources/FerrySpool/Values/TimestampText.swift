@@ -36,6 +36,9 @@ extension Timestamp {
     /// The UTC day, as in the folders of `sent/`: `2026-11-21`.
     package var day: String { String(rfc3339.prefix(10)) }
 
+    /// The UTC hour of the day: `00` to `23`.
+    package var hour: String { String(rfc3339.dropFirst(11).prefix(2)) }
+
     /// The UTC day, as in the names of ledger files: `20261121`.
     package var compactDay: String { String(compact.prefix(8)) }
 

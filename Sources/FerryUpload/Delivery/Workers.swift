@@ -38,7 +38,7 @@ final class Workers: Sendable {
         template = RequestHead(options)
         do throws(TransportSetupError) {
             connector = try Connector(
-                options: options.transport, home: options.destination.origin,
+                options: options.transport, home: options.destination.url.origin,
                 bandwidth: options.bandwidth?.limit(at: now()))
         } catch {
             throw .transport(error)
@@ -285,10 +285,12 @@ final class Workers: Sendable {
         -> RequestOutcome
     {
         if let problem = template.followSecrets() { services.onEvent(.warning(problem)) }
-        guard let body = await body(of: segments) else { return RequestOutcome(verdict: Verdict(.fileChanged)) }
-        let outgoing = OutgoingRequest(facts: segments.map(\.facts), body: body, attempt: segments[0].attempt)
+        guard let (body, digest) = await body(of: segments) else { return RequestOutcome(verdict: Verdict(.fileChanged)) }
+        let outgoing = OutgoingRequest(facts: segments.map(\.facts), body: body, attempt: segments[0].attempt, digest: digest)
         note(outgoing, of: segments, services)
-        return await deliver(outgoing, &sender)
+        let outcome = await deliver(outgoing, &sender)
+        if let notice = outcome.trace.notice { services.onEvent(.warning(notice)) }
+        return outcome
     }
 
     /// Returns whether segments fill requests, and leave nothing that would have to go out with what follows them. What is repeated is no more than
@@ -344,11 +346,16 @@ final class Workers: Sendable {
         return outcome
     }
 
-    /// Returns the body of one request; `nil` when a file has become shorter.
-    private func body(of segments: [PreparedSegment]) async -> RequestBody? {
+    /// Returns the body of one request, and its digest where the destination wants one; `nil` when a file has become shorter.
+    private func body(of segments: [PreparedSegment]) async -> (RequestBody, BodyDigest?)? {
         let bodies = segments.map(\.body)
-        guard bodies.contains(where: \.isFile), bodies.count > 1 else { return try? .joined(bodies) }
-        return await blocking { try? .joined(bodies) }
+        let signs = template.kind.signsBody
+        @Sendable func read() -> (RequestBody, BodyDigest?)? {
+            guard let body = try? RequestBody.joined(bodies) else { return nil }
+            guard signs else { return (body, nil) }
+            return (try? body.digest()).map { (body, $0) }
+        }
+        return bodies.contains(where: \.isFile) && (bodies.count > 1 || signs) ? await blocking(read) : read()
     }
 
     /// What came of looking at a segment.

@@ -40,7 +40,7 @@ final class NetworkWatch: Sendable {
 
     /// Looks at the real network.
     static func maker(_ options: RunOptions) -> Maker {
-        let origin = options.upload.destination.origin
+        let origin = options.upload.destination.url.origin
         let proxy = options.upload.transport.proxies.proxy(for: origin).map { Origin.Address.host($0.host, port: $0.port) }
         let policy = options.network
         return { onChange in

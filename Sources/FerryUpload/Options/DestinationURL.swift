@@ -36,7 +36,8 @@ public struct DestinationURLError: Error, Equatable, CustomStringConvertible {
 
 /// The URL that segments are sent to: `http`, `https` or `http+unix`, with placeholders in path and query.
 ///
-/// `{segment}`, `{id}`, `{priority}`, `{stream}` and `{day}` stand for the segment's, percent-encoded. The socket of `http+unix` is the
+/// `{segment}`, `{id}`, `{key}` (the ID; of files without one a hash of name, spool and content), `{priority}`, `{stream}`, `{day}` and `{hour}` (of the segment's time, UTC) stand for the segment's, `{machine}` for this machine's
+/// name, percent-encoded. The socket of `http+unix` is the
 /// percent-encoded host: `http+unix://%2Frun%2Fhub.sock/v1/segments`.
 public struct DestinationURL: Hashable, Sendable, CustomStringConvertible {
     let origin: Origin
@@ -85,7 +86,8 @@ public struct DestinationURL: Hashable, Sendable, CustomStringConvertible {
             }
             origin = Origin(isSecure: false, address: .unixSocket(path))
         default:
-            throw DestinationURLError(description: "'\(scheme)' is no scheme that Ferry speaks: http, https, http+unix")
+            let known = Destination.schemes.joined(separator: ", ")
+            throw DestinationURLError(description: "'\(scheme)' is no scheme that Ferry speaks: \(known)")
         }
         let path = components.percentEncodedPath
         hasPlaceholders = Placeholder.allCases.contains { text.contains($0.text) }
@@ -131,17 +133,17 @@ public struct DestinationURL: Hashable, Sendable, CustomStringConvertible {
     }
 
     enum Placeholder: String, CaseIterable {
-        case segment, id, priority, stream, day
+        case segment, id, key, priority, stream, day, hour, machine
 
         var text: String { "{\(rawValue)}" }
         var encodedText: String { "%7B\(rawValue)%7D" }
     }
 
     /// Each segment has a place of its own there: a request carries one, whole.
-    package var namesSegment: Bool { has(.segment) || has(.id) }
+    package var namesSegment: Bool { has(.segment) || has(.id) || has(.key) }
 
-    /// Segments of different days have different places there.
-    var namesDay: Bool { has(.day) }
+    /// Segments of different days, or hours, have different places there.
+    var namesDay: Bool { has(.day) || has(.hour) }
 
     private func has(_ placeholder: Placeholder) -> Bool { hasPlaceholders && target.contains(placeholder.encodedText) }
 

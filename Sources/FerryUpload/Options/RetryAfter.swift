@@ -15,13 +15,13 @@ enum RetryAfter {
             // More digits than a number holds are a long time too.
             return min(.seconds(min(Int64(value) ?? .max, 1 << 32)), longest)
         }
-        guard let date = timestamp(value) else { return nil }
-        let reference = serverDate.flatMap(timestamp) ?? now
+        guard let date = date(value) else { return nil }
+        let reference = serverDate.flatMap { Self.date($0) } ?? now
         return min(max(date - reference, .zero), longest)
     }
 
-    private static func timestamp(_ text: String) -> Timestamp? {
-        // IMF-fixdate, the only form that may be sent: `Sun, 06 Nov 1994 08:49:37 GMT`.
+    /// Reads an HTTP date (RFC 9110, section 5.6.7) in the only form that may be sent: `Sun, 06 Nov 1994 08:49:37 GMT`.
+    static func date(_ text: String) -> Timestamp? {
         let fields = text.split(separator: " ")
         let months = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"]
         guard fields.count == 6, fields[5] == "GMT", let month = months.firstIndex(of: String(fields[2])),

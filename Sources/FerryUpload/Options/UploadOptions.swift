@@ -2,8 +2,8 @@ public import FerrySpool
 
 /// What to upload where, and how.
 public struct UploadOptions: Sendable {
-    /// The URL that segments are sent to.
-    public var destination: DestinationURL
+    /// Where segments are sent to.
+    public var destination: Destination
     /// `POST` unless the destination wants something else, such as `PUT` for WebDAV.
     public var method = "POST"
     /// The user's own headers.
@@ -57,7 +57,15 @@ public struct UploadOptions: Sendable {
     public static let standardSentAge = Duration.seconds(7 * 86_400)
 
     /// Creates the default options for a destination.
-    public init(destination: DestinationURL) { self.destination = destination }
+    public init(destination: Destination) { self.destination = destination }
+
+    /// Creates the default options for an HTTP server.
+    public init(destination: DestinationURL) { self.destination = Destination(destination) }
+
+    /// Which of the user's headers the destination's requests have already; `nil`: none of them.
+    package var clashingHeader: String? {
+        (headers + secretFiles.flatMap(\.headers)).first { destination.reserves($0.name) }?.name
+    }
 
     /// Whether a request that fails is repeated as it was, later and under its own key, as the SDKs do: each has its own retries, or nothing passes
     /// what waits. Else its segments are tried one by one, to find out which is to blame.

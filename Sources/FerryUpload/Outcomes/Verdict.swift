@@ -44,6 +44,12 @@ public enum Verdict: Equatable, Sendable {
         /// Returns whether a kind says that there was no connection: no segment was tried.
         static func isOfNoConnection(_ kind: String) -> Bool { kind == "connect" || kind == "proxy" || kind == noRoute }
 
+        /// The kind of an answer that lets nothing in, whatever its status.
+        static let access = "access"
+
+        /// Whether other credentials may help.
+        var isAboutAccess: Bool { kind == Self.access || status == 401 || status == 403 }
+
         /// The kind of what this machine lacks, not the destination.
         static let noRoute = "no-route"
 

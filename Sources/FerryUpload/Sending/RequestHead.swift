@@ -1,25 +1,37 @@
 import FerrySpool
+import Glibc
 import NIOCore
 import Synchronization
 
 /// Makes the requests of a pass. What is the same in all of them is put together once.
 final class RequestHead: Sendable {
-    let destination: DestinationURL
-    private let method: String
+    let kind: any DestinationKind
+    let destination: Destination
+    /// The user's.
+    let method: String
     private let headers: [UploadOptions.Header]
-    private let contentType: String
+    private let content: [(name: String, value: String)]
     private let secretFiles: [HeaderFile]
     /// The fields that every request to the destination has.
     private let commonFields: Mutex<(text: String, version: Int)>
+
+    /// What `{machine}` stands for.
+    private static let machine: String = {
+        var name = [CChar](repeating: 0, count: 256)
+        guard gethostname(&name, name.count - 1) == 0 else { return "machine" }
+        let text = String(decoding: name.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
+        return text.isEmpty ? "machine" : text
+    }()
 
     /// The version in `User-Agent`.
     static let userAgent = "ferry/\(FerryVersion.current)"
 
     init(_ options: UploadOptions) {
+        kind = options.destination.kind
         destination = options.destination
         method = options.method
         headers = options.headers
-        contentType = options.body.contentType
+        content = kind.contentFields(options.body)
         secretFiles = options.secretFiles
         commonFields = Mutex(("", 0))
         renewFields()
@@ -29,7 +41,9 @@ final class RequestHead: Sendable {
     var secretsVersion: Int { commonFields.withLock(\.version) }
 
     private func renewFields() {
-        let fields = Self.fields(for: destination.origin, contentType, headers + secretFiles.flatMap(\.headers))
+        let fields = Self.fields(
+            for: destination.url.origin, content,
+            (headers + secretFiles.flatMap(\.headers)).filter { !destination.reserves($0.name) })
         commonFields.withLock { $0 = (fields, $0.version + 1) }
     }
 
@@ -37,8 +51,8 @@ final class RequestHead: Sendable {
     ///
     /// - Returns: What is wrong with one that cannot be used now; its headers stay as they were.
     func followSecrets(now: ContinuousClock.Instant = .now) -> String? {
-        guard !secretFiles.isEmpty else { return nil }
-        var problem: String?
+        var problem = kind.followSecrets(at: now)
+        guard !secretFiles.isEmpty else { return problem }
         var isNew = false
         for file in secretFiles {
             switch file.look(at: now) {
@@ -54,55 +68,64 @@ final class RequestHead: Sendable {
     /// Reads the files with secrets, however they look from outside. Returns whether they say something new.
     func readSecretsAgain() -> Bool {
         let changes = secretFiles.map { $0.readAgain() }
-        guard changes.contains(.new) else { return false }
+        let isOtherwiseNew = kind.readSecretsAgain()
+        guard changes.contains(.new) else { return isOtherwiseNew }
         renewFields()
         return true
     }
 
-    private static func fields(for origin: Origin, _ contentType: String, _ headers: [UploadOptions.Header]) -> String {
-        var fields = [
-            ("Host", origin.hostHeader), ("User-Agent", userAgent), ("Content-Type", contentType),
-            ("Content-Encoding", "gzip"),
-        ]
+    private static func fields(
+        for origin: Origin, _ content: [(name: String, value: String)], _ headers: [UploadOptions.Header]
+    ) -> String {
+        var fields = [(name: "Host", value: origin.hostHeader), (name: "User-Agent", value: userAgent)] + content
         for header in headers {
-            fields.removeAll { $0.0.lowercased() == header.name.lowercased() }
+            fields.removeAll { $0.name.lowercased() == header.name.lowercased() }
             fields.append((header.name, header.value))
         }
-        return fields.map { "\($0): \($1)\r\n" }.joined()
+        return fields.map { "\($0.name): \($0.value)\r\n" }.joined()
     }
 
-    /// Returns the request line and fields of a request.
+    /// Returns a request of a delivery.
     ///
     /// - Parameter url: The destination, or where it redirected to.
-    func head(
-        for outgoing: OutgoingRequest, to url: DestinationURL, on connection: HTTPConnection, now: Timestamp
-    ) -> ByteBuffer {
+    func request(_ step: DeliveryStep, of outgoing: OutgoingRequest, to url: DestinationURL, at now: Timestamp) -> StepRequest {
         let facts = outgoing.facts[0]
         let target = url.target { placeholder in
             switch placeholder {
             case .segment: facts.name
             case .id: facts.id
+            case .key: facts.isForeign ? String(ContentHash.of(facts.idempotencyKey.utf8).hexadecimal.prefix(32)) : facts.id
             case .priority: "\(facts.priority.level)"
             case .stream: facts.stream ?? "default"
             case .day: facts.created.day
+            case .hour: facts.created.hour
+            case .machine: Self.machine
             }
         }
-        var head = connection.channel.allocator.buffer(
-            capacity: 1024 + Int(min(outgoing.body.size, TransportOptions.smallBody).bytes))
-        head.writeString(method)
+        return StepRequest(step: step, outgoing: outgoing, origin: url.origin, target: target, time: now)
+    }
+
+    /// Returns the request line and fields of a request.
+    func head(of request: StepRequest, on connection: HTTPConnection) -> ByteBuffer {
+        let body = request.step.carriesBody ? request.outgoing.body.size : .zero
+        var head = connection.channel.allocator.buffer(capacity: 1024 + Int(min(body, TransportOptions.smallBody).bytes))
+        head.writeString(request.step.method)
         head.writeString(" ")
-        if connection.usesAbsoluteTarget { head.writeString("\(url.origin)") }
-        head.writeString(target)
+        if connection.usesAbsoluteTarget { head.writeString("\(request.origin)") }
+        head.writeString(request.target)
         head.writeString(" HTTP/1.1\r\n")
         // Secrets never leave their origin.
         head.writeString(
-            url.origin == destination.origin
-                ? commonFields.withLock(\.text) : Self.fields(for: url.origin, contentType, headers.filter { !$0.isSecret }))
-        head.writeString("Content-Length: ")
-        head.writeString(String(outgoing.body.size.bytes))
-        head.writeString("\r\n")
-        for (header, value) in outgoing.fields(at: now) {
-            head.writeString(header.rawValue)
+            request.origin == destination.url.origin
+                ? commonFields.withLock(\.text)
+                : Self.fields(for: request.origin, content, headers.filter { !$0.isSecret && !destination.reserves($0.name) }))
+        if request.step.carriesBody {
+            head.writeString("Content-Length: ")
+            head.writeString(String(body.bytes))
+            head.writeString("\r\n")
+        }
+        for (name, value) in kind.fields(of: request) {
+            head.writeString(name)
             head.writeString(": ")
             head.writeString(value)
             head.writeString("\r\n")

@@ -24,6 +24,9 @@ struct RequestSender: ~Copyable {
     /// RFC 9110 leaves the number to the client.
     private static let redirectsFollowed = 3
 
+    /// As many requests as one delivery takes at most.
+    private static let mostSteps = 4
+
     /// Tries once.
     mutating func deliver(_ outgoing: OutgoingRequest) async -> RequestOutcome {
         let start = ContinuousClock.now
@@ -39,7 +42,7 @@ struct RequestSender: ~Copyable {
     private mutating func deliver(_ outgoing: OutgoingRequest, _ trace: inout RequestTrace) async -> Verdict {
         let verdict = await follow(outgoing, &trace)
         // The token may have been mended since it was read.
-        guard case .misconfigured(let reason) = verdict, [401, 403].contains(reason.status), template.readSecretsAgain() else {
+        guard case .misconfigured(let reason) = verdict, reason.isAboutAccess, template.readSecretsAgain() else {
             return verdict
         }
         return await follow(outgoing, &trace)
@@ -47,7 +50,7 @@ struct RequestSender: ~Copyable {
 
     /// Makes the request, and follows where it is sent.
     private mutating func follow(_ outgoing: OutgoingRequest, _ trace: inout RequestTrace) async -> Verdict {
-        var url = template.destination
+        var url = template.destination.url
         for _ in 0...Self.redirectsFollowed {
             let verdict: Verdict
             do throws(TransportError) {
@@ -56,7 +59,7 @@ struct RequestSender: ~Copyable {
                 return Verdict(error)
             }
             guard case .moved(let location, let reason) = verdict else { return verdict }
-            guard let next = url.redirected(to: location) else {
+            guard let next = url.redirected(to: location), template.kind.mayFollow(to: next.origin) else {
                 return .misconfigured(
                     reason.with("; it redirects to \(location.printable(limit: 200)), which is no URL that may be followed"))
             }
@@ -85,70 +88,36 @@ struct RequestSender: ~Copyable {
     private mutating func requestOnce(
         _ outgoing: OutgoingRequest, to url: DestinationURL, _ trace: inout RequestTrace
     ) async throws(TransportError) -> Verdict {
-        let connection = try await connection(to: url.origin)
-        let time = now()
-        let head = template.head(for: outgoing, to: url, on: connection, now: time)
-        trace.latency = nil
-        let answer: Answer
-        do throws(ExchangeError) {
-            answer = try await connection.send(Exchange(head: head, body: outgoing.body))
-        } catch {
-            trace.departure = max(trace.departure, error.departure)
-            throw error.reason
-        }
-        trace.latency = answer.latency
-        let retryAfter = answer.header("retry-after").flatMap {
-            RetryAfter.parse($0, now: time, serverDate: answer.header("date"))
-        }
-        let verdict = Verdict(
-            status: answer.status, retryAfter: retryAfter, location: answer.header("location"),
-            body: String(decoding: answer.body.prefix(Int(TransportOptions.answerBodyKept.bytes)), as: UTF8.self),
-            contentType: answer.header("content-type"), isToWholeRequest: answer.isToWholeRequest)
-        if case .delivered = verdict {
-            trace.duplicates = Self.duplicates(answer.body)
-            trace.acceptedJoined = answer.header(AcceptedBodiesField.header.rawValue)
-                .flatMap(AcceptedBodiesField.mostJoined)
-            // What a gateway has compressed cannot be read.
-            let isCoded = answer.header("content-encoding") != nil
-            trace.receiver = isCoded ? nil : Self.receiver(answer.header(FerryHeader.spool.rawValue), answer.body)
-        }
-        if !verdict.leavesBody { trace.departure = max(trace.departure, answer.departure) }
-        return verdict
-    }
-
-    /// Returns which spool a segment was put into, or that it was put into none; `nil`: that is not known.
-    ///
-    /// A gateway may drop the header, and the receivers of Ferry's first version did not send it: a word of their answer tells them from others,
-    /// however a gateway writes that anew. Of one that drops the text too nothing can be told from a server that answers nothing, as most collectors do.
-    static func receiver(_ header: String?, _ body: [UInt8]) -> String? {
-        if let header { return Spool.isID(header) ? header : nil }
-        let isFerry = body.withUnsafeBufferPointer { bytes in
-            var rest = bytes
-            while let end = rest.end(of: "duplicate") {
-                rest = UnsafeBufferPointer(rebasing: rest[end...])
-                // Not `duplicates`, which others count.
-                if rest.first != UInt8(ascii: "s") { return true }
+        var outgoing = outgoing
+        var step = template.kind.firstStep(template.method)
+        for number in 0..<Self.mostSteps {
+            step.number = number
+            if step.comparesBody, outgoing.md5 == nil {
+                let body = outgoing.body
+                outgoing.md5 = await blocking { body.md5() }
             }
-            return false
-        }
-        if isFerry { return nil }
-        return LedgerEntry.noSpool
-    }
-
-    /// Returns what a receiver says of each segment of a request: `"duplicate":true`, or `false`, in their order. The answer may be cut off.
-    static func duplicates(_ body: [UInt8]) -> Set<Int> {
-        body.withUnsafeBufferPointer { bytes in
-            var found: Set<Int> = []
-            var place = 0
-            var rest = bytes
-            // The quotes in a name are escaped: none looks like this.
-            while let end = rest.end(of: "\"duplicate\":") {
-                rest = UnsafeBufferPointer(rebasing: rest[end...])
-                if rest.drop(while: { $0 == UInt8(ascii: " ") }).starts(with: "true".utf8) { found.insert(place) }
-                place += 1
+            let connection = try await connection(to: url.origin)
+            let request = template.request(step, of: outgoing, to: url, at: now())
+            let head = template.head(of: request, on: connection)
+            trace.latency = nil
+            let answer: Answer
+            do throws(ExchangeError) {
+                answer = try await connection.send(
+                    Exchange(
+                        head: head, body: step.carriesBody ? outgoing.body : .bytes(ByteBuffer()), isHead: step.method == "HEAD"))
+            } catch {
+                trace.departure = max(trace.departure, error.departure)
+                throw error.reason
             }
-            return found
+            trace.latency = answer.latency
+            switch template.kind.meaning(of: answer, to: request, &trace) {
+            case .verdict(let verdict):
+                if !verdict.leavesBody { trace.departure = max(trace.departure, answer.departure) }
+                return verdict
+            case .ask(let next): step = next
+            }
         }
+        return .doubtful(Verdict.Reason(kind: "steps", message: "the destination answers one question with the next"))
     }
 
     private mutating func connection(to origin: Origin) async throws(TransportError) -> HTTPConnection {

@@ -39,7 +39,13 @@ final class ExchangeHandler: ChannelDuplexHandler {
     private var headReceivedAt: NIODeadline?
 
     /// Made once: it would be put into a box for every request.
-    private let announcement = NIOAny(HTTPClientRequestPart.head(HTTPRequestHead(version: .http1_1, method: .POST, uri: "/")))
+    private let announcement = ExchangeHandler.announcement(of: .POST)
+    /// The answer to it has no body, whatever its fields say (RFC 9110, section 9.3.2).
+    private let headAnnouncement = ExchangeHandler.announcement(of: .HEAD)
+
+    private static func announcement(of method: HTTPMethod) -> NIOAny {
+        NIOAny(HTTPClientRequestPart.head(HTTPRequestHead(version: .http1_1, method: method, uri: "/")))
+    }
 
     init(idleTimeout: Duration, origin: Origin, throttle: Throttle, strays: StrayGuard) {
         self.strays = strays
@@ -92,7 +98,7 @@ final class ExchangeHandler: ChannelDuplexHandler {
 
     private func sendHead(_ exchange: Exchange, _ context: ChannelHandlerContext) {
         // Only for the response decoder, which must know that a request is under way: see RequestWriter.
-        context.write(announcement, promise: nil)
+        context.write(exchange.isHead ? headAnnouncement : announcement, promise: nil)
         var head = exchange.head
         if case .bytes(var buffer) = exchange.body, throttle.limit == nil, exchange.body.size <= TransportOptions.smallBody {
             acknowledgedBefore = nil

@@ -1,3 +1,4 @@
+import Crypto
 import FerrySpool
 import Glibc
 import NIOCore
@@ -29,6 +30,37 @@ extension RequestBody {
         }
     }
 
+    /// Returns the SHA-256 of what it carries. Reads a file's bytes.
+    ///
+    /// - Throws: `FileError` for a file that cannot be read, or has become shorter.
+    func digest() throws(FileError) -> BodyDigest {
+        switch self {
+        case .bytes(let buffer): return ContentHash.of(buffer.readableBytesView)
+        case .file(let file, let size):
+            let (digest, bytes) = try file.digest(size: size)
+            guard bytes == size else { throw FileError("read", file.path, code: ESTALE) }
+            return digest
+        }
+    }
+
+    /// Returns the MD5 of what it carries, as object stores show it; `nil` when it cannot be read. Reads a file's bytes.
+    func md5() -> [UInt8]? {
+        var hash = Insecure.MD5()
+        switch self {
+        case .bytes(let buffer): buffer.withUnsafeReadableBytes { hash.update(bufferPointer: $0) }
+        case .file(let file, let size):
+            var offset: Int64 = 0
+            while offset < size {
+                guard let piece = try? file.readBytes(Int(min(size - offset, 1 << 18)), at: offset), !piece.isEmpty else {
+                    return nil
+                }
+                hash.update(data: piece)
+                offset += Int64(piece.count)
+            }
+        }
+        return Array(hash.finalize())
+    }
+
     /// Whether its bytes are still to be read.
     var isFile: Bool {
         if case .file = self { return true }
@@ -58,6 +90,8 @@ struct Exchange: Sendable {
     /// Request line and header fields, with the empty line that ends them.
     var head: ByteBuffer
     var body: RequestBody
+    /// Whether its method is HEAD.
+    var isHead = false
 }
 
 /// What came back.

@@ -59,7 +59,7 @@ struct DemoCommand: AsyncParsableCommand {
     }
 
     private func upload(_ spool: Spool, to port: Int, limit: Int? = nil, retryNow: Bool = false) async throws -> UploadReport {
-        var options = UploadOptions(destination: try DestinationURL("http://127.0.0.1:\(port)/v1/segments"))
+        var options = UploadOptions(destination: try Destination("http://127.0.0.1:\(port)/v1/segments"))
         options.limit = limit
         options.ignoresWaits = retryNow
         return try await UploadPass(spool, options: options).run()

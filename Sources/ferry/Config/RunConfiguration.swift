@@ -216,8 +216,11 @@ struct RunConfiguration {
             problems.append(
                 .init(place: place(of: key, 0), "'\(key)' needs another 'body' than ndjson, which is the segment as it is"))
         }
-        let destination = values["to"]?.texts.first.flatMap { try? DestinationURL($0) }
-        for key in ["request-events", "request-bytes"] where body != "ndjson" && destination?.namesSegment ?? false {
+        let destination = values["to"]?.texts.first.flatMap { try? Destination.check($0) }
+        if body != "ndjson", let destination, destination.takesSegmentsOnly {
+            problems.append(.init(place: place(of: "body", 0), "'to' takes segments as they are: leave 'body' out"))
+        }
+        for key in ["request-events", "request-bytes"] where body != "ndjson" && destination?.url.namesSegment ?? false {
             guard let value = values[key], value.origin != .profile, value.origin != .standard, value.texts.first != "off" else {
                 continue
             }

@@ -23,7 +23,7 @@ struct RunSetup {
             configuration.problems + configuration.missing + SpoolCheck.problems(places, configuration, isStrict: isCheck)
         guard problems.isEmpty else { throw ConfigurationError(problems: problems) }
         do {
-            let upload = try UploadSettings(values).options(environment: environment)
+            let upload = try UploadSettings(values, environment: environment).options(environment: environment)
             options = RunOptions(upload: upload, schedule: Self.schedule(values))
             options.limits = ConfiguredLimits(options.upload.retention, isSet: values.setsRetention, program: "ferry run")
             // Certificates are read here, so that a bad one is reported before anything starts.

@@ -57,7 +57,7 @@ extension Settings {
     }
     static let url: @Sendable (String) -> String? = { text in
         do throws(DestinationURLError) {
-            _ = try DestinationURL(text)
+            _ = try Destination.check(text)
             return nil
         } catch {
             return error.description

@@ -26,6 +26,8 @@ enum Settings {
         Setting("token-file", "A file with a bearer token; read again when it changes.", problem: readable),
         Setting(
             "header-file", "A file with secret headers, one 'Name: value' a line; read again when it changes.", problem: readable),
+        Setting(
+            "credentials-file", "For s3://, the keys as in ~/.aws/credentials; read again when it changes.", problem: readable),
         Setting("tls.ca", "Certificates to trust instead of the system's (PEM).", problem: readable),
         Setting("tls.cert", "The client's certificate (PEM).", problem: readable),
         Setting("tls.key", "The key of tls.cert (PEM).", problem: readable),

@@ -3,8 +3,10 @@ import FerryUpload
 
 extension UploadSettings {
     /// The settings of a configuration without mistakes.
-    init(_ values: ConfigValues) throws {
-        self.init(destination: try DestinationURL(values.text("to") ?? ""))
+    init(_ values: ConfigValues, environment: [String: String]) throws {
+        self.init(
+            destination: try Destination(
+                values.text("to") ?? "", environment: environment, credentialsFile: values.text("credentials-file")))
         method = values.text("method") ?? method
         headers = try values.list("headers").map { try HeaderText.parse($0, from: "headers") }
         headerFile = values.text("header-file")

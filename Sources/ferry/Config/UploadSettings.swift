@@ -4,7 +4,7 @@ import FerryUpload
 /// What a person says of an upload, by flags or by a configuration: both become this value, and ``options(environment:)`` is the only way from it to
 /// what the uploader takes. What is not said is as here.
 struct UploadSettings {
-    var destination: DestinationURL
+    var destination: Destination
     var method = "POST"
     /// Headers for every request; no secrets.
     var headers: [UploadOptions.Header] = []
@@ -38,7 +38,7 @@ struct UploadSettings {
     var timeLimitMargin: Duration?
     var ignoresWaits = false
 
-    init(destination: DestinationURL) { self.destination = destination }
+    init(destination: Destination) { self.destination = destination }
 
     /// Returns the options that the settings say. The files with secrets are read.
     func options(environment: [String: String]) throws -> UploadOptions {
@@ -52,6 +52,10 @@ struct UploadSettings {
             throw CommandError(.badConfiguration, error.description)
         }
         options.secretFiles = try SecretFile.watched(headers: headerFile, token: tokenFile)
+        if let name = options.clashingHeader {
+            throw CommandError(
+                .badConfiguration, "the header '\(name)' is made by Ferry where it sends to \(destination): leave it out")
+        }
         options.body = body
         options.requestLimits = requestLimits
         options.parallel = parallel

@@ -1,15 +1,16 @@
 import ArgumentParser
 import FerrySpool
 import FerryUpload
+import FoundationEssentials
 
 /// Where to send, and with what credentials.
 struct DestinationOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp(
-            "Where to send: http, https or http+unix://%2Frun%2Fhub.sock/path.",
+            "Where to send: http, https, http+unix://%2Frun%2Fhub.sock/path or s3://bucket/prefix?endpoint=http://host:7480.",
             discussion: """
-                {segment}, {id}, {priority}, {stream} and {day} stand for the segment's. With {segment} or {id} a request carries one, whole; \
-                with {day}, too, none are joined.
+                {segment}, {id}, {key}, {priority}, {stream}, {day} and {hour} stand for the segment's, {machine} for this machine's name. With \
+                {segment}, {id} or {key} a request carries one, whole; with {day} or {hour}, too, none are joined.
                 """, valueName: "url"))
     var to: String?
 
@@ -26,6 +27,12 @@ struct DestinationOptions: ParsableArguments {
 
     @Option(help: ArgumentHelp("A file with secret headers, one 'name: value' a line.", valueName: "file"))
     var headerFile: String?
+
+    @Option(
+        help: ArgumentHelp(
+            "For s3://, the keys as in ~/.aws/credentials; read again when it changes. Without: AWS_ACCESS_KEY_ID, or that file.",
+            valueName: "file"))
+    var credentialsFile: String?
 
     @Option(help: ArgumentHelp("Certificates to trust instead of the system's (PEM).", valueName: "file"))
     var ca: String?
@@ -46,7 +53,9 @@ struct DestinationOptions: ParsableArguments {
 
     func validate() throws {
         if let to {
-            do throws(DestinationURLError) { _ = try DestinationURL(to) } catch { throw ValidationError("--to: \(error)") }
+            do throws(DestinationURLError) { _ = try Destination.check(to, environment: Self.environment) } catch {
+                throw ValidationError("--to: \(error)")
+            }
         }
         guard (cert == nil) == (key == nil) else { throw ValidationError("--cert and --key belong together") }
         guard timeout > .zero, connectTimeout > .zero else { throw ValidationError("timeouts must be longer than 0") }
@@ -64,9 +73,11 @@ struct DestinationOptions: ParsableArguments {
         }
     }
 
+    private static var environment: [String: String] { ProcessInfo.processInfo.environment }
+
     /// Makes relative paths absolute.
     mutating func resolvePaths(from folder: String) {
-        for option in [\Self.tokenFile, \.headerFile, \.ca, \.cert, \.key] {
+        for option in [\Self.tokenFile, \.headerFile, \.credentialsFile, \.ca, \.cert, \.key] {
             self[keyPath: option] = self[keyPath: option]?.resolved(from: folder)
         }
     }
@@ -76,13 +87,18 @@ struct DestinationOptions: ParsableArguments {
         guard let to else { throw ValidationError("Missing expected argument '--to <url>'") }
         var settings: UploadSettings
         do throws(DestinationURLError) {
-            settings = UploadSettings(destination: try DestinationURL(to))
+            settings = UploadSettings(
+                destination: try Destination(to, environment: Self.environment, credentialsFile: credentialsFile))
         } catch {
             throw CommandError(.badConfiguration, error.description)
         }
         settings.method = method
         settings.body = try body.format()
         settings.requestLimits = try body.limits()
+        if settings.destination.takesSegmentsOnly, settings.body != .ndjson {
+            throw ValidationError(
+                "--body \(body.body.rawValue) does not go with \(settings.destination): it takes segments as they are")
+        }
         if settings.requestLimits.map({ !$0.isUnlimited }) ?? false, settings.destination.namesSegment {
             throw ValidationError(
                 "--request-events and --request-bytes cut segments into parts; a URL with {segment} or {id} has one place for all of them: leave out one of the two"

@@ -4,7 +4,7 @@ import FerryUpload
 /// What an upload says at its end, and what it exits with.
 struct UploadSummary {
     let report: UploadReport
-    let destination: DestinationURL
+    let destination: Destination
     let now: Timestamp
 
     var status: ExitStatus {

@@ -259,12 +259,12 @@ struct SegmentKeyTests {
     )
     func receivers() {
         let answer = Array("{\"segment\":\"a\",\"events\":1,\"duplicate\":false}\n".utf8)
-        #expect(RequestSender.receiver("abc", answer) == "abc")
-        #expect(RequestSender.receiver("not one", answer) == nil)
-        #expect(RequestSender.receiver(nil, answer) == nil)
-        #expect(RequestSender.receiver(nil, Array("{ \"duplicate\" : true }".utf8)) == nil)
-        #expect(RequestSender.receiver(nil, Array("ok".utf8)) == LedgerEntry.noSpool)
-        #expect(RequestSender.receiver(nil, Array("{\"accepted\":4,\"duplicates\":0}".utf8)) == LedgerEntry.noSpool)
-        #expect(RequestSender.receiver(nil, []) == LedgerEntry.noSpool)
+        #expect(ReceiverAnswer.receiver("abc", answer) == "abc")
+        #expect(ReceiverAnswer.receiver("not one", answer) == nil)
+        #expect(ReceiverAnswer.receiver(nil, answer) == nil)
+        #expect(ReceiverAnswer.receiver(nil, Array("{ \"duplicate\" : true }".utf8)) == nil)
+        #expect(ReceiverAnswer.receiver(nil, Array("ok".utf8)) == LedgerEntry.noSpool)
+        #expect(ReceiverAnswer.receiver(nil, Array("{\"accepted\":4,\"duplicates\":0}".utf8)) == LedgerEntry.noSpool)
+        #expect(ReceiverAnswer.receiver(nil, []) == LedgerEntry.noSpool)
     }
 }

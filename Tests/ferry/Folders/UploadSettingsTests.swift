@@ -18,7 +18,7 @@ struct UploadSettingsTests {
     private func byConfiguration(_ settings: [String]) throws -> UploadOptions {
         let configuration = RunConfiguration(flags: ["to=http://hub.example/v1"] + settings, path: nil, environment: [:])
         #expect(configuration.problems.map(\.description) == [])
-        return try UploadSettings(ConfigValues(configuration)).options(environment: environment)
+        return try UploadSettings(ConfigValues(configuration), environment: environment).options(environment: environment)
     }
 
     /// Everything that options hold, by the names of the fields. Files with secrets are as many as are given.

@@ -31,7 +31,7 @@ struct UnitOptions: ParsableArguments {
         for (flag, path) in [("--config", config), ("--spool", spool)] where !path.hasPrefix("/") {
             throw ValidationError("\(flag) '\(path)' must begin with /: systemd starts units elsewhere")
         }
-        do throws(DestinationURLError) { _ = try DestinationURL(to) } catch { throw ValidationError("--to: \(error)") }
+        do throws(DestinationURLError) { _ = try Destination.check(to) } catch { throw ValidationError("--to: \(error)") }
     }
 
     /// Returns the units' file names and texts.

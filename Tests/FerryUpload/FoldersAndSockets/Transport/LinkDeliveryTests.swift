@@ -317,7 +317,7 @@ struct SilentPeerTests {
     private func options(_ server: ScriptedServer, _ way: Way) throws -> UploadOptions {
         var options = UploadOptions(destination: try DestinationURL("https://127.0.0.1:\(server.port)/"))
         if way == .tunnel {
-            options.destination = try DestinationURL("https://hub.example/")
+            options.destination = try Destination("https://hub.example/")
             options.transport.proxies = try ProxySettings(environment: ["HTTPS_PROXY": "127.0.0.1:\(server.port)"])
         }
         options.ignoresWaits = true

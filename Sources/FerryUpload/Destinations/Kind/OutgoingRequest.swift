@@ -7,6 +7,10 @@ struct OutgoingRequest: Sendable {
     let body: RequestBody
     /// From 1.
     let attempt: Int
+    /// Of the body, where the destination wants it told.
+    var digest: BodyDigest?
+    /// Of the body, once the destination has asked for it.
+    var md5: [UInt8]?
     /// Which lines of each, where they are not carried as they are.
     var slices: [RequestPart.Slice]?
 

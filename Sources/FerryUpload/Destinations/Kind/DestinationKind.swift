@@ -1,0 +1,69 @@
+import FerrySpool
+
+/// A kind of place that segments can go to: how a request of segments to it looks, and what its answers mean.
+///
+/// The delivery engine asks these questions, and knows no kind by name. A new kind is a folder beside this one, a case of ``Destination/Place`` and a line
+/// in ``Destination/kind``.
+protocol DestinationKind: Sendable {
+    /// Whether a request says the SHA-256 of its body, which is read for that before.
+    var signsBody: Bool { get }
+
+    /// Returns the first request of a delivery.
+    ///
+    /// - Parameter method: The user's, for kinds that leave it to the user.
+    func firstStep(_ method: String) -> DeliveryStep
+
+    /// Returns the fields that all requests have: what the body is, as far as that is not the user's affair.
+    func contentFields(_ body: BodyFormat) -> [(name: String, value: String)]
+
+    /// Returns the fields of one request.
+    func fields(of request: StepRequest) -> [(name: String, value: String)]
+
+    /// Returns what an answer means. What it says besides goes into the trace.
+    func meaning(of answer: Answer, to request: StepRequest, _ trace: inout RequestTrace) -> AnswerMeaning
+
+    /// Returns whether a redirect may lead there. What lets a request in goes along.
+    func mayFollow(to origin: Origin) -> Bool
+
+    /// Looks whether secrets have changed; returns what a person should hear.
+    func followSecrets(at now: ContinuousClock.Instant) -> String?
+
+    /// Reads secrets again, however they look from outside. Returns whether they say something new.
+    func readSecretsAgain() -> Bool
+}
+
+extension DestinationKind {
+    var signsBody: Bool { false }
+    func mayFollow(to origin: Origin) -> Bool { true }
+    func followSecrets(at now: ContinuousClock.Instant) -> String? { nil }
+    func readSecretsAgain() -> Bool { false }
+}
+
+/// One of the requests that a delivery may take.
+struct DeliveryStep: Equatable, Sendable {
+    var method: String
+    /// Whether it carries the segments, or only asks.
+    var carriesBody = true
+    /// Whether the answer is compared with the MD5 of the body, which is read for that.
+    var comparesBody = false
+    /// How many came before.
+    var number = 0
+}
+
+/// A request as it goes out.
+struct StepRequest {
+    let step: DeliveryStep
+    let outgoing: OutgoingRequest
+    let origin: Origin
+    /// Path and query, percent-encoded.
+    let target: String
+    /// When it is sent.
+    let time: Timestamp
+}
+
+/// What an answer means.
+enum AnswerMeaning {
+    case verdict(Verdict)
+    /// Nothing yet: another request tells.
+    case ask(DeliveryStep)
+}

@@ -1,0 +1,105 @@
+import Crypto
+import FerrySpool
+import FoundationEssentials
+import Synchronization
+
+/// A bucket of an object store that speaks S3: each segment is an object, put with `PutObject` unless one of its name is there.
+///
+/// No SDK of AWS's resolves here: its requests are made and signed by hand.
+final class S3Destination: DestinationKind {
+    private let location: S3Location
+    private let credentials: S3CredentialsSource
+    /// How much the store's clock is ahead of this machine's, as far as an answer has told.
+    private let clockAhead = Mutex(Duration.zero)
+
+    init(_ location: S3Location, _ credentials: S3CredentialsSource) {
+        self.location = location
+        self.credentials = credentials
+    }
+
+    var signsBody: Bool { true }
+
+    func firstStep(_ method: String) -> DeliveryStep { DeliveryStep(method: "PUT") }
+
+    /// An object is the segment's file, byte for byte: with `Content-Encoding` some clients would inflate what they fetch.
+    func contentFields(_ body: BodyFormat) -> [(name: String, value: String)] { [] }
+
+    func fields(of request: StepRequest) -> [(name: String, value: String)] {
+        let time = request.time + clockAhead.withLock { $0 }
+        let credentials = credentials.value
+        var signed: [(name: String, value: String)] = [("x-amz-date", RequestSignature.date(time))]
+        var others: [(name: String, value: String)] = []
+        if let token = credentials.sessionToken { signed.append(("x-amz-security-token", token)) }
+        var payload = RequestSignature.emptyPayload
+        if request.step.carriesBody {
+            payload = request.outgoing.digest?.hexadecimal ?? RequestSignature.unsignedPayload
+            if let digest = request.outgoing.digest {
+                signed.append(("x-amz-checksum-sha256", Data(digest.bytes).base64EncodedString()))
+            }
+            signed += location.storage
+            signed += metadata(of: request.outgoing, payload)
+            others = [("Content-Type", "application/gzip"), ("If-None-Match", "*")]
+        } else {
+            signed.append(("x-amz-checksum-mode", "ENABLED"))
+        }
+        signed.append(("x-amz-content-sha256", payload))
+        let parts = request.target.split(separator: "?", maxSplits: 1, omittingEmptySubsequences: false)
+        let signature = RequestSignature(
+            method: request.step.method, path: String(parts[0]), query: Self.pairs(parts.count > 1 ? parts[1] : ""),
+            fields: signed + [("host", request.origin.hostHeader)],
+            payload: payload, region: location.region, time: time)
+        return signed + others + [("Authorization", signature.authorization(credentials))]
+    }
+
+    private static func pairs(_ query: Substring) -> [(name: String, value: String)] {
+        query.split(separator: "&").map { pair in
+            let parts = pair.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
+            return (String(parts[0]), parts.count > 1 ? String(parts[1]) : "")
+        }
+    }
+
+    /// What goes along with an object, and comes back with it.
+    private func metadata(of outgoing: OutgoingRequest, _ digest: String) -> [(name: String, value: String)] {
+        let facts = outgoing.facts[0]
+        var fields = [
+            (name: S3Answer.digestField, value: digest), (name: "x-amz-meta-ferry-spool", value: facts.spoolID),
+            (name: "x-amz-meta-ferry-created", value: facts.created.rfc3339),
+        ]
+        if let events = facts.events { fields.append(("x-amz-meta-ferry-events", "\(events)")) }
+        return fields
+    }
+
+    func meaning(of answer: Answer, to request: StepRequest, _ trace: inout RequestTrace) -> AnswerMeaning {
+        let body = S3Answer.Body(size: request.outgoing.body.size, digest: request.outgoing.digest, md5: request.outgoing.md5)
+        switch S3Answer(answer, at: request.time).action(after: request.step, body, asksForStorage: !location.storage.isEmpty) {
+        case .verdict(let verdict):
+            if case .delivered = verdict, !request.step.carriesBody { trace.duplicates = [0] }
+            return .verdict(verdict)
+        case .ask(let step): return .ask(step)
+        case .setClock(let ahead, let step):
+            let before = clockAhead.withLock { clock in
+                defer { clock = ahead }
+                return clock
+            }
+            // All connections find it out at once; it is told once.
+            if abs((ahead - before).components.seconds) < 60 { return .ask(step) }
+            let size = Duration.seconds(abs(ahead.components.seconds)).forPeople
+            trace.notice =
+                "\(location.description): its clock is \(size) \(ahead < .zero ? "behind" : "ahead of") this machine's; requests are signed with its time"
+            return .ask(step)
+        }
+    }
+
+    func followSecrets(at now: ContinuousClock.Instant) -> String? {
+        credentials.follow(at: now)
+    }
+
+    /// To the endpoint itself, and within AWS, which sends so to a new bucket's region. A token would go along.
+    func mayFollow(to origin: Origin) -> Bool {
+        if origin == location.url.origin { return true }
+        guard case .host(let host, _) = origin.address, case .host(let own, _) = location.url.origin.address else { return false }
+        return origin.isSecure && [host, own].allSatisfy { $0.lowercased().hasSuffix(".amazonaws.com") }
+    }
+
+    func readSecretsAgain() -> Bool { credentials.readAgain() }
+}

@@ -1,0 +1,254 @@
+import Crypto
+import FerrySpool
+import Foundation
+import Synchronization
+import TestSupport
+import Testing
+
+@testable import FerryUpload
+
+/// An object store as the S3 reference describes it, as far as Ferry asks: PutObject with `If-None-Match`, HeadObject.
+private final class SmallStore: Sendable {
+    struct Object {
+        var bytes: [UInt8]
+        var fields: [String: String]
+    }
+
+    let objects = Mutex<[String: Object]>([:])
+    let requests = Mutex<[ReceivedRequest]>([])
+    /// Whether the condition is heeded.
+    private let isConditional: Bool
+
+    init(isConditional: Bool = true) { self.isConditional = isConditional }
+
+    func answer(_ request: ReceivedRequest) -> String {
+        requests.withLock { $0.append(request) }
+        let words = request.line.split(separator: " ").map(String.init)
+        let (method, path) = (words[0], words[1])
+        if method == "PUT" {
+            let isNew = objects.withLock { objects in
+                if isConditional, request["if-none-match"] == "*", objects[path] != nil { return false }
+                objects[path] = Object(bytes: request.body, fields: request.headers.filter { $0.key.hasPrefix("x-amz-meta-") })
+                return true
+            }
+            return isNew ? ScriptedServer.answer(200, Self.tag(request.body)) : Self.error(412, "PreconditionFailed")
+        }
+        guard let object = objects.withLock({ $0[path] }) else { return "HTTP/1.1 404 Not Found\r\n\r\n" }
+        let fields = object.fields.map { "\($0.key): \($0.value)\r\n" }.joined()
+        return "HTTP/1.1 200 OK\r\nContent-Length: \(object.bytes.count)\r\n\(Self.tag(object.bytes))\(fields)\r\n"
+    }
+
+    private static func tag(_ bytes: [UInt8]) -> String {
+        "ETag: \"\(RequestSignature.hex(Insecure.MD5.hash(data: bytes)))\"\r\n"
+    }
+
+    static func error(_ status: Int, _ code: String, _ fields: String = "") -> String {
+        ScriptedServer.answer(status, fields, body: "<Error><Code>\(code)</Code><Message>no</Message></Error>")
+    }
+}
+
+@Suite("Delivery into an object store") struct S3DeliveryTests {
+    private let folder = TemporaryFolder()
+    private static let keys = ["AWS_ACCESS_KEY_ID": "A", "AWS_SECRET_ACCESS_KEY": "S"]
+
+    private func options(_ server: ScriptedServer, _ prefix: String = "edge", credentials: String? = nil) throws -> UploadOptions
+    {
+        var options = UploadOptions(
+            destination: try Destination(
+                "s3://logs/\(prefix)?endpoint=http://127.0.0.1:\(server.port)", environment: credentials == nil ? Self.keys : [:],
+                credentialsFile: credentials))
+        options.parallel = 1
+        options.ignoresWaits = true
+        return options
+    }
+
+    @Test("A segment becomes an object of its day, byte for byte, with what it holds in its metadata") func put() async throws {
+        let store = SmallStore()
+        let server = ScriptedServer.answering { store.answer($0) }
+        let spool = try folder.spool()
+        let name = Segments.name(3)
+        let bytes = Segments.gzip(Segments.lines(0..<3))
+        try spool.put(bytes, as: name)
+        let report = try await UploadPass(spool, options: options(server)).run()
+        #expect(report.sent.segments == 1)
+        let object = try #require(store.objects.withLock { $0["/logs/edge/\(name.created.day)/\(name.fileName)"] })
+        #expect(object.bytes == Array(bytes))
+        #expect(object.fields["x-amz-meta-ferry-spool"] == spool.id)
+        let request = try #require(store.requests.withLock { $0.first })
+        #expect(request["content-encoding"] == nil)
+        #expect(request["x-amz-content-sha256"] == ContentHash.of(bytes).hexadecimal)
+        #expect(request["authorization"]?.hasPrefix("AWS4-HMAC-SHA256 Credential=A/") ?? false)
+        #expect(request["idempotency-key"] == nil)
+    }
+
+    @Test("Small segments are objects of their own, never joined") func apart() async throws {
+        let store = SmallStore()
+        let server = ScriptedServer.answering { store.answer($0) }
+        let spool = try folder.spool()
+        for second in 0..<20 { try spool.put(Segments.gzip(Segments.lines(0..<1)), as: Segments.name(second: second)) }
+        var options = try options(server)
+        options.coalesce = .upTo(.mebibytes(1))
+        let report = try await UploadPass(spool, options: options).run()
+        #expect(report.sent.segments == 20)
+        #expect(store.objects.withLock(\.count) == 20)
+    }
+
+    @Test("When the answer is lost, the object that is there already ends the segment") func lostAnswer() async throws {
+        let store = SmallStore()
+        let lost = Mutex(false)
+        let server = ScriptedServer { peer in
+            while let request = peer.request() {
+                let answer = store.answer(request)
+                let isFirst = lost.withLock { lost in
+                    defer { lost = true }
+                    return !lost
+                }
+                if isFirst { return peer.shutDown() }
+                if !peer.send(answer) { return }
+            }
+        }
+        let spool = try folder.spool()
+        try spool.put(Segments.gzip(Segments.lines(0..<3)), as: Segments.name(3))
+        for _ in 0..<3 where try spool.scan().entries.isEmpty == false {
+            _ = try await UploadPass(spool, options: options(server)).run()
+        }
+        #expect(try spool.scan().entries.isEmpty)
+        #expect(store.objects.withLock(\.count) == 1)
+        #expect(store.requests.withLock { $0.map { String($0.line.prefix(3)) } } == ["PUT", "PUT", "HEA"])
+    }
+
+    @Test("A store that ignores the condition gets the same bytes under the same name") func unconditional() async throws {
+        let store = SmallStore(isConditional: false)
+        let server = ScriptedServer.answering { store.answer($0) }
+        let name = Segments.name(3)
+        for place in ["a", "b"] {
+            let spool = try folder.spool(place)
+            try spool.put(Segments.gzip(Segments.lines(0..<3)), as: name)
+            #expect(try await UploadPass(spool, options: options(server)).run().sent.segments == 1)
+        }
+        #expect(store.objects.withLock(\.count) == 1)
+    }
+
+    @Test("Where another object has the name, the segment is kept and the reason told") func taken() async throws {
+        let store = SmallStore()
+        let server = ScriptedServer.answering { store.answer($0) }
+        let spool = try folder.spool()
+        let name = Segments.name(3)
+        store.objects.withLock { $0["/logs/edge/\(name.created.day)/\(name.fileName)"] = .init(bytes: [1, 2], fields: [:]) }
+        try spool.put(Segments.gzip(Segments.lines(0..<3)), as: name)
+        let report = try await UploadPass(spool, options: options(server)).run()
+        #expect(report.rejected == 1)
+        #expect(store.objects.withLock { $0.values.map(\.bytes) } == [[1, 2]])
+    }
+
+    @Test("An object that another tool put ends the segment when its bytes are the same") func putByOthers() async throws {
+        let store = SmallStore()
+        let server = ScriptedServer.answering { store.answer($0) }
+        let spool = try folder.spool()
+        let name = Segments.name(3)
+        let bytes = Segments.gzip(Segments.lines(0..<3))
+        store.objects.withLock { $0["/logs/edge/\(name.created.day)/\(name.fileName)"] = .init(bytes: Array(bytes), fields: [:]) }
+        try spool.put(bytes, as: name)
+        #expect(try await UploadPass(spool, options: options(server)).run().sent.segments == 1)
+    }
+
+    @Test("Where it redirects out of the store, nothing follows: what lets a request in would go along") func redirected()
+        async throws
+    {
+        let other = Mutex(0)
+        let elsewhere = ScriptedServer.answering { _ in
+            other.withLock { $0 += 1 }
+            return ScriptedServer.answer(200)
+        }
+        let server = ScriptedServer.answering { _ in
+            ScriptedServer.answer(307, "Location: http://127.0.0.1:\(elsewhere.port)/x\r\n")
+        }
+        let spool = try folder.spool()
+        try spool.put(Segments.gzip(Segments.lines(0..<3)), as: Segments.name(3))
+        let report = try await UploadPass(spool, options: options(server)).run()
+        guard case .misconfigured = report.stopReason else {
+            return #expect(Bool(false), "\(String(describing: report.stopReason))")
+        }
+        #expect(report.remaining == 1)
+        #expect(other.withLock { $0 } == 0)
+    }
+
+    @Test("With a clock that is hours off, requests are signed with the store's time, and a person is told") func skew()
+        async throws
+    {
+        let store = SmallStore()
+        let formatter = DateFormatter()
+        formatter.locale = Locale(identifier: "en_US_POSIX")
+        formatter.timeZone = TimeZone(identifier: "GMT")
+        formatter.dateFormat = "EEE, dd MMM yyyy HH:mm:ss 'GMT'"
+        let ahead = Date(timeIntervalSinceNow: 7200)
+        let (date, hour) = (formatter.string(from: ahead), RequestSignature.date(.now() + .seconds(7200)).prefix(11))
+        let server = ScriptedServer.answering { request in
+            guard request["x-amz-date"]?.hasPrefix(hour) ?? false else {
+                return SmallStore.error(403, "RequestTimeTooSkewed", "Date: \(date)\r\n")
+            }
+            return store.answer(request)
+        }
+        let spool = try folder.spool()
+        for second in 0..<2 { try spool.put(Segments.gzip(Segments.lines(0..<3)), as: Segments.name(second: second)) }
+        let told = Mutex<[String]>([])
+        let report = try await UploadPass(
+            spool, options: options(server),
+            onEvent: { event in if case .warning(let text) = event { told.withLock { $0.append(text) } } }
+        ).run()
+        #expect(report.sent.segments == 2)
+        // Of all segments one, and the first.
+        #expect(told.withLock(\.count) == 1)
+        #expect(told.withLock { $0.contains { $0.contains("its clock is") && $0.contains("ahead of this machine's") } })
+    }
+
+    @Test("Keys that were replaced work at once", arguments: [(403, "InvalidAccessKeyId"), (400, "ExpiredToken")])
+    func mendedKeys(status: Int, code: String) async throws {
+        let store = SmallStore()
+        let path = folder("credentials")
+        func write(_ access: String) throws {
+            try "[default]\naws_access_key_id = \(access)\naws_secret_access_key = S\n".write(
+                toFile: path, atomically: true, encoding: .utf8)
+        }
+        try write("OLD")
+        let server = ScriptedServer.answering { request in
+            guard request["authorization"]?.contains("Credential=NEW/") ?? false else {
+                return SmallStore.error(status, code)
+            }
+            return store.answer(request)
+        }
+        let options = try options(server, credentials: path)
+        try write("NEW")
+        let spool = try folder.spool()
+        try spool.put(Segments.gzip(Segments.lines(0..<3)), as: Segments.name(3))
+        #expect(try await UploadPass(spool, options: options).run().sent.segments == 1)
+    }
+
+    @Test("Files of one name with other content stay apart with {key} in the prefix") func key() async throws {
+        let store = SmallStore()
+        let server = ScriptedServer.answering { store.answer($0) }
+        let spool = try folder.spool()
+        for number in 0..<2 {
+            let path = folder("spool/app.json.gz")
+            try Data(Segments.gzip("{\"n\":\(number)}\n")).write(to: URL(fileURLWithPath: path))
+            let report = try await UploadPass(
+                spool, options: options(server, "{key}-{segment}"), now: { .now() + .seconds(3600) }
+            ).run()
+            #expect(report.sent.segments == 1)
+        }
+        #expect(store.objects.withLock(\.count) == 2)
+    }
+
+    @Test("Two machines' files of one name stay apart with {machine} in the prefix") func machine() async throws {
+        let store = SmallStore()
+        let server = ScriptedServer.answering { store.answer($0) }
+        let spool = try folder.spool()
+        let name = Segments.name(3, stream: "dns")
+        try spool.put(Segments.gzip(Segments.lines(0..<3)), as: name)
+        _ = try await UploadPass(spool, options: options(server, "{machine}/{stream}/{hour}")).run()
+        let key = try #require(store.objects.withLock { $0.keys.first })
+        let parts = key.split(separator: "/")
+        #expect(parts.count == 5)
+        #expect(parts[2...].joined(separator: "/") == "dns/\(name.created.hour)/\(name.fileName)")
+    }
+}
