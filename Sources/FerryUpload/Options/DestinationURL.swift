@@ -36,8 +36,8 @@ public struct DestinationURLError: Error, Equatable, CustomStringConvertible {
 
 /// The URL that segments are sent to: `http`, `https` or `http+unix`, with placeholders in path and query.
 ///
-/// `{segment}`, `{id}`, `{key}` (the ID; of files without one a hash of name, spool and content), `{priority}`, `{stream}`, `{day}` and `{hour}` (of the segment's time, UTC) stand for the segment's, `{machine}` for this machine's
-/// name, percent-encoded. The socket of `http+unix` is the
+/// `{segment}`, `{id}`, `{key}` (the ID; of files without one a hash of name, spool and content), `{priority}`, `{stream}`, `{day}` and `{hour}` (of
+/// the segment's time, UTC) stand for the segment's, `{machine}` for this machine's name, percent-encoded. The socket of `http+unix` is the
 /// percent-encoded host: `http+unix://%2Frun%2Fhub.sock/v1/segments`.
 public struct DestinationURL: Hashable, Sendable, CustomStringConvertible {
     let origin: Origin

@@ -1,8 +1,8 @@
 import FerrySpool
 import Glibc
 
-/// Where an object store's credentials come from: a file that was named, the environment, or the profile file of AWS's tools. Files are read again when they
-/// change, or when the store lets nothing in.
+/// Where an object store's credentials come from: a file that was named, the environment, or the profile file of AWS's tools. Files are read again
+/// when they change, or when the store lets nothing in.
 struct S3CredentialsSource: Sendable {
     private enum Source {
         case fixed(S3Credentials)
@@ -35,8 +35,8 @@ struct S3CredentialsSource: Sendable {
         do {
             source = .file(
                 try FollowedFiles([path]) {
-                    let text = String(decoding: try OpenFile.reading(path).readBytes(Self.longestFile, at: 0), as: UTF8.self)
-                    return try S3Credentials(profile: profile, in: text, of: path)
+                    let bytes = try GivenFile.bytes(path, limit: .kibibytes(64))
+                    return try S3Credentials(profile: profile, in: String(decoding: bytes, as: UTF8.self), of: path)
                 })
         } catch let error as DestinationURLError {
             throw error
@@ -44,8 +44,6 @@ struct S3CredentialsSource: Sendable {
             throw DestinationURLError(description: "the credentials cannot be read: \(error)")
         }
     }
-
-    private static let longestFile = 1 << 20
 
     /// As they were read last.
     var value: S3Credentials {

@@ -2,8 +2,8 @@ import FerrySpool
 
 /// A bucket, and how its objects are named and stored: `s3://BUCKET/PREFIX?endpoint=…&region=…&style=path`.
 ///
-/// The prefix may hold `{day}`, `{hour}`, `{stream}`, `{priority}`, `{machine}`, `{segment}`, `{id}` and `{key}`. Without one of the last three, `/{segment}` is appended,
-/// and before it `/{day}` where the prefix has no placeholder.
+/// The prefix may hold `{day}`, `{hour}`, `{stream}`, `{priority}`, `{machine}`, `{segment}`, `{id}` and `{key}`. Without one of the last three,
+/// `/{segment}` is appended, and before it `/{day}` where the prefix has no placeholder.
 struct S3Location: Sendable {
     let bucket: String
     /// Where requests go, with placeholders.

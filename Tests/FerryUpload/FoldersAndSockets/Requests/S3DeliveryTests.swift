@@ -202,6 +202,13 @@ private final class SmallStore: Sendable {
         #expect(told.withLock { $0.contains { $0.contains("its clock is") && $0.contains("ahead of this machine's") } })
     }
 
+    @Test("A credentials file that is no small file is told in a line, and read no further") func largeCredentials() throws {
+        let path = folder("credentials")
+        try String(repeating: "x = y\n", count: 20_000).write(toFile: path, atomically: true, encoding: .utf8)
+        let error = try #require(throws: DestinationURLError.self) { try Destination("s3://logs", credentialsFile: path) }
+        #expect(error.description.contains("is larger than"), "\(error)")
+    }
+
     @Test("Keys that were replaced work at once", arguments: [(403, "InvalidAccessKeyId"), (400, "ExpiredToken")])
     func mendedKeys(status: Int, code: String) async throws {
         let store = SmallStore()

@@ -75,7 +75,7 @@ import Testing
         for (place, changes, said) in [
             ("s3://nowhere/a?\(end)", [:], "HTTP 404: NoSuchBucket"),
             ("s3://logs/a?\(end)", ["AWS_SECRET_ACCESS_KEY": "wrong"], "HTTP 403: SignatureDoesNotMatch"),
-            ("s3://logs/a?\(end)", ["AWS_ACCESS_KEY_ID": "NOBODY"], "HTTP 403: InvalidAccessKeyId"),
+            ("s3://logs/a?\(end)", ["AWS_ACCESS_KEY_ID": "UNKNOWN"], "HTTP 403: InvalidAccessKeyId"),
             ("s3://logs/a?\(end)&class=NOSUCH", [:], "check class, sse, kms-key and tag"),
         ] as [(String, [String: String], String)] {
             let result = try await upload(place, changes)
