@@ -47,8 +47,11 @@ public struct DestinationURL: Hashable, Sendable, CustomStringConvertible {
     private let hasPlaceholders: Bool
 
     /// - Throws: ``DestinationURLError`` for another scheme, a missing host, credentials in the URL or an unknown placeholder.
-    public init(_ text: String) throws(DestinationURLError) {
-        var encoded = text
+    public init(_ text: String) throws(DestinationURLError) { try self.init(text, isTemplate: true) }
+
+    /// - Parameter isTemplate: Whether it has placeholders; else braces are a part of a name.
+    private init(_ text: String, isTemplate: Bool) throws(DestinationURLError) {
+        var encoded = isTemplate ? text : text.replacing("{", with: "%7B").replacing("}", with: "%7D")
         for placeholder in Placeholder.allCases {
             encoded = encoded.split(separator: placeholder.text, omittingEmptySubsequences: false)
                 .joined(separator: placeholder.encodedText)
@@ -56,7 +59,10 @@ public struct DestinationURL: Hashable, Sendable, CustomStringConvertible {
         guard let components = URLComponents(string: encoded), let scheme = components.scheme?.lowercased() else {
             throw DestinationURLError(description: "'\(text)' is no URL; write it like https://hub.example/v1/segments")
         }
-        guard !encoded.contains("{"), !encoded.contains("%7B", ignoringKnown: Placeholder.allCases.map(\.encodedText)) else {
+        guard
+            !isTemplate
+                || !encoded.contains("{") && !encoded.contains("%7B", ignoringKnown: Placeholder.allCases.map(\.encodedText))
+        else {
             let known = Placeholder.allCases.map(\.text).joined(separator: ", ")
             throw DestinationURLError(description: "'\(text)' has an unknown placeholder; there are \(known)")
         }
@@ -90,7 +96,7 @@ public struct DestinationURL: Hashable, Sendable, CustomStringConvertible {
             throw DestinationURLError(description: "'\(scheme)' is no scheme that Ferry speaks: \(known)")
         }
         let path = components.percentEncodedPath
-        hasPlaceholders = Placeholder.allCases.contains { text.contains($0.text) }
+        hasPlaceholders = isTemplate && Placeholder.allCases.contains { text.contains($0.text) }
         readablePath = components.path.isEmpty ? "/" : components.path
         target = (path.isEmpty ? "/" : path) + (components.percentEncodedQuery.map { "?" + $0 } ?? "")
     }
@@ -102,9 +108,13 @@ public struct DestinationURL: Hashable, Sendable, CustomStringConvertible {
 
     /// Returns the URL that a `Location` header names, relative or absolute; `nil` when it may not be followed.
     ///
-    /// A server must not choose more than it could be itself: no socket of this machine, and nothing less secure than it is.
-    func redirected(to location: String) -> DestinationURL? {
-        guard location.utf8.count <= Self.longestLocation, let next = resolving(location) else { return nil }
+    /// A server must not choose more than it could be itself: no socket of this machine, and nothing less secure than it is. What looks like a
+    /// placeholder in it is none.
+    ///
+    /// - Parameter requested: Path and query of the request that was redirected, which a relative location goes on from.
+    func redirected(to location: String, from requested: String) -> DestinationURL? {
+        guard location.utf8.count <= Self.longestLocation else { return nil }
+        guard let next = resolving(location, from: requested) else { return nil }
         if next.origin == origin { return next }
         if case .unixSocket = next.origin.address { return nil }
         return next.origin.isSecure || !origin.isSecure ? next : nil
@@ -113,18 +123,20 @@ public struct DestinationURL: Hashable, Sendable, CustomStringConvertible {
     /// As long as the lines that servers take (nginx, Apache).
     private static let longestLocation = 8192
 
-    private func resolving(_ location: String) -> DestinationURL? {
+    private func resolving(_ location: String, from target: String) -> DestinationURL? {
         if location.hasPrefix("/") && !location.hasPrefix("//") {
-            return try? DestinationURL("\(urlOrigin)\(location)")
+            return try? DestinationURL("\(urlOrigin)\(location)", isTemplate: false)
         }
-        if location.hasPrefix("//") { return try? DestinationURL("\(origin.isSecure ? "https" : "http"):\(location)") }
-        if location.contains("://") { return try? DestinationURL(location) }
+        if location.hasPrefix("//") {
+            return try? DestinationURL("\(origin.isSecure ? "https" : "http"):\(location)", isTemplate: false)
+        }
+        if location.contains("://") { return try? DestinationURL(location, isTemplate: false) }
         let path = target.prefix { $0 != "?" }
         // RFC 3986, section 5.2.2: a reference without a path keeps the base's.
-        if location.isEmpty || location.hasPrefix("#") { return try? DestinationURL("\(urlOrigin)\(target)") }
-        if location.hasPrefix("?") { return try? DestinationURL("\(urlOrigin)\(path)\(location)") }
+        if location.isEmpty || location.hasPrefix("#") { return try? DestinationURL("\(urlOrigin)\(target)", isTemplate: false) }
+        if location.hasPrefix("?") { return try? DestinationURL("\(urlOrigin)\(path)\(location)", isTemplate: false) }
         let folder = path.split(separator: "/", omittingEmptySubsequences: false).dropLast()
-        return try? DestinationURL("\(urlOrigin)\(folder.joined(separator: "/"))/\(location)")
+        return try? DestinationURL("\(urlOrigin)\(folder.joined(separator: "/"))/\(location)", isTemplate: false)
     }
 
     private var urlOrigin: String {

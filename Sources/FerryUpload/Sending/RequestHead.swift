@@ -85,12 +85,12 @@ final class RequestHead: Sendable {
         return fields.map { "\($0.name): \($0.value)\r\n" }.joined()
     }
 
-    /// Returns a request of a delivery.
+    /// Returns path and query of a request for segments.
     ///
     /// - Parameter url: The destination, or where it redirected to.
-    func request(_ step: DeliveryStep, of outgoing: OutgoingRequest, to url: DestinationURL, at now: Timestamp) -> StepRequest {
+    func target(of outgoing: OutgoingRequest, at url: DestinationURL) -> String {
         let facts = outgoing.facts[0]
-        let target = url.target { placeholder in
+        return url.target { placeholder in
             switch placeholder {
             case .segment: facts.name
             case .id: facts.id
@@ -102,7 +102,13 @@ final class RequestHead: Sendable {
             case .machine: Self.machine
             }
         }
-        return StepRequest(step: step, outgoing: outgoing, origin: url.origin, target: target, time: now)
+    }
+
+    /// Returns a request of a delivery.
+    ///
+    /// - Parameter url: The destination, or where it redirected to.
+    func request(_ step: DeliveryStep, of outgoing: OutgoingRequest, to url: DestinationURL, at now: Timestamp) -> StepRequest {
+        StepRequest(step: step, outgoing: outgoing, origin: url.origin, target: target(of: outgoing, at: url), time: now)
     }
 
     /// Returns the request line and fields of a request.

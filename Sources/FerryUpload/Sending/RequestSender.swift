@@ -59,7 +59,9 @@ struct RequestSender: ~Copyable {
                 return Verdict(error)
             }
             guard case .moved(let location, let reason) = verdict else { return verdict }
-            guard let next = url.redirected(to: location), template.kind.mayFollow(to: next.origin) else {
+            guard let next = url.redirected(to: location, from: template.target(of: outgoing, at: url)),
+                template.kind.mayFollow(to: next.origin)
+            else {
                 return .misconfigured(
                     reason.with("; it redirects to \(location.printable(limit: 200)), which is no URL that may be followed"))
             }

@@ -35,6 +35,18 @@ struct DestinationTests {
         }
     }
 
+    @Test(
+        "A relative redirect goes on from the request, whose placeholders are filled",
+        arguments: [
+            ("?moved=1", "/v1/7/a?moved=1"), ("b", "/v1/7/b"), ("", "/v1/7/a"), ("/x", "/x"), ("{day}/b", "/v1/7/%7Bday%7D/b"),
+            ("/%7Bday%7D", "/%7Bday%7D"), ("/%7Bfoo%7D.gz", "/%7Bfoo%7D.gz"), ("http://h/{id}", "/%7Bid%7D"),
+        ]) func relativeRedirect(location: String, target: String) throws
+    {
+        let url = try DestinationURL("http://h/v1/{day}/{segment}")
+        let next = try #require(url.redirected(to: location, from: url.target { $0 == .day ? "7" : "a" }))
+        #expect(next.target { _ in "filled in again" } == target)
+    }
+
     @Test("A name that looks like a placeholder goes out as it is") func nameLikePlaceholder() throws {
         let url = try DestinationURL("http://h/{segment}/{id}?day={day}&x=y")
         let target = url.target { $0 == .segment ? "{id}{day}" : $0 == .id ? "{segment}" : "7" }
@@ -180,4 +192,8 @@ struct ExchangeStateTests {
         state.receivedHead(keepsAlive: true)
         #expect(state.receivedBody(1 << 17) == .complete(keepsOpen: false))
     }
+}
+
+extension DestinationURL {
+    fileprivate func redirected(to location: String) -> DestinationURL? { redirected(to: location, from: target) }
 }

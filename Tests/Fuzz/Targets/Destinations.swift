@@ -8,7 +8,7 @@ extension FuzzTarget {
         guard let first = lines.first, let url = try? DestinationURL(first) else { return }
         try expectSound(url)
         for location in lines.dropFirst() {
-            guard let next = url.redirected(to: location) else { continue }
+            guard let next = url.redirected(to: location, from: url.target) else { continue }
             try expectSound(next)
             try expect(next.origin.isSecure || !url.origin.isSecure, "no redirect leads to something less secure")
             guard case .unixSocket = next.origin.address else { continue }
