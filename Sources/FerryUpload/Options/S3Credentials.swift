@@ -25,8 +25,9 @@ struct S3Credentials: Equatable, Sendable {
             // Some editors put a byte order mark in front.
             let line = line.drop { $0 == "\u{feff}" }.trimmed
             if line.isEmpty || line.hasPrefix("#") || line.hasPrefix(";") { continue }
-            if line.hasPrefix("["), line.hasSuffix("]") {
-                isIn = line.dropFirst().dropLast().trimmed == profile[...]
+            let section = line.withoutComment.trimmed
+            if section.hasPrefix("["), section.hasSuffix("]") {
+                isIn = section.dropFirst().dropLast().trimmed == profile[...]
                 wasFound = wasFound || isIn
             } else if isIn, let equals = line.firstIndex(of: "=") {
                 values[line[..<equals].trimmed.lowercased()] = String(line[line.index(after: equals)...].withoutComment.trimmed)

@@ -135,7 +135,7 @@ import Testing
 
 @Suite("Credentials of an object store") struct S3CredentialsTests {
     private static let file = """
-        \u{feff}[default]
+        \u{feff}[default] ; of the edge
         # first
         aws_access_key_id = A1 # the old one
         aws_secret_access_key=S/1=+
@@ -286,8 +286,22 @@ import Testing
         #expect(Self.word(try Self.action(404, "NoSuchKey", after: Self.look)) == "doubtful")
     }
 
-    @Test("What may be put but not read is told to the person who gave the rights") func unreadable() throws {
-        #expect(Self.word(try Self.action(403, nil, after: Self.look)) == "misconfigured")
+    @Test("What may be put but not read waits alone, and says which right is missing") func unreadable() throws {
+        let action = try Self.action(403, nil, after: Self.look)
+        guard case .verdict(.doubtful(let reason)) = action else { return #expect(Bool(false), "\(action)") }
+        #expect(reason.message.contains("s3:GetObject is needed"))
+    }
+
+    @Test("A length that a proxy left out is not needed where a hash tells") func withoutLength() throws {
+        let hex = String(repeating: "ab", count: 32)
+        let fields = [("etag", "\"x\""), (S3Answer.digestField, hex)]
+        #expect(try Self.action(200, nil, fields, after: Self.look) == .verdict(.delivered(status: 412)))
+        #expect(Self.word(try Self.action(200, nil, [("etag", "\"x\"")], after: Self.look)) == "doubtful")
+    }
+
+    @Test("When a store says when to come back, also of a look, it is heeded") func putOff() throws {
+        let action = try Self.action(503, nil, [("retry-after", "300")], after: Self.look)
+        guard case .verdict(.unavailable(_, retryAfter: .seconds(300))) = action else { return #expect(Bool(false), "\(action)") }
     }
 
     @Test("Where the clocks differ, the store's own time signs, once") func skew() throws {

@@ -63,14 +63,18 @@ struct S3Answer {
         switch status {
         case 200: break
         case 404: return .doubtful(reason("; an object of that name was there, and is gone"))
-        case 401, 403: return .misconfigured(reason("; an object of that name is there: to compare it, s3:GetObject is needed"))
-        default: return .doubtful(reason("; an object of that name is there, and cannot be looked at"))
+        // Others may be put all the same.
+        case 401, 403: return .doubtful(reason("; an object of that name is there: to compare it, s3:GetObject is needed"))
+        default:
+            if case .unavailable = general { return general }
+            return .doubtful(reason("; an object of that name is there, and cannot be looked at"))
         }
+        let unclear = Verdict.doubtful(reason("; an object of that name is there, and the answer tells nothing of it"))
         // Something on the way answered.
-        guard let size = object.size, let etag else {
-            return .doubtful(reason("; an object of that name is there, and the answer tells nothing of it"))
+        guard let etag else { return unclear }
+        if let size = object.size, size != body.size.bytes {
+            return other("it has \(size) bytes, this segment has \(body.size.bytes)")
         }
-        guard size == body.size.bytes else { return other("it has \(size) bytes, this segment has \(body.size.bytes)") }
         let checksum = body.digest.map { Data($0.bytes).base64EncodedString() }
         let hashes = [
             object.digest.map { $0 == body.digest?.hexadecimal }, object.checksum.map { $0 == checksum },
@@ -78,6 +82,8 @@ struct S3Answer {
         ]
         // A hash of another kind, as that of an object in parts, differs from the MD5 of the same bytes.
         if hashes.contains(true) { return .delivered(status: 412) }
+        // A proxy may leave the length out (RFC 9110, section 9.3.2).
+        if object.size == nil { return unclear }
         return other(hashes[0] ?? hashes[1] == nil ? "nothing shows that its bytes are the same" : "its bytes are others")
     }
 

@@ -81,8 +81,8 @@ final class S3Destination: DestinationKind {
                 defer { clock = ahead }
                 return clock
             }
-            // All connections find it out at once; it is told once.
-            if abs((ahead - before).components.seconds) < 60 { return .ask(step) }
+            // All connections find it out at once; it is told once. One that is right again needs no word.
+            if min(abs((ahead - before).components.seconds), abs(ahead.components.seconds)) < 60 { return .ask(step) }
             let size = Duration.seconds(abs(ahead.components.seconds)).forPeople
             trace.notice =
                 "\(location.description): its clock is \(size) \(ahead < .zero ? "behind" : "ahead of") this machine's; requests are signed with its time"
