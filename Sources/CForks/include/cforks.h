@@ -3,6 +3,8 @@
 #ifndef FERRY_CFORKS_H
 #define FERRY_CFORKS_H
 
+#include <stdint.h>
+
 // Counts forks from now on, and keeps what follows apart from the children.
 void ferry_watch_forks(void);
 
@@ -54,5 +56,10 @@ void ferry_own_socket(int descriptor);
 // Closes a descriptor, unless a fork has closed it, or left it to its parent, since it was opened at `fork_count`. An own one's lock is given back
 // at once, also where children hold copies of it.
 void ferry_close_descriptor(int descriptor, int fork_count);
+
+// Takes the exclusive lock of one byte of a file, which need not be there, unless another open file has it; fcntl(2), F_OFD_SETLK. It goes with the
+// descriptor's file, as that of flock(2) does, and the two know nothing of one another. -1 with EAGAIN: another one has it.
+int ferry_lock_place(int descriptor, int64_t place);
+int ferry_unlock_place(int descriptor, int64_t place);
 
 #endif

@@ -2,14 +2,20 @@ import Synchronization
 
 /// A segment that this process alone may send, reject or evict, for as long as the claim lives.
 ///
-/// It is the kernel's advisory lock on the segment's file, so a killed process leaves no claim behind.
+/// It is the kernel's advisory lock on the segment's file, so a killed process leaves no claim behind. In a lane it is one on a byte of the lane's
+/// mark: the segment's file may have names in other lanes, which are claimed each for itself.
 package final class Claim: Sendable {
     /// The segment's file name.
     package let name: String
-    /// The segment's open file, which holds the lock.
+    /// The segment's open file, which holds the lock, but in a lane.
     package let file: OpenFile
+    /// The lock of a lane's segment.
+    let laneLock: PlaceLock?
     /// As it was when it was claimed.
     package let status: FileStatus
+    /// When something last happened to the file that may be a part of writing it. In a lane the kernel's own time does not tell: links to
+    /// other lanes come and go.
+    package var touched: Timestamp { laneLock == nil ? status.changed : status.modified }
     /// The segment's name, when it has the form of the format.
     package let segmentName: SegmentName?
     /// What was read of the content.
@@ -17,11 +23,15 @@ package final class Claim: Sendable {
     /// The request that it goes out in: noted until its outcome is written down.
     private let request = Mutex<NotedRequest?>(nil)
 
-    init(name: String, segmentName: SegmentName?, file: OpenFile, status: FileStatus, mark: ContentMark? = nil) {
+    init(
+        name: String, segmentName: SegmentName?, file: OpenFile, status: FileStatus, laneLock: PlaceLock? = nil,
+        mark: ContentMark? = nil
+    ) {
         self.name = name
         self.segmentName = segmentName
         self.file = file
         self.status = status
+        self.laneLock = laneLock
         self.mark = Mutex(mark)
     }
 

@@ -11,10 +11,21 @@ package struct Claims: Sendable {
     package func take(_ name: String, mayBeUnfinished: Bool = true) -> ClaimResult {
         do throws(FileError) {
             let file: OpenFile
-            switch try spool.directory.openLocked(name) {
-            case .absent: return .gone
-            case .heldByAnother: return .busy
-            case .locked(let opened): file = opened
+            var laneLock: PlaceLock?
+            if let locks = spool.laneLocks {
+                guard let opened = try spool.directory.open(name) else { return .gone }
+                file = opened
+                switch locks.tryLocking(try opened.status().identity) {
+                case .locked(let lock): laneLock = lock
+                case .heldByAnother: return .busy
+                case .refused(let error): return .unusable(error)
+                }
+            } else {
+                switch try spool.directory.openLocked(name) {
+                case .absent: return .gone
+                case .heldByAnother: return .busy
+                case .locked(let opened): file = opened
+                }
             }
             let status = try file.status()
             guard status.isRegular else { return .unusable(FileError("claim", spool.directory.pathOf(name), code: EINVAL)) }
@@ -24,7 +35,8 @@ package struct Claims: Sendable {
             try spool.directory.requireTaking(name, owner: status.owner)
             let segmentName = SegmentName(name)
             if let segmentName, try isBeingMade(segmentName, mayHaveJournal: mayBeUnfinished) { return .busy }
-            return .claimed(Claim(name: name, segmentName: segmentName, file: file, status: status))
+            return .claimed(
+                Claim(name: name, segmentName: segmentName, file: file, status: status, laneLock: laneLock))
         } catch {
             return .unusable(error)
         }

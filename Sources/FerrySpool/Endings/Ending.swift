@@ -19,6 +19,12 @@ package struct Ending: Sendable {
     /// Whether there is a sidecar to remove.
     let hasSidecar: Bool
 
+    /// Whether the destination has the segment.
+    package var isDelivered: Bool {
+        if case .sent = disposal { return true }
+        return false
+    }
+
     /// Creates the ending of a claimed segment.
     package init(_ claim: Claim, _ disposal: Disposal, _ entry: LedgerEntry, hasSidecar: Bool = true) {
         self.hasSidecar = hasSidecar

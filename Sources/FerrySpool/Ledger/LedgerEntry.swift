@@ -12,6 +12,8 @@ public struct LedgerEntry: Equatable, Sendable {
         case evicted
         /// Replaced by two halves of its lines.
         case split
+        /// Put into the lanes of its destinations, where it has an ending for each of them.
+        case routed
         /// Given a name of the format, because it is to be split and its own name has no room for halves.
         case renamed
         /// Brought back from `rejected/` by hand.

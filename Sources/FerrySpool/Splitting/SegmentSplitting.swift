@@ -90,7 +90,7 @@ package struct SegmentSplitting: Sendable {
         try spool.directory.sync()
         let named = Claim(
             name: segment.fileName, segmentName: segment, file: claim.file, status: try claim.file.status(),
-            mark: claim.remembered)
+            laneLock: claim.laneLock, mark: claim.remembered)
         return (named, segment)
     }
 

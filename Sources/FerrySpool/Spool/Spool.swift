@@ -21,14 +21,21 @@ public final class Spool: Sendable {
     /// Random, made when the spool is: part of the idempotency keys of files whose names are not unique by themselves.
     public let id: String
 
+    /// By which a lane's segments are claimed, whose files may have names in other lanes too; `nil`: it is no lane.
+    let laneLocks: PlaceLocks?
+
     /// The path that the spool was opened by.
     public var path: String { directory.path }
 
-    init(directory: Directory, stateDirectory: Directory?, id: String, stateFailure: FileError? = nil) {
+    init(
+        directory: Directory, stateDirectory: Directory?, id: String, stateFailure: FileError? = nil,
+        laneLocks: PlaceLocks? = nil
+    ) {
         self.directory = directory
         self.stateDirectory = stateDirectory
         self.id = id
         self.stateFailure = stateFailure
+        self.laneLocks = laneLocks
     }
 
     private var folders: [Directory] { [directory] + (stateDirectory.map { [$0] } ?? []) }
@@ -75,7 +82,13 @@ public final class Spool: Sendable {
             if error.code != EROFS { throw error }
         }
         Reserve(in: state).keep(looksForHoles: true)
-        return Spool(directory: directory, stateDirectory: state, id: id)
+        return Spool(directory: directory, stateDirectory: state, id: id, laneLocks: try laneLocks(in: state))
+    }
+
+    /// Opens the file that makes a spool a lane; `nil` when there is none.
+    static func laneLocks(in state: Directory) throws(FileError) -> PlaceLocks? {
+        guard try state.contains(laneMarkName) else { return nil }
+        return PlaceLocks(try state.open(laneMarkName, flags: O_RDWR | O_NONBLOCK))
     }
 
     private static func openForReading(_ directory: Directory) -> Spool {
@@ -109,7 +122,7 @@ public final class Spool: Sendable {
         return try body(stateDirectory)
     }
 
-    private static let idName = "spool-id"
+    static let idName = "spool-id"
 
     private static func parseID(_ bytes: [UInt8]?) -> String? {
         guard let bytes else { return nil }

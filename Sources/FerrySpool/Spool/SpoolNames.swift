@@ -9,6 +9,12 @@ extension Spool {
     /// The folder in a spool for rejected segments.
     package static let rejectedName = "rejected"
 
+    /// The folder in a spool for the lanes of its destinations, where it has several.
+    package static let lanesName = "to"
+
+    /// The file in ``stateFolderName`` that makes a spool a lane. Its bytes are locked for the lane's claims.
+    static let laneMarkName = "lane"
+
     static func sidecarName(of segment: String) -> String { "\(ForeignName.stem(of: segment))\(EntryKind.sidecarSuffix)" }
 
     static func reasonName(of segment: String) -> String { "\(ForeignName.stem(of: segment)).reason.json" }

@@ -74,7 +74,7 @@ extension Spool {
         guard try directory.identity() == identity.folder else { throw FileError("find the spool in", path, code: ENOENT) }
         let state = try directory.directory(stateFolderName)
         guard try state.identity() == identity.state else { throw FileError("find the spool in", path, code: ENOENT) }
-        return Spool(directory: directory, stateDirectory: state, id: identity.id)
+        return Spool(directory: directory, stateDirectory: state, id: identity.id, laneLocks: try laneLocks(in: state))
     }
 
     /// Opens a spool for writing, and makes none where none is: not of an empty folder either.

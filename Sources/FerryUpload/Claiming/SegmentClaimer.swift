@@ -47,8 +47,8 @@ struct SegmentClaimer: Sendable {
             if try spool.splitting.isHalfDone(claim) { return .halfSplit(claim) }
         }
         let isForeign = claim.segmentName == nil
-        if isForeign, !ForeignFile.isQuiet(changed: claim.status.changed, now: now) {
-            return .beingWritten(until: claim.status.changed + ForeignFile.quietPeriod)
+        if isForeign, !ForeignFile.isQuiet(changed: claim.touched, now: now) {
+            return .beingWritten(until: claim.touched + ForeignFile.quietPeriod)
         }
         // A small segment is read once, for the look at it and for its request.
         let content =
@@ -104,13 +104,13 @@ struct SegmentClaimer: Sendable {
         }
         if let damage = examination.damage {
             if claim.segmentName != nil {
-                if let until = ForeignFile.mayBecomeWhole(damage.kind, changed: claim.status.changed, now: now) {
+                if let until = ForeignFile.mayBecomeWhole(damage.kind, changed: claim.touched, now: now) {
                     return .beingWritten(until: until)
                 }
                 return damaged(claim, RejectionCause(damage), sidecar)
             }
             // What inflates too far is whole, as far as that can be told.
-            switch ForeignFile.readiness(changed: claim.status.changed, isWhole: damage.kind == .tooLarge, now: now) {
+            switch ForeignFile.readiness(changed: claim.touched, isWhole: damage.kind == .tooLarge, now: now) {
             case .ready: return damaged(claim, RejectionCause(damage), sidecar)
             case .settling(let until): return .beingWritten(until: until)
             case .givenUp: return damaged(claim, RejectionCause(damage, kind: "truncated"), sidecar)

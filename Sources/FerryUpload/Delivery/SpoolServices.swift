@@ -22,7 +22,9 @@ final class SpoolServices: Sendable {
         requests = RequestNoting(lease)
         self.arrivals = arrivals
         claimer = SegmentClaimer(options: options, travel: travel, arrivals: arrivals) { onEvent(.warning($0)) }
-        committer = LedgerCommitter(lease, sentGivesWay: options.sentGivesWay, endingCounter: endingCounter, onEvent: onEvent)
+        committer = LedgerCommitter(
+            lease, depot: options.destination.depot, sentGivesWay: options.sentGivesWay, endingCounter: endingCounter,
+            onEvent: onEvent)
         recorder = OutcomeRecorder(lease: lease, options: options, committer: committer, now: now) { onEvent(.warning($0)) }
     }
 

@@ -284,6 +284,7 @@ final class Workers: Sendable {
     private func send(_ segments: [PreparedSegment], _ services: SpoolServices, _ sender: inout RequestSender) async
         -> RequestOutcome
     {
+        if let depot = template.depot { return await put(segments[0], into: depot, services) }
         if let problem = template.followSecrets() { services.onEvent(.warning(problem)) }
         guard let (body, digest) = await body(of: segments) else { return RequestOutcome(verdict: Verdict(.fileChanged)) }
         let outgoing = OutgoingRequest(facts: segments.map(\.facts), body: body, attempt: segments[0].attempt, digest: digest)
@@ -291,6 +292,21 @@ final class Workers: Sendable {
         let outcome = await deliver(outgoing, &sender)
         if let notice = outcome.trace.notice { services.onEvent(.warning(notice)) }
         return outcome
+    }
+
+    /// Puts a segment where no request leads.
+    private func put(_ segment: PreparedSegment, into depot: any Depot, _ services: SpoolServices) async -> RequestOutcome {
+        let start = ContinuousClock.now
+        let verdict: Verdict
+        do throws(FileError) {
+            let spool = try services.lease.spool()
+            verdict = await blocking { depot.put(segment, of: spool) }
+        } catch {
+            verdict = .unavailable(Verdict.Reason(kind: "file", message: "\(error)"), retryAfter: nil)
+        }
+        return RequestOutcome(
+            verdict: verdict, duration: ContinuousClock.now - start,
+            load: (segment.facts.bytes, segment.facts.events ?? 1))
     }
 
     /// Returns whether segments fill requests, and leave nothing that would have to go out with what follows them. What is repeated is no more than

@@ -4,6 +4,10 @@ extension Destination {
         switch place {
         case .http: HTTPDestination()
         case .s3(let location, let credentials): S3Destination(location, credentials)
+        case .lanes(let lanes): LanesDestination(lanes: lanes)
         }
     }
+
+    /// What takes its segments as files; `nil`: they go there in requests.
+    var depot: (any Depot)? { kind as? any Depot }
 }

@@ -8,6 +8,7 @@ public struct Destination: Sendable, CustomStringConvertible {
     enum Place: Sendable {
         case http(DestinationURL)
         case s3(S3Location, S3CredentialsSource)
+        case lanes([Lane])
     }
 
     /// The schemes of the URLs that name places.
@@ -17,6 +18,9 @@ public struct Destination: Sendable, CustomStringConvertible {
 
     /// Takes an HTTP server.
     public init(_ url: DestinationURL) { place = .http(url) }
+
+    /// Takes the lanes of the spool itself, from which others send.
+    public init(lanes: [Lane]) { place = .lanes(lanes) }
 
     /// Takes the place that a URL names.
     ///
@@ -55,6 +59,7 @@ public struct Destination: Sendable, CustomStringConvertible {
         switch place {
         case .http(let url): url.description
         case .s3(let location, _): location.description
+        case .lanes(let lanes): lanes.map { "\(Spool.lanesName)/\($0.name)" }.joined(separator: ", ")
         }
     }
 
@@ -63,6 +68,7 @@ public struct Destination: Sendable, CustomStringConvertible {
         switch place {
         case .http(let url): url
         case .s3(let location, _): location.url
+        case .lanes: .ofLanes
         }
     }
 
@@ -71,14 +77,22 @@ public struct Destination: Sendable, CustomStringConvertible {
     package var takesSegmentsOnly: Bool {
         switch place {
         case .http: false
-        case .s3: true
+        case .s3, .lanes: true
+        }
+    }
+
+    /// How a segment ends that is there.
+    var outcome: LedgerEntry.Outcome {
+        switch place {
+        case .http, .s3: .sent
+        case .lanes: .routed
         }
     }
 
     /// Returns whether a header field is made by Ferry there, and none of the user's.
     func reserves(_ name: String) -> Bool {
         switch place {
-        case .http: false
+        case .http, .lanes: false
         case .s3: S3Location.reserves(name)
         }
     }

@@ -49,6 +49,16 @@ public struct DestinationURL: Hashable, Sendable, CustomStringConvertible {
     /// - Throws: ``DestinationURLError`` for another scheme, a missing host, credentials in the URL or an unknown placeholder.
     public init(_ text: String) throws(DestinationURLError) { try self.init(text, isTemplate: true) }
 
+    /// Stands for the lanes of a spool, to which no connection leads: each segment has a place of its own there.
+    static let ofLanes = DestinationURL(socket: "/\(Spool.lanesName)", target: Placeholder.segment.encodedText)
+
+    private init(socket: String, target: String) {
+        origin = Origin(isSecure: false, address: .unixSocket(socket))
+        self.target = target
+        readablePath = "/"
+        hasPlaceholders = true
+    }
+
     /// - Parameter isTemplate: Whether it has placeholders; else braces are a part of a name.
     private init(_ text: String, isTemplate: Bool) throws(DestinationURLError) {
         var encoded = isTemplate ? text : text.replacing("{", with: "%7B").replacing("}", with: "%7D")

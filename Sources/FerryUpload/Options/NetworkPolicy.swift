@@ -11,17 +11,7 @@ public struct NetworkPolicy: Equatable, Sendable {
     public init() {}
 
     func permits(_ interface: String) -> Bool {
-        let name = Array(interface.utf8)
-        func matches(_ pattern: String) -> Bool { Self.matches(name[...], Array(pattern.utf8)[...]) }
+        func matches(_ pattern: String) -> Bool { NamePattern.matches(interface, pattern) }
         return allow.contains(where: matches) || !deny.contains(where: matches)
-    }
-
-    private static func matches(_ name: ArraySlice<UInt8>, _ pattern: ArraySlice<UInt8>) -> Bool {
-        guard let first = pattern.first else { return name.isEmpty }
-        if first == UInt8(ascii: "*") {
-            return (name.startIndex...name.endIndex).contains { matches(name[$0...], pattern.dropFirst()) }
-        }
-        guard let character = name.first, first == UInt8(ascii: "?") || first == character else { return false }
-        return matches(name.dropFirst(), pattern.dropFirst())
     }
 }

@@ -2,8 +2,8 @@ import FerrySpool
 
 /// What a try to deliver a segment means, by any protocol.
 public enum Verdict: Equatable, Sendable {
-    /// The destination has it. The status is for the ledger.
-    case delivered(status: Int)
+    /// The destination has it. The status is for the ledger; `nil` where it answers none.
+    case delivered(status: Int?)
     /// The destination cannot take anything now; it may have said for how long.
     case unavailable(Reason, retryAfter: Duration?)
     /// Either the destination is unavailable or this segment is poison to it: only another segment can tell.

@@ -7,6 +7,7 @@ import Synchronization
 /// small segments a second share a few hundred forced writes. Until its ending is committed, a segment stays claimed.
 final class LedgerCommitter: Sendable {
     private let lease: SpoolLease
+    private let depot: (any Depot)?
     private let sentGivesWay: Bool
     private let endingCounter: EndingCounter
     private let onEvent: @Sendable (UploadEvent) -> Void
@@ -40,13 +41,16 @@ final class LedgerCommitter: Sendable {
     }
 
     /// - Parameters:
+    ///   - depot: What segments were put into that are to end, and is forced to the disk before.
     ///   - sentGivesWay: On a full disk, delivered segments make room for the ledger, and for want of it are deleted themselves.
     ///   - endingCounter: Where endings are counted, and parts that were delivered.
     init(
-        _ lease: SpoolLease, sentGivesWay: Bool = false, endingCounter: EndingCounter = EndingCounter(),
+        _ lease: SpoolLease, depot: (any Depot)? = nil, sentGivesWay: Bool = false,
+        endingCounter: EndingCounter = EndingCounter(),
         onEvent: @escaping @Sendable (UploadEvent) -> Void
     ) {
         self.lease = lease
+        self.depot = depot
         self.sentGivesWay = sentGivesWay
         self.endingCounter = endingCounter
         self.onEvent = onEvent
@@ -242,8 +246,12 @@ final class LedgerCommitter: Sendable {
         let sentGivesWay = sentGivesWay
         let spool: Spool
         do throws(FileError) { spool = try lease.spool() } catch { return .unrecorded(error) }
+        let depot = batch.contains(where: \.isDelivered) ? depot : nil
         let recorded: Result<LedgerTotals.Count, FileError> = await blocking {
-            do throws(FileError) { return .success(try spool.endings.record(batch, sentGivesWay: sentGivesWay)) } catch {
+            do throws(FileError) {
+                try depot?.force(spool)
+                return .success(try spool.endings.record(batch, sentGivesWay: sentGivesWay))
+            } catch {
                 return .failure(error)
             }
         }

@@ -103,7 +103,7 @@ struct OutcomeRecorder: Sendable {
 
     private func submitSent(_ segment: PreparedSegment, _ outcome: RequestOutcome) throws(FileError) {
         var entry = entry(
-            segment.claim, .sent, status: outcome.verdict.status, attempts: segment.attempt,
+            segment.claim, options.destination.outcome, status: outcome.verdict.status, attempts: segment.attempt,
             detail: outcome.trace.isDuplicate ? LedgerEntry.duplicate : nil)
         entry.events = segment.facts.events
         entry.receiver = outcome.trace.receiver

@@ -6,6 +6,8 @@ import Synchronization
 /// Makes the requests of a pass. What is the same in all of them is put together once.
 final class RequestHead: Sendable {
     let kind: any DestinationKind
+    /// What takes segments as files, where no requests are made.
+    let depot: (any Depot)?
     let destination: Destination
     /// The user's.
     let method: String
@@ -28,6 +30,7 @@ final class RequestHead: Sendable {
 
     init(_ options: UploadOptions) {
         kind = options.destination.kind
+        depot = options.destination.depot
         destination = options.destination
         method = options.method
         headers = options.headers

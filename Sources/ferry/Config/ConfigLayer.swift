@@ -1,6 +1,6 @@
 /// Where a value comes from, the strongest first.
 enum ConfigOrigin: String, CaseIterable {
-    case flag, environment, file, profile
+    case destination, flag, environment, file, profile
     case standard = "default"
 }
 

@@ -14,11 +14,17 @@ struct RunConfiguration {
     private(set) var formerNames: [ConfigProblem] = []
     /// What `ferry run` cannot do without.
     private(set) var missing: [ConfigProblem] = []
+    /// Several destinations; empty: there is one, `to`.
+    private(set) var sections = DestinationSections(nil, flags: [:])
+    /// The one of them whose settings these are; `nil`: what holds for all.
+    private let destination: LaneName?
 
     /// - Parameters:
     ///   - flags: `key=value`, as given to `--set` and its like.
     ///   - path: The YAML file.
-    init(flags: [String], path: String?, environment: [String: String]) {
+    ///   - destination: The one of several whose settings are asked for.
+    init(flags: [String], path: String?, environment: [String: String], destination: LaneName? = nil) {
+        self.destination = destination
         var file: YAMLFile?
         if let path {
             do throws(GivenFileError) {
@@ -31,6 +37,8 @@ struct RunConfiguration {
         formerNames += file?.formerNames ?? []
         let environment = renamed(environment)
         let given = flagValues(flags)
+        sections = DestinationSections(file, flags: given.filter { DestinationSections.has($0.key) })
+        problems += sections.problems + sections.contradictions
         checkEnvironment(environment)
         if let file { checkKeys(of: file) }
         // Of a file with problems nothing counts: a part of it may mean something else than all.
@@ -40,6 +48,7 @@ struct RunConfiguration {
             ConfigLayer(.environment) { environment[Self.variable($0.key)] },
         ]
         if let fileLayer { layers.append(fileLayer) }
+        if let destination { layers.insert(sections.layer(of: destination), at: 0) }
         let standard = ConfigLayer(.standard) { $0.defaultText }
         let profile = Settings.named("profile").flatMap { Self.lookUp($0, layers)?.texts.first }.flatMap(Profile.init) ?? .ferry
         layers += [ConfigLayer(.profile) { $0.profiles[profile] }, standard]
@@ -101,7 +110,9 @@ struct RunConfiguration {
                     problems.append(.init(place: .flag(former), "'\(name)' is set as well: keep that one"))
                 }
             }
-            if Settings.named(name) == nil { problems.append(.init(place: .flag(flag), Self.unknown(name))) }
+            if Settings.named(name) == nil, !DestinationSections.has(name) {
+                problems.append(.init(place: .flag(flag), Self.unknown(name)))
+            }
             values[name] = parts[1]
         }
         return values
@@ -141,7 +152,7 @@ struct RunConfiguration {
     }
 
     private mutating func checkKeys(of file: YAMLFile) {
-        for key in file.keys {
+        for key in file.keys where !DestinationSections.has(key.name) {
             let isPrefix = Settings.all.contains { $0.key.hasPrefix(key.name + ".") }
             if key.kind == .section {
                 if let setting = Settings.named(key.name) {
@@ -178,7 +189,7 @@ struct RunConfiguration {
         case .file:
             guard let file, let key = file.keys.last(where: { $0.name == setting.key }) else { return .nowhere }
             return .line(file.path, index < key.values.count ? key.values[index].line : key.line)
-        case .profile, .standard: return .nowhere
+        case .destination, .profile, .standard: return .nowhere
         }
     }
 
@@ -199,7 +210,14 @@ struct RunConfiguration {
     }
 
     private mutating func checkTogether() {
-        if values["to"] == nil { missing.append(.init(place: .nowhere, "'to' is missing: where to send")) }
+        if destination == nil, !sections.isEmpty {
+            if values["to"] != nil {
+                problems.append(
+                    .init(place: place(of: "to", 0), "'to' and 'destinations' both say where to send: keep one of the two"))
+            }
+        } else if values["to"] == nil {
+            missing.append(.init(place: .nowhere, "'to' is missing: where to send"))
+        }
         if values["spools"]?.texts.isEmpty ?? true {
             missing.append(.init(place: .nowhere, "'spools' is missing: which folders to send from"))
         }

@@ -3,8 +3,17 @@ import FerryUpload
 
 /// What `ferry run` starts with, made from a configuration without mistakes.
 struct RunSetup {
+    /// One of several destinations.
+    struct OneOfSeveral {
+        let lane: Lane
+        var options: RunOptions
+    }
+
+    /// What is done with the spools: their segments are sent, or, with several destinations, put into lanes.
     var options: RunOptions
     var places: [SpoolPattern]
+    /// Each sends from its lanes; empty: there is one destination.
+    var destinations: [OneOfSeveral] = []
     var metricsListen: ListenAddress?
     var metricsFile: String?
     var logsJSON: Bool
@@ -13,34 +22,83 @@ struct RunSetup {
 
     /// Makes everything ready, without starting anything.
     ///
-    /// - Parameter isCheck: Whether folders that are not there, or cannot be used, are mistakes.
+    /// - Parameters:
+    ///   - configuration: Returns the configuration of one of several destinations; `nil`: what holds for all.
+    ///   - isCheck: Whether folders that are not there, or cannot be used, are mistakes.
     /// - Throws: ``ConfigurationError`` with all of them.
-    init(_ configuration: RunConfiguration, environment: [String: String], isCheck: Bool = false) throws {
-        let values = ConfigValues(configuration)
-        formerNames = configuration.formerNames
+    init(_ configuration: (LaneName?) -> RunConfiguration, environment: [String: String], isCheck: Bool = false) throws {
+        let common = configuration(nil)
+        let values = ConfigValues(common)
+        formerNames = common.formerNames
         places = values.list("spools").map { SpoolPattern($0) }
-        let problems =
-            configuration.problems + configuration.missing + SpoolCheck.problems(places, configuration, isStrict: isCheck)
-        guard problems.isEmpty else { throw ConfigurationError(problems: problems) }
-        do {
-            let upload = try UploadSettings(values, environment: environment).options(environment: environment)
-            options = RunOptions(upload: upload, schedule: Self.schedule(values))
-            options.limits = ConfiguredLimits(options.upload.retention, isSet: values.setsRetention, program: "ferry run")
-            // Certificates are read here, so that a bad one is reported before anything starts.
-            _ = try Runner([], options: options)
-        } catch {
-            let message = (error as? CommandError)?.message ?? "\(error)"
-            throw ConfigurationError(problems: [.init(place: .nowhere, message)])
+        let each = common.sections.names.map { (name: $0, configuration: configuration($0)) }
+        var problems = common.problems + common.missing + SpoolCheck.problems(places, common, isStrict: isCheck)
+        for (name, configuration) in each {
+            let own = (configuration.problems + configuration.missing).filter { !problems.contains($0) }
+            problems += own.map { .init(place: $0.place, "destinations.\(name): \($0.message)") }
         }
-        let zone = values.zone("timezone")
-        options.windows = values.text("window").flatMap { UploadWindows(parsing: $0, zone: zone) }
-        options.network.isWatched = values.flag("network.watch")
-        options.network.allow = values.list("interfaces.allow")
-        options.network.deny = values.list("interfaces.deny")
-        options.sentRetention = options.upload.sentRetention
+        guard problems.isEmpty else { throw ConfigurationError(problems: problems) }
+        if each.isEmpty {
+            let settings = try Self.named(nil) { try UploadSettings(values, environment: environment) }
+            options = try Self.options(settings, values, schedule: Self.schedule(values), environment: environment)
+        } else {
+            let lanes = each.map { common.sections.lane($0.name) }
+            options = try Self.options(
+                UploadSettings(routing: values, to: lanes), values, schedule: Self.schedule(values), environment: environment)
+            (options.windows, options.network.isWatched) = (nil, false)
+            for (lane, one) in zip(lanes, each) {
+                let own = ConfigValues(one.configuration)
+                destinations.append(
+                    OneOfSeveral(
+                        lane: lane,
+                        options: try Self.named(lane.name) {
+                            // What is in a lane was gathered before.
+                            var options = try Self.options(
+                                UploadSettings(own, environment: environment), own, schedule: Self.atOnce,
+                                environment: environment)
+                            options.limits = nil
+                            if let lag = common.sections.maxLag(lane.name) {
+                                options.upload.retention.maxAge = min(options.upload.retention.maxAge ?? lag, lag)
+                            }
+                            return options
+                        }))
+            }
+        }
         metricsListen = values.text("metrics.listen").flatMap { ListenAddress(parsing: $0) }
         metricsFile = values.text("metrics.file")
         logsJSON = values.text("log-format") == "json"
+    }
+
+    private static let atOnce = SchedulePolicy(interval: .seconds(60), events: 1)
+
+    /// Does something; what fails is the configuration's, of a destination where one is named.
+    private static func named<Result>(_ name: LaneName?, _ body: () throws -> Result) throws -> Result {
+        do { return try body() } catch let error as ConfigurationError {
+            throw ConfigurationError(
+                problems: error.problems.map { .init(place: $0.place, (name.map { "destinations.\($0): " } ?? "") + $0.message) })
+        } catch {
+            let message = (error as? CommandError)?.message ?? "\(error)"
+            throw ConfigurationError(
+                problems: [.init(place: .nowhere, (name.map { "destinations.\($0): " } ?? "") + message)])
+        }
+    }
+
+    private static func options(
+        _ settings: UploadSettings, _ values: ConfigValues, schedule: SchedulePolicy, environment: [String: String]
+    ) throws -> RunOptions {
+        try named(nil) {
+            var options = RunOptions(upload: try settings.options(environment: environment), schedule: schedule)
+            options.limits = ConfiguredLimits(options.upload.retention, isSet: values.setsRetention, program: "ferry run")
+            // Certificates are read here, so that a bad one is reported before anything starts.
+            _ = try Runner([], options: options)
+            let zone = values.zone("timezone")
+            options.windows = values.text("window").flatMap { UploadWindows(parsing: $0, zone: zone) }
+            options.network.isWatched = values.flag("network.watch")
+            options.network.allow = values.list("interfaces.allow")
+            options.network.deny = values.list("interfaces.deny")
+            options.sentRetention = options.upload.sentRetention
+            return options
+        }
     }
 
     private static func schedule(_ values: ConfigValues) -> SchedulePolicy {

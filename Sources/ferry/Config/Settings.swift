@@ -41,7 +41,7 @@ enum Settings {
             problem: number(1...256)),
         Setting(
             "order", default: "priority", profiles: [.googleAnalytics: "strict", .sensors: "strict"],
-            "priority: what must wait is passed by; strict: nothing passes what must wait.",
+            "priority: what must wait is passed by; live: so, too, and what is younger than five minutes goes before the backlog, which gets every fifth turn; strict: nothing passes what must wait.",
             problem: oneOf(SendOrder.allCases.map(\.rawValue))),
         Setting(
             "interval", default: "60s", profiles: [.appcenter: "6s", .googleAnalytics: "120s", .sensors: "15s"],

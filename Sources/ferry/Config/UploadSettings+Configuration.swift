@@ -2,6 +2,15 @@ import FerrySpool
 import FerryUpload
 
 extension UploadSettings {
+    /// What of a configuration holds for putting segments into lanes.
+    init(routing values: ConfigValues, to lanes: [Lane]) {
+        self.init(routingTo: lanes)
+        order = values.text("order").flatMap(SendOrder.init) ?? order
+        verification = values.text("verify").flatMap(Verification.init) ?? verification
+        inflateLimit = values.size("inflate-limit") ?? inflateLimit
+        retention = RetentionLimits(maxBytes: values.size("max-spool-bytes"), maxAge: values.duration("max-spool-age"))
+    }
+
     /// The settings of a configuration without mistakes.
     init(_ values: ConfigValues, environment: [String: String]) throws {
         self.init(

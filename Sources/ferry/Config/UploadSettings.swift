@@ -40,6 +40,15 @@ struct UploadSettings {
 
     init(destination: Destination) { self.destination = destination }
 
+    /// For putting segments into lanes: each at once, also where it waited before. It ends there, and is kept by the lanes.
+    init(routingTo lanes: [Lane]) {
+        self.init(destination: Destination(lanes: lanes))
+        coalesce = .off
+        splitBroken = .off
+        keepsSent = false
+        ignoresWaits = true
+    }
+
     /// Returns the options that the settings say. The files with secrets are read.
     func options(environment: [String: String]) throws -> UploadOptions {
         var options = UploadOptions(destination: destination)

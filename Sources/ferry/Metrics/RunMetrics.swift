@@ -5,31 +5,33 @@ import FerryUpload
 struct RunMetrics {
     private(set) var families: [MetricFamily] = []
 
-    init(_ snapshot: RunSnapshot, now: Timestamp) {
-        addAvailability(snapshot)
-        addPending(snapshot, now)
-        addCounters(snapshot)
-        addState(snapshot)
+    init(_ snapshots: [NamedSnapshot], now: Timestamp) {
+        let runs = snapshots.map(\.run)
+        addAvailability(runs)
+        addPending(runs, now)
+        addCounters(runs)
+        addState(snapshots)
     }
 
-    private mutating func addAvailability(_ snapshot: RunSnapshot) {
+    private mutating func addAvailability(_ snapshots: [RunSnapshot]) {
         var available = MetricFamily(
             name: "ferry_spool_available", kind: .gauge,
             help: "1 while a spool's folder is there and can be used; 0: what is pending in it, nothing can tell.")
-        for spool in snapshot.spools { available.add(spool.isAvailable ? 1 : 0, [("spool", spool.path)]) }
+        for spool in snapshots.flatMap(\.spools) { available.add(spool.isAvailable ? 1 : 0, [("spool", spool.path)]) }
         families.append(available)
     }
 
-    private mutating func addPending(_ snapshot: RunSnapshot, _ now: Timestamp) {
+    private mutating func addPending(_ snapshots: [RunSnapshot], _ now: Timestamp) {
         var segments = MetricFamily(name: "ferry_pending_segments", kind: .gauge, help: "Segments that wait to be sent.")
         var bytes = MetricFamily(name: "ferry_pending_bytes", kind: .gauge, help: "Bytes of the segments that wait to be sent.")
         var oldest = MetricFamily(
             name: "ferry_oldest_pending_age_seconds", kind: .gauge, help: "Age of the oldest segment that waits to be sent.")
         var late = MetricFamily(name: "ferry_late_segments", kind: .gauge, help: "Pending segments that missed their deadline.")
         // Of a spool that is gone nothing is said: zeros would look like a healthy, empty one.
-        for spool in snapshot.spools where spool.isAvailable {
+        let counted = snapshots.flatMap(\.counters.counts.keys)
+        for spool in snapshots.flatMap(\.spools) where spool.isAvailable {
             // A priority that was ever seen stays, at zero: a gap would look like a dead uploader.
-            let seen = snapshot.counters.counts.keys.filter { $0.spool == spool.path }.map(\.priority)
+            let seen = counted.filter { $0.spool == spool.path }.map(\.priority)
             for priority in Set(seen + spool.pending.keys).sorted() {
                 let pending = spool.pending[priority] ?? .init()
                 let labels = [("spool", spool.path), ("priority", "\(priority.level)")]
@@ -42,8 +44,10 @@ struct RunMetrics {
         families += [segments, bytes, oldest, late]
     }
 
-    private mutating func addCounters(_ snapshot: RunSnapshot) {
-        let counts = snapshot.counters.counts.sorted { ($0.key.spool, $0.key.priority) < ($1.key.spool, $1.key.priority) }
+    private mutating func addCounters(_ snapshots: [RunSnapshot]) {
+        let counts = snapshots.flatMap(\.counters.counts).sorted {
+            ($0.key.spool, $0.key.priority) < ($1.key.spool, $1.key.priority)
+        }
         let columns: [(String, String, any KeyPath<RunCounters.Counts, Int64> & Sendable)] = [
             ("ferry_sent_segments", "Segments that were delivered.", \.sent),
             ("ferry_sent_bytes", "Bytes of delivered segments.", \.sentBytes),
@@ -61,34 +65,44 @@ struct RunMetrics {
         }
         var dropped = MetricFamily(
             name: "ferry_dropped_segments", kind: .counter, help: "Segments that a limit deleted, by reason.")
-        for spool in snapshot.spools {
-            for reason in ["expired", "evicted"] {
-                dropped.add(
-                    Double(snapshot.counters.dropped[spool.path]?[reason] ?? 0), [("spool", spool.path), ("reason", reason)])
+        for snapshot in snapshots {
+            for spool in snapshot.spools {
+                for reason in ["expired", "evicted"] {
+                    dropped.add(
+                        Double(snapshot.counters.dropped[spool.path]?[reason] ?? 0), [("spool", spool.path), ("reason", reason)])
+                }
             }
         }
         families.append(dropped)
     }
 
-    private mutating func addState(_ snapshot: RunSnapshot) {
+    private mutating func addState(_ snapshots: [NamedSnapshot]) {
         var latency = MetricFamily(
             name: "ferry_request_duration_seconds", kind: .histogram, help: "How long answered requests took.")
-        let requests = snapshot.counters.requests
-        for (bound, count) in zip(RunCounters.Latency.bounds, requests.buckets) {
-            latency.add(Double(count), [("le", MetricFamily.number(bound))], suffix: "_bucket")
-        }
-        latency.add(Double(requests.count), [("le", "+Inf")], suffix: "_bucket")
-        latency.add(requests.seconds, suffix: "_sum")
-        latency.add(Double(requests.count), suffix: "_count")
         var breaker = MetricFamily(
             name: "ferry_breaker_state", kind: .gauge, help: "1 for the state that the circuit breaker is in.")
-        for state in BreakerState.allCases { breaker.add(state == snapshot.breaker ? 1 : 0, [("state", state.rawValue)]) }
         var blocked = MetricFamily(name: "ferry_blocked", kind: .gauge, help: "1 while nothing is sent from a spool, by reason.")
-        for spool in snapshot.spools {
-            if let blocker = spool.blocker { blocked.add(1, [("spool", spool.path), ("reason", blocker.kind)]) }
-        }
         var underWay = MetricFamily(name: "ferry_requests_in_flight", kind: .gauge, help: "Requests under way.")
-        underWay.add(Double(snapshot.requestsUnderWay))
+        let hasSeveral = snapshots.contains { $0.name != nil }
+        for snapshot in snapshots {
+            for spool in snapshot.run.spools {
+                if let blocker = spool.blocker { blocked.add(1, [("spool", spool.path), ("reason", blocker.kind)]) }
+            }
+            // What puts segments into lanes makes no requests.
+            if hasSeveral, snapshot.name == nil { continue }
+            let labels = snapshot.name.map { [("destination", $0.text)] } ?? []
+            let requests = snapshot.run.counters.requests
+            for (bound, count) in zip(RunCounters.Latency.bounds, requests.buckets) {
+                latency.add(Double(count), labels + [("le", MetricFamily.number(bound))], suffix: "_bucket")
+            }
+            latency.add(Double(requests.count), labels + [("le", "+Inf")], suffix: "_bucket")
+            latency.add(requests.seconds, labels, suffix: "_sum")
+            latency.add(Double(requests.count), labels, suffix: "_count")
+            for state in BreakerState.allCases {
+                breaker.add(state == snapshot.run.breaker ? 1 : 0, labels + [("state", state.rawValue)])
+            }
+            underWay.add(Double(snapshot.run.requestsUnderWay), labels)
+        }
         var build = MetricFamily(name: "ferry_build_info", kind: .gauge, help: "1, with the version.")
         build.add(1, [("version", FerryVersion.current)])
         families += [latency, breaker, blocked, underWay, build]

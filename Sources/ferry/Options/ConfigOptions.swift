@@ -1,4 +1,5 @@
 import ArgumentParser
+import FerrySpool
 import FoundationEssentials
 
 /// Where the settings of `ferry run` come from.
@@ -16,8 +17,8 @@ struct ConfigOptions: ParsableArguments {
     @Option(help: ArgumentHelp("A spool folder, or dir/* for every folder in dir.", valueName: "dir"))
     var spool: [String] = []
 
-    @Option(help: ArgumentHelp("Where to send.", valueName: "url"))
-    var to: String?
+    @Option(help: ArgumentHelp("Where to send; with several, each may have a name: hub=https://…", valueName: "url"))
+    var to: [String] = []
 
     @Option(help: "Which SDK's numbers to begin with: ferry, appcenter, google-analytics, sensors.")
     var profile: String?
@@ -31,25 +32,28 @@ struct ConfigOptions: ParsableArguments {
     @Option(help: "text or json.")
     var logFormat: String?
 
-    func configuration() -> RunConfiguration {
+    /// - Parameter destination: The one of several whose settings are asked for.
+    func configuration(_ destination: LaneName? = nil) -> RunConfiguration {
         let environment = ProcessInfo.processInfo.environment
         var flags = settings
         if !spool.isEmpty { flags.append("spools=" + spool.joined(separator: ",")) }
-        if let to { flags.append("to=" + to) }
+        let several = to.count > 1 || to.contains { NamedURL($0).name != nil }
+        if let to = to.first, !several { flags.append("to=" + to) }
+        if several { flags += NamedURL.all(to).map { "destinations.\($0.name).to=\($0.url)" } }
         if let profile { flags.append("profile=" + profile) }
         if let body { flags.append("body=" + body) }
         if let trackingID { flags.append("tracking-id=" + trackingID) }
         if let logFormat { flags.append("log-format=" + logFormat) }
-        return RunConfiguration(flags: flags, path: config ?? environment["FERRY_CONFIG"], environment: environment)
+        return RunConfiguration(
+            flags: flags, path: config ?? environment["FERRY_CONFIG"], environment: environment, destination: destination)
     }
 
     /// - Parameter isCheck: Whether folders that are not there, or cannot be used, are mistakes.
     func setup(isCheck: Bool = false) throws -> RunSetup {
-        let configuration = configuration()
         do {
-            return try RunSetup(configuration, environment: ProcessInfo.processInfo.environment, isCheck: isCheck)
+            return try RunSetup({ configuration($0) }, environment: ProcessInfo.processInfo.environment, isCheck: isCheck)
         } catch let mistakes as ConfigurationError {
-            for name in configuration.formerNames { Log(isQuiet: false).warn("\(name)") }
+            for name in configuration().formerNames { Log(isQuiet: false).warn("\(name)") }
             throw CommandError(.badConfiguration, mistakes.problems.map(\.description))
         }
     }

@@ -10,9 +10,10 @@ struct DestinationOptions: ParsableArguments {
             "Where to send: http, https, http+unix://%2Frun%2Fhub.sock/path or s3://bucket/prefix?endpoint=http://host:7480.",
             discussion: """
                 {segment}, {id}, {key}, {priority}, {stream}, {day} and {hour} stand for the segment's, {machine} for this machine's name. With \
-                {segment}, {id} or {key} a request carries one, whole; with {day} or {hour}, too, none are joined.
+                {segment}, {id} or {key} a request carries one, whole; with {day} or {hour}, too, none are joined. Several times: each segment \
+                goes to all of them, each from a lane of its own (to/NAME in the spool), whose name may stand in front: hub=https://…
                 """, valueName: "url"))
-    var to: String?
+    var to: [String] = []
 
     @Option(help: "The HTTP method.")
     var method = "POST"
@@ -52,10 +53,16 @@ struct DestinationOptions: ParsableArguments {
     @OptionGroup var body: BodyOptions
 
     func validate() throws {
-        if let to {
-            do throws(DestinationURLError) { _ = try Destination.check(to, environment: Self.environment) } catch {
+        for one in to {
+            do throws(DestinationURLError) {
+                _ = try Destination.check(NamedURL(one).url, environment: Self.environment)
+            } catch {
                 throw ValidationError("--to: \(error)")
             }
+        }
+        let names = several.map(\.name)
+        if let name = names.first(where: { name in names.count { $0 == name } > 1 }) {
+            throw ValidationError("--to: two destinations have the name \(name)")
         }
         guard (cert == nil) == (key == nil) else { throw ValidationError("--cert and --key belong together") }
         guard timeout > .zero, connectTimeout > .zero else { throw ValidationError("timeouts must be longer than 0") }
@@ -73,6 +80,11 @@ struct DestinationOptions: ParsableArguments {
         }
     }
 
+    /// The destinations, where there are several, or the one has a name: each has a lane. Empty: segments leave the spool itself.
+    var several: [(name: LaneName, url: String)] {
+        to.count > 1 || to.contains { NamedURL($0).name != nil } ? NamedURL.all(to) : []
+    }
+
     private static var environment: [String: String] { ProcessInfo.processInfo.environment }
 
     /// Makes relative paths absolute.
@@ -83,8 +95,10 @@ struct DestinationOptions: ParsableArguments {
     }
 
     /// The settings that these options say, with all others as they are by default.
-    func settings() throws -> UploadSettings {
-        guard let to else { throw ValidationError("Missing expected argument '--to <url>'") }
+    ///
+    /// - Parameter to: One of several destinations; `nil`: the only one.
+    func settings(to one: String? = nil) throws -> UploadSettings {
+        guard let to = one ?? to.first else { throw ValidationError("Missing expected argument '--to <url>'") }
         var settings: UploadSettings
         do throws(DestinationURLError) {
             settings = UploadSettings(

@@ -7,10 +7,26 @@ struct SpoolOptions: ParsableArguments {
     @Option(help: ArgumentHelp("The spool folder.", discussion: "Default: $FERRY_SPOOL, then ./spool.", valueName: "dir"))
     var spool: String?
 
+    @Option(
+        help: ArgumentHelp(
+            "One of several destinations: what waits for it alone, in to/NAME of the spool.", valueName: "name"))
+    var destination: String?
+
     @Flag(name: .shortAndLong, help: "Say nothing but errors.")
     var quiet = false
 
-    var path: String {
+    func validate() throws {
+        guard let destination, LaneName(destination) == nil else { return }
+        throw ValidationError("--destination '\(destination.printable(limit: 100))' is no name: \(LaneName.rule)")
+    }
+
+    /// The destination that is meant of several; `nil`: the spool itself.
+    var lane: LaneName? { destination.flatMap { LaneName($0) } }
+
+    /// The path of the spool, or of its lane.
+    var path: String { lane.map { Lanes.path(of: $0, in: spoolPath) } ?? spoolPath }
+
+    private var spoolPath: String {
         spool ?? getenv("FERRY_SPOOL").flatMap { $0.pointee == 0 ? nil : String(cString: $0) } ?? "./spool"
     }
 
@@ -55,6 +71,11 @@ struct SpoolOptions: ParsableArguments {
 
     /// Returns the error for a spool that cannot be opened, with what to do where there is none.
     func failure(_ error: FileError) -> CommandError {
+        if let lane, error.code == ENOENT, Glibc.access(path, F_OK) != 0, Glibc.access(spoolPath, F_OK) == 0 {
+            let known = (try? Spool.open(spoolPath, access: .read).lanes.names()) ?? []
+            let list = known.isEmpty ? "it has one destination" : "it has \(known.map(\.text).joined(separator: ", "))"
+            return CommandError(.localFailure, "\(spoolPath) has no destination \(lane): \(list)")
+        }
         if error.code == ENOENT, Glibc.access(path, F_OK) != 0 {
             return CommandError(
                 .localFailure,

@@ -5,6 +5,8 @@ import FerryUpload
 struct DryRunOutput {
     let isJSON: Bool
     let log: Log
+    /// The destination among several, whose segments alone are printed, with its name.
+    var lane: Lane?
 
     func print(_ spool: Spool, _ options: UploadOptions) throws {
         var segments: DueSegments
@@ -18,8 +20,10 @@ struct DryRunOutput {
         var notSent = NotSentSegments()
         var overLimit = 0
         while let due = segments.next() {
+            if let lane, !lane.takes(due.segment.name, of: spool) { continue }
             guard let reason = due.reason else {
-                try StandardOutput.print(isJSON ? try json(due.segment) : "\(due.segment.name)\t\(due.segment.size)")
+                let name = lane.map { "\t\($0.name)" } ?? ""
+                try StandardOutput.print(isJSON ? try json(due.segment) : "\(due.segment.name)\t\(due.segment.size)\(name)")
                 continue
             }
             guard reason == .overLimit else {
@@ -41,7 +45,11 @@ struct DryRunOutput {
             let segment: String
             let bytes: Int64
             let attempts: Int
+            let name: String?
         }
-        return try Line(segment: segment.name, bytes: segment.size.bytes, attempts: segment.retry?.attempts ?? 0).jsonLine()
+        return try Line(
+            segment: segment.name, bytes: segment.size.bytes, attempts: segment.retry?.attempts ?? 0,
+            name: lane?.name.text
+        ).jsonLine()
     }
 }

@@ -43,6 +43,16 @@ struct FleetStatus: Encodable {
             if let lateBefore, entry.created < lateBefore { late += 1 }
             times.append(entry.created)
         }
+        for name in try spool.lanes.names() {
+            let lane = try Spool.open(spool.lanes.path(of: name), access: .read)
+            standstill = standstill ?? lane.standstill(at: now)
+            for entry in try lane.scan(sizes: true).entries {
+                pending += 1
+                bytes.add(entry.size?.bytes ?? 0)
+                oldest = min(oldest ?? entry.created, entry.created)
+                times.append(entry.created)
+            }
+        }
         // The last two days with deliveries show how often something comes.
         for day in spool.sentDays(note: { problem = problem ?? $0.description }).suffix(2) {
             for name in (try? day.names()) ?? [] { if let segment = SegmentName(name) { times.append(segment.created) } }

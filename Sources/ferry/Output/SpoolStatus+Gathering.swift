@@ -53,10 +53,31 @@ extension SpoolStatus {
         travelling =
             look { () throws(FileError) in try spool.exports.travellingBundles(warn: warn) }?
             .map { Travelling(bundle: $0.bundle, since: $0.since, segments: $0.segments, underWay: $0.isUnderWay) } ?? []
+        addLanes(spool, rule, warn: warn)
         let totals = spool.ledger.totals { note($0) }
         for outcome in LedgerEntry.Outcome.allCases {
             let count = totals[outcome]
             ledger[outcome.rawValue] = Amount(segments: count.segments, bytes: count.bytes.bytes)
+        }
+    }
+
+    private mutating func addLanes(_ spool: Spool, _ rule: DueTime?, warn: (UnreadableState) -> Void) {
+        for name in look({ () throws(FileError) in try spool.lanes.names() }) ?? [] {
+            let (path, at) = (spool.lanes.path(of: name), at)
+            guard
+                let lane = look({ () throws(FileError) in
+                    try SpoolStatus(Spool.open(path, access: .read), now: at, deadline: rule, warn: warn)
+                })
+            else { continue }
+            let none = Amount(segments: 0, bytes: 0)
+            let dropped = ["expired", "evicted"].reduce(0 as Int64) { $0.adding(lane.ledger[$1]?.segments ?? 0) }
+            lanes.append(
+                Lane(
+                    name: name.text, pending: lane.pending, oldest: lane.priorities.map(\.oldest).min(),
+                    sent: lane.ledger["sent"] ?? none, rejected: lane.rejected.count, dropped: dropped,
+                    standstill: lane.standstill, unreadable: lane.unreadable))
+            unreadable += lane.unreadable
+            problems += lane.problems.prefix(Self.mostProblems - min(problems.count, Self.mostProblems))
         }
     }
 

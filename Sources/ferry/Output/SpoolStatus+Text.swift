@@ -35,7 +35,8 @@ extension SpoolStatus {
         }
         lines.append("")
         lines.append("pending   \(amount(pending))")
-        lines.append("sent      \(amount(ledger["sent"]))")
+        if lanes.isEmpty || ledger["sent"]?.segments ?? 0 > 0 { lines.append("sent      \(amount(ledger["sent"]))") }
+        if !lanes.isEmpty { lines.append("routed    \(amount(ledger["routed"]))") }
         lines.append(
             "rejected  \(amount(Amount(segments: Int64(rejected.count), bytes: rejected.reduce(0) { $0.adding($1.bytes) })))")
         lines.append("dropped   \(amount(ledger["expired"])) by age, \(amount(ledger["evicted"])) for room")
@@ -64,6 +65,19 @@ extension SpoolStatus {
             let wait = entry.state.wait(at: at, longestWait: BackOff.standard.longestWait)
             let when = wait.map { "not before \($0.rfc3339) (in \(($0 - at).forPeople))" } ?? "due"
             return "\(entry.destination)  \(when): \(entry.state.lastError.message)"
+        }
+        if !lanes.isEmpty {
+            var table = Table(
+                ["DESTINATION", "PENDING", "SIZE", "OLDEST", "SENT", "REJECTED", "DROPPED", ""], rightAligned: [1, 2, 3, 4, 5, 6])
+            for lane in lanes {
+                table.add([
+                    lane.name, "\(lane.pending.segments)", "\(ByteCount(lane.pending.bytes))",
+                    lane.oldest.map { (at - $0).forPeople } ?? "-", "\(lane.sent.segments)", "\(lane.rejected)",
+                    "\(lane.dropped)",
+                    lane.standstill?.text ?? "",
+                ])
+            }
+            lines += [""] + table.lines
         }
         lines += section("travelling by hand", travelling) { entry in
             let end =

@@ -55,6 +55,19 @@ struct SpoolStatus: Encodable {
         let underWay: Bool
     }
 
+    struct Lane: Encodable {
+        let name: String
+        let pending: Amount
+        let oldest: Timestamp?
+        let sent: Amount
+        let rejected: Int
+        /// Dropped by age, or for room.
+        let dropped: Int64
+        let standstill: Standstill?
+        /// How many of its files and folders cannot be read.
+        let unreadable: Int
+    }
+
     struct Uploader: Encodable {
         let process: Int32
         let startedAt: Timestamp
@@ -100,6 +113,8 @@ struct SpoolStatus: Encodable {
     var waiting: [Waiting] = []
     var destinations: [Destination] = []
     var rejected: [Rejected] = []
+    /// Where it has several destinations, what waits for each.
+    var lanes: [Lane] = []
     /// What went out by hand, and whose receipt has not come.
     var travelling: [Travelling] = []
     /// From the ledger, by outcome.

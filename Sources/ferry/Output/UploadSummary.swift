@@ -6,6 +6,8 @@ struct UploadSummary {
     let report: UploadReport
     let destination: Destination
     let now: Timestamp
+    /// The destination among several.
+    var name: LaneName?
 
     var status: ExitStatus {
         switch report.stopReason {
@@ -117,6 +119,7 @@ struct UploadSummary {
             let segments: Int
         }
         struct Summary: Encodable {
+            let name: String?
             let destination: String
             let sent: Int64
             let sentBytes: Int64
@@ -161,7 +164,7 @@ struct UploadSummary {
             case .failed: "failed"
             }
         return try Summary(
-            destination: "\(destination)", sent: report.sent.segments, sentBytes: report.sent.bytes.bytes,
+            name: name?.text, destination: "\(destination)", sent: report.sent.segments, sentBytes: report.sent.bytes.bytes,
             sentEvents: report.sentEvents, partEvents: report.partEvents, rejectedPartEvents: report.rejectedPartEvents,
             duplicates: report.duplicates, rejected: report.rejected, split: report.split,
             expired: report.retention.expired.segments, evicted: report.retention.evicted.segments,

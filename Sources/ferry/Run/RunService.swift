@@ -50,25 +50,26 @@ struct RunService {
 
     private func serve(_ setup: RunSetup) async throws -> End {
         let events = RunLog(log: log)
-        let runner: Runner
+        let runners: Runners
         do throws(UploadError) {
-            runner = try Runner(setup.places, options: setup.options, onEvent: { events.show($0) })
+            makeLanes(setup)
+            runners = try Runners(setup) { events.show($0) }
         } catch {
             throw CommandError(.badConfiguration, error.description)
         }
         return try await withThrowingTaskGroup(of: Step.self) { group in
             group.addTask {
-                await runner.run()
+                await runners.run()
                 return .runnerEnded
             }
             if let address = setup.metricsListen {
                 group.addTask { [self] in
-                    await serveMetrics(address, runner)
+                    await serveMetrics(address, runners)
                     return .other
                 }
             }
             group.addTask { [self] in
-                await report(runner, file: setup.metricsFile)
+                await report(runners, file: setup.metricsFile)
                 return .other
             }
             listen(&group)
@@ -92,23 +93,40 @@ struct RunService {
                 case .runnerEnded, .patienceOver: action = .cutOff
                 case .other: action = .nothing
                 }
-                carryOut(action, runner, &group)
+                carryOut(action, runners, &group)
             }
             // What was counted since the last time; the file outlives the process.
-            if let file = setup.metricsFile { writeMetrics(runner.snapshot(), to: file) }
+            if let file = setup.metricsFile { writeMetrics(runners.snapshots(), to: file) }
             if lifecycle.readsAgain { signals.add(SIGHUP) }
             if let number = lifecycle.end { return .signal(number) }
             return new.map { .reload($0) } ?? .signal(SIGTERM)
         }
     }
 
+    /// Makes the lanes of the spools that are there, so that they are watched from the beginning. What is missing is made with its first segment.
+    private func makeLanes(_ setup: RunSetup) {
+        guard !setup.destinations.isEmpty else { return }
+        for folder in setup.places.flatMap({ (try? $0.folders()) ?? [] }) {
+            guard let spool = try? Spool.openExisting(folder) else { continue }
+            for destination in setup.destinations {
+                do throws(FileError) { try spool.lanes.make(destination.lane.name) } catch { log.warn("\(error)") }
+            }
+            let known = Set(setup.destinations.map(\.lane.name))
+            for name in (try? spool.lanes.names()) ?? [] where !known.contains(name) {
+                log.warn(
+                    "\(spool.lanes.path(of: name)) belongs to no destination: what is pending there stays; ferry upload --spool sends it"
+                )
+            }
+        }
+    }
+
     /// Serves metrics. An address that another program has, or that is not there yet after a boot, stops no delivery.
-    private func serveMetrics(_ address: ListenAddress, _ runner: Runner) async {
+    private func serveMetrics(_ address: ListenAddress, _ runners: Runners) async {
         var told = ""
         while !Task.isCancelled {
             do {
                 try await MetricsServer.run(address, option: "metrics.listen", log: log) {
-                    RunMetrics(runner.snapshot(), now: .now()).families
+                    RunMetrics(runners.snapshots(), now: .now()).families
                 }
             } catch  where "\(error)" != told {
                 told = "\(error)"
@@ -123,11 +141,11 @@ struct RunService {
     }
 
     private func carryOut(
-        _ action: RunLifecycle.Action, _ runner: Runner, _ group: inout ThrowingTaskGroup<Step, any Error>
+        _ action: RunLifecycle.Action, _ runners: Runners, _ group: inout ThrowingTaskGroup<Step, any Error>
     ) {
         switch action {
         case .nothing: break
-        case .flush: runner.flush()
+        case .flush: runners.flush()
         case .readConfiguration:
             notifier.send("RELOADING=1\nMONOTONIC_USEC=\(SystemdNotifier.monotonicMicroseconds)")
             // A file on a disk that hangs must not keep the process from ending.
@@ -142,7 +160,7 @@ struct RunService {
                 return result.map { .read($0) } ?? .other
             }
         case .stop:
-            runner.stop()
+            runners.stop()
             group.addTask {
                 try? await Task.sleep(for: Interruptible.patience)
                 return .patienceOver
@@ -152,30 +170,30 @@ struct RunService {
     }
 
     /// Tells how things are, until cancelled.
-    private func report(_ runner: Runner, file: String?) async {
+    private func report(_ runners: Runners, file: String?) async {
         var nextReport = ContinuousClock.now
         let watchdog = notifier.watchdogInterval
         while !Task.isCancelled {
             // A runner that hangs is better restarted: the folder is the whole truth.
-            if let watchdog, runner.sinceLastLook.map({ $0 < watchdog }) ?? true { notifier.send("WATCHDOG=1") }
+            if let watchdog, runners.sinceLastLook.map({ $0 < watchdog }) ?? true { notifier.send("WATCHDOG=1") }
             if ContinuousClock.now >= nextReport {
                 nextReport += Self.reportInterval
                 if notifier.isWanted || file != nil {
-                    let snapshot = runner.snapshot()
-                    notifier.send("STATUS=\(StatusLine.text(snapshot, now: .now()).printable())")
-                    if let file { writeMetrics(snapshot, to: file) }
+                    let snapshots = runners.snapshots()
+                    notifier.send("STATUS=\(StatusLine.text(snapshots, now: .now()).printable())")
+                    if let file { writeMetrics(snapshots, to: file) }
                 }
             }
             try? await Task.sleep(for: min(Self.reportInterval, watchdog.map { $0 / 2 } ?? Self.reportInterval))
         }
     }
 
-    private func writeMetrics(_ snapshot: RunSnapshot, to path: String) {
+    private func writeMetrics(_ snapshots: [NamedSnapshot], to path: String) {
         do throws(FileError) {
             // A reader must never see half of it.
             let temporary = path + ".tmp"
             let file = try OpenFile.creating(temporary)
-            try file.write(Array(MetricsText(RunMetrics(snapshot, now: .now()).families).text(.prometheus).utf8))
+            try file.write(Array(MetricsText(RunMetrics(snapshots, now: .now()).families).text(.prometheus).utf8))
             guard chmod(temporary, 0o644) == 0, rename(temporary, path) == 0 else { throw FileError("write", path) }
         } catch {
             log.warn("metrics: \(error)")

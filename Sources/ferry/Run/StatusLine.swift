@@ -3,7 +3,13 @@ import FerryUpload
 
 /// One line about everything, for `systemctl status`.
 enum StatusLine {
-    static func text(_ snapshot: RunSnapshot, now: Timestamp) -> String {
+    static func text(_ snapshots: [NamedSnapshot], now: Timestamp) -> String {
+        let several = snapshots.filter { $0.name != nil }
+        if several.isEmpty { return snapshots.first.map { text($0.run, now: now) } ?? "" }
+        return several.map { "\($0.name?.text ?? ""): \(text($0.run, now: now))" }.joined(separator: "; ")
+    }
+
+    private static func text(_ snapshot: RunSnapshot, now: Timestamp) -> String {
         let pending = snapshot.spools.reduce(into: RunSnapshot.Pending()) { total, spool in
             total.segments += spool.total.segments
             total.bytes += spool.total.bytes

@@ -54,6 +54,11 @@ struct ExportCommand: ParsableCommand {
 
     func run() throws {
         let spool = try spoolOptions.open(.write)
+        if let names = try? spool.lanes.names(), !names.isEmpty {
+            spoolOptions.log.warn(
+                "the spool has several destinations: this is what is yet to be put into their lanes; --destination \(names.map(\.text).joined(separator: " or ")) takes what waits for one of them"
+            )
+        }
         if let forget { return try forgetBundle(forget, spool) }
         var options = ExportOptions()
         options.maxBytes = maxBytes

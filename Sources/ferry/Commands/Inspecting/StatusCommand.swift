@@ -28,7 +28,7 @@ struct StatusCommand: ParsableCommand {
         do throws(FileError) {
             try Spool.requireSpool(at: spoolOptions.path)
         } catch {
-            throw CommandError(error)
+            throw spoolOptions.lane == nil ? CommandError(error) : spoolOptions.failure(error)
         }
         let spool = try spoolOptions.openForReading()
         let log = spoolOptions.log

@@ -25,7 +25,10 @@ extension ControlCommand {
             try Spool.requireSpool(at: spoolOptions.path)
             let spool = try Spool.open(spoolOptions.path, access: .write)
             usleep(useconds_t(clamping: wait(for: try spool.control.read(), at: now).wholeMilliseconds * 1000))
-            _ = try spool.control.change(at: now) { change(&$0, at: now) }
+            var changed = [spool]
+            // Without a name all destinations are meant.
+            for name in try spool.lanes.names() { changed.append(try Spool.open(spool.lanes.path(of: name), access: .write)) }
+            for spool in changed { _ = try spool.control.change(at: now) { change(&$0, at: now) } }
             spoolOptions.log.note(confirmation(spool.path))
             if let remark = remark(on: spool) { spoolOptions.log.note(remark) }
         } catch {

@@ -53,7 +53,10 @@ struct ReplayCommand: AsyncParsableCommand {
 
     func validate() throws {
         if resume != nil { return }
-        guard destination.to != nil else { throw ValidationError("Missing expected argument '--to <url>'") }
+        guard let to = destination.to.first else { throw ValidationError("Missing expected argument '--to <url>'") }
+        guard destination.to.count == 1, NamedURL(to).name == nil else {
+            throw ValidationError("--to: a replay goes to one destination, which has no name")
+        }
         guard !paths.isEmpty else { throw ValidationError("name what to send again: a spool, a folder or a file") }
         try SettingCheck.require("\(parallel)", as: "parallel", by: "--parallel")
         guard selection.maxGap == nil || selection.keepsGaps else {

@@ -25,7 +25,10 @@ struct UploadCommand: AsyncParsableCommand {
     @Option(help: "Requests at once, each on its own connection.")
     var parallel = 3
 
-    @Option(help: "priority: others pass a segment that waits; strict: it blocks those behind it, and requests go one at a time.")
+    @Option(
+        help:
+            "priority: others pass a segment that waits; live: what is younger than five minutes goes before the backlog, which gets every fifth turn; strict: what waits blocks those behind it, and requests go one at a time."
+    )
     var order = SendOrder.priority
 
     @OptionGroup var timeLimit: TimeLimitOptions
@@ -63,7 +66,7 @@ struct UploadCommand: AsyncParsableCommand {
     @OptionGroup var retention: RetentionOptions
 
     func validate() throws {
-        guard destination.to != nil else { throw ValidationError("Missing expected argument '--to <url>'") }
+        guard !destination.to.isEmpty else { throw ValidationError("Missing expected argument '--to <url>'") }
         guard pace.coalesce.map({ $0 == .off }) ?? true || destination.body.body == .ndjson else {
             throw ValidationError(
                 "--coalesce joins segments as they are; it does not go with --body \(destination.body.body.rawValue)")
@@ -73,8 +76,10 @@ struct UploadCommand: AsyncParsableCommand {
     }
 
     /// The settings that the command's options say.
-    func settings() throws -> UploadSettings {
-        var settings = try destination.settings()
+    ///
+    /// - Parameter url: One of several destinations; `nil`: the only one.
+    func settings(to url: String? = nil) throws -> UploadSettings {
+        var settings = try destination.settings(to: url)
         settings.parallel = parallel
         settings.order = order
         timeLimit.apply(to: &settings, spoolOptions.log)
@@ -90,7 +95,9 @@ struct UploadCommand: AsyncParsableCommand {
     }
 
     func run() async throws {
-        let options = try settings().options(environment: ProcessInfo.processInfo.environment)
+        let environment = ProcessInfo.processInfo.environment
+        if !destination.several.isEmpty { return try await sendToSeveral(environment) }
+        let options = try settings().options(environment: environment)
         if dryRun {
             return try DryRunOutput(isJSON: output.json, log: spoolOptions.log).print(try spoolOptions.openForReading(), options)
         }
@@ -116,6 +123,7 @@ struct UploadCommand: AsyncParsableCommand {
             throw error.commandFailure
         }
         progress.end()
+        warnOfLanes(spool)
         let summary = UploadSummary(report: report, destination: options.destination, now: .now())
         if output.json {
             try StandardOutput.print(summary.json())
@@ -128,8 +136,39 @@ struct UploadCommand: AsyncParsableCommand {
     }
 }
 
+extension UploadCommand {
+    private func sendToSeveral(_ environment: [String: String]) async throws {
+        let common = try settings(to: destination.several[0].url)
+        var routing = UploadSettings(routingTo: destination.several.map { Lane($0.name) })
+        (routing.order, routing.verification, routing.inflateLimit) = (order, verify, inflateLimit)
+        (routing.retention, routing.timeLimit) = (common.retention, common.timeLimit)
+        let uploads = LaneUploads(
+            routing: try routing.options(environment: environment),
+            destinations: try destination.several.map { one in
+                (Lane(one.name), try settings(to: one.url).options(environment: environment))
+            }, isJSON: output.json, isQuiet: spoolOptions.quiet, log: spoolOptions.log)
+        if dryRun { return try uploads.printDue(in: try spoolOptions.openForReading()) }
+        try DescriptorLimit.require(eventLoops: System.coreCount, uploads: parallel * destination.several.count)
+        let (spool, unfinished) = try spoolOptions.openRecovered(.write)
+        let status = try await uploads.run(spool, unfinished)
+        if status != .done { throw status.code }
+    }
+
+    /// Tells of lanes that this call does not send from.
+    private func warnOfLanes(_ spool: Spool) {
+        for name in (try? spool.lanes.names()) ?? [] {
+            guard let lane = try? Spool.open(spool.lanes.path(of: name), access: .read),
+                let count = try? lane.scan().entries.count, count > 0
+            else { continue }
+            spoolOptions.log.warn(
+                "\(counted(count, "segment")) in the lane to/\(name) wait for the destination of that name: --to \(name)=URL, or --destination \(name), sends them"
+            )
+        }
+    }
+}
+
 extension UploadError {
-    fileprivate var commandFailure: CommandError {
+    var commandFailure: CommandError {
         switch self {
         case .file(let error): CommandError(error)
         case .transport: CommandError(.badConfiguration, description)

@@ -1,0 +1,62 @@
+import Glibc
+
+/// The lanes of a spool that has several destinations: each is a spool of its own, `to/NAME/`, in which segments wait for one destination.
+///
+/// A segment gets a name in each lane before it loses its own: where the file system has hard links it is the same file under all of them, else a copy.
+/// So a lane has its own order, retry state, claims, limits, ledger, `sent/` and `rejected/`, and what holds one up delays no other.
+package struct Lanes: Sendable {
+    /// The spool that it belongs to.
+    package let spool: Spool
+
+    /// Returns the names of the lanes that are there, in their order.
+    package func names() throws(FileError) -> [LaneName] {
+        guard try spool.directory.contains(Spool.lanesName) else { return [] }
+        let folder: Directory
+        do throws(FileError) { folder = try spool.directory.directory(Spool.lanesName) } catch {
+            // A file or a link of another program's.
+            if error.code == ENOTDIR || error.code == ELOOP { return [] }
+            throw error
+        }
+        return try folder.names().compactMap { LaneName($0) }.filter { name in
+            (try? folder.contains("\(name)/\(Spool.stateFolderName)/\(Spool.laneMarkName)")) ?? false
+        }.sorted()
+    }
+
+    /// Returns the path of a lane, which need not be there.
+    package func path(of name: LaneName) -> String { Self.path(of: name, in: spool.path) }
+
+    /// Returns the path of a spool's lane.
+    package static func path(of name: LaneName, in spool: String) -> String { "\(spool)/\(Spool.lanesName)/\(name)" }
+
+    /// Makes a lane, unless it is there.
+    ///
+    /// Files of other tools have keys that are made with the spool's ID: a lane has that of its spool, so that keys stay what they are.
+    package func make(_ name: LaneName) throws(FileError) {
+        guard let own = spool.stateDirectory else { throw spool.stateFailure ?? FileError("write into", spool.path, code: EROFS) }
+        let folder = try spool.directory.makeDirectory(Spool.lanesName).makeDirectory(name.text)
+        let state = try folder.makeDirectory(Spool.stateFolderName)
+        guard try !state.contains(Spool.laneMarkName) else { return }
+        if let id = try own.contents(of: Spool.idName) { _ = try state.createOnce(Spool.idName, with: id) }
+        _ = try state.createOnce(Spool.laneMarkName, with: Array("\(name)\n".utf8))
+        try state.sync()
+        try folder.sync()
+    }
+
+    /// Opens the folder of a lane; `nil` where it is not yet made.
+    func folder(of name: LaneName) throws(FileError) -> Directory? {
+        guard try spool.directory.contains("\(Spool.lanesName)/\(name)/\(Spool.stateFolderName)/\(Spool.laneMarkName)") else {
+            return nil
+        }
+        return try spool.directory.directory(Spool.lanesName).directory(name.text)
+    }
+
+    /// Forces to the disk which segments are in lanes.
+    package func sync(_ names: [LaneName]) throws(FileError) {
+        for name in names { try folder(of: name)?.sync() }
+    }
+}
+
+extension Spool {
+    /// The lanes of a spool with several destinations.
+    package var lanes: Lanes { Lanes(spool: self) }
+}

@@ -1,0 +1,55 @@
+import FerrySpool
+import Glibc
+
+/// The lanes of the spool itself: a segment is put into those that it is for, and leaves each of them by itself.
+struct LanesDestination: DestinationKind, Depot {
+    let lanes: [Lane]
+
+    func firstStep(_ method: String) -> DeliveryStep { DeliveryStep(method: method) }
+    func contentFields(_ body: BodyFormat) -> [(name: String, value: String)] { [] }
+    func fields(of request: StepRequest) -> [(name: String, value: String)] { [] }
+    func meaning(of answer: Answer, to request: StepRequest, _ trace: inout RequestTrace) -> AnswerMeaning {
+        .verdict(Verdict(answer, at: request.time))
+    }
+
+    func put(_ segment: PreparedSegment, of spool: Spool) -> Verdict {
+        let facts = segment.facts
+        let chosen = lanes.filter { $0.takes(stream: facts.stream, facts.priority, of: spool.path) }
+        guard !chosen.isEmpty else { return .refused(Self.noRoute(facts), body: "") }
+        // Those that must have it last: a segment that stays for them was not given away by a lane that could do without.
+        for lane in chosen.sorted(by: { !$0.isRequired && $1.isRequired }) {
+            do throws(FileError) {
+                if try spool.lanes.put(segment.claim, into: lane.name) == .nameTaken, lane.isRequired {
+                    return .circling(Self.nameTaken(facts.name, lane.name))
+                }
+            } catch {
+                if lane.isRequired { return Self.failed(error) }
+            }
+        }
+        return .delivered(status: nil)
+    }
+
+    func check() -> DestinationCheck { .good("lanes are folders of the spool") }
+
+    func force(_ spool: Spool) throws(FileError) { try spool.lanes.sync(lanes.map(\.name)) }
+
+    private static func noRoute(_ facts: SegmentMetadata) -> Verdict.Reason {
+        Verdict.Reason(
+            kind: "no-destination",
+            message:
+                "no route takes stream \(facts.stream ?? "default") with priority \(facts.priority.level): mend 'routes', then ferry retry"
+        )
+    }
+
+    private static func nameTaken(_ name: String, _ lane: LaneName) -> Verdict.Reason {
+        Verdict.Reason(kind: "name-taken", message: "another segment of the name \(name) waits in to/\(lane)")
+    }
+
+    private static func failed(_ error: FileError) -> Verdict {
+        let reason = Verdict.Reason(kind: "lane", message: "\(error)")
+        switch error.code {
+        case EACCES, EPERM, EROFS, ENOTDIR, ELOOP: return .misconfigured(reason)
+        default: return .unavailable(reason, retryAfter: nil)
+        }
+    }
+}

@@ -1,0 +1,34 @@
+import FerrySpool
+import FerryUpload
+
+/// The runners of a service: one that sends, or, with several destinations, one that puts segments into lanes, and one for each destination.
+struct Runners: Sendable {
+    private let all: [(name: LaneName?, runner: Runner)]
+
+    init(_ setup: RunSetup, onEvent: @escaping @Sendable (RunEvent) -> Void) throws(UploadError) {
+        var all: [(name: LaneName?, runner: Runner)] = [
+            (nil, try Runner(setup.places, options: setup.options, onEvent: onEvent))
+        ]
+        for destination in setup.destinations {
+            let places = setup.places.map { $0.lane(destination.lane.name) }
+            all.append((destination.lane.name, try Runner(places, options: destination.options, onEvent: onEvent)))
+        }
+        self.all = all
+    }
+
+    /// Runs until ``stop()``.
+    func run() async {
+        await withTaskGroup(of: Void.self) { group in
+            for (_, runner) in all { group.addTask { await runner.run() } }
+        }
+    }
+
+    func stop() { for (_, runner) in all { runner.stop() } }
+
+    func flush() { for (_, runner) in all { runner.flush() } }
+
+    func snapshots() -> [NamedSnapshot] { all.map { NamedSnapshot(name: $0.name, run: $0.runner.snapshot()) } }
+
+    /// How long ago the slowest of them last looked at everything.
+    var sinceLastLook: Duration? { all.compactMap(\.runner.sinceLastLook).max() }
+}

@@ -1,0 +1,128 @@
+import FerrySpool
+import Foundation
+import TestSupport
+import Testing
+
+@Suite("Several destinations at once") struct SeveralTests {
+    private let folder = TemporaryFolder()
+    private let ferry = Program()
+
+    private func receive(_ spool: String, _ port: Int) throws -> Running {
+        try ferry.start(["receive", "--quiet", "--spool", folder(spool), "--listen", "127.0.0.1:\(port)"])
+    }
+
+    @Test("Uploaders are killed again and again while a receiver comes and goes: both have every event once") func kills()
+        async throws
+    {
+        let ports = [LoopbackPort.own(), LoopbackPort.own()]
+        var receivers = try [receive("hub", ports[0]), receive("archive", ports[1])]
+        let spool = try folder.spool()
+        for second in 0..<200 {
+            try spool.put(Segments.gzip(Segments.lines(second * 5..<second * 5 + 5)), as: Segments.name(second: second))
+        }
+        let arguments =
+            ["upload", "--quiet", "--retry-now", "--spool", spool.path]
+            + zip(["hub", "archive"], ports).flatMap { ["--to", "\($0)=http://127.0.0.1:\($1)/v1/segments"] }
+        var random = Seeded(seed: 7)
+        for round in 0..<8 {
+            let upload = try ferry.start(arguments)
+            try await Task.sleep(for: .milliseconds(Int.random(in: 20..<200, using: &random)))
+            upload.send(SIGKILL)
+            _ = await upload.end()
+            if round % 3 == 2 {
+                receivers[1].send(SIGKILL)
+                _ = await receivers[1].end()
+                receivers[1] = try receive("archive", ports[1])
+            }
+        }
+        var status: Int32 = 75
+        for _ in 0..<20 where status == 75 { status = await try ferry.start(arguments).end().status }
+        #expect(status == 0)
+        for receiver in receivers {
+            receiver.send(SIGTERM)
+            _ = await receiver.end()
+        }
+        for name in ["hub", "archive"] {
+            let events = try Spool.open(folder(name), access: .read).events(in: [.pending])
+            #expect(events.count == 1000, "\(name)")
+            #expect(Set(events).count == 1000, "\(name)")
+        }
+        #expect(try spool.pending() == [])
+    }
+
+    @Test("A destination that is not there delays no other, and is sent to, paused, flushed and exported from by its name")
+    func oneIsGone()
+        async throws
+    {
+        let ports = [LoopbackPort.own(), LoopbackPort.own()]
+        let hub = try receive("hub", ports[0])
+        let spool = try folder.spool()
+        try """
+        spools: [\(spool.path)]
+        destinations:
+          hub: http://127.0.0.1:\(ports[0])/v1/segments
+          archive: {to: "http://127.0.0.1:\(ports[1])/v1/segments"}
+        """.write(toFile: folder("ferry.yaml"), atomically: true, encoding: .utf8)
+        let run = try ferry.start(["run", "--quiet", "--config", folder("ferry.yaml")])
+        let hubSpool = folder("hub")
+        let events = { (path: String) in (try? Spool.open(path, access: .read).events(in: [.pending]).count) ?? 0 }
+        for second in 0..<5 {
+            try spool.put(Segments.gzip(Segments.lines(second..<second + 1)), as: Segments.name(second: second))
+        }
+        try await eventually("the hub has all") { events(hubSpool) == 5 }
+        let status = try await ferry.run("status", "--json", "--spool", spool.path)
+        #expect(status.output.contains("\"name\":\"archive\",\"oldest\""), "\(status.output)")
+        let paused = try await ferry.run("pause", "--spool", spool.path, "--destination", "hub")
+        #expect(paused.status == 0, "\(paused.errors)")
+        try spool.put(Segments.gzip(Segments.lines(5..<6)), as: Segments.name(second: 5))
+        let waiting = spool.lanes.path(of: LaneName("hub")!)
+        try await eventually("it waits in the lane") { events(waiting) == 1 }
+        _ = try await ferry.run("resume", "--spool", spool.path, "--destination", "hub")
+        try await eventually("the hub has that, too") { events(hubSpool) == 6 }
+        // The other one's data leaves by hand.
+        mkdir(folder("stick"), 0o755)
+        let exported = try await ferry.run("export", folder("stick"), "--spool", spool.path, "--destination", "archive")
+        #expect(exported.status == 0, "\(exported.errors)")
+        let bundle = try #require(try FileManager.default.contentsOfDirectory(atPath: folder("stick")).first)
+        let imported = try await ferry.run(
+            "import", folder("stick/\(bundle)"), "--spool", folder("archive"))
+        #expect(imported.status == 0, "\(imported.errors)")
+        #expect(events(folder("archive")) == 6)
+        run.send(SIGTERM)
+        #expect(await run.end().status == 0)
+        hub.send(SIGTERM)
+        _ = await hub.end()
+    }
+
+    @Test("A look at the destinations says of each how it is, and sends nothing") func online() async throws {
+        let ports = [LoopbackPort.own(), LoopbackPort.own()]
+        let hub = try receive("hub", ports[0])
+        _ = try folder.spool()
+        try """
+        spools: [\(folder("spool"))]
+        destinations:
+          hub: http://127.0.0.1:\(ports[0])/v1/segments
+          archive: http://127.0.0.1:\(ports[1])/v1/segments
+        """.write(toFile: folder("ferry.yaml"), atomically: true, encoding: .utf8)
+        let last = Cell<Program.Result?>(nil)
+        try await eventually("the hub can be reached") {
+            last.value = try await ferry.run("config", "check", "--online", "--config", folder("ferry.yaml"))
+            return last.value?.output.contains("hub: http://127.0.0.1:\(ports[0])/v1/segments: can be reached") ?? false
+        }
+        #expect(last.value?.status == 77)
+        #expect(last.value?.output.contains("archive: http://127.0.0.1:\(ports[1])/v1/segments: bad: cannot connect") ?? false)
+        hub.send(SIGTERM)
+        _ = await hub.end()
+        #expect(try Spool.open(folder("hub"), access: .read).pending() == [])
+    }
+
+    @Test("A name that the spool does not have is told with those that it has") func unknown() async throws {
+        let spool = try folder.spool()
+        try spool.lanes.make(LaneName("hub")!)
+        for command in ["status", "pause", "list"] {
+            let result = try await ferry.run(command, "--spool", spool.path, "--destination", "hup")
+            #expect(result.status == 74)
+            #expect(result.errors.contains("has no destination hup: it has hub"), "\(result.errors)")
+        }
+    }
+}
