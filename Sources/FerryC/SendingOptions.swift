@@ -43,7 +43,7 @@ struct SendingOptions: Decodable {
         let body = try Self.body(options)
         let parallel = try options.positive(.parallel, Int.self)
         guard parallel.map({ $0 <= 256 }) ?? true else { throw OptionError(description: "'parallel' must be 1 to 256") }
-        let order = try options.word(.order, [("priority", SendOrder.priority), ("strict", .strict)])
+        let order = try options.word(.order, [("priority", SendOrder.priority), ("strict", .strict), ("live", .live)])
         let timeout = try options.seconds(.timeout)
         let (authority, certificate, key) = (try options.text(.ca), try options.text(.cert), try options.text(.key))
         guard (certificate == nil) == (key == nil) else { throw OptionError(description: "'cert' and 'key' belong together") }

@@ -19,6 +19,7 @@ extension DeliveryState {
         // Nothing passes what has failed and is not set aside yet.
         if options.order == .strict, !recording.isEmpty { return .wait }
         let isProbe: Bool
+        prepareTurn(at: now.wall)
         switch plan.next() {
         case .stop: return idle
         case .wait: return .wait
@@ -40,6 +41,7 @@ extension DeliveryState {
             return idle
         }
         lastQueue = queue
+        noteTurn(of: first, in: queue)
         var items = [first]
         var room = isProbe && !isInterrupted(first, views[queue]) ? nil : self.room(beside: first, views[queue])
         // What is repeated as it was cannot be smaller.

@@ -13,6 +13,7 @@ struct DeliveryState {
     let isContinuous: Bool
     var isEnding = false
     var lastQueue = 0
+    private(set) var liveShare = LiveShare()
     var nextID = 0
     /// How many segments were taken to be sent.
     var started = 0
@@ -159,6 +160,21 @@ extension DeliveryState {
     func headWaits(queue: Int) -> Timestamp? {
         guard options.order == .strict else { return nil }
         return queues[queue].waiting.values.lazy.filter(\.hasSidecar).compactMap(\.wait?.until).min()
+    }
+
+    /// Lets what is live go first, or the backlog in its turn.
+    mutating func prepareTurn(at now: Timestamp) {
+        guard options.order == .live else { return }
+        for queue in queues.indices {
+            queues[queue].rules.liveSince = LiveShare.liveSince(at: now)
+            queues[queue].rules.takesBacklog = liveShare.isBacklogsTurn
+        }
+    }
+
+    /// Notes whose turn it was.
+    mutating func noteTurn(of item: QueuedSegment, in queue: Int) {
+        guard options.order == .live else { return }
+        liveShare.took(backlog: queues[queue].rules.isBacklog(item.entry.created))
     }
 
     /// Returns whether a waiting segment blocks those behind it, as in strict order.

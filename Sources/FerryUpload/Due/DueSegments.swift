@@ -21,7 +21,8 @@ package struct DueSegments: Sequence, IteratorProtocol {
 
     /// - Parameter clock: What age limits go by.
     init(_ spool: Spool, options: UploadOptions, now: Timestamp, clock: ClockJumpDetector.Reading) throws(FileError) {
-        let rules = SegmentQueue.Rules(options.due, at: now)
+        var rules = SegmentQueue.Rules(options.due, at: now)
+        if options.order == .live { rules.liveSince = LiveShare.liveSince(at: now) }
         let listing = try spool.scan(sizes: !options.retention.isUnlimited)
         // What cannot be read stops no pass.
         let control = (try? spool.control.read()) ?? SpoolControl()

@@ -4,7 +4,8 @@ package import FerrySpool
 package struct PendingSegments: Sequence, IteratorProtocol {
     private let spool: Spool
     private let now: Timestamp
-    private let rules: SegmentQueue.Rules
+    private var rules: SegmentQueue.Rules
+    private var liveShare = LiveShare()
     private let longestWait: Duration
     private let travelling: TravellingSegments
     /// As an uploader works through them.
@@ -55,7 +56,11 @@ package struct PendingSegments: Sequence, IteratorProtocol {
     }
 
     private mutating func nextIndex() -> Int? {
-        if heldBack == nil, let index = queue.next(rules) { return index }
+        rules.takesBacklog = liveShare.isBacklogsTurn
+        if heldBack == nil, let index = queue.next(rules) {
+            liveShare.took(backlog: rules.isBacklog(queue.listing.entries[index].created))
+            return index
+        }
         let entries = queue.listing.entries
         let next = entries.indices[(heldBack ?? 0)...].first { !entries[$0].isTaken }
         heldBack = next ?? entries.count

@@ -12,8 +12,18 @@ struct SegmentQueue: Sendable {
         var dueBefore: Timestamp?
         /// Whether late segments leave at all.
         var sendsLate = true
+        /// Within their priority, segments created before this moment let others go first, but for their turns. A deadline decides where there is one.
+        var liveSince: Timestamp?
+        /// Whether it is a turn of those.
+        var takesBacklog = false
 
         func isLate(_ created: Timestamp) -> Bool { lateBefore.map { created < $0 } ?? false }
+
+        /// Returns whether a segment is of the backlog that others go before.
+        func isBacklog(_ created: Timestamp) -> Bool { lateBefore == nil && liveSince.map { created < $0 } ?? false }
+
+        /// From when on segments go before others of their priority; `nil`: the oldest goes first.
+        fileprivate var firstFrom: Timestamp? { lateBefore ?? (takesBacklog ? nil : liveSince) }
 
         static let everything = Rules()
 
@@ -31,8 +41,8 @@ struct SegmentQueue: Sendable {
     private var head = 0
     /// Entries that are taken, wherever they are: late ones that are held back stay before them.
     private var taken = 0
-    /// Where the search for segments that can still be in time may begin, for this priority and moment.
-    private var inTime: (priority: Priority, lateBefore: Timestamp, index: Int)?
+    /// Where the search for segments that go before others may begin, for this priority and moment.
+    private var inTime: (priority: Priority, moment: Timestamp, index: Int)?
 
     /// The names from other tools, whose place in the order their names do not tell.
     private var foreign: Set<FileName> = []
@@ -49,9 +59,9 @@ struct SegmentQueue: Sendable {
         while index < listing.entries.count {
             let entry = listing.entries[index]
             if entry.priority > rules.lowest { return nil }
-            guard let lateBefore = rules.lateBefore, entry.created < lateBefore else { return index }
-            if let index = firstInTime(entry.priority, lateBefore) { return index }
-            if rules.sendsLate { return index }
+            guard let moment = rules.firstFrom, entry.created < moment else { return index }
+            if let index = firstFrom(moment, of: entry.priority) { return index }
+            if rules.sendsLate || rules.lateBefore == nil { return index }
             index = firstUntaken(from: listing.index(of: entry.priority, from: .distantFuture, after: index))
         }
         return nil
@@ -185,15 +195,15 @@ struct SegmentQueue: Sendable {
         return index
     }
 
-    private mutating func firstInTime(_ priority: Priority, _ lateBefore: Timestamp) -> Int? {
+    private mutating func firstFrom(_ moment: Timestamp, of priority: Priority) -> Int? {
         var start = head
-        if let inTime, inTime.priority == priority, inTime.lateBefore == lateBefore {
+        if let inTime, inTime.priority == priority, inTime.moment == moment {
             start = max(head, inTime.index)
         } else {
-            start = listing.index(of: priority, from: lateBefore, after: head)
+            start = listing.index(of: priority, from: moment, after: head)
         }
         let index = firstUntaken(from: start)
-        inTime = (priority, lateBefore, index)
+        inTime = (priority, moment, index)
         guard index < listing.entries.count, listing.entries[index].priority == priority else { return nil }
         return index
     }

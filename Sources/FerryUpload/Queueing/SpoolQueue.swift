@@ -216,11 +216,15 @@ extension SpoolQueue {
     /// Where the next segment stands in comparison with other queues'; smaller leaves first.
     struct Rank: Comparable {
         let priority: Priority
-        /// 0 leaves by the next deadline, 1 later, 2 is late.
+        /// 0 leaves by the next deadline, 1 later, 2 is late. Where nothing has to be in time: 1 is live, and the backlog 2, or 0 in its turn.
         let urgency: Int
 
         init(_ entry: SpoolListing.Entry, _ rules: SegmentQueue.Rules) {
             priority = entry.priority
+            if rules.isBacklog(entry.created) {
+                urgency = rules.takesBacklog ? 0 : 2
+                return
+            }
             urgency = rules.isLate(entry.created) ? 2 : rules.dueBefore.map { entry.created < $0 ? 0 : 1 } ?? 1
         }
 
