@@ -6,6 +6,8 @@ import FerrySpool
 /// `/{segment}` is appended, and before it `/{day}` where the prefix has no placeholder.
 struct S3Location: Sendable {
     let bucket: String
+    /// Whether the bucket is named in the path, and not by the host.
+    let isInPath: Bool
     /// Where requests go, with placeholders.
     let url: DestinationURL
     let region: String
@@ -42,6 +44,7 @@ struct S3Location: Sendable {
             throw DestinationURLError(
                 description: "'\(text)': the endpoint is an address, which has no names below it: leave style=virtual out")
         }
+        isInPath = style == "path"
         var prefix = String(path.count > 1 ? path[1] : "")
         while prefix.hasSuffix("/") { prefix.removeLast() }
         guard prefix.utf8.count <= Self.longestPrefix else {

@@ -114,6 +114,15 @@ final class RequestHead: Sendable {
         StepRequest(step: step, outgoing: outgoing, origin: url.origin, target: target(of: outgoing, at: url), time: now)
     }
 
+    /// Returns the request line and fields of a question.
+    func head(of question: CheckQuestion, on connection: HTTPConnection, at now: Timestamp) -> ByteBuffer {
+        let origin = destination.url.origin
+        let line = "\(question.method) \(connection.usesAbsoluteTarget ? "\(origin)" : "")\(question.target) HTTP/1.1\r\n"
+        var fields = kind.fields(of: question, to: origin, at: now).map { "\($0.name): \($0.value)\r\n" }.joined()
+        if let authorization = connection.proxyAuthorization { fields += "Proxy-Authorization: \(authorization)\r\n" }
+        return ByteBuffer(string: line + commonFields.withLock(\.text) + fields + "\r\n")
+    }
+
     /// Returns the request line and fields of a request.
     func head(of request: StepRequest, on connection: HTTPConnection) -> ByteBuffer {
         let body = request.step.carriesBody ? request.outgoing.body.size : .zero

@@ -30,6 +30,15 @@ protocol DestinationKind: Sendable {
 
     /// Reads secrets again, however they look from outside. Returns whether they say something new.
     func readSecretsAgain() -> Bool
+
+    /// Returns a request that changes nothing, and tells how the destination is.
+    func question(at url: DestinationURL) -> CheckQuestion
+
+    /// Returns the fields of such a request.
+    func fields(of question: CheckQuestion, to origin: Origin, at time: Timestamp) -> [(name: String, value: String)]
+
+    /// Returns what the answer to it shows.
+    func meaning(of answer: Answer, to question: CheckQuestion) -> DestinationCheck
 }
 
 extension DestinationKind {
@@ -37,6 +46,11 @@ extension DestinationKind {
     func mayFollow(to origin: Origin) -> Bool { true }
     func followSecrets(at now: ContinuousClock.Instant) -> String? { nil }
     func readSecretsAgain() -> Bool { false }
+    func question(at url: DestinationURL) -> CheckQuestion {
+        CheckQuestion(method: "HEAD", target: url.target { "\($0.rawValue)" })
+    }
+    func fields(of question: CheckQuestion, to origin: Origin, at time: Timestamp) -> [(name: String, value: String)] { [] }
+    func meaning(of answer: Answer, to question: CheckQuestion) -> DestinationCheck { DestinationCheck(answer, to: question) }
 }
 
 /// One of the requests that a delivery may take.

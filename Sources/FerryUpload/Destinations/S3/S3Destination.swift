@@ -43,12 +43,43 @@ final class S3Destination: DestinationKind {
             signed.append(("x-amz-checksum-mode", "ENABLED"))
         }
         signed.append(("x-amz-content-sha256", payload))
-        let parts = request.target.split(separator: "?", maxSplits: 1, omittingEmptySubsequences: false)
+        return self.signed(signed, request.step.method, request.target, request.origin, payload, credentials, at: time) + others
+    }
+
+    /// Returns fields with what vouches for them.
+    private func signed(
+        _ fields: [(name: String, value: String)], _ method: String, _ target: String, _ origin: Origin, _ payload: String,
+        _ credentials: S3Credentials, at time: Timestamp
+    ) -> [(name: String, value: String)] {
+        let parts = target.split(separator: "?", maxSplits: 1, omittingEmptySubsequences: false)
         let signature = RequestSignature(
-            method: request.step.method, path: String(parts[0]), query: Self.pairs(parts.count > 1 ? parts[1] : ""),
-            fields: signed + [("host", request.origin.hostHeader)],
-            payload: payload, region: location.region, time: time)
-        return signed + others + [("Authorization", signature.authorization(credentials))]
+            method: method, path: String(parts[0]), query: Self.pairs(parts.count > 1 ? parts[1] : ""),
+            fields: fields + [("host", origin.hostHeader)], payload: payload, region: location.region, time: time)
+        return fields + [("Authorization", signature.authorization(credentials))]
+    }
+
+    /// Whether the bucket is there (`HeadBucket`).
+    func question(at url: DestinationURL) -> CheckQuestion {
+        CheckQuestion(method: "HEAD", target: location.isInPath ? "/\(location.bucket)" : "/")
+    }
+
+    func fields(of question: CheckQuestion, to origin: Origin, at time: Timestamp) -> [(name: String, value: String)] {
+        let credentials = credentials.value
+        var fields: [(name: String, value: String)] = [
+            ("x-amz-date", RequestSignature.date(time)), ("x-amz-content-sha256", RequestSignature.emptyPayload),
+        ]
+        if let token = credentials.sessionToken { fields.append(("x-amz-security-token", token)) }
+        return signed(fields, question.method, question.target, origin, RequestSignature.emptyPayload, credentials, at: time)
+    }
+
+    func meaning(of answer: Answer, to question: CheckQuestion) -> DestinationCheck {
+        switch answer.status {
+        case 200..<300: .good("the bucket \(location.bucket) is there")
+        case 301, 307: .bad("the bucket \(location.bucket) is in another region, or at another endpoint (HTTP \(answer.status))")
+        case 403: .bad("HTTP 403: the keys are wrong, or may not look at the bucket \(location.bucket)")
+        case 404: .bad("there is no bucket \(location.bucket)")
+        default: DestinationCheck(answer, to: question)
+        }
     }
 
     private static func pairs(_ query: Substring) -> [(name: String, value: String)] {

@@ -1,22 +1,48 @@
 import ArgumentParser
+import FerryUpload
 
-struct ConfigCheckCommand: ParsableCommand {
+struct ConfigCheckCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "check",
         abstract: "Find every mistake in the settings, in one pass.",
         discussion: """
             Also opens the spools, the token and the certificates. A folder that is not there is a mistake here; ferry run waits for it. \
-            Exit status: 0 there is no mistake, 78 there is one.
+            Exit status: 0 there is no mistake, 78 there is one, 77 a destination is not as it must be.
 
-            Example: ferry config check --config /etc/ferry/ferry.yaml
+            With --online each destination is asked one thing that changes nothing there, such as whether the bucket exists.
+
+            Example: ferry config check --config /etc/ferry/ferry.yaml --online
             """)
 
     @OptionGroup var config: ConfigOptions
 
-    func run() throws {
+    @Flag(help: "Also look at the destinations: whether each can be reached, and lets this sender in.")
+    var online = false
+
+    func run() async throws {
         let setup = try config.setup(isCheck: true)
         for name in setup.formerNames { Log(isQuiet: false).warn("\(name)") }
         try StandardOutput.print("the configuration is good")
+        let isBad = online ? try await look(setup) : false
         try StandardOutput.flush()
+        if isBad { throw ExitStatus.misconfigured.code }
+    }
+
+    /// Looks at the destinations. Returns whether one is not as it must be.
+    private func look(_ setup: RunSetup) async throws -> Bool {
+        var isBad = false
+        let one = setup.destinations.isEmpty ? [("", setup.options.upload)] : []
+        for (name, options) in one + setup.destinations.map({ ("\($0.lane.name): ", $0.options.upload) }) {
+            let check = try await DestinationLook(options).run()
+            let place = "\(name)\(options.destination)"
+            switch check {
+            case .good(let text): try StandardOutput.print("\(place): good: \(text)")
+            case .unclear(let text): try StandardOutput.print("\(place): can be reached: \(text)")
+            case .bad(let text):
+                try StandardOutput.print("\(place): bad: \(text)")
+                isBad = true
+            }
+        }
+        return isBad
     }
 }
