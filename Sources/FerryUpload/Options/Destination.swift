@@ -7,7 +7,7 @@ public struct Destination: Sendable, CustomStringConvertible {
     /// The kinds of places, each with what its URL says.
     enum Place: Sendable {
         case http(DestinationURL)
-        case s3(S3Location, S3CredentialsSource)
+        case s3(S3Location, CredentialsSource<S3Credentials>)
         case lanes([Lane])
     }
 
@@ -38,7 +38,7 @@ public struct Destination: Sendable, CustomStringConvertible {
         }
         place = .s3(
             try S3Location(text, environment: environment),
-            try S3CredentialsSource(file: credentialsFile, environment: environment))
+            try CredentialsSource(file: credentialsFile, environment: environment))
     }
 
     /// Reads a URL without what is needed to get in.

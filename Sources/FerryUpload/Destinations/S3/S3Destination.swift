@@ -8,11 +8,11 @@ import Synchronization
 /// No SDK of AWS's resolves here: its requests are made and signed by hand.
 final class S3Destination: DestinationKind {
     private let location: S3Location
-    private let credentials: S3CredentialsSource
+    private let credentials: CredentialsSource<S3Credentials>
     /// How much the store's clock is ahead of this machine's, as far as an answer has told.
     private let clockAhead = Mutex(Duration.zero)
 
-    init(_ location: S3Location, _ credentials: S3CredentialsSource) {
+    init(_ location: S3Location, _ credentials: CredentialsSource<S3Credentials>) {
         self.location = location
         self.credentials = credentials
     }
