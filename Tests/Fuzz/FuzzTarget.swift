@@ -21,7 +21,8 @@ struct FuzzTarget: Sendable {
         receipts, tar, keyFiles, sealedSegments, tzif, zoneRules, configuration, settings, conditions, replayLists, urls, proxies,
         tunnelAnswers, retryAfter, answers, receiverHeaders, machineLists, netlink, inotify, heldLocks, appCenter, jsonArray,
         measurement,
-        trackerProperties, crashReports, buckets, storeAnswers,
+        trackerProperties, crashReports, buckets, storeAnswers, tables,
+        tableAnswers,
     ]
 
     static func named(_ name: String) -> FuzzTarget? { all.first { $0.name == name } }

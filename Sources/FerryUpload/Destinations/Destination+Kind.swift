@@ -5,6 +5,7 @@ extension Destination {
         case .http: HTTPDestination()
         case .s3(let location, let credentials): S3Destination(location, credentials)
         case .lanes(let lanes): LanesDestination(lanes: lanes)
+        case .clickHouse(let location, let credentials): ClickHouseDestination(location, credentials)
         }
     }
 

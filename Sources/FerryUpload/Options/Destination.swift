@@ -9,10 +9,11 @@ public struct Destination: Sendable, CustomStringConvertible {
         case http(DestinationURL)
         case s3(S3Location, CredentialsSource<S3Credentials>)
         case lanes([Lane])
+        case clickHouse(ClickHouseLocation, CredentialsSource<ClickHouseCredentials>)
     }
 
     /// The schemes of the URLs that name places.
-    static let schemes = ["http", "https", "http+unix", "s3"]
+    static let schemes = ["http", "https", "http+unix", "s3", "clickhouse", "clickhouses"]
 
     let place: Place
 
@@ -25,20 +26,24 @@ public struct Destination: Sendable, CustomStringConvertible {
     /// Takes the place that a URL names.
     ///
     /// - Parameters:
-    ///   - text: A URL of one of the kinds: `https://hub.example/v1/segments`, `s3://bucket/prefix`.
+    ///   - text: A URL of one of the kinds: `https://hub.example/v1/segments`, `s3://bucket/prefix`,
+    ///     `clickhouse://host/database.table`.
     ///   - environment: The process's variables, which may hold credentials and more.
     ///   - credentialsFile: A file with credentials for kinds that need some; `nil`: where their own tools look.
     /// - Throws: ``DestinationURLError`` for a URL that names no place, or credentials that are missing.
     public init(
         _ text: String, environment: [String: String] = [:], credentialsFile: String? = nil
     ) throws(DestinationURLError) {
-        guard Self.isS3(text) else {
-            place = .http(try DestinationURL(text))
-            return
+        switch Self.scheme(of: text) {
+        case "s3":
+            place = .s3(
+                try S3Location(text, environment: environment),
+                try CredentialsSource(file: credentialsFile, environment: environment))
+        case "clickhouse", "clickhouses":
+            place = .clickHouse(
+                try ClickHouseLocation(text), try CredentialsSource(file: credentialsFile, environment: environment))
+        default: place = .http(try DestinationURL(text))
         }
-        place = .s3(
-            try S3Location(text, environment: environment),
-            try CredentialsSource(file: credentialsFile, environment: environment))
     }
 
     /// Reads a URL without what is needed to get in.
@@ -48,11 +53,14 @@ public struct Destination: Sendable, CustomStringConvertible {
     package static func check(
         _ text: String, environment: [String: String] = [:]
     ) throws(DestinationURLError) -> (url: DestinationURL, takesSegmentsOnly: Bool) {
-        guard isS3(text) else { return (try DestinationURL(text), false) }
-        return (try S3Location(text, environment: environment).url, true)
+        switch scheme(of: text) {
+        case "s3": (try S3Location(text, environment: environment).url, true)
+        case "clickhouse", "clickhouses": (try ClickHouseLocation(text).url, true)
+        default: (try DestinationURL(text), false)
+        }
     }
 
-    private static func isS3(_ text: String) -> Bool { text.prefix { $0 != ":" }.lowercased() == "s3" }
+    private static func scheme(of text: String) -> String { text.prefix { $0 != ":" }.lowercased() }
 
     /// What the ledger and messages show, without secrets.
     public var description: String {
@@ -60,6 +68,7 @@ public struct Destination: Sendable, CustomStringConvertible {
         case .http(let url): url.description
         case .s3(let location, _): location.description
         case .lanes(let lanes): lanes.map { "\(Spool.lanesName)/\($0.name)" }.joined(separator: ", ")
+        case .clickHouse(let location, _): location.description
         }
     }
 
@@ -69,24 +78,22 @@ public struct Destination: Sendable, CustomStringConvertible {
         case .http(let url): url
         case .s3(let location, _): location.url
         case .lanes: .ofLanes
+        case .clickHouse(let location, _): location.url
         }
     }
 
-    /// Whether only segments as they are go there, each as it is in its file. One of another form would be other bytes at the next try, under the
-    /// same name.
+    /// Whether only segments as they are go there. One of another form would be other bytes at the next try, under the same name, or no rows.
     package var takesSegmentsOnly: Bool {
         switch place {
         case .http: false
-        case .s3, .lanes: true
+        case .s3, .clickHouse, .lanes: true
         }
     }
 
     /// How a segment ends that is there.
     var outcome: LedgerEntry.Outcome {
-        switch place {
-        case .http, .s3: .sent
-        case .lanes: .routed
-        }
+        if case .lanes = place { return .routed }
+        return .sent
     }
 
     /// Returns whether a header field is made by Ferry there, and none of the user's.
@@ -94,6 +101,8 @@ public struct Destination: Sendable, CustomStringConvertible {
         switch place {
         case .http, .lanes: false
         case .s3: S3Location.reserves(name)
+        case .clickHouse(_, let credentials):
+            ClickHouseLocation.reserves(name, isAuthorized: !credentials.value.isEmpty)
         }
     }
 

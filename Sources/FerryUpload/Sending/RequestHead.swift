@@ -88,7 +88,7 @@ final class RequestHead: Sendable {
         return fields.map { "\($0.name): \($0.value)\r\n" }.joined()
     }
 
-    /// Returns path and query of a request for segments.
+    /// Returns path and query of a URL for segments.
     ///
     /// - Parameter url: The destination, or where it redirected to.
     func target(of outgoing: OutgoingRequest, at url: DestinationURL) -> String {
@@ -111,7 +111,9 @@ final class RequestHead: Sendable {
     ///
     /// - Parameter url: The destination, or where it redirected to.
     func request(_ step: DeliveryStep, of outgoing: OutgoingRequest, to url: DestinationURL, at now: Timestamp) -> StepRequest {
-        StepRequest(step: step, outgoing: outgoing, origin: url.origin, target: target(of: outgoing, at: url), time: now)
+        StepRequest(
+            step: step, outgoing: outgoing, origin: url.origin,
+            target: kind.target(target(of: outgoing, at: url), of: outgoing, at: now), time: now)
     }
 
     /// Returns the request line and fields of a question.

@@ -27,7 +27,9 @@ enum Settings {
         Setting(
             "header-file", "A file with secret headers, one 'Name: value' a line; read again when it changes.", problem: readable),
         Setting(
-            "credentials-file", "For s3://, the keys as in ~/.aws/credentials; read again when it changes.", problem: readable),
+            "credentials-file",
+            "For s3://, the keys as in ~/.aws/credentials; for clickhouse://, lines 'user = …' and 'password = …'; read again when it changes.",
+            problem: readable),
         Setting("tls.ca", "Certificates to trust instead of the system's (PEM).", problem: readable),
         Setting("tls.cert", "The client's certificate (PEM).", problem: readable),
         Setting("tls.key", "The key of tls.cert (PEM).", problem: readable),

@@ -7,7 +7,7 @@ import FoundationEssentials
 struct DestinationOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp(
-            "Where to send: http, https, http+unix://%2Frun%2Fhub.sock/path or s3://bucket/prefix?endpoint=http://host:7480.",
+            "Where to send: http, https, http+unix://%2Frun%2Fhub.sock/path, s3://bucket/prefix?endpoint=http://host:7480 or clickhouse://host/database.table.",
             discussion: """
                 {segment}, {id}, {key}, {priority}, {stream}, {day} and {hour} stand for the segment's, {machine} for this machine's name. With \
                 {segment}, {id} or {key} a request carries one, whole; with {day} or {hour}, too, none are joined. Several times: each segment \
@@ -31,7 +31,10 @@ struct DestinationOptions: ParsableArguments {
 
     @Option(
         help: ArgumentHelp(
-            "For s3://, the keys as in ~/.aws/credentials; read again when it changes. Without: AWS_ACCESS_KEY_ID, or that file.",
+            """
+            For s3://, the keys as in ~/.aws/credentials; without: AWS_ACCESS_KEY_ID, or that file. For clickhouse://, lines 'user = …' and \
+            'password = …'; without: CLICKHOUSE_USER, CLICKHOUSE_PASSWORD. Read again when it changes.
+            """,
             valueName: "file"))
     var credentialsFile: String?
 

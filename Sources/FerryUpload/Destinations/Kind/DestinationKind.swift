@@ -16,6 +16,13 @@ protocol DestinationKind: Sendable {
     /// Returns the fields that all requests have: what the body is, as far as that is not the user's affair.
     func contentFields(_ body: BodyFormat) -> [(name: String, value: String)]
 
+    /// Returns path and query of a request.
+    ///
+    /// - Parameters:
+    ///   - target: As the URL has them, with the segment's values for placeholders.
+    ///   - time: When it is sent.
+    func target(_ target: String, of outgoing: OutgoingRequest, at time: Timestamp) -> String
+
     /// Returns the fields of one request.
     func fields(of request: StepRequest) -> [(name: String, value: String)]
 
@@ -43,6 +50,7 @@ protocol DestinationKind: Sendable {
 
 extension DestinationKind {
     var signsBody: Bool { false }
+    func target(_ target: String, of outgoing: OutgoingRequest, at time: Timestamp) -> String { target }
     func mayFollow(to origin: Origin) -> Bool { true }
     func followSecrets(at now: ContinuousClock.Instant) -> String? { nil }
     func readSecretsAgain() -> Bool { false }
